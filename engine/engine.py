@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from engine.artefacts import ArtefactStore
 from engine.devices import Device, first_device, platform_named
@@ -70,6 +71,11 @@ class Engine:
     def device(self) -> Device:
         """The device that candidates run on."""
         return self._device
+
+    @property
+    def device_name(self) -> str:
+        """The device as a person calls it."""
+        return self._device.name
 
     @property
     def confinement(self) -> tuple[str, ...]:
@@ -248,7 +254,7 @@ class Engine:
             lodging, self._lodging = self._lodging, None
             await asyncio.to_thread(lodging.close)
 
-    async def __aenter__(self) -> Engine:
+    async def __aenter__(self) -> Self:
         await self.start()
         return self
 

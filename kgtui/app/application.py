@@ -23,9 +23,8 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
 from engine.errors import KgtuiError, UsageError
 from engine.model import Problem
-from engine.model.events import Event
+from engine.model.events import Event, RunFinished
 from kgtui.app import clipboard
-from kgtui.app.event_batcher import EventBatcher, finish
 from kgtui.app.notifications import Notifications
 from kgtui.app.screen_stack import ScreenStack
 from kgtui.app.start import Settings, Start
@@ -37,16 +36,8 @@ from kgtui.files.file_watch import FileSaved, FileWatch, WatchTroubled
 from kgtui.files.kernel_folder import KernelFolder
 from kgtui.files.unsaved import UnsavedTexts
 from kgtui.history.run_history import RunHistory, StoreOpener
-from kgtui.ports.protocols import (
-    ArtefactReader,
-    Catalogue,
-    EngineFactory,
-    Order,
-    PortOrder,
-    RunHeader,
-    Scaffold,
-    WatcherFactory,
-)
+from kgtui.ports.protocols import ArtefactReader, Catalogue, EngineFactory, Scaffold, WatcherFactory
+from kgtui.ports.requests import RetargetRequest, RunHeader, RunRequest
 from kgtui.runner.engine_service import EngineService
 from kgtui.screens.base.appearance import Appearance
 from kgtui.screens.base.host import Diagnose
@@ -133,7 +124,6 @@ class WorkbenchApp(TerminalApp):
         self.opened: Workbench | None = None
         self._troubles: dict[str, str] = {}
         self._navigation = ScreenStack(self, self)
-        self._gathering = EventBatcher(self, self._show_events)
         self._service = EngineService(past=self.past, audience=self, say=partial(self._set_trouble, "engine"))
         self._serving: Worker[None] | None = None
         self._tuning: Tuning | None = None
@@ -187,11 +177,11 @@ class WorkbenchApp(TerminalApp):
         await self._service.aclose()
         await self.past.close()
 
-    # The loop's audience
+    # The audience of the runs
 
     def run_began(self, header: RunHeader) -> None:
         """A run begins; its first event is shown at once."""
-        self._gathering.run_began()
+        self.wake()
         self._attention.run_began(is_cached=header.cached)
         if header.number is not None and self._troubles.pop("store", ""):
             self._redraw()  # this run is kept
@@ -199,8 +189,15 @@ class WorkbenchApp(TerminalApp):
             self.workbench.runs.run_began(header)
 
     def events_happened(self, events: Sequence[Event]) -> None:
-        """More of the run is known; it is shown a little later."""
-        self._gathering.add(events)
+        """More of the run is known."""
+        self.wake()
+        if self.workbench is None:
+            return
+        self.workbench.runs.events_happened(events)
+        self._show_title(self.workbench.bench)
+        if any(isinstance(event, RunFinished) for event in events):
+            self._attention.run_ended(self.title)
+            in_background(self, self._refresh_past, group="lists")
 
     def trouble_arose(self, message: str) -> None:
         """The store has a problem of its own."""
@@ -234,9 +231,9 @@ class WorkbenchApp(TerminalApp):
 
     @property
     def busy(self) -> bool:
-        """Whether a run goes on, waits, or is not shown in full yet."""
+        """Whether a run is in progress or waits."""
         starting = self._service.waits_for_engine and not self._troubles
-        return starting or self._gathering.holds_any or self._service.busy
+        return starting or self._service.busy
 
     @property
     def workbench(self) -> OpenWorkbench | None:
@@ -252,19 +249,23 @@ class WorkbenchApp(TerminalApp):
             self._tuning = Tuning(self, audience=self, service=self._service, attention=self._attention)
         return self._tuning
 
-    def submit(self, order: Order) -> None:
-        """Judge this next, as soon as the engine is there, and watch what it imports."""
+    def submit(self, request: RunRequest) -> None:
+        """Run this next, as soon as the engine is there, and watch what it imports."""
         self.wake()
-        self.file_watch.follow_imports(order)
-        self._service.submit(order)
+        self._stop_grid()
+        self.file_watch.follow_imports(request)
+        self._service.submit(request)
 
-    def port(self, order: PortOrder) -> None:
+    def port(self, request: RetargetRequest) -> None:
         """Compile what a run launched for other targets."""
-        self._service.submit(order)
+        self._stop_grid()
+        self._service.submit(request)
 
     def cancel(self) -> bool:
-        """Stop the run that goes on."""
-        return self._service.cancel()
+        """Stop the run in progress; False when there is none."""
+        was_busy = self._service.cancel()
+        self._stop_grid()
+        return was_busy
 
     def open_file(self, problem: Problem, path: Path) -> None:
         """Show the workbench on this file."""
@@ -374,14 +375,9 @@ class WorkbenchApp(TerminalApp):
             if isinstance(screen, KgtuiScreen) and screen.is_drawable:
                 screen.host_changed()
 
-    def _show_events(self, events: Sequence[Event]) -> None:
-        if self.workbench is None:
-            return
-        self.workbench.runs.events_happened(events)
-        self._show_title(self.workbench.bench)
-        if finish(events):
-            self._attention.run_ended(self.title)
-            in_background(self, self._refresh_past, group="lists")
+    def _stop_grid(self) -> None:
+        if self._tuning is not None:
+            self._tuning.stop()
 
     def _set_trouble(self, kind: str, message: str) -> None:
         self._troubles[kind] = message

@@ -1,4 +1,4 @@
-"""The grid of one application: its variants go to the loop as one order, and what comes of each comes back here.
+"""The grid of one application: its variants are queued as a batch, and what comes of each comes back here.
 
 It knows no widget, and it is the only one here that writes a winner into the user's file, when it is told to.
 """
@@ -15,8 +15,9 @@ from engine.model.events import Event, RunFinished
 from engine.tuning.trials import Trial
 from kgtui.app.notifications import Notifications
 from kgtui.files import disk
-from kgtui.ports.protocols import Audience, GridOrder, RunHeader
+from kgtui.ports.requests import Audience, Priority, RunHeader
 from kgtui.runner.engine_service import EngineService
+from kgtui.runner.run_queue import Ticket
 from kgtui.state.tuning.grid import Ending, VariantGrid
 from kgtui.state.tuning.tunables import Tunables
 from sessions.rows import VARIANT_TAG
@@ -39,7 +40,7 @@ class Tuning:
         self._audience = audience
         self._service = service
         self._attention = attention
-        self._order: GridOrder | None = None
+        self._tickets: tuple[Ticket, ...] = ()
         self._number = 0
 
     def begin(self, tunables: Tunables) -> None:
@@ -64,20 +65,23 @@ class Tuning:
             began_s=now_s,
             last_s=now_s,
         )
-        order, number = bench.order(again=True), self._number
-        orders = tuple(replace(order, content=one.source, tag=VARIANT_TAG, note=one.name) for one in tunables.grid)
-        self._order = GridOrder(
-            orders=orders,
-            told=lambda place: _Hearing(self, number=number, place=place),
-            ended=lambda: self.grid_ended(number),
+        request, number = bench.order(again=True), self._number
+        # What would follow a verdict is machine code, for which the next variant would wait.
+        batched = replace(request, tag=VARIANT_TAG, priority=Priority.BATCH, stops_at_verdict=True)
+        self._service.cancel()
+        self._tickets = tuple(
+            self._service.enqueue(
+                replace(batched, content=one.source, note=one.name), _Hearing(self, number=number, place=place)
+            )
+            for place, one in enumerate(tunables.grid)
         )
-        self._service.submit(self._order)
         self.changed()
 
     def stop(self) -> None:
         """Try no more of them; nothing happens when none is being tried."""
-        if self._end() and self._order is not None:
-            self._service.drop(self._order)
+        if self._end():
+            for ticket in self._tickets:
+                self._service.drop(ticket)
 
     def watch_file(self) -> None:
         """Stop where the file has another text by now, which a pause of the judging tells nobody."""
@@ -149,11 +153,6 @@ class Tuning:
         if self.grid.ending is not None:
             self._attention.run_ended(f"kgtui: {len(self.grid.tried)} variants of {self.grid.path.name} tried")
         self.changed()
-
-    def grid_ended(self, number: int) -> None:
-        """No more of this grid is judged: all are done, or something else was asked for."""
-        if self.is_current(number):
-            self._end()
 
     def tell_file(self, events: Sequence[Event]) -> None:
         """What came of the file as it is."""

@@ -1,7 +1,6 @@
-"""One run of the engine for a command: every event kept, then told, then collected.
+"""One run for a command, through the same driver as on the screen: printed, then reported as a whole.
 
-The same engine and the same events as on the screen.  Every event is in the store before it is
-printed.  A file that does not parse gets its verdict before any process is started.
+A file that does not parse gets its verdict before any process is started.
 """
 
 from __future__ import annotations
@@ -9,32 +8,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, Self
 
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
-from engine.model import BenchmarkPlan, Candidate, Cost, Launch, Outcome, Plan, Policy, Problem, Stage, Tier
-from engine.model.events import (
-    Event,
-    KernelLaunched,
-    KernelPorted,
-    RunFinished,
-    RunStarted,
-    StageFinished,
-    StageStarted,
-)
+from engine.model import BenchmarkPlan, Cost, Policy, Problem, Tier
+from engine.model.events import Event
 from engine.reports.reducer import record_of
 from engine.reports.run_record import RunRecord
 from engine.reports.text import PlainLine, plain_lines
-from engine.static.source import SourceError, is_quickly_parsed, read_source
-from engine.verdict.decide import Facts, Stop, judge
 from kgtui.cli.choices import KernelFile
 from kgtui.cli.console import Console
-from kgtui.cli.run_recorder import Keeper, artefact_folder, open_keeper
+from kgtui.cli.refusal import Refusing, refusal_of
+from kgtui.cli.run_recorder import artefact_folder, open_recording
+from kgtui.ports.protocols import Judging, Recording
+from kgtui.ports.requests import RunHeader, RunRequest
+from kgtui.runner.driver import RunDriver
 from kgtui.runner.run_environment import environment_of
 from kgtui.settings.paths import find_paths
 
@@ -42,31 +34,14 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SIGNAL_BASE = 128
 
 
-class Judging(Protocol):
-    """The engine, as a command uses it."""
+class StartedEngine(Judging, Protocol):
+    """The engine, as a command uses it: it runs while its context is open."""
 
-    async def __aenter__(self) -> Judging: ...
+    async def __aenter__(self) -> Self: ...
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
-
-    def evaluate(
-        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncGenerator[Event, None]:
-        """Judge the candidate; when `cancelled` is set, end at once with a cancelled verdict."""
-
-    def port(
-        self,
-        candidate: Candidate,
-        *,
-        entry: str,
-        launches: Sequence[Launch],
-        targets: Sequence[str],
-        after_s: float = 0.0,
-        cancelled: asyncio.Event | None = None,
-    ) -> AsyncGenerator[Event, None]:
-        """Compile what a run launched for other targets."""
 
 
 class EngineFactory(Protocol):
@@ -74,7 +49,7 @@ class EngineFactory(Protocol):
 
     def __call__(
         self, *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], warm_target: str | None
-    ) -> Judging: ...
+    ) -> StartedEngine: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,20 +78,21 @@ class Request:
     costs: Mapping[str, Cost] = field(default_factory=dict)
 
     @property
-    def candidate(self) -> Candidate:
-        """The file as the engine takes it."""
-        return self.file.candidate(self.problem)
-
-    def plan(self, failed_before: tuple[str, ...]) -> Plan:
-        """The cases, those that failed last time first."""
-        plan = Plan.for_tiers(
-            self.problem,
-            tiers=self.tiers,
+    def run(self) -> RunRequest:
+        """The request for the driver; a command always runs its file, whatever the store has."""
+        return RunRequest(
+            problem=self.problem,
+            path=self.file.path,
+            content=self.file.content,
             device=self.device.platform,
             target=self.target,
-            failed_before=failed_before,
+            tiers=self.tiers,
+            policy=self.policy,
+            again=True,
+            benchmark=self.benchmark,
+            targets=self.port_to,
+            stops_at_verdict=self.document is None,  # disassembly, which plain lines do not show
         )
-        return replace(plan, benchmark=self.benchmark, policy=self.policy)
 
 
 def carry_out(
@@ -124,13 +100,21 @@ def carry_out(
 ) -> int:
     """Judge what was asked for; the exit code is what `close` says of the whole run, unless a signal ended it."""
     paths = find_paths(console.environment)
-    keeper = open_keeper(paths, warn=console.warn) if request.is_kept else Keeper(None, warn=console.warn)
-    try:
-        with artefact_folder(paths, is_kept=request.is_kept, warn=console.warn) as artefacts:
-            running = _Running(request, console, keeper=keeper)
-            return asyncio.run(running.run(engine_factory or real_engine, artefacts, close))
-    finally:
-        keeper.close()
+    with (
+        recording_of(request, console) as recording,
+        artefact_folder(paths, is_kept=request.is_kept, warn=console.warn) as artefacts,
+    ):
+        running = _Running(request, console, recording=recording)
+        return asyncio.run(running.run(engine_factory or real_engine, artefacts, close))
+
+
+def recording_of(request: Request, console: Console) -> contextlib.AbstractContextManager[Recording | None]:
+    """The user's store, where the request is to be recorded and that is possible."""
+    if not request.is_kept:
+        return contextlib.nullcontext()
+    paths = find_paths(console.environment)
+    environment = environment_of(request.device)
+    return open_recording(paths, label=request.label, environment=environment, warn=console.warn)
 
 
 def tell(request: Request, console: Console, line: PlainLine) -> None:
@@ -140,7 +124,7 @@ def tell(request: Request, console: Console, line: PlainLine) -> None:
 
 def real_engine(
     *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], warm_target: str | None
-) -> Judging:
+) -> StartedEngine:
     """The engine that starts processes."""
     from engine.engine import Engine  # only here: a file that does not parse needs none
 
@@ -156,89 +140,67 @@ def real_engine(
 class _Running:
     """One run from its first event to the exit code; a signal ends it with a verdict, a second one without."""
 
-    def __init__(self, request: Request, console: Console, *, keeper: Keeper) -> None:
+    def __init__(self, request: Request, console: Console, *, recording: Recording | None) -> None:
         self._request = request
         self._console = console
-        self._keeper = keeper
+        self._recording = recording
         self._cancelled = asyncio.Event()
-        self._is_judging = False
+        self._is_running = False
         self._signal: int | None = None
+        self._number: int | None = None
         self._events: list[Event] = []
+        if recording is not None:
+            recording.listen(self._moved)
 
     async def run(
         self, engine_factory: EngineFactory, artefacts: ArtefactStore, close: Callable[[RunRecord], int]
     ) -> int:
-        """Judge, print, and say how it ended."""
+        """Run, print, and return how it ended."""
+        request = self._request
         self._heed_signals()
         try:
-            async with contextlib.aclosing(self._stream(engine_factory, artefacts)) as events:
-                async for event in events:
-                    await self._tell(event)
-                    if self._request.document is None and self._is_last_shown(event):
-                        break  # what follows is disassembly, which plain lines do not show
+            name = request.device.name
+            if refusal := refusal_of(request.run, device_name=name):
+                await self._drive(Refusing(refusal, device_name=name))
+            else:
+                engine = engine_factory(
+                    device=request.device.platform,
+                    artefacts=artefacts,
+                    environment=self._console.environment,
+                    warm_target=request.target,
+                )
+                async with engine:
+                    self._is_running = True
+                    await self._drive(engine)
         except asyncio.CancelledError:
             if self._signal is None:
                 raise
             return _SIGNAL_BASE + self._signal
-        run = record_of(
-            self._events,
-            file=self._request.file.shown,
-            number=self._keeper.number,
-            costs=self._request.costs,
-        )
+        run = record_of(self._events, file=request.file.shown, number=self._number, costs=request.costs)
         exit_code = close(run)
         return exit_code if self._signal is None else _SIGNAL_BASE + self._signal
 
-    async def _stream(self, engine_factory: EngineFactory, artefacts: ArtefactStore) -> AsyncGenerator[Event, None]:
-        request = self._request
-        plan = request.plan(await self._keeper.failed_before(request.problem, request.file.path))
-        await self._keeper.begin(
-            request.candidate,
-            label=request.label,
-            environment=environment_of(request.device),
-            device=plan.device,
-            target=plan.target,
-            tiers=request.tiers,
-            path=request.file.path,
-        )
-        refusal = _refusal(request, plan)
-        if refusal:
-            for event in refusal:
-                yield event
-            return
-        engine = engine_factory(
-            device=plan.device, artefacts=artefacts, environment=self._console.environment, warm_target=plan.target
-        )
-        async with engine:
-            self._is_judging = True
-            judging = engine.evaluate(request.candidate, plan, cancelled=self._cancelled)
-            async with contextlib.aclosing(judging):
-                async for event in judging:
-                    yield event
-            launches = [event.launch for event in self._events if isinstance(event, KernelLaunched)]
-            if request.port_to and launches and self._signal is None:
-                porting = engine.port(
-                    request.candidate,
-                    entry=request.problem.entry,
-                    launches=launches,
-                    targets=request.port_to,
-                    after_s=self._events[-1].at_s,
-                    cancelled=self._cancelled,
-                )
-                async with contextlib.aclosing(porting):
-                    async for event in porting:
-                        yield event
+    async def _drive(self, engine: Judging) -> None:
+        """Print every event of the run."""
+        driver = RunDriver(engine, recording=self._recording, on_trouble=self._console.warn)
+        async with contextlib.aclosing(driver.run(self._request.run, cancelled=self._cancelled)) as updates:
+            async for update in updates:
+                if isinstance(update, RunHeader):
+                    self._number = update.number
+                else:
+                    self._show(update)
 
-    async def _tell(self, event: Event) -> None:
-        await self._keeper.record(event)
-        self._events.append(event)
-        for line in plain_lines(event, file=self._request.file.shown, number=self._keeper.number):
-            tell(self._request, self._console, line)
+    def _moved(self, sentence: str, numbers: Mapping[int, int]) -> None:
+        """The store continues in another file, where runs may have other numbers."""
+        if self._number is not None:
+            self._number = numbers.get(self._number, self._number)
+        self._console.warn(sentence)
 
-    def _is_last_shown(self, event: Event) -> bool:
-        if self._request.port_to:
-            return isinstance(event, KernelPorted) and event.number == event.total
-        return isinstance(event, RunFinished)
+    def _show(self, events: Sequence[Event]) -> None:
+        self._events += events
+        for event in events:
+            for line in plain_lines(event, file=self._request.file.shown, number=self._number):
+                tell(self._request, self._console, line)
 
     def _heed_signals(self) -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
@@ -246,7 +208,7 @@ class _Running:
 
         def stop(number: int) -> None:
             # Before the first event there is no run to cancel, only an engine that is being started.
-            if self._signal is None and self._is_judging:
+            if self._signal is None and self._is_running:
                 self._cancelled.set()
             else:
                 task.cancel()
@@ -254,30 +216,3 @@ class _Running:
 
         for number in _SIGNALS:
             loop.add_signal_handler(number, stop, number)
-
-
-def _refusal(request: Request, plan: Plan) -> tuple[Event, ...]:
-    """The whole run of a file that is no candidate; empty for one that parses and has its entry."""
-    began_s = time.monotonic()
-    if not is_quickly_parsed(request.candidate.source):
-        return ()  # the engine reads it in a process of its own
-    try:
-        read_source(request.candidate, request.problem.entry)
-    except SourceError as error:
-        took_s = time.monotonic() - began_s
-        stop = Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
-        facts = Facts(planned=len(plan.cases), policy=plan.policy, stop=stop)
-        return (
-            RunStarted(
-                at_s=0.0, problem=request.problem.name, digest=request.candidate.digest, device=plan.device,
-                device_name=request.device.name, target=plan.target, cases=len(plan.cases),
-                policy=plan.policy,
-            ),
-            StageStarted(at_s=0.0, stage=Stage.PARSE),
-            StageFinished(
-                at_s=took_s, stage=Stage.PARSE, outcome=stop.outcome, elapsed_s=took_s, message=stop.message,
-                location=stop.location,
-            ),
-            RunFinished(at_s=took_s, verdict=judge(facts)),
-        )  # fmt: skip
-    return ()

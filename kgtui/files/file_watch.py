@@ -12,7 +12,8 @@ from textual.message import Message
 from engine.static.source import imported_files
 from kgtui.background import in_background
 from kgtui.ports.file_events import Saved, WatchTrouble
-from kgtui.ports.protocols import Order, WatcherFactory, Watching
+from kgtui.ports.protocols import WatcherFactory, Watching
+from kgtui.ports.requests import RunRequest
 
 
 class FileSaved(Message):
@@ -58,17 +59,17 @@ class FileWatch:
         if before is not None:
             in_background(self._app, partial(asyncio.to_thread, before.stop), group="watchers")
 
-    def follow_imports(self, order: Order) -> None:
+    def follow_imports(self, request: RunRequest) -> None:
         """Watch what the kernel imports from its own folder, too."""
-        in_background(self._app, partial(self._follow, order), group="imports")
+        in_background(self._app, partial(self._follow, request), group="imports")
 
     async def stop(self) -> None:
         """Stop watching; nothing is heard after this."""
         if self._watcher is not None:
             await asyncio.to_thread(self._watcher.stop)
 
-    async def _follow(self, order: Order) -> None:
+    async def _follow(self, request: RunRequest) -> None:
         watcher = self._watcher
-        siblings = await asyncio.to_thread(imported_files, order.content, order.path.parent)
+        siblings = await asyncio.to_thread(imported_files, request.content, request.path.parent)
         if watcher is not None and watcher is self._watcher:
             watcher.follow(siblings)

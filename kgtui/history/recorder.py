@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from engine.errors import StoreError, UsageError
 from engine.model.events import Event
 from kgtui.history.store_admin import StoreAdmin
-from kgtui.ports.protocols import BestRun, LastRun, Order, PastRun, RecentFile, StoreNotice
+from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, StoreNotice
+from kgtui.ports.requests import RunRequest
 from sessions.rows import RunFilter, RunRow, RunState
 from sessions.store import Store
 
@@ -29,36 +30,36 @@ class StoreRecording:
         self._environment = environment
         self._session: int | None = None
 
-    def begin(self, order: Order) -> int:
+    def begin(self, request: RunRequest) -> int:
         """Note that a run begins."""
         number = self._store.begin_run(
             self._open_session(),
-            order.candidate,
-            device=order.device,
-            target=order.target,
-            tiers=() if order.cases else order.tiers,
-            path=order.path,
+            request.candidate,
+            device=request.device,
+            target=request.target,
+            tiers=() if request.cases else request.tiers,
+            path=request.path,
         )
-        if order.tag is not None:
-            self._store.set_tag(number, order.tag)
-        if order.note is not None:
-            self._store.set_note(number, order.note)
+        if request.tag is not None:
+            self._store.set_tag(number, request.tag)
+        if request.note is not None:
+            self._store.set_note(number, request.note)
         return number
 
     def record(self, number: int, events: Sequence[Event]) -> None:
         """Keep the next events of a run."""
         self._store.record_all(number, events)
 
-    def cached(self, order: Order) -> int | None:
+    def cached(self, request: RunRequest) -> int | None:
         """The newest finished run that answers this order already."""
         found = self._store.find_cached(
-            order.candidate.digest,
-            problem=order.problem.name,
-            device=order.device,
-            target=order.target,
-            tiers=() if order.cases else order.tiers,
+            request.candidate.digest,
+            problem=request.problem.name,
+            device=request.device,
+            target=request.target,
+            tiers=() if request.cases else request.tiers,
             session_id=self._open_session(),
-            benchmark=order.benchmark,
+            benchmark=request.benchmark,
         )
         return found.id if found else None
 
@@ -69,9 +70,9 @@ class StoreRecording:
         except UsageError as error:
             raise StoreError(str(error)) from error
 
-    def failed_cases(self, order: Order) -> tuple[str, ...]:
+    def failed_cases(self, request: RunRequest) -> tuple[str, ...]:
         """The cases that failed when this file was judged last."""
-        return self._store.failed_cases(order.problem.name, path=order.path)
+        return self._store.failed_cases(request.problem.name, path=request.path)
 
     def events(self, number: int) -> tuple[Event, ...]:
         """The events of a run."""
@@ -91,14 +92,14 @@ class StoreRecording:
         """The newest runs of this operator."""
         return tuple(map(_past_run, self._store.runs(RunFilter(problem=problem), limit=limit)))
 
-    def best(self, order: Order) -> BestRun | None:
+    def best(self, request: RunRequest) -> BestRun | None:
         """The fastest run of this file that can be compared with what the order asks for."""
-        wanted, device_name = order.benchmark, self._environment.get("device")
+        wanted, device_name = request.benchmark, self._environment.get("device")
         if wanted is None or not wanted.baselines or device_name is None:
             return None
         found = self._store.best_benchmark(
-            order.problem.name,
-            path=order.path,
+            request.problem.name,
+            path=request.path,
             device_name=device_name,
             benchmark=wanted,
             baseline=wanted.baselines[0],

@@ -14,15 +14,8 @@ from engine.errors import StoreError
 from engine.model.events import Event, RunStarted
 from kgtui.files.kernel_folder import SAMPLES
 from kgtui.history.store_admin import StoreAdmin
-from kgtui.ports.protocols import (
-    BestRun,
-    LastRun,
-    Order,
-    PastRun,
-    RecentFile,
-    Recording,
-    StoreNotice,
-)
+from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, Recording, StoreNotice
+from kgtui.ports.requests import RunRequest
 
 T = TypeVar("T")
 
@@ -88,12 +81,12 @@ class RunHistory:
             self._say(str(error))
             return None
 
-    async def best_for(self, order: Order) -> BestRun | None:
+    async def best_for(self, request: RunRequest) -> BestRun | None:
         """The run to beat: the fastest one so far of the file that the order is about."""
         if self.recording is None:
             return None
         try:
-            return await asyncio.to_thread(self.recording.best, order)
+            return await asyncio.to_thread(self.recording.best, request)
         except StoreError as error:
             self._say(str(error))
             return None

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from engine.model import BenchmarkPlan, Candidate, Launch, Outcome, Plan, Problem, Tier
+from engine.model import Candidate, Launch, Outcome, Plan, Problem
 from engine.model.benchmark import Interval
 from engine.model.events import Event
 from kgtui.ports.file_events import Saved, WatchTrouble
+from kgtui.ports.requests import RunRequest
 
-DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
 # Triton's interpreter runs here, so nothing is ever timed.
 INTERPRETED_DEVICE = "cpu"
 
@@ -117,126 +116,28 @@ class RecentFile:
     run: PastRun
 
 
-@dataclass(frozen=True, kw_only=True)
-class Order:
-    """What is to be judged.
-
-    The run is kept under `tag` and with `note`, where there are any.
-    `cases` names the only ones to run, each on the inputs of its seed in `seeds`; `again` asks for a run even of known
-    content.  `benchmark` is what is timed
-    once all cases are right; None times nothing.  With `against` it is timed taking turns with that other candidate.
-    """
-
-    problem: Problem
-    path: Path
-    content: bytes
-    device: str
-    target: str | None
-    tiers: tuple[Tier, ...] = DEFAULT_TIERS
-    cases: tuple[str, ...] = ()
-    seeds: tuple[tuple[str, int], ...] = ()
-    again: bool = False
-    tag: str | None = None
-    note: str | None = None
-    benchmark: BenchmarkPlan | None = None
-    against: Candidate | None = None
-
-    @cached_property
-    def candidate(self) -> Candidate:
-        """The content as the engine takes it."""
-        return Candidate(
-            source=self.content, problem=self.problem.name, filename=self.path.name, folder=self.path.parent
-        )
-
-    def plan(self, failed_before: tuple[str, ...]) -> Plan:
-        """The cases to run, those of `failed_before` first unless they were picked by hand."""
-        if self.cases:
-            picked = tuple(case for case in self.problem.cases if case.name in self.cases)
-            plan = Plan(
-                problem=self.problem, cases=picked, device=self.device, target=self.target, seeds=dict(self.seeds)
-            )
-        else:
-            plan = Plan.for_tiers(
-                self.problem, tiers=self.tiers, device=self.device, target=self.target, failed_before=failed_before
-            )
-        return replace(plan, benchmark=self.benchmark)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunHeader:
-    """A run that is about to be shown: its number in the store, None when nothing is kept.
-
-    `picked` says that its cases were picked by hand.
-    """
-
-    number: int | None
-    cached: bool
-    digest: str
-    picked: bool = False
-
-
-class Audience(Protocol):
-    """Who is told; called on the event loop, must return quickly."""
-
-    def run_began(self, header: RunHeader) -> None:
-        """The events that follow belong to this run."""
-
-    def events_happened(self, events: Sequence[Event]) -> None:
-        """The next events of the run, already recorded."""
-
-    def trouble_arose(self, message: str) -> None:
-        """Something is wrong beside the run: the store cannot be read or written."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class GridOrder:
-    """What is to be judged one after the other, a run each, unless something else is asked for.
-
-    `told` says who hears of the run at a place of `orders`; `ended` is called when no more of them are judged.
-    """
-
-    orders: tuple[Order, ...]
-    told: Callable[[int], Audience]
-    ended: Callable[[], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PortOrder:
-    """What a run launched is to be compiled for other targets; what comes of it is kept with that run.
-
-    `number` is the run's in the store, None when it is not kept; its last event happened at `after_s`.
-    """
-
-    candidate: Candidate
-    entry: str
-    launches: tuple[Launch, ...]
-    targets: tuple[str, ...]
-    number: int | None
-    after_s: float
-
-
 class Recording(Protocol):
     """The store, as one session of this screen uses it.  Called from threads, one call at a time.
 
     Every method raises StoreError when the store is locked, full or damaged.
     """
 
-    def begin(self, order: Order) -> int:
+    def begin(self, request: RunRequest) -> int:
         """Note that a run begins; its number is what the other methods and the screen call it."""
 
     def record(self, number: int, events: Sequence[Event]) -> None:
         """Keep the next events of a run; they are safe from a kill of this process when this returns."""
 
-    def cached(self, order: Order) -> int | None:
-        """The newest finished run that answers this order already, or None.
+    def cached(self, request: RunRequest) -> int | None:
+        """The newest finished run that answers this request already, or None.
 
-        Where the order has a benchmark, a run that passed answers only when it timed all of those cases.
+        Where the request has a benchmark, a run that passed answers only when it timed all of those cases.
         """
 
     def answered(self, number: int) -> None:
-        """Note that this run answered an order: its verdict is the last one on its file again."""
+        """Note that this run answered a request: its verdict is the last one on its file again."""
 
-    def failed_cases(self, order: Order) -> tuple[str, ...]:
+    def failed_cases(self, request: RunRequest) -> tuple[str, ...]:
         """The cases that failed when this file was judged last."""
 
     def events(self, number: int) -> tuple[Event, ...]:
@@ -248,10 +149,10 @@ class Recording(Protocol):
     def runs(self, problem: str, *, limit: int) -> tuple[PastRun, ...]:
         """The newest runs of this operator."""
 
-    def best(self, order: Order) -> BestRun | None:
+    def best(self, request: RunRequest) -> BestRun | None:
         """Of the runs of this file on this device, the fastest that is right, not flagged, and timed the same cases.
 
-        None when there is none, and for an order without a benchmark.
+        None when there is none, and for a request without a benchmark.
         """
 
     def last_runs(self) -> dict[str, LastRun]:

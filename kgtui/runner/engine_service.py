@@ -1,85 +1,80 @@
-"""The engine of one application behind its loop: started after the first paint, fed with orders, stopped.
+"""The engine of one application behind its queue: started after the first paint, stopped at the end.
 
-Orders that come before the engine is there wait for it; only the newest counts.  It draws nothing:
-what happens goes to the audience.
+Requests that come before the engine has started wait in the queue.  It draws nothing: what happens goes to the
+audience.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from engine.errors import KgtuiError
 from kgtui.history.run_history import RunHistory
-from kgtui.ports.protocols import Audience, GridOrder, Judging, Order, PortOrder
-from kgtui.runner.loop import Loop
+from kgtui.ports.protocols import Judging
+from kgtui.ports.requests import Audience
+from kgtui.runner.driver import Request, RunDriver
+from kgtui.runner.run_queue import RunQueue, Ticket
+
+_PACE_S = 1 / 5
+_WORKBENCH = "workbench"
 
 
 class EngineService:
-    """Judges for one application, from `serve` until `aclose`."""
+    """Runs requests for one application, from `serve` until `aclose`."""
 
     def __init__(self, *, past: RunHistory, audience: Audience, say: Callable[[str], None]) -> None:
         self._past = past
         self._audience = audience
         self._say = say
-        self._judging: Judging | None = None
-        self._loop: Loop | None = None
-        self._waiting: Order | PortOrder | GridOrder | None = None
+        self._engine: Judging | None = None
+        self._serves = False
+        self._queue = RunQueue(on_trouble=audience.trouble_arose)
 
     @property
     def waits_for_engine(self) -> bool:
-        """Whether an order is there and the engine is not."""
-        return self._loop is None and self._waiting is not None
+        """Whether a request waits and the engine has not started."""
+        return not self._serves and self._queue.waits
 
     @property
     def busy(self) -> bool:
-        """Whether a run goes on, or waits for another one."""
-        return self._loop is not None and self._loop.busy
+        """Whether a run is in progress, or another one waits for it."""
+        return self._serves and self._queue.busy
 
-    async def serve(self, judging: Judging) -> None:
-        """Start the engine, then judge for ever; why it cannot start is said.
+    async def serve(self, engine: Judging) -> None:
+        """Start the engine, then run requests for ever; reports why it cannot start.
 
-        An order that the store answers does not wait for the engine.
+        A request that the store answers does not wait for the engine.
         """
-        self._judging = judging
-        loop = Loop(judging, audience=self._audience, clock=time.monotonic, recording=self._past.recording)
-        order = self._waiting
-        if isinstance(order, Order) and await loop.answer(order) and self._waiting is order:
-            self._waiting = None
+        self._engine = engine
+        driver = RunDriver(
+            engine, recording=self._past.recording, on_trouble=self._audience.trouble_arose, pace_s=_PACE_S
+        )
+        await self._queue.answer(driver)
         try:
-            await judging.start()
+            await engine.start()
         except KgtuiError as error:
             self._say(f"nothing can be judged: {error}")
             return
-        self._loop = loop
-        if self._waiting is not None:
-            self._loop.submit(self._waiting)
-        await self._loop.serve()
+        self._serves = True
+        await self._queue.serve(driver)
 
-    def submit(self, order: Order | PortOrder | GridOrder) -> None:
-        """Judge this next, or compile it for other targets, as soon as the engine is there."""
-        if self._loop is None:
-            self._waiting = order
-        else:
-            self._loop.submit(order)
+    def submit(self, request: Request) -> None:
+        """Run this instead of what the workbench asked for before."""
+        self._queue.submit(request, self._audience, slot=_WORKBENCH)
+
+    def enqueue(self, request: Request, audience: Audience) -> Ticket:
+        """Run this beside all others, in its turn."""
+        return self._queue.submit(request, audience)
+
+    def drop(self, ticket: Ticket) -> None:
+        """Do not run it, or no longer."""
+        self._queue.drop(ticket)
 
     def cancel(self) -> bool:
-        """Stop the run that goes on and forget the one that waits; False when there is neither."""
-        if self._loop is not None:
-            return self._loop.cancel()
-        waiting, self._waiting = self._waiting, None
-        if isinstance(waiting, GridOrder):
-            waiting.ended()
-        return waiting is not None
-
-    def drop(self, grid: GridOrder) -> None:
-        """Judge no more of this one; whatever else was asked for stays."""
-        if self._loop is not None:
-            self._loop.drop(grid)
-        elif self._waiting is grid:
-            self._waiting = None
+        """Stop the run in progress and forget all that wait; False when there is nothing."""
+        return self._queue.cancel()
 
     async def aclose(self) -> None:
         """Stop every child process."""
-        if self._judging is not None:
-            await self._judging.aclose()
+        if self._engine is not None:
+            await self._engine.aclose()

@@ -57,7 +57,8 @@ from engine.model.events import (
 )
 from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.file_events import Saved, WatchTrouble
-from kgtui.ports.protocols import BestRun, LastRun, Order, PastRun, RecentFile, StoreNotice
+from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, StoreNotice
+from kgtui.ports.requests import RunRequest
 from kgtui.settings.preferences import Preferences, setting_line
 from sessions import open_memory_store
 
@@ -470,7 +471,7 @@ def ported(launches: Sequence[Launch], targets: Sequence[str], after_s: float) -
 class MemoryRecording:
     """Keeps runs in a list; fails on demand."""
 
-    orders: list[Order] = field(default_factory=list)
+    orders: list[RunRequest] = field(default_factory=list)
     events_by_run: dict[int, list[Event]] = field(default_factory=dict)
     recent: tuple[RecentFile, ...] = ()
     fastest: BestRun | None = None
@@ -482,7 +483,7 @@ class MemoryRecording:
         """What opening the file of a real store may do."""
         self._check()
 
-    def begin(self, order: Order) -> int:
+    def begin(self, order: RunRequest) -> int:
         self._check()
         self.orders.append(order)
         self.events_by_run[len(self.orders)] = []
@@ -492,7 +493,7 @@ class MemoryRecording:
         self._check()
         self.events_by_run[number] += events
 
-    def cached(self, order: Order) -> int | None:
+    def cached(self, order: RunRequest) -> int | None:
         self._check()
         for number in range(len(self.orders), 0, -1):
             known, events = self.orders[number - 1], self.events_by_run[number]
@@ -505,7 +506,7 @@ class MemoryRecording:
         self._check()
         self.answers.append((number, len(self.orders)))
 
-    def failed_cases(self, order: Order) -> tuple[str, ...]:
+    def failed_cases(self, order: RunRequest) -> tuple[str, ...]:
         return ()
 
     def events(self, number: int) -> tuple[Event, ...]:
@@ -518,7 +519,7 @@ class MemoryRecording:
         numbers = [n for n in range(len(self.orders), 0, -1) if self.orders[n - 1].problem.name == problem]
         return tuple(self._past(number) for number in numbers[:limit])
 
-    def best(self, order: Order) -> BestRun | None:
+    def best(self, order: RunRequest) -> BestRun | None:
         return self.fastest if order.benchmark else None
 
     def last_runs(self) -> dict[str, LastRun]:

@@ -10,7 +10,7 @@ import argparse
 import asyncio
 import os
 import shlex
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,9 +44,6 @@ from kgtui.runner.run_environment import environment_of
 from kgtui.settings.paths import Paths, find_paths
 
 if TYPE_CHECKING:
-    from engine.engine import Engine
-    from engine.model import Candidate, Launch, Plan
-    from engine.model.events import Event
     from kgtui.app.application import WorkbenchApp
     from kgtui.history.run_history import StoredRuns
     from kgtui.ports.file_events import Saved, WatchTrouble
@@ -174,11 +171,10 @@ def assemble(
     def make_engine() -> Judging:
         from engine.engine import Engine
 
-        engine = Engine(
+        return Engine(
             device=device.platform, artefacts=artefacts, environment=console.environment, warm_target=target,
             peaks_folder=paths.peaks,
         )  # fmt: skip
-        return NamedEngine(engine)
 
     def open_recording() -> StoredRuns:
         from kgtui.history.recorder import StoreRecording
@@ -217,47 +213,6 @@ def assemble(
         start=Start(problem=opened.problem, path=opened.path) if opened else None,
         started=garbage.begin,
     )  # fmt: skip
-
-
-class NamedEngine:
-    """The engine as the screen asks for it: with the name of its device."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    @property
-    def device_name(self) -> str:
-        """The device as a person calls it."""
-        return self._engine.device.name
-
-    async def start(self) -> None:
-        """Start the judge and a warm spare."""
-        await self._engine.start()
-
-    async def aclose(self) -> None:
-        """Stop every child process and wait for it."""
-        await self._engine.aclose()
-
-    def evaluate(
-        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncGenerator[Event, None]:
-        """Judge the candidate."""
-        return self._engine.evaluate(candidate, plan, cancelled=cancelled)
-
-    def compare(
-        self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncGenerator[Event, None]:
-        """Judge the candidate and time it taking turns with another one."""
-        return self._engine.compare(candidate, other, plan, cancelled=cancelled)
-
-    def port(
-        self, candidate: Candidate, *, entry: str, launches: Sequence[Launch], targets: Sequence[str],
-        after_s: float = 0.0, cancelled: asyncio.Event | None = None,
-    ) -> AsyncGenerator[Event, None]:  # fmt: skip
-        """Compile what a run launched for other targets."""
-        return self._engine.port(
-            candidate, entry=entry, launches=launches, targets=targets, after_s=after_s, cancelled=cancelled
-        )
 
 
 def _watch(

@@ -11,16 +11,16 @@ import asyncio
 import contextlib
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 
 from engine.artefacts import ArtefactStore
 from engine.devices import platform_named
-from engine.errors import StoreError, UsageError
+from engine.errors import UsageError
 from engine.model import BenchmarkPlan, Tier
-from engine.model.events import Event, RunFinished
-from engine.reports.reducer import record_of
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN, RunRecord
 from engine.reports.table import aligned
 from engine.reports.text import printable
 from engine.tuning.trials import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
@@ -30,12 +30,13 @@ from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.check import read_request
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
-from kgtui.cli.run_command import EngineFactory, Request, real_engine
+from kgtui.cli.run_command import EngineFactory, Request, real_engine, recording_of
 from kgtui.cli.run_recorder import artefact_folder
 from kgtui.files import disk
-from kgtui.runner.run_environment import environment_of
+from kgtui.ports.protocols import Recording
+from kgtui.ports.requests import Priority, RunHeader
+from kgtui.runner.driver import RunDriver
 from kgtui.settings.paths import find_paths
-from sessions import Store, open_store
 from sessions.rows import VARIANT_TAG
 
 SUMMARY = "Run a kernel file with other values of its constants and launch options."
@@ -79,7 +80,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         cases = tuple(case for case in request.problem.cases if case.tier is Tier.BENCH)
         request = replace(request, benchmark=BenchmarkPlan(cases=cases) if cases else None)
     grid = _grid(request, options.set or ())
-    trials = asyncio.run(_try_all(request, grid, console, engine_factory or real_engine))
+    trials = _recorded(request, grid, console, engine_factory or real_engine)
     winner = proposed(trials)
     if options.json:
         document = {
@@ -137,95 +138,53 @@ def _grid(request: Request, chosen: Sequence[str]) -> tuple[Variant, ...]:
     return (Variant(name=AS_IT_IS, source=source), *(variant for variant in made if variant.source != source))
 
 
-async def _try_all(
+def _recorded(
     request: Request, grid: Sequence[Variant], console: Console, engine_factory: EngineFactory
 ) -> list[Trial]:
-    """One run after the other by one engine, each told in a line when it is over."""
-    paths, trials = find_paths(console.environment), []
-    with contextlib.ExitStack() as stack:
-        artefacts: ArtefactStore = stack.enter_context(
-            artefact_folder(paths, is_kept=request.is_kept, warn=console.warn)
-        )
-        keeper = _Keeper(_store(request, console, stack), request, console)
-        engine = engine_factory(
-            device=request.device.platform,
-            artefacts=artefacts,
-            environment=console.environment,
-            warm_target=request.target,
-        )
-        async with engine:
-            for number, variant in enumerate(grid, start=1):
-                candidate = replace(request.candidate, source=variant.source)
-                keeper.begin(variant)
-                events: list[Event] = []
-                verdict_came = asyncio.Event()  # what would follow is machine code, for which nobody asks
-                judging = engine.evaluate(candidate, request.plan(()), cancelled=verdict_came)
-                async with contextlib.aclosing(judging):
-                    async for event in judging:
-                        keeper.record(event)
-                        events.append(event)
-                        if isinstance(event, RunFinished):
-                            verdict_came.set()
-                run = record_of(events, file=request.file.shown, number=keeper.number)
-                trials.append(Trial(variant=variant, run=run))
-                verdict = run.final
-                text = f"{number}/{len(grid)} {variant.name}: {verdict.outcome}, {verdict.sentence}"
-                (console.warn if request.document else console.say)(printable(text))
+    paths = find_paths(console.environment)
+    with (
+        recording_of(request, console) as recording,
+        artefact_folder(paths, is_kept=request.is_kept, warn=console.warn) as artefacts,
+    ):
+        return asyncio.run(_try_all(request, grid, console, engine_factory, artefacts, recording))
+
+
+async def _try_all(
+    request: Request, grid: Sequence[Variant], console: Console, engine_factory: EngineFactory,
+    artefacts: ArtefactStore, recording: Recording | None,
+) -> list[Trial]:  # fmt: skip
+    """One run after the other by one engine, each reported in a line when it is over."""
+    trials = []
+    engine = engine_factory(
+        device=request.device.platform,
+        artefacts=artefacts,
+        environment=console.environment,
+        warm_target=request.target,
+    )
+    async with engine:
+        driver = RunDriver(engine, recording=recording, on_trouble=console.warn)
+        for number, variant in enumerate(grid, start=1):
+            run = await _tried(driver, request, variant)
+            trials.append(Trial(variant=variant, run=run))
+            text = f"{number}/{len(grid)} {variant.name}: {run.final.outcome}, {run.final.sentence}"
+            (console.warn if request.document else console.say)(printable(text))
     return trials
 
 
-def _store(request: Request, console: Console, stack: contextlib.ExitStack) -> Store | None:
-    if not request.is_kept:
-        return None
-    try:
-        return stack.enter_context(open_store(find_paths(console.environment).sessions))
-    except StoreError as error:
-        console.warn(f"the runs go on, but are not kept: {error}")
-        return None
-
-
-@dataclass
-class _Keeper:
-    """Keeps each trial as a run of one session; trouble with the store never stops the grid."""
-
-    store: Store | None
-    request: Request
-    console: Console
-    session: int | None = None
-    number: int | None = None
-
-    def begin(self, variant: Variant) -> None:
-        request, self.number = self.request, None
-        if self.store is None:
-            return
-        try:
-            if self.session is None:
-                environment = environment_of(request.device)
-                self.session = self.store.begin_session(LABEL, environment=environment)
-            self.number = self.store.begin_run(
-                self.session,
-                replace(request.candidate, source=variant.source),
-                device=request.device.platform,
-                target=request.target,
-                tiers=request.tiers,
-                path=request.file.path,
-            )
-            self.store.set_tag(self.number, VARIANT_TAG)
-            self.store.set_note(self.number, variant.name)
-        except StoreError as error:
-            self._give_up(error)
-
-    def record(self, event: Event) -> None:
-        if self.store is None or self.number is None:
-            return
-        try:
-            self.store.record(self.number, event)
-        except StoreError as error:
-            self._give_up(error)
-
-    def _give_up(self, error: StoreError) -> None:
-        self.store = self.number = None
-        self.console.warn(f"the runs go on, but are not kept from here on: {error}")
+async def _tried(driver: RunDriver, request: Request, variant: Variant) -> RunRecord:
+    """The run of one variant; machine code, which nothing here shows, is left out."""
+    run = replace(
+        request.run, content=variant.source, tag=VARIANT_TAG, note=variant.name, priority=Priority.BATCH,
+        stops_at_verdict=True,
+    )  # fmt: skip
+    record = replace(NO_RUN, file=request.file.shown)
+    async with contextlib.aclosing(driver.run(run, cancelled=asyncio.Event())) as updates:
+        async for update in updates:
+            if isinstance(update, RunHeader):
+                record = replace(record, number=update.number)
+            else:
+                record = reduce_all(record, update)
+    return record
 
 
 def _propose(request: Request, winner: Trial, console: Console) -> None:

@@ -14,7 +14,7 @@ from kgtui.files.external_editor import Opening
 from kgtui.files.file_watch import FileWatch
 from kgtui.files.kernel_folder import KernelFolder
 from kgtui.history.run_history import RunHistory
-from kgtui.ports.protocols import Order, PortOrder
+from kgtui.ports.requests import RetargetRequest, RunRequest
 from kgtui.settings.keys import Action
 from kgtui.settings.preferences import Preferences
 from kgtui.state.format.glyphs import Glyphs
@@ -105,10 +105,10 @@ class Host(Protocol):
     def clock(self) -> float:
         """Seconds that only go forward."""
 
-    def submit(self, order: Order) -> None:
+    def submit(self, request: RunRequest) -> None:
         """Judge this next."""
 
-    def port(self, order: PortOrder) -> None:
+    def port(self, request: RetargetRequest) -> None:
         """Compile what a run launched for other targets."""
 
     def cancel(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Protocol
 from engine.model import CompiledKernel, Problem
 from engine.model.events import Event
 from kgtui.ports.file_events import WatchTrouble
-from kgtui.ports.protocols import Order, RunHeader
+from kgtui.ports.requests import RunHeader, RunRequest
 from kgtui.state.workbench.workbench import Workbench
 from kgtui.widgets.panes.base.pane import Scene
 from kgtui.widgets.panes.base.source_pane import SourcePane
@@ -36,7 +36,7 @@ class RunControl(Protocol):
     def renumbered(self, numbers: Mapping[int, int]) -> None:
         """The runs of this session have other numbers in the store."""
 
-    def submit(self, order: Order) -> None:
+    def submit(self, request: RunRequest) -> None:
         """Ask for a run, also of another text than the file holds."""
 
     def action_run_again(self) -> None:

@@ -18,7 +18,7 @@ from textual.widgets import DataTable
 from engine.errors import UsageError
 from engine.model import Candidate, Outcome
 from kgtui.background import in_background
-from kgtui.ports.protocols import Order
+from kgtui.ports.requests import RunRequest
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
@@ -158,7 +158,7 @@ class CompareScreen(KgtuiScreen):
         assert workbench is not None and comparison is not None  # or else there was a reason not to
         reference, other = comparison.sides[0], comparison.sides[self._beside]
         bench = workbench.bench
-        order = Order(
+        order = RunRequest(
             problem=bench.problem,
             path=other.run.path or bench.path,
             content=other.source,

@@ -16,7 +16,7 @@ from textual.widgets import DataTable
 
 from engine.errors import UsageError
 from engine.run.retarget import PORTABILITY_TARGETS
-from kgtui.ports.protocols import PortOrder
+from kgtui.ports.requests import RetargetRequest
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
@@ -149,7 +149,7 @@ class TargetsScreen(KgtuiScreen):
             self.notify("the file has changed since this run; r on the workbench judges it", markup=False)
             return
         self.host.port(
-            PortOrder(
+            RetargetRequest(
                 candidate=order.candidate,
                 entry=bench.problem.entry,
                 launches=view.launches,

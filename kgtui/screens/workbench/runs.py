@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.model.events import Event, RunFinished
-from kgtui.ports.protocols import Order, RunHeader
+from kgtui.ports.requests import RunHeader, RunRequest
 from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.run_history import PastRunViewer
 from kgtui.screens.workbench.tabs import TabSwitcher
@@ -74,13 +74,13 @@ class RunController:
         """Ask for a run of what the file holds."""
         self.submit(self._context.bench.order(again=again, cases=cases, wish=wish))
 
-    def submit(self, order: Order) -> None:
+    def submit(self, request: RunRequest) -> None:
         """Ask for a run, also of another text than the file holds; a past run that is looked at is left first."""
         context = self._context
         if context.bench.old is not None:
             self._history.leave()
         context.bench = context.bench.ordered(context.host.clock())
-        context.host.submit(order)
+        context.host.submit(request)
         context.draw()
 
     def cancel(self) -> None:

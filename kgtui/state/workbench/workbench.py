@@ -18,7 +18,8 @@ from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
 from engine.static.source import directives
 from kgtui.files.disk import shown_text, why_not_editable
-from kgtui.ports.protocols import DEFAULT_TIERS, INTERPRETED_DEVICE, Order
+from kgtui.ports.protocols import INTERPRETED_DEVICE
+from kgtui.ports.requests import DEFAULT_TIERS, RunRequest
 from kgtui.state.bench.measurements import NOTHING_MEASURED, Measurements, measured
 from kgtui.state.run.suspects import Suspects, suspects
 from kgtui.state.workbench.status import Desk, Mode
@@ -194,13 +195,13 @@ class Workbench:
         suspected = self.suspects_of(self.view.failed[0]) if self.view.failed else None
         return suspected.lines[0][0] if suspected is not None else None
 
-    def order(self, *, again: bool = False, cases: tuple[str, ...] = (), wish: Wish = Wish.AS_SAVED) -> Order:
+    def order(self, *, again: bool = False, cases: tuple[str, ...] = (), wish: Wish = Wish.AS_SAVED) -> RunRequest:
         """Judge what the file holds; picked cases and smoke cases are verified and not timed."""
         is_smoke = self.is_smoke and wish is Wish.AS_SAVED
         benchmark = None if cases or is_smoke or wish is Wish.VERIFY else self.benchmark
         shown = {result.case: result.seed for result in self.results.cases if result.case in cases}
         seeds = tuple((name, seed) for name, seed in shown.items() if seed is not None)
-        return Order(
+        return RunRequest(
             problem=self.problem,
             path=self.path,
             content=self.saved,

@@ -7,7 +7,7 @@ from textual.containers import VerticalScroll
 
 from engine.model import CaseResult, Outcome
 from engine.reports.run_record import RunRecord
-from kgtui.ports.protocols import DEFAULT_TIERS
+from kgtui.ports.requests import DEFAULT_TIERS
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text
 from kgtui.state.run.cases import case_brief, case_columns, case_detail, case_rows
 from kgtui.widgets.panes.base.detailed import DetailedPane

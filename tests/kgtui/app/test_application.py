@@ -238,7 +238,7 @@ async def test_imports_are_never_read_in_the_thread_that_draws_the_screen(
         return ()
 
     monkeypatch.setattr("kgtui.files.file_watch.imported_files", imported_files)
-    monkeypatch.setattr("kgtui.runner.loop.imported_files", imported_files)
+    monkeypatch.setattr("kgtui.runner.driver.imported_files", imported_files)
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -112,6 +112,7 @@ class PreparedEngine:
     on_event: Callable[[Event], None] = lambda event: None
     plans: list[Plan] = field(default_factory=list)
     closed: int = 0
+    device_name: str = "a device"
 
     def __call__(
         self, *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], warm_target: str | None

@@ -1,98 +1,98 @@
-"""Keeping a run while the store is locked or the disk is full: said once, and the run goes on."""
+"""Recording a run while the store is locked, deleted or full: reported, and what was recorded stays."""
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from engine.model import Candidate, Stream, Tier
+import problems
+from engine.errors import StoreError
+from engine.model import Stream
 from engine.model.events import LogWritten
-from kgtui.cli.run_recorder import Keeper, artefact_folder, open_keeper
+from kgtui.cli.run_recorder import artefact_folder, open_recording
+from kgtui.history.recorder import StoreRecording
+from kgtui.ports.requests import RunRequest
 from kgtui.settings.paths import Paths
 from sessions import open_store
 
 
 @pytest.fixture
-def paths(home) -> Paths:
+def paths(home: Path) -> Paths:
     return Paths(data=home, config=home / "config.toml")
 
 
-async def begin(keeper: Keeper) -> None:
-    await keeper.begin(
-        Candidate(source=b"", problem="aten::silu"),
-        label="check",
-        environment={},
-        device="cpu",
-        target=None,
-        tiers=(Tier.SMOKE,),
-        path=None,
+@pytest.fixture
+def run_request() -> RunRequest:
+    return RunRequest(
+        problem=problems.find("aten::silu"), path=Path("/k/silu.py"), content=b"", device="cpu", target=None
     )
+
+
+def opened(paths: Paths, *, warn: Callable[[str], None]) -> contextlib.AbstractContextManager[StoreRecording | None]:
+    return open_recording(paths, label="check", environment={}, warn=warn, busy_timeout_s=0.01)
 
 
 def logged(text: str) -> LogWritten:
     return LogWritten(at_s=0.0, stream=Stream.STDOUT, text=text)
 
 
-async def test_a_store_that_somebody_else_holds_locked_is_said_once(paths):
-    said = []
-    keeper = open_keeper(paths, warn=said.append, busy_timeout_s=0.01)
-    with contextlib.closing(sqlite3.connect(paths.sessions)) as other:
+def test_store_locked_by_another_process_raises_what_it_is(paths: Paths, run_request: RunRequest) -> None:
+    said: list[str] = []
+    with opened(paths, warn=said.append) as recording, contextlib.closing(sqlite3.connect(paths.sessions)) as other:
+        assert recording is not None
         other.execute("begin immediate")
-        await begin(keeper)
-        await keeper.record(logged("unkept"))
-    keeper.close()
-    assert keeper.number is None
+        with pytest.raises(StoreError, match="another process has"):
+            recording.begin(run_request)
+    assert said == []
+
+
+def test_store_that_cannot_be_opened_is_reported_and_absent(paths: Paths) -> None:
+    said: list[str] = []
+    paths.sessions.mkdir(parents=True)
+    with opened(paths, warn=said.append) as recording:
+        assert recording is None
     (message,) = said
-    assert message.startswith(f"the run goes on, but is not kept from here on: {paths.sessions}: another process has")
+    assert message.startswith(f"the run goes on, but is not kept: {paths.sessions}")
 
 
-async def test_a_store_that_is_deleted_is_made_again_and_said_once(paths):
-    said = []
-    keeper = open_keeper(paths, warn=said.append)
-    await begin(keeper)
-    await keeper.record(logged("before"))
-    paths.sessions.unlink()
-    await keeper.record(logged("after"))
-    await keeper.record(logged("later"))
-    keeper.close()
-    assert keeper.number == 1
+def test_store_that_is_deleted_is_made_again_and_reported_once(paths: Paths, run_request: RunRequest) -> None:
+    said: list[str] = []
+    with opened(paths, warn=said.append) as recording:
+        assert recording is not None
+        number = recording.begin(run_request)
+        recording.record(number, [logged("before")])
+        paths.sessions.unlink()
+        recording.record(number, [logged("after")])
+        recording.record(number, [logged("later")])
     assert said == [
         f"session store {paths.sessions} was deleted while in use: a new one was created, "
         "the 1 run of this session was copied to it"
     ]
     with open_store(paths.sessions) as reopened:
-        assert [event.text for event in reopened.events(1)] == ["before", "after", "later"]
+        texts = [event.text for event in reopened.events(1) if isinstance(event, LogWritten)]
+    assert texts == ["before", "after", "later"]
 
 
-async def test_a_disk_that_becomes_full_keeps_what_was_recorded(paths):
-    said = []
-    store = open_store(paths.sessions)
-    keeper = Keeper(store, warn=said.append)
-    await begin(keeper)
-    await keeper.record(logged("kept"))
-    pages = store._database.rows("pragma page_count")[0][0]
-    store._database.rows(f"pragma max_page_count = {pages}")
-    await keeper.record(logged("x" * 100_000))
-    await keeper.record(logged("unkept"))
-    keeper.close()
-    (message,) = said
-    assert "no space left on the disk" in message
+def test_disk_that_becomes_full_keeps_what_was_recorded(paths: Paths, run_request: RunRequest) -> None:
+    said: list[str] = []
+    with opened(paths, warn=said.append) as recording:
+        assert recording is not None
+        number = recording.begin(run_request)
+        recording.record(number, [logged("kept")])
+        pages = recording._store._database.rows("pragma page_count")[0][0]
+        recording._store._database.rows(f"pragma max_page_count = {pages}")
+        with pytest.raises(StoreError, match="no space left on the disk"):
+            recording.record(number, [logged("x" * 100_000)])
     with open_store(paths.sessions) as reopened:
-        assert [event.text for event in reopened.events(1)] == ["kept"]
+        texts = [event.text for event in reopened.events(1) if isinstance(event, LogWritten)]
+    assert texts == ["kept"]
 
 
-async def test_a_keeper_without_a_store_says_nothing():
-    said = []
-    keeper = Keeper(None, warn=said.append)
-    await begin(keeper)
-    await keeper.record(logged("unkept"))
-    keeper.close()
-    assert (keeper.number, said) == (None, [])
-
-
-def test_compiled_code_that_is_not_kept_is_removed(paths):
+def test_compiled_code_that_is_not_kept_is_removed(paths: Paths) -> None:
     with artefact_folder(paths, is_kept=False, warn=pytest.fail) as artefacts:
         artefacts.put("ptx", b"code")
         assert artefacts.folder.exists()

@@ -13,14 +13,15 @@ from engine.model import BenchmarkPlan, CacheState, Outcome
 from engine.model.benchmark import CaseBenchmark, Interval, Method, Timing
 from engine.model.events import CaseBenchmarked, Event
 from kgtui.history.recorder import StoreRecording
-from kgtui.ports.protocols import BestRun, Order
+from kgtui.ports.protocols import BestRun
+from kgtui.ports.requests import RunRequest
 from sessions.rows import RunFilter
 from sessions.store import open_memory_store
 
 
 @pytest.fixture
-def order(fakes: ModuleType) -> Order:
-    return Order(
+def order(fakes: ModuleType) -> RunRequest:
+    return RunRequest(
         problem=fakes.softmax_problem(),
         path=fakes.Path("/k/softmax.py"),
         content=fakes.SOURCE,
@@ -34,20 +35,20 @@ def recording(fakes: ModuleType) -> StoreRecording:
     return StoreRecording(open_memory_store(clock=lambda: fakes.NOW), label="test", environment={"triton": "3.9.0"})
 
 
-def recorded(recording: StoreRecording, order: Order, script: Any) -> int:
+def recorded(recording: StoreRecording, order: RunRequest, script: Any) -> int:
     number = recording.begin(order)
     recording.record(number, script(order.candidate, order.plan(())))
     return number
 
 
-def test_a_run_is_kept_whole(recording: StoreRecording, order: Order, fakes: ModuleType) -> None:
+def test_a_run_is_kept_whole(recording: StoreRecording, order: RunRequest, fakes: ModuleType) -> None:
     number = recorded(recording, order, fakes.some_fail)
     assert list(recording.events(number)) == fakes.some_fail(order.candidate, order.plan(()))
     assert recording.source(order.candidate.digest) == fakes.SOURCE
 
 
 def test_the_same_order_is_answered_by_the_run_before(
-    recording: StoreRecording, order: Order, fakes: ModuleType
+    recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     number = recorded(recording, order, fakes.all_pass)
     assert recording.cached(order) == number
@@ -56,7 +57,7 @@ def test_the_same_order_is_answered_by_the_run_before(
 
 
 def test_an_answer_is_the_last_verdict_on_its_operator(
-    recording: StoreRecording, order: Order, fakes: ModuleType
+    recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     right = recorded(recording, order, fakes.all_pass)
     recorded(recording, replace(order, content=b"new"), fakes.some_fail)
@@ -68,7 +69,7 @@ def test_an_answer_is_the_last_verdict_on_its_operator(
 
 
 def test_an_order_for_a_benchmark_is_answered_by_a_run_that_timed_what_is_wanted(
-    recording: StoreRecording, order: Order, fakes: ModuleType
+    recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     wanted = BenchmarkPlan(cases=order.problem.cases[:1], baselines=("eager",))
     timed = replace(order, benchmark=wanted)
@@ -101,14 +102,14 @@ def case_timed(plan: BenchmarkPlan) -> Event:
 
 
 def test_a_run_of_picked_cases_answers_no_whole_order(
-    recording: StoreRecording, order: Order, fakes: ModuleType
+    recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     recorded(recording, replace(order, cases=("4x1 f32",)), fakes.all_pass)
     assert recording.cached(order) is None
 
 
 def test_a_run_that_timed_nothing_answers_no_order_for_times(
-    recording: StoreRecording, order: Order, bench_fakes: ModuleType
+    recording: StoreRecording, order: RunRequest, bench_fakes: ModuleType
 ) -> None:
     problem = bench_fakes.timed_problem()
     verified = replace(order, problem=problem)
@@ -121,7 +122,7 @@ def test_a_run_that_timed_nothing_answers_no_order_for_times(
     assert recording.cached(timed) == second
 
 
-def test_the_run_to_beat_is_the_fastest_of_this_file_on_this_device(order: Order, bench_fakes: ModuleType) -> None:
+def test_the_run_to_beat_is_the_fastest_of_this_file_on_this_device(order: RunRequest, bench_fakes: ModuleType) -> None:
     store = open_memory_store()
     recording = StoreRecording(store, label="test", environment={"device": "Triton interpreter"})
     problem = bench_fakes.timed_problem()
@@ -140,14 +141,16 @@ def test_the_run_to_beat_is_the_fastest_of_this_file_on_this_device(order: Order
     )
 
 
-def test_the_cases_that_failed_are_known_by_file(recording: StoreRecording, order: Order, fakes: ModuleType) -> None:
+def test_the_cases_that_failed_are_known_by_file(
+    recording: StoreRecording, order: RunRequest, fakes: ModuleType
+) -> None:
     recorded(recording, order, fakes.some_fail)
     assert recording.failed_cases(order) == ("127x128 f32", "127x128 f16")
     assert recording.failed_cases(replace(order, path=fakes.Path("/k/other.py"))) == ()
 
 
 def test_past_runs_are_listed_newest_first_with_what_they_came_to(
-    recording: StoreRecording, order: Order, fakes: ModuleType
+    recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     recorded(recording, order, fakes.some_fail)
     recording.begin(order)
@@ -159,7 +162,7 @@ def test_past_runs_are_listed_newest_first_with_what_they_came_to(
 
 
 def test_operators_and_files_that_were_worked_on_are_known(
-    recording: StoreRecording, order: Order, fakes: ModuleType
+    recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     recorded(recording, order, fakes.all_pass)
     recorded(recording, order, fakes.all_pass)
@@ -185,7 +188,7 @@ def test_looking_around_begins_no_session(recording: StoreRecording) -> None:
     assert recording._store.sessions() == ()
 
 
-def test_an_order_that_names_a_tag_and_a_note_is_kept_with_them(recording: StoreRecording, order: Order) -> None:
+def test_an_order_that_names_a_tag_and_a_note_is_kept_with_them(recording: StoreRecording, order: RunRequest) -> None:
     number = recording.begin(replace(order, tag="tune", note="num_warps=8"))
     plain = recording.begin(order)
     listed = recording.archive.runs(RunFilter(problem=order.problem.name), before=None, after=None, limit=9)

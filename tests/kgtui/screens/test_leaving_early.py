@@ -21,9 +21,9 @@ from kgtui.cli.commands import tune
 from kgtui.cli.commands.check import read_request
 from kgtui.cli.console import Console
 from kgtui.cli.run_command import _Running
-from kgtui.cli.run_recorder import Keeper
-from kgtui.ports.protocols import Order, PortOrder
-from kgtui.runner.loop import Loop
+from kgtui.ports.requests import RetargetRequest, RunRequest
+from kgtui.runner.driver import RunDriver
+from kgtui.runner.run_queue import Ticket, _carry_out
 
 Work = Callable[[], Awaitable[object]]
 TIMES = (1, 2)
@@ -127,9 +127,9 @@ def leave_at_every_step(work: Work, *, times: int) -> int:
 
 
 @pytest.fixture
-def order(fakes: ModuleType) -> Order:
+def order(fakes: ModuleType) -> RunRequest:
     path = Path("/k/softmax.py")
-    return Order(problem=fakes.softmax_problem(), path=path, content=fakes.SOURCE, device="cpu", target="sm_90")
+    return RunRequest(problem=fakes.softmax_problem(), path=path, content=fakes.SOURCE, device="cpu", target="sm_90")
 
 
 class Deaf:
@@ -143,23 +143,24 @@ class Deaf:
         raise AssertionError(message)
 
 
-def loop_of(engine: LayeredEngine) -> Loop:
-    """A loop that gives others their turn after every event."""
-    seconds = iter(range(10**9))
-    return Loop(engine, audience=Deaf(), clock=lambda: float(next(seconds)))  # type: ignore[arg-type]  # no compare
+def carried_out(fakes: ModuleType, request: RunRequest | RetargetRequest) -> Awaitable[object]:
+    """A request as the queue runs it."""
+    engine: Any = LayeredEngine(fakes)  # it compares nothing
+    driver = RunDriver(engine, recording=None, on_trouble=Deaf().trouble_arose)
+    return _carry_out(driver, Ticket(request=request, audience=Deaf(), slot=None, place=1))
 
 
 @pytest.mark.parametrize("times", TIMES)
-def test_a_run_on_the_screen(fakes: ModuleType, order: Order, times: int) -> None:
+def test_a_run_on_the_screen(fakes: ModuleType, order: RunRequest, times: int) -> None:
     def work() -> Awaitable[object]:
-        return loop_of(LayeredEngine(fakes))._judge(order, asyncio.Event(), Deaf())
+        return carried_out(fakes, order)
 
     assert leave_at_every_step(work, times=times) > 50
 
 
 @pytest.mark.parametrize("times", TIMES)
-def test_builds_for_other_targets(fakes: ModuleType, order: Order, times: int) -> None:
-    port = PortOrder(
+def test_builds_for_other_targets(fakes: ModuleType, order: RunRequest, times: int) -> None:
+    port = RetargetRequest(
         candidate=order.candidate,
         entry="softmax",
         launches=(fakes.softmax_launch(),),
@@ -169,7 +170,7 @@ def test_builds_for_other_targets(fakes: ModuleType, order: Order, times: int) -
     )
 
     def work() -> Awaitable[object]:
-        return loop_of(LayeredEngine(fakes))._port(port, asyncio.Event())
+        return carried_out(fakes, port)
 
     assert leave_at_every_step(work, times=times) > 10
 
@@ -186,7 +187,7 @@ def test_a_run_of_check(fakes: ModuleType, console: Console, times: int) -> None
     request = read_request(options, console)
 
     def work() -> Awaitable[object]:
-        running = _Running(request, console, keeper=Keeper(None, warn=console.warn))
+        running = _Running(request, console, recording=None)
         return running.run(lambda **_: LayeredEngine(fakes), None, lambda run: 0)  # type: ignore[arg-type,return-value]
 
     assert leave_at_every_step(work, times=times) > 20

@@ -1,4 +1,4 @@
-"""The loop from a save to its verdict, with an engine that replays and a store in memory."""
+"""Requests from the queue to their verdict, with an engine that replays and a store in memory."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ import pytest
 from engine.errors import EngineError
 from engine.model import CaseResult, Outcome
 from engine.model.events import CaseFinished, Event, PortingFinished, RunFinished, RunStarted
-from kgtui.ports.protocols import GridOrder, Order, PortOrder, RunHeader
-from kgtui.runner.loop import Loop
+from kgtui.ports.requests import Priority, RetargetRequest, RunHeader, RunRequest
+from kgtui.runner.driver import Request, RunDriver
+from kgtui.runner.run_queue import RunQueue, Ticket
 from tests.guards import PATIENCE_S
 
 
 @dataclass
 class Listener:
-    """Hears what the loop says, and how much of it the store held at that moment."""
+    """Receives runs, and counts what the store did not hold at that moment."""
 
     recording: Any = None
     headers: list[RunHeader] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
     unrecorded: int = 0
     finished: asyncio.Event = field(default_factory=asyncio.Event)
     judging: asyncio.Event = field(default_factory=asyncio.Event)
@@ -42,7 +44,8 @@ class Listener:
         self.events += events
         if any(isinstance(event, CaseFinished) for event in events):
             self.judging.set()
-        if any(isinstance(event, RunFinished) for event in events):
+        if verdicts := [event.verdict.outcome for event in events if isinstance(event, RunFinished)]:
+            self.outcomes += verdicts
             self.finished.set()
         if any(isinstance(event, PortingFinished) for event in events):
             self.ported.set()
@@ -54,56 +57,73 @@ class Listener:
         await asyncio.wait_for(self.judging.wait(), PATIENCE_S)
 
     async def verdict(self) -> Outcome:
-        await asyncio.wait_for(self.finished.wait(), PATIENCE_S)
-        self.finished.clear()
-        return [event for event in self.events if isinstance(event, RunFinished)][-1].verdict.outcome
+        """The next verdict, each once."""
+        while not self.outcomes:
+            self.finished.clear()
+            await asyncio.wait_for(self.finished.wait(), PATIENCE_S)
+        return self.outcomes.pop(0)
 
 
 @dataclass
 class Setting:
-    """A loop that serves, and everything around it."""
+    """A queue that serves, and everything around it."""
 
-    loop: Loop
+    queue: RunQueue
+    driver: RunDriver
     engine: Any
     recording: Any
     listener: Listener
-    order: Order
+    request: RunRequest
+
+    def submit(self, request: Request, listener: Listener | None = None) -> Ticket:
+        slot = str(request.path) if isinstance(request, RunRequest) else str(self.request.path)
+        return self.queue.submit(request, listener or self.listener, slot=slot)
+
+    def submit_batch(self, *contents: bytes) -> list[Ticket]:
+        batched = replace(self.request, again=True, priority=Priority.BATCH, stops_at_verdict=True)
+        return [self.queue.submit(replace(batched, content=content), self.listener) for content in contents]
+
+    @property
+    def sources(self) -> list[bytes]:
+        """What the engine has run, in this order."""
+        return [candidate.source for candidate, _ in self.engine.judged]
 
 
 @pytest.fixture
 async def setting(fakes: ModuleType) -> AsyncIterator[Setting]:
     engine, recording = fakes.FakeEngine(), fakes.MemoryRecording()
     listener = Listener(recording=recording)
-    loop = Loop(engine, audience=listener, clock=asyncio.get_running_loop().time, recording=recording)
-    order = Order(
+    queue = RunQueue(on_trouble=listener.trouble_arose)
+    driver = RunDriver(engine, recording=recording, on_trouble=listener.trouble_arose)
+    request = RunRequest(
         problem=fakes.softmax_problem(),
         path=fakes.Path("/k/softmax.py"),
         content=fakes.SOURCE,
         device="cpu",
         target="sm_90",
     )
-    serving = asyncio.create_task(loop.serve())
-    yield Setting(loop=loop, engine=engine, recording=recording, listener=listener, order=order)
+    serving = asyncio.create_task(queue.serve(driver))
+    yield Setting(queue=queue, driver=driver, engine=engine, recording=recording, listener=listener, request=request)
     serving.cancel()
     await asyncio.wait([serving])
 
 
 async def test_a_save_is_judged_and_every_event_is_kept_before_it_is_shown(setting: Setting) -> None:
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     assert await setting.listener.verdict() is Outcome.PASS
-    assert setting.listener.headers == [RunHeader(number=1, cached=False, digest=setting.order.candidate.digest)]
+    assert setting.listener.headers == [RunHeader(number=1, cached=False, digest=setting.request.candidate.digest)]
     assert setting.recording.events_by_run[1] == setting.listener.events
     assert setting.listener.unrecorded == 0
 
 
 async def test_the_same_content_is_answered_from_the_store(setting: Setting) -> None:
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     await setting.listener.verdict()
     live, setting.listener.events = setting.listener.events, []
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     assert await setting.listener.verdict() is Outcome.PASS
     assert setting.listener.events == live
-    assert setting.listener.headers[-1] == RunHeader(number=1, cached=True, digest=setting.order.candidate.digest)
+    assert setting.listener.headers[-1] == RunHeader(number=1, cached=True, digest=setting.request.candidate.digest)
     assert len(setting.engine.judged) == 1
     assert setting.recording.answers == [(1, 1)]
 
@@ -113,9 +133,9 @@ async def test_a_run_that_timed_nothing_is_no_answer_where_times_are_asked_for(
 ) -> None:
     problem = bench_fakes.timed_problem()
     setting.engine.script = bench_fakes.all_timed
-    order, wanted = replace(setting.order, problem=problem), bench_fakes.bench_plan(problem).benchmark
+    request, wanted = replace(setting.request, problem=problem), bench_fakes.bench_plan(problem).benchmark
     for benchmark in (None, wanted, wanted):
-        setting.loop.submit(replace(order, benchmark=benchmark))
+        setting.submit(replace(request, benchmark=benchmark))
         await setting.listener.verdict()
     assert [plan.benchmark for _, plan in setting.engine.judged] == [None, wanted]
     assert [(header.number, header.cached) for header in setting.listener.headers] == [
@@ -135,12 +155,12 @@ async def test_the_lines_that_failed_cases_point_to_are_looked_for_beside_the_lo
         shown = any(isinstance(event, CaseFinished) and event.result == result for event in setting.listener.events)
         looked_for.append((result.case, threading.get_ident(), shown))
 
-    monkeypatch.setattr("kgtui.runner.loop.suspects", suspects)
+    monkeypatch.setattr("kgtui.runner.run_queue.suspects", suspects)
     setting.engine.script = fakes.some_fail
     for again in (True, False):
         looked_for.clear()
         setting.listener.events.clear()
-        setting.loop.submit(replace(setting.order, again=again))
+        setting.submit(replace(setting.request, again=again))
         await setting.listener.verdict()
         failed = [event.result for event in setting.listener.events if isinstance(event, CaseFinished)]
         cases = [result.case for result in failed if result.outcome is not Outcome.PASS]
@@ -150,17 +170,17 @@ async def test_the_lines_that_failed_cases_point_to_are_looked_for_beside_the_lo
 
 async def test_running_again_judges_the_same_content_anew(setting: Setting) -> None:
     for again in (False, True):
-        setting.loop.submit(replace(setting.order, again=again))
+        setting.submit(replace(setting.request, again=again))
         await setting.listener.verdict()
     assert [header.number for header in setting.listener.headers] == [1, 2]
 
 
 async def test_a_save_while_busy_stops_the_run_and_is_judged_instead(setting: Setting, fakes: ModuleType) -> None:
     setting.engine.script = fakes.stops_half_way
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     await setting.listener.first_case()
     setting.engine.script = fakes.all_pass
-    setting.loop.submit(replace(setting.order, content=b"new"))
+    setting.submit(replace(setting.request, content=b"new"))
     assert await setting.listener.verdict() is Outcome.CANCELLED
     assert await setting.listener.verdict() is Outcome.PASS
     assert [candidate.source for candidate, _ in setting.engine.judged] == [fakes.SOURCE, b"new"]
@@ -168,42 +188,42 @@ async def test_a_save_while_busy_stops_the_run_and_is_judged_instead(setting: Se
 
 async def test_a_save_that_was_overtaken_before_its_turn_is_never_judged(setting: Setting) -> None:
     for content in (b"one", b"two", b"three"):
-        setting.loop.submit(replace(setting.order, content=content))
+        setting.submit(replace(setting.request, content=content))
     await setting.listener.verdict()
     assert [candidate.source for candidate, _ in setting.engine.judged] == [b"three"]
 
 
 async def test_cancelling_ends_the_run_and_says_whether_there_was_one(setting: Setting, fakes: ModuleType) -> None:
-    assert setting.loop.cancel() is False
+    assert setting.queue.cancel() is False
     setting.engine.script = fakes.stops_half_way
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     await setting.listener.first_case()
-    assert setting.loop.cancel() is True
+    assert setting.queue.cancel() is True
     assert await setting.listener.verdict() is Outcome.CANCELLED
 
 
 async def test_a_cancelled_run_is_no_answer_for_the_next_save(setting: Setting, fakes: ModuleType) -> None:
     setting.engine.script = fakes.stops_half_way
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     await setting.listener.first_case()
-    setting.loop.cancel()
+    setting.queue.cancel()
     await setting.listener.verdict()
     setting.engine.script = fakes.all_pass
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     assert await setting.listener.verdict() is Outcome.PASS
 
 
 async def test_what_failed_last_time_is_judged_first(setting: Setting, fakes: ModuleType) -> None:
     setting.engine.script = fakes.some_fail
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     await setting.listener.verdict()
-    setting.loop.submit(replace(setting.order, content=b"new"))
+    setting.submit(replace(setting.request, content=b"new"))
     await setting.listener.verdict()
     assert [case.name for case in setting.engine.judged[1][1].cases][:3] == ["127x128 f32", "127x128 f16", "1x781 f32"]
 
 
 async def test_picked_cases_are_the_only_ones_judged(setting: Setting) -> None:
-    setting.loop.submit(replace(setting.order, cases=("4x1 f32",), again=True))
+    setting.submit(replace(setting.request, cases=("4x1 f32",), again=True))
     await setting.listener.verdict()
     assert [case.name for case in setting.engine.judged[0][1].cases] == ["4x1 f32"]
 
@@ -213,8 +233,8 @@ async def test_a_stream_without_a_verdict_ends_as_our_own_fault(setting: Setting
         async def evaluate(self, candidate: Any, plan: Any, *, cancelled: Any = None) -> AsyncIterator[Event]:
             yield fakes.all_pass(candidate, plan)[0]
 
-    setting.loop._judging = Broken()
-    setting.loop.submit(setting.order)
+    setting.driver._engine = Broken()
+    setting.submit(setting.request)
     assert await setting.listener.verdict() is Outcome.ENGINE_ERROR
 
 
@@ -226,19 +246,19 @@ async def test_a_failing_engine_ends_the_run_with_what_it_said(
         raise error
 
     setting.engine.script = fail
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     assert await setting.listener.verdict() is Outcome.ENGINE_ERROR
     first, last = setting.listener.events
     assert isinstance(first, RunStarted) and isinstance(last, RunFinished)
     assert str(error) in last.verdict.sentence
     setting.engine.script = fakes.all_pass
-    setting.loop.submit(replace(setting.order, content=b"new"))
+    setting.submit(replace(setting.request, content=b"new"))
     assert await setting.listener.verdict() is Outcome.PASS
 
 
 async def test_a_store_that_refuses_is_said_and_the_run_goes_on(setting: Setting) -> None:
     setting.recording.refuses = "the disk is full"
-    setting.loop.submit(replace(setting.order, again=True))
+    setting.submit(replace(setting.request, again=True))
     assert await setting.listener.verdict() is Outcome.PASS
     assert setting.listener.headers[0].number is None
     assert setting.listener.troubles == ["this run is not kept: the disk is full"]
@@ -251,15 +271,15 @@ async def test_a_store_that_breaks_in_the_middle_is_said_once(setting: Setting, 
             setting.recording.refuses = "the disk is full"
 
     setting.engine.script = break_then_go_on
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     assert await setting.listener.verdict() is Outcome.PASS
     assert setting.listener.troubles == ["the rest of this run is not kept: the disk is full"]
 
 
-async def test_without_a_store_the_loop_judges_and_keeps_nothing(setting: Setting) -> None:
-    setting.loop.recording = None
+async def test_request_without_a_store_runs_and_records_nothing(setting: Setting) -> None:
+    setting.driver.recording = None
     setting.listener.recording = None
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     assert await setting.listener.verdict() is Outcome.PASS
     assert setting.listener.headers[0].number is None
 
@@ -280,11 +300,9 @@ async def test_a_flood_of_events_leaves_others_their_turn(setting: Setting, fake
             yield events[7]
         yield events[-2]
 
-    seconds = iter(range(10**9))  # every look at the clock finds that a second has passed
-    setting.loop._clock = lambda: float(next(seconds))
     setting.engine.script = flood
     counting = asyncio.create_task(count_turns())
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     await setting.listener.verdict()
     counting.cancel()
     assert len(setting.listener.events) == 20_002
@@ -294,9 +312,9 @@ async def test_a_flood_of_events_leaves_others_their_turn(setting: Setting, fake
 # Other targets
 
 
-def port_order(setting: Setting, fakes: ModuleType, *, targets: tuple[str, ...] = ("sm_80", "gfx942")) -> PortOrder:
-    return PortOrder(
-        candidate=setting.order.candidate,
+def retarget(setting: Setting, fakes: ModuleType, *, targets: tuple[str, ...] = ("sm_80", "gfx942")) -> RetargetRequest:
+    return RetargetRequest(
+        candidate=setting.request.candidate,
         entry="softmax",
         launches=(fakes.softmax_launch(),),
         targets=targets,
@@ -313,9 +331,9 @@ async def ports_of_run(setting: Setting) -> PortingFinished:
 async def test_builds_for_other_targets_are_kept_with_the_run_before_they_are_shown(
     setting: Setting, fakes: ModuleType
 ) -> None:
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     await setting.listener.verdict()
-    setting.loop.submit(port_order(setting, fakes))
+    setting.submit(retarget(setting, fakes))
     assert (await ports_of_run(setting)).outcome is Outcome.PASS
     assert len(setting.listener.headers) == 1
     assert setting.recording.events_by_run[1] == setting.listener.events
@@ -323,13 +341,13 @@ async def test_builds_for_other_targets_are_kept_with_the_run_before_they_are_sh
 
 
 async def test_a_save_stops_the_builds_for_other_targets(setting: Setting, fakes: ModuleType) -> None:
-    setting.loop.submit(setting.order)
+    setting.submit(setting.request)
     await setting.listener.verdict()
     setting.engine.ports_only = 2
-    setting.loop.submit(port_order(setting, fakes))
+    setting.submit(retarget(setting, fakes))
     while not setting.engine.ported:
         await asyncio.sleep(0)
-    setting.loop.submit(replace(setting.order, content=b"new"))
+    setting.submit(replace(setting.request, content=b"new"))
     assert (await ports_of_run(setting)).outcome is Outcome.CANCELLED
     assert await setting.listener.verdict() is Outcome.PASS
 
@@ -343,8 +361,8 @@ async def test_a_failing_engine_ends_the_builds_with_what_it_said(
             raise error
             yield
 
-    setting.loop._judging = Broken()
-    setting.loop.submit(port_order(setting, fakes))
+    setting.driver._engine = Broken()
+    setting.submit(retarget(setting, fakes))
     setting.listener.headers.append(RunHeader(number=None, cached=False, digest=""))
     setting.recording.events_by_run[1] = []
     finished = await ports_of_run(setting)
@@ -352,88 +370,112 @@ async def test_a_failing_engine_ends_the_builds_with_what_it_said(
     assert str(error) in finished.message
 
 
-# Grids
+# Batches
 
 
-def grid_of(setting: Setting, *contents: bytes, told: Any = None, ended: asyncio.Event | None = None) -> GridOrder:
-    orders = tuple(replace(setting.order, content=content, again=True, tag="tune") for content in contents)
-    return GridOrder(
-        orders=orders, told=told or (lambda place: setting.listener), ended=ended.set if ended else lambda: None
-    )
-
-
-async def test_the_orders_of_a_grid_are_judged_in_turn_and_each_is_told_to_its_own_audience(setting: Setting) -> None:
+async def test_requests_of_a_batch_run_in_their_order(setting: Setting) -> None:
     listeners = [Listener(recording=setting.recording) for _ in range(2)]
-    setting.loop.submit(grid_of(setting, b"one", b"two", told=lambda place: listeners[place]))
+    batched = replace(setting.request, again=True, priority=Priority.BATCH)
+    for content, listener in zip((b"one", b"two"), listeners, strict=True):
+        setting.queue.submit(replace(batched, content=content), listener)
     assert [await listener.verdict() for listener in listeners] == [Outcome.PASS, Outcome.PASS]
-    assert [candidate.source for candidate, _ in setting.engine.judged] == [b"one", b"two"]
+    assert setting.sources == [b"one", b"two"]
     assert [[header.number for header in listener.headers] for listener in listeners] == [[1], [2]]
-    assert setting.listener.events == []
     assert [listener.unrecorded for listener in listeners] == [0, 0]
 
 
-async def test_a_save_stops_a_grid_and_the_rest_of_it_is_never_judged(setting: Setting, fakes: ModuleType) -> None:
-    setting.engine.script = fakes.stops_half_way
-    setting.loop.submit(grid_of(setting, b"one", b"two"))
-    await setting.listener.first_case()
-    setting.engine.script = fakes.all_pass
-    setting.loop.submit(replace(setting.order, content=b"new"))
-    assert await setting.listener.verdict() is Outcome.CANCELLED
-    assert await setting.listener.verdict() is Outcome.PASS
-    assert [candidate.source for candidate, _ in setting.engine.judged] == [b"one", b"new"]
-
-
-async def test_in_a_grid_nobody_waits_for_what_follows_a_verdict(setting: Setting, fakes: ModuleType) -> None:
-    class Printing(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
-        async def evaluate(self, candidate: Any, plan: Any, *, cancelled: Any = None) -> AsyncIterator[Event]:
-            async for event in super().evaluate(candidate, plan, cancelled=cancelled):
-                yield event
-                if isinstance(event, RunFinished):
-                    await cancelled.wait()
-
-    setting.loop._judging, ended = Printing(), asyncio.Event()
-    setting.loop.submit(grid_of(setting, b"one", b"two", ended=ended))
-    await asyncio.wait_for(ended.wait(), PATIENCE_S)
-    verdicts = [event.verdict.outcome for event in setting.listener.events if isinstance(event, RunFinished)]
-    assert verdicts == [Outcome.PASS, Outcome.PASS]
-
-
-async def test_cancelling_ends_the_whole_grid(setting: Setting, fakes: ModuleType) -> None:
-    ended = asyncio.Event()
-    setting.engine.script = fakes.stops_half_way
-    setting.loop.submit(grid_of(setting, b"one", b"two", ended=ended))
-    await setting.listener.first_case()
-    assert setting.loop.cancel() is True
-    assert await setting.listener.verdict() is Outcome.CANCELLED
-    await asyncio.wait_for(ended.wait(), PATIENCE_S)
-    assert len(setting.engine.judged) == 1
-
-
-async def test_dropping_a_grid_leaves_the_order_that_overtook_it(setting: Setting, fakes: ModuleType) -> None:
-    grid = grid_of(setting, b"one", b"two")
-    setting.engine.script = fakes.stops_half_way
-    setting.loop.submit(grid)
-    await setting.listener.first_case()
-    setting.engine.script = fakes.all_pass
-    setting.loop.submit(setting.order)
-    setting.loop.drop(grid)
-    assert await setting.listener.verdict() is Outcome.CANCELLED
-    assert await setting.listener.verdict() is Outcome.PASS
-    setting.loop.drop(grid)
-    assert [candidate.source for candidate, _ in setting.engine.judged] == [b"one", fakes.SOURCE]
-
-
-@pytest.mark.parametrize("drop", ["overtake", "cancel", "drop"])
-async def test_a_grid_that_never_begins_is_told_that_it_has_ended(setting: Setting, drop: str) -> None:
-    ended = asyncio.Event()
-    grid = grid_of(setting, b"one", ended=ended)
-    setting.loop.submit(grid)
-    if drop == "cancel":
-        setting.loop.cancel()
-    elif drop == "drop":
-        setting.loop.drop(grid)
-    else:
-        setting.loop.submit(setting.order)
+async def test_save_runs_before_a_waiting_batch(setting: Setting) -> None:
+    setting.submit_batch(b"one", b"two")
+    setting.submit(replace(setting.request, content=b"saved"))
+    for _ in range(3):
         await setting.listener.verdict()
-    assert ended.is_set()
-    assert b"one" not in [candidate.source for candidate, _ in setting.engine.judged]
+        await asyncio.sleep(0)
+    assert setting.sources == [b"saved", b"one", b"two"]
+
+
+async def test_save_interrupts_a_running_batch_request_which_runs_again(setting: Setting, fakes: ModuleType) -> None:
+    setting.engine.script = fakes.stops_half_way
+    setting.submit_batch(b"one", b"two")
+    await setting.listener.first_case()
+    setting.engine.script = fakes.all_pass
+    setting.submit(replace(setting.request, content=b"saved"))
+    outcomes = [await setting.listener.verdict() for _ in range(4)]
+    assert outcomes == [Outcome.CANCELLED, Outcome.PASS, Outcome.PASS, Outcome.PASS]
+    assert setting.sources == [b"one", b"saved", b"one", b"two"]
+
+
+async def test_interrupted_request_that_was_dropped_does_not_run_again(setting: Setting, fakes: ModuleType) -> None:
+    setting.engine.script = fakes.stops_half_way
+    one, two = setting.submit_batch(b"one", b"two")
+    await setting.listener.first_case()
+    setting.engine.script = fakes.all_pass
+    setting.submit(replace(setting.request, content=b"saved"))
+    setting.queue.drop(one)
+    setting.queue.drop(two)
+    assert [await setting.listener.verdict() for _ in range(2)] == [Outcome.CANCELLED, Outcome.PASS]
+    assert setting.sources == [b"one", b"saved"]
+    assert not setting.queue.waits
+
+
+async def test_waiting_request_that_is_dropped_never_runs(setting: Setting) -> None:
+    one, _ = setting.submit_batch(b"one", b"two")
+    setting.queue.drop(one)
+    await setting.listener.verdict()
+    assert setting.sources == [b"two"]
+
+
+async def test_newer_save_leaves_requests_of_other_slots(setting: Setting) -> None:
+    other = replace(setting.request, path=setting.request.path.with_name("other.py"), content=b"other")
+    setting.submit(other)
+    setting.submit(replace(setting.request, content=b"old"))
+    setting.submit(replace(setting.request, content=b"new"))
+    for _ in range(2):
+        await setting.listener.verdict()
+    assert setting.sources == [b"other", b"new"]
+
+
+async def test_cancelling_drops_the_running_and_all_waiting_requests(setting: Setting, fakes: ModuleType) -> None:
+    setting.engine.script = fakes.stops_half_way
+    setting.submit_batch(b"one", b"two")
+    await setting.listener.first_case()
+    assert setting.queue.cancel() is True
+    assert await setting.listener.verdict() is Outcome.CANCELLED
+    assert setting.sources == [b"one"]
+    assert not setting.queue.waits
+
+
+async def test_fault_of_one_request_does_not_end_the_queue(setting: Setting) -> None:
+    class Faulty(Listener):
+        def run_began(self, header: RunHeader) -> None:
+            raise ZeroDivisionError("oops")
+
+    setting.submit(setting.request, Faulty())
+    setting.submit(replace(setting.request, path=setting.request.path.with_name("other.py"), content=b"other"))
+    assert await setting.listener.verdict() is Outcome.PASS
+    assert setting.listener.troubles == ["kgtui itself failed: ZeroDivisionError: oops; r runs it again"]
+    assert setting.sources == [b"other"]
+
+
+async def test_request_that_stops_at_its_verdict_waits_for_nothing_after_it(setting: Setting) -> None:
+    setting.submit(replace(setting.request, stops_at_verdict=True))
+    await setting.listener.verdict()
+    setting.submit_batch(b"one")
+    await setting.listener.verdict()
+    assert isinstance(setting.recording.events_by_run[1][-1], RunFinished)
+
+
+async def test_request_before_the_engine_is_answered_from_the_store(setting: Setting, fakes: ModuleType) -> None:
+    setting.submit(setting.request)
+    await setting.listener.verdict()
+    early, listener = RunQueue(on_trouble=setting.listener.trouble_arose), Listener()
+    early.submit(setting.request, listener)
+    early.submit(replace(setting.request, content=b"new", priority=Priority.BATCH), listener)
+    await early.answer(setting.driver)
+    assert listener.headers == [RunHeader(number=1, cached=True, digest=setting.request.candidate.digest)]
+    assert (early.waits, await listener.verdict()) == (True, Outcome.PASS)
+
+
+async def test_run_with_other_targets_compiles_its_launches_for_them(setting: Setting) -> None:
+    setting.submit(replace(setting.request, again=True, targets=("sm_80",)))
+    assert (await ports_of_run(setting)).outcome is Outcome.PASS
+    assert setting.recording.events_by_run[1] == setting.listener.events

@@ -1,0 +1,113 @@
+"""What runs are asked for, and who is told of them: pure records and one protocol."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from engine.model import BenchmarkPlan, Candidate, Launch, Plan, Policy, Problem, Tier
+from engine.model.events import Event
+
+DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
+
+
+class Priority(enum.IntEnum):
+    """Which of the waiting requests runs first: the lower number."""
+
+    SAVE = 0
+    BATCH = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """One candidate to run.
+
+    The run is recorded under `tag` and with `note`, where there are any.  `cases` are the only ones to run, each on the
+    inputs of its seed in `seeds`; `again` asks for a run even of known content.  `benchmark` is what is timed once all
+    cases pass; None times nothing.  With `against` it is timed taking turns with that other candidate.  What it
+    launches is compiled for `targets` too.  A run that `stops_at_verdict` leaves out the disassembly after it.
+    """
+
+    problem: Problem
+    path: Path
+    content: bytes
+    device: str
+    target: str | None
+    tiers: tuple[Tier, ...] = DEFAULT_TIERS
+    policy: Policy = Policy.DEFAULT
+    cases: tuple[str, ...] = ()
+    seeds: tuple[tuple[str, int], ...] = ()
+    again: bool = False
+    tag: str | None = None
+    note: str | None = None
+    benchmark: BenchmarkPlan | None = None
+    against: Candidate | None = None
+    targets: tuple[str, ...] = ()
+    priority: Priority = Priority.SAVE
+    stops_at_verdict: bool = False
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        """The content as the engine takes it."""
+        return Candidate(
+            source=self.content, problem=self.problem.name, filename=self.path.name, folder=self.path.parent
+        )
+
+    def plan(self, failed_before: tuple[str, ...]) -> Plan:
+        """The cases to run, those of `failed_before` first unless they were selected."""
+        if self.cases:
+            selected = tuple(case for case in self.problem.cases if case.name in self.cases)
+            plan = Plan(
+                problem=self.problem, cases=selected, device=self.device, target=self.target, seeds=dict(self.seeds)
+            )
+        else:
+            plan = Plan.for_tiers(
+                self.problem, tiers=self.tiers, device=self.device, target=self.target, failed_before=failed_before
+            )
+        return replace(plan, benchmark=self.benchmark, policy=self.policy)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetargetRequest:
+    """The launches of a run to compile for other targets; the result is recorded with that run.
+
+    `number` is the run's in the store, None when it is not recorded; its last event happened at `after_s`.
+    """
+
+    candidate: Candidate
+    entry: str
+    launches: tuple[Launch, ...]
+    targets: tuple[str, ...]
+    number: int | None
+    after_s: float
+    priority: Priority = Priority.SAVE
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunHeader:
+    """A run that is about to be shown: its number in the store, None when it is not recorded.
+
+    `picked` says that its cases were selected.
+    """
+
+    number: int | None
+    cached: bool
+    digest: str
+    picked: bool = False
+
+
+class Audience(Protocol):
+    """The receiver of one run; called on the event loop, must return quickly."""
+
+    def run_began(self, header: RunHeader) -> None:
+        """The events that follow belong to this run."""
+
+    def events_happened(self, events: Sequence[Event]) -> None:
+        """The next events of the run, already recorded."""
+
+    def trouble_arose(self, message: str) -> None:
+        """Something is wrong beside the run: the store cannot be read or written."""

@@ -1,0 +1,232 @@
+"""The one driver of runs: a request in, its recorded events out, in batches.
+
+Screen, commands and tuning run everything through it.  An event is in the store before a consumer gets it.  Trouble
+with the store never stops a run; it is reported once, and the run continues unrecorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import TypeAlias
+
+from engine.errors import KgtuiError, StoreError
+from engine.model import Candidate, Launch, Outcome, Plan, Verdict
+from engine.model.events import (
+    CaseFinished,
+    Event,
+    KernelLaunched,
+    KernelPorted,
+    PortingFinished,
+    RunFinished,
+    RunStarted,
+)
+from engine.static.source import imported_files
+from kgtui.ports.protocols import Judging, Recording
+from kgtui.ports.requests import RetargetRequest, RunHeader, RunRequest
+from kgtui.runner.event_batches import event_batches
+
+Request: TypeAlias = RunRequest | RetargetRequest
+Update: TypeAlias = RunHeader | tuple[Event, ...]
+
+_OURS = (Outcome.CANCELLED, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
+
+
+class RunDriver:
+    """Runs one request at a time on one engine; `pace_s` is how often it yields events at most."""
+
+    def __init__(
+        self,
+        engine: Judging,
+        *,
+        recording: Recording | None,
+        on_trouble: Callable[[str], None],
+        pace_s: float = 0.0,
+    ) -> None:
+        self.recording = recording
+        self._engine = engine
+        self._on_trouble = on_trouble
+        self._pace_s = pace_s
+        self._failed_cases: dict[str, tuple[str, ...]] = {}
+
+    async def stored(self, request: RunRequest) -> tuple[RunHeader, tuple[Event, ...]] | None:
+        """The stored run that answers this very request; None when there is none, or a new run is wanted."""
+        if request.again or request.cases or self.recording is None:
+            return None
+        folder = request.candidate.folder
+        siblings = await asyncio.to_thread(imported_files, request.candidate.source, folder) if folder else ()
+        if siblings:
+            return None  # what it imports may have changed since, and the hash is of the one file
+        try:
+            number = await asyncio.to_thread(self.recording.cached, request)
+            if number is None:
+                return None
+            events = await asyncio.to_thread(self.recording.events, number)
+        except StoreError as error:
+            self._on_trouble(str(error))
+            return None
+        try:
+            await asyncio.to_thread(self.recording.answered, number)
+        except StoreError as error:
+            self._on_trouble(str(error))  # the answer holds all the same
+        return RunHeader(number=number, cached=True, digest=request.candidate.digest), events
+
+    async def run(self, request: Request, *, cancelled: asyncio.Event) -> AsyncGenerator[Update, None]:
+        """The header of the run, then its events; of a request for other targets only the events.
+
+        Setting `cancelled` ends the run with a cancelled verdict; closing the generator ends it without.
+        """
+        if isinstance(request, RetargetRequest):
+            number, events = request.number, self._retargeted(request, cancelled)
+        else:
+            if (answer := await self.stored(request)) is not None:
+                for update in answer:
+                    yield update
+                return
+            plan = request.plan(await self._failed_before(request))
+            number = await self._begin(request)
+            yield RunHeader(number=number, cached=False, digest=request.candidate.digest, picked=bool(request.cases))
+            events = self._events(request, plan, cancelled)
+        failed: list[str] = []
+        async with contextlib.aclosing(event_batches(events, pace_s=self._pace_s)) as batches:
+            async for batch in batches:
+                number = await self._record(number, batch)
+                if isinstance(request, RunRequest):
+                    self._remember(request, batch, failed)
+                yield batch
+
+    async def _events(self, request: RunRequest, plan: Plan, cancelled: asyncio.Event) -> AsyncGenerator[Event, None]:
+        """The run, and what it launched compiled for the request's other targets."""
+        launches: list[Launch] = []
+        last_s, outcome = 0.0, Outcome.ENGINE_ERROR
+        async with contextlib.aclosing(self._evaluated(request, plan, cancelled)) as events:
+            async for event in events:
+                last_s = event.at_s
+                yield event
+                if isinstance(event, KernelLaunched):
+                    launches.append(event.launch)
+                if isinstance(event, RunFinished):
+                    outcome = event.verdict.outcome
+                    if request.stops_at_verdict:
+                        break
+        if not request.targets or not launches or outcome is Outcome.CANCELLED:
+            return
+        retarget = RetargetRequest(
+            candidate=request.candidate,
+            entry=request.problem.entry,
+            launches=tuple(launches),
+            targets=request.targets,
+            number=None,
+            after_s=last_s,
+        )
+        async with contextlib.aclosing(self._retargeted(retarget, cancelled)) as events:
+            async for event in events:
+                yield event
+                if request.stops_at_verdict and isinstance(event, KernelPorted) and event.number == event.total:
+                    break
+
+    async def _evaluated(
+        self, request: RunRequest, plan: Plan, cancelled: asyncio.Event
+    ) -> AsyncGenerator[Event, None]:
+        """The engine's events, closed with a verdict of ours when the engine fails to give one."""
+        candidate = request.candidate
+        last: Event | None = None
+        finished = False
+        complaint = "the engine ended the run without a verdict; r runs it again"
+        try:
+            # To its end, past the verdict too: the engine cleans up behind it.
+            async with contextlib.aclosing(self._evaluate(candidate, request.against, plan, cancelled)) as events:
+                async for event in events:
+                    last, finished = event, finished or isinstance(event, RunFinished)
+                    yield event
+        except KgtuiError as error:
+            complaint = str(error)
+        except Exception as error:  # the edge: a fault of the engine must not end the driver with it
+            complaint = f"the engine failed: {type(error).__name__}: {error}; r runs it again"
+        if finished:
+            return
+        if last is None:
+            yield RunStarted(
+                at_s=0.0,
+                problem=plan.problem.name,
+                digest=candidate.digest,
+                device=plan.device,
+                device_name=self._engine.device_name,
+                target=plan.target,
+                cases=len(plan.cases),
+            )
+        verdict = Verdict(outcome=Outcome.ENGINE_ERROR, sentence=complaint, passed=0, total=len(plan.cases))
+        yield RunFinished(at_s=last.at_s if last else 0.0, verdict=verdict)
+
+    def _evaluate(
+        self, candidate: Candidate, other: Candidate | None, plan: Plan, cancelled: asyncio.Event
+    ) -> AsyncGenerator[Event, None]:
+        if other is None:
+            return self._engine.evaluate(candidate, plan, cancelled=cancelled)
+        return self._engine.compare(candidate, other, plan, cancelled=cancelled)
+
+    async def _retargeted(self, request: RetargetRequest, cancelled: asyncio.Event) -> AsyncGenerator[Event, None]:
+        """The engine's events, closed by us when the engine fails to close them."""
+        last_s, message = request.after_s, "the engine ended before everything was compiled; r begins again"
+        porting = self._engine.port(
+            request.candidate,
+            entry=request.entry,
+            launches=request.launches,
+            targets=request.targets,
+            after_s=request.after_s,
+            cancelled=cancelled,
+        )
+        try:
+            async with contextlib.aclosing(porting):
+                async for event in porting:
+                    last_s = event.at_s
+                    yield event
+                    if isinstance(event, PortingFinished):
+                        message = ""
+        except KgtuiError as error:
+            message = str(error)
+        except Exception as error:  # the edge: a fault of the engine must not end the driver with it
+            message = f"the engine failed: {type(error).__name__}: {error}; r begins again"
+        if message:
+            yield PortingFinished(at_s=last_s, outcome=Outcome.ENGINE_ERROR, message=message)
+
+    # ------------------------------------------------------------ the store
+
+    async def _failed_before(self, request: RunRequest) -> tuple[str, ...]:
+        if request.problem.name in self._failed_cases or self.recording is None:
+            return self._failed_cases.get(request.problem.name, ())
+        try:
+            return await asyncio.to_thread(self.recording.failed_cases, request)
+        except StoreError as error:
+            self._on_trouble(str(error))
+            return ()
+
+    def _remember(self, request: RunRequest, batch: Sequence[Event], failed: list[str]) -> None:
+        """Which cases failed, once the candidate has its own verdict: they run first next time."""
+        results = (event.result for event in batch if isinstance(event, CaseFinished))
+        failed += (result.case for result in results if result.outcome is not Outcome.PASS)
+        if any(isinstance(event, RunFinished) and event.verdict.outcome not in _OURS for event in batch):
+            known = self._failed_cases.get(request.problem.name, ()) if request.cases else ()
+            others = tuple(name for name in known if name not in request.cases)
+            self._failed_cases[request.problem.name] = (*others, *failed)
+
+    async def _begin(self, request: RunRequest) -> int | None:
+        if self.recording is None:
+            return None
+        try:
+            return await asyncio.to_thread(self.recording.begin, request)
+        except StoreError as error:
+            self._on_trouble(f"this run is not kept: {error}")
+            return None
+
+    async def _record(self, number: int | None, events: Sequence[Event]) -> int | None:
+        """Record the events; after a failure the rest of the run is not recorded, and that is reported once."""
+        if number is None or self.recording is None:
+            return None
+        try:
+            await asyncio.to_thread(self.recording.record, number, events)
+        except StoreError as error:
+            self._on_trouble(f"the rest of this run is not kept: {error}")
+            return None
+        return number

@@ -1,0 +1,69 @@
+"""The events of a run in batches, at the pace of the consumer.
+
+The engine's stream is the only buffer of events: it takes what happens without waiting, and a slow consumer finds
+everything in it.  A batch is what has arrived there since the one before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+
+from engine.model.events import Event, RunFinished
+
+# Recorded and drawn at a time: enough to be quick, few enough that keys are answered in between.
+MOST_EVENTS = 500
+
+
+async def event_batches(
+    events: AsyncGenerator[Event, None], *, pace_s: float
+) -> AsyncGenerator[tuple[Event, ...], None]:
+    """The events in their order, a batch every `pace_s` at most; the first event and the verdict do not wait.
+
+    Closes `events` in any case.
+    """
+    loop = asyncio.get_running_loop()
+    reading, waits_s = asyncio.create_task(_next_of(events)), 0.0
+    try:
+        while (event := await reading) is not None:
+            batch, until_s = [event], loop.time() + waits_s
+            reading = asyncio.create_task(_next_of(events))
+            while not _is_full(batch) and await _arrives(reading, until_s):
+                event = reading.result()
+                assert event is not None
+                batch.append(event)
+                reading = asyncio.create_task(_next_of(events))
+            waits_s = pace_s
+            yield tuple(batch)
+    finally:
+        await _end(reading)
+        # One that is left to the garbage is closed at an unknown time, beside the one that it reads.
+        await events.aclose()
+
+
+async def _next_of(events: AsyncGenerator[Event, None]) -> Event | None:
+    return await anext(events, None)
+
+
+def _is_full(batch: list[Event]) -> bool:
+    return len(batch) >= MOST_EVENTS or isinstance(batch[-1], RunFinished)
+
+
+async def _arrives(reading: asyncio.Task[Event | None], until_s: float) -> bool:
+    """Whether one more event is there by then; False for the end of the stream, and for its error."""
+    await asyncio.sleep(0)  # an event that is ready needs one turn, in which others have theirs
+    left_s = until_s - asyncio.get_running_loop().time()
+    if not reading.done() and left_s > 0:
+        await asyncio.wait([reading], timeout=left_s)
+    return reading.done() and reading.exception() is None and reading.result() is not None
+
+
+async def _end(task: asyncio.Task[Event | None]) -> None:
+    """Cancel it and wait until it is over, also when we are cancelled once more meanwhile."""
+    task.cancel()
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait([task])
+    if not task.cancelled():
+        task.exception()  # of one that nobody awaited, asyncio would complain

@@ -1,0 +1,142 @@
+"""Requests that wait for one engine, in the order in which they run.
+
+A save goes before a batch, and stops the request of a batch that is running, which runs again later.  Requests of
+one slot replace each other: only the newest counts.  A fault in one request never ends the queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from engine.model import Outcome
+from engine.model.events import CaseFinished, Event
+from kgtui.ports.requests import Audience, RetargetRequest, RunHeader, RunRequest
+from kgtui.runner.driver import Request, RunDriver
+from kgtui.state.run.suspects import suspects
+
+
+@dataclass(eq=False)
+class Ticket:
+    """One request in the queue, from `submit` until it has run or was withdrawn."""
+
+    request: Request
+    audience: Audience
+    slot: str | None
+    place: int
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+    runs_again: bool = False
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """The lowest of the waiting tickets runs next."""
+        return (self.request.priority, self.place)
+
+
+class RunQueue:
+    """`serve` runs requests until it is cancelled; all else may be called before and meanwhile."""
+
+    def __init__(self, *, on_trouble: Callable[[str], None]) -> None:
+        self._on_trouble = on_trouble
+        self._waiting: list[Ticket] = []
+        self._running: Ticket | None = None
+        self._submitted = 0
+        self._arrived = asyncio.Event()
+
+    @property
+    def waits(self) -> bool:
+        """Whether a request waits for its turn."""
+        return bool(self._waiting)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request is running or waits."""
+        return self._running is not None or self.waits
+
+    def submit(self, request: Request, audience: Audience, *, slot: str | None = None) -> Ticket:
+        """Run this in its turn; what `slot` names is replaced, be it waiting or running."""
+        self._submitted += 1
+        ticket = Ticket(request=request, audience=audience, slot=slot, place=self._submitted)
+        if slot is not None:
+            for other in self._tickets():
+                if other.slot == slot:
+                    self.drop(other)
+        running = self._running
+        if running is not None and running.request.priority > request.priority and not running.cancelled.is_set():
+            running.runs_again = True
+            running.cancelled.set()
+        self._waiting.append(ticket)
+        self._arrived.set()
+        return ticket
+
+    def drop(self, ticket: Ticket) -> None:
+        """Withdraw it when it waits, stop it when it runs; nothing happens to one that is over."""
+        if ticket in self._waiting:
+            self._waiting.remove(ticket)
+        elif ticket is self._running:
+            ticket.runs_again = False
+            ticket.cancelled.set()
+
+    def cancel(self) -> bool:
+        """Drop everything; False when there is nothing."""
+        was_busy = self.busy
+        for ticket in self._tickets():
+            self.drop(ticket)
+        return was_busy
+
+    async def answer(self, driver: RunDriver) -> None:
+        """Answer the next request from the store if it can be, which needs no engine."""
+        ticket = min(self._waiting, key=lambda one: one.order, default=None)
+        if ticket is None or isinstance(ticket.request, RetargetRequest):
+            return
+        if (answer := await driver.stored(ticket.request)) is not None and ticket in self._waiting:
+            for update in answer:
+                await _tell(ticket, update)
+            self.drop(ticket)
+
+    async def serve(self, driver: RunDriver) -> None:
+        """Run requests as they come, for ever."""
+        while True:
+            while not self._waiting:
+                self._arrived.clear()
+                await self._arrived.wait()
+            ticket = min(self._waiting, key=lambda one: one.order)
+            self._waiting.remove(ticket)
+            self._running = ticket
+            try:
+                await _carry_out(driver, ticket)
+            except Exception as error:  # the edge of one request: the next one must have its turn
+                self._on_trouble(f"kgtui itself failed: {type(error).__name__}: {error}; r runs it again")
+            finally:
+                self._running = None
+            if ticket.runs_again:
+                ticket.runs_again = False
+                ticket.cancelled.clear()
+                self._waiting.append(ticket)
+
+    def _tickets(self) -> tuple[Ticket, ...]:
+        return (*self._waiting, *((self._running,) if self._running is not None else ()))
+
+
+async def _carry_out(driver: RunDriver, ticket: Ticket) -> None:
+    async with contextlib.aclosing(driver.run(ticket.request, cancelled=ticket.cancelled)) as updates:
+        async for update in updates:
+            await _tell(ticket, update)
+
+
+async def _tell(ticket: Ticket, update: RunHeader | Sequence[Event]) -> None:
+    if isinstance(update, RunHeader):
+        ticket.audience.run_began(update)
+        return
+    if isinstance(ticket.request, RunRequest):
+        await _look_ahead(update, ticket.request.content)
+    ticket.audience.events_happened(update)
+
+
+async def _look_ahead(events: Sequence[Event], source: bytes) -> None:
+    """Find the lines that failed cases point to, which are kept: the screen would wait for a long text."""
+    results = [event.result for event in events if isinstance(event, CaseFinished)]
+    if failed := [result for result in results if result.outcome is not Outcome.PASS]:
+        await asyncio.to_thread(lambda: [suspects(result, source) for result in failed])
