@@ -1,1 +1,1 @@
-"""One queue of runs on one engine for the screen; imports no screen and no widget."""
+"""The one driver of runs, and the queue of the screen in front of it; imports no screen and no widget."""
