@@ -83,6 +83,11 @@ class Setting:
         batched = replace(self.request, again=True, priority=Priority.BATCH, stops_at_verdict=True)
         return [self.queue.submit(replace(batched, content=content), self.listener) for content in contents]
 
+    async def idle(self) -> None:
+        """Until the queue has nothing left to do."""
+        while self.queue.busy:
+            await asyncio.sleep(0)
+
     @property
     def sources(self) -> list[bytes]:
         """What the engine has run, in this order."""
@@ -111,6 +116,7 @@ async def setting(fakes: ModuleType) -> AsyncIterator[Setting]:
 async def test_a_save_is_judged_and_every_event_is_kept_before_it_is_shown(setting: Setting) -> None:
     setting.submit(setting.request)
     assert await setting.listener.verdict() is Outcome.PASS
+    await setting.idle()
     assert setting.listener.headers == [RunHeader(number=1, cached=False, digest=setting.request.candidate.digest)]
     assert setting.recording.events_by_run[1] == setting.listener.events
     assert setting.listener.unrecorded == 0
@@ -119,6 +125,7 @@ async def test_a_save_is_judged_and_every_event_is_kept_before_it_is_shown(setti
 async def test_the_same_content_is_answered_from_the_store(setting: Setting) -> None:
     setting.submit(setting.request)
     await setting.listener.verdict()
+    await setting.idle()
     live, setting.listener.events = setting.listener.events, []
     setting.submit(setting.request)
     assert await setting.listener.verdict() is Outcome.PASS
