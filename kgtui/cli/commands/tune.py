@@ -15,7 +15,6 @@ from dataclasses import replace
 
 import msgspec
 
-from engine.artefacts import ArtefactStore
 from engine.devices import platform_named
 from engine.errors import UsageError
 from engine.model import BenchmarkPlan, Tier
@@ -30,7 +29,7 @@ from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.check import read_request
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
-from kgtui.cli.run_command import EngineFactory, Request, real_engine, recording_of
+from kgtui.cli.run_command import EngineFactory, Request, StartedEngine, real_engine, recording_of
 from kgtui.cli.run_recorder import artefact_folder
 from kgtui.files import disk
 from kgtui.ports.protocols import Recording
@@ -146,21 +145,25 @@ def _recorded(
         recording_of(request, console) as recording,
         artefact_folder(paths, is_kept=request.is_kept, warn=console.warn) as artefacts,
     ):
-        return asyncio.run(_try_all(request, grid, console, engine_factory, artefacts, recording))
+        engine = engine_factory(
+            device=request.device.platform,
+            artefacts=artefacts,
+            environment=console.environment,
+            warm_target=request.target,
+        )
+        return asyncio.run(_try_all(request, grid, console, engine=engine, recording=recording))
 
 
 async def _try_all(
-    request: Request, grid: Sequence[Variant], console: Console, engine_factory: EngineFactory,
-    artefacts: ArtefactStore, recording: Recording | None,
-) -> list[Trial]:  # fmt: skip
+    request: Request,
+    grid: Sequence[Variant],
+    console: Console,
+    *,
+    engine: StartedEngine,
+    recording: Recording | None,
+) -> list[Trial]:
     """One run after the other by one engine, each reported in a line when it is over."""
     trials = []
-    engine = engine_factory(
-        device=request.device.platform,
-        artefacts=artefacts,
-        environment=console.environment,
-        warm_target=request.target,
-    )
     async with engine:
         driver = RunDriver(engine, recording=recording, on_trouble=console.warn)
         for number, variant in enumerate(grid, start=1):
@@ -174,9 +177,13 @@ async def _try_all(
 async def _tried(driver: RunDriver, request: Request, variant: Variant) -> RunRecord:
     """The run of one variant; machine code, which nothing here shows, is left out."""
     run = replace(
-        request.run, content=variant.source, tag=VARIANT_TAG, note=variant.name, priority=Priority.BATCH,
+        request.run,
+        content=variant.source,
+        tag=VARIANT_TAG,
+        note=variant.name,
+        priority=Priority.BATCH,
         stops_at_verdict=True,
-    )  # fmt: skip
+    )
     record = replace(NO_RUN, file=request.file.shown)
     async with contextlib.aclosing(driver.run(run, cancelled=asyncio.Event())) as updates:
         async for update in updates:
