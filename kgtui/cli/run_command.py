@@ -181,7 +181,7 @@ class _Running:
         return exit_code if self._signal is None else _SIGNAL_BASE + self._signal
 
     async def _drive(self, engine: Judging) -> None:
-        """Print every event of the run."""
+        """Print every event of the run; a fault of ours is raised at its end, for it is more than a verdict."""
         driver = RunDriver(engine, recording=self._recording, on_trouble=self._console.warn)
         async with contextlib.aclosing(driver.run(self._request.run, cancelled=self._cancelled)) as updates:
             async for update in updates:
@@ -189,6 +189,8 @@ class _Running:
                     self._number = update.number
                 else:
                     self._show(update)
+        if driver.fault is not None:
+            raise driver.fault
 
     def _moved(self, sentence: str, numbers: Mapping[int, int]) -> None:
         """The store continues in another file, where runs may have other numbers."""

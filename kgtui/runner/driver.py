@@ -34,7 +34,10 @@ _OURS = (Outcome.CANCELLED, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
 
 
 class RunDriver:
-    """Runs one request at a time on one engine; `pace_s` is how often it yields events at most."""
+    """Runs one request at a time on one engine; `pace_s` is how often it yields events at most.
+
+    `fault` is the last error of the engine that nobody foresaw; its run has a verdict all the same.
+    """
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class RunDriver:
         pace_s: float = 0.0,
     ) -> None:
         self.recording = recording
+        self.fault: Exception | None = None
         self._engine = engine
         self._on_trouble = on_trouble
         self._pace_s = pace_s
@@ -143,6 +147,7 @@ class RunDriver:
         except KgtuiError as error:
             complaint = str(error)
         except Exception as error:  # the edge: a fault of the engine must not end the driver with it
+            self.fault = error
             complaint = f"the engine failed: {type(error).__name__}: {error}; r runs it again"
         if finished:
             return
@@ -187,6 +192,7 @@ class RunDriver:
         except KgtuiError as error:
             message = str(error)
         except Exception as error:  # the edge: a fault of the engine must not end the driver with it
+            self.fault = error
             message = f"the engine failed: {type(error).__name__}: {error}; r begins again"
         if message:
             yield PortingFinished(at_s=last_s, outcome=Outcome.ENGINE_ERROR, message=message)
