@@ -16,16 +16,16 @@ from textual.containers import VerticalScroll
 from textual.widgets import DataTable
 
 from engine.errors import UsageError
-from engine.model import Candidate, Outcome
+from engine.model import Candidate
 from kgtui.background import in_background
 from kgtui.ports.requests import RunRequest
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.screens.compare.choosing import choice_of, side_of, why_not_measured
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.bench.static_cost import INTERPRETED
 from kgtui.state.compare.report import as_markdown
-from kgtui.state.compare.sides import FEWEST, Choice, Side, chosen, refuse_strangers
+from kgtui.state.compare.sides import FEWEST, Choice, Side, refuse_strangers
 from kgtui.state.compare.view import TABS, Comparison, SourceView, comparison_of, source_view
 from kgtui.state.format.lines import Span, Tone, line, muted
 from kgtui.widgets.controls.bars import Bar, Segment, Strip
@@ -150,7 +150,7 @@ class CompareScreen(KgtuiScreen):
 
     def action_measure(self) -> None:
         """Time the shown side taking turns with the reference."""
-        why = self._why_not_measured()
+        why = why_not_measured(self.host.workbench, self._comparison, self._beside)
         if why:
             self.notify(why, markup=False)
             return
@@ -222,10 +222,11 @@ class CompareScreen(KgtuiScreen):
 
     async def _load(self) -> None:
         try:
-            choice = self._wanted or await self._choose()
-            sides = [await self._side(number) for number in choice.numbers]
+            choice = self._wanted or await choice_of(self.host, self._marked)
+            sides = [await side_of(self.host, number) for number in choice.numbers]
             refuse_strangers(sides)
         except UsageError as error:
+            self._marked = tuple(number for number in self._marked if number in self.host.past.marked)
             self._comparison, self._source, self._why = None, None, str(error)
             self._draw()
             return
@@ -233,50 +234,19 @@ class CompareScreen(KgtuiScreen):
         self._source = None
         self._draw()
 
-    async def _choose(self) -> Choice:
-        workbench, past, marked = self.host.workbench, self.host.past, self._marked
-        if workbench is None or len(marked) >= FEWEST:
-            return chosen(marked, current=None)
-        bench = workbench.bench
-        return chosen(
-            marked,
-            current=bench.shown.number,
-            digest=bench.view.digest,
-            best=await past.best_for(bench.order()),
-            runs=await past.runs_of(bench.problem.name) or (),
-        )
-
-    async def _side(self, number: int) -> Side:
-        past = self.host.past
-        try:
-            side = await past.ask(lambda archive: archive.side(number))
-        except UsageError:
-            past.marked = self._marked = tuple(one for one in past.marked if one != number)
-            raise
-        if side is None:
-            raise UsageError(f"run #{number} cannot be read: the store is not open")
-        return side
-
-    def _why_not_measured(self) -> str:
-        workbench, comparison = self.host.workbench, self._comparison
-        if comparison is None or workbench is None or workbench.bench.problem.name != comparison.problem:
-            return "open a file of this operator first: its device and its bench cases are what is timed"
-        if not workbench.bench.can_time:
-            return INTERPRETED
-        if workbench.bench.benchmark is None:
-            return f"{comparison.problem} has no bench cases, so there is nothing to time"
-        for side in (comparison.sides[0], comparison.sides[self._beside]):
-            if side.run.outcome is not Outcome.PASS or side.run.flagged:
-                return f"{side.name} is not right and credible, so it is not timed"
-        return ""
-
     # Drawing
 
     def _draw(self) -> None:
         self.show_trouble()
         found = self._comparison
         idle = dict.fromkeys(("next-difference", "copy-comparison"), found is None)
-        self.show_keys_but(idle | {"measure": bool(self._why_not_measured()), "best": self.host.workbench is None})
+        self.show_keys_but(
+            idle
+            | {
+                "measure": bool(why_not_measured(self.host.workbench, self._comparison, self._beside)),
+                "best": self.host.workbench is None,
+            }
+        )
         is_source = found is not None and self._tab == "source"
         for part in ("titles", "source"):
             self.query_one(f"#{part}").display = is_source
