@@ -1,4 +1,4 @@
-"""The generated parts of the manual: keys, commands, operators, policies, settings.
+"""The generated parts of the manual: keys, commands, operators, policies, settings, operations.
 
     python -m kgtui.docs           writes them between their markers
     python -m kgtui.docs --check   exits with 1 when one is out of date, and changes nothing
@@ -104,12 +104,20 @@ def settings_table() -> str:
     return option_table_markdown()
 
 
+def machine_table() -> str:
+    """Every operation that the machine executes."""
+    from engine.machine.operations import operations_markdown
+
+    return operations_markdown()
+
+
 BLOCKS = (
     Block(topic="keys", name="keys", make=key_table),
     Block(topic="commands", name="commands", make=command_help),
     Block(topic="operators", name="operators", make=operator_table),
     Block(topic="inspecting", name="policies", make=policies),
     Block(topic="settings", name="settings", make=settings_table),
+    Block(topic="machine", name="machine", make=machine_table),
 )
 
 
