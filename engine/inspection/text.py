@@ -2,33 +2,8 @@
 
 One function per format.  They print nothing, colour nothing and decide nothing.
 
-The JSON document, "kgtui.inspect/1".  Names and meanings stay as they are; what is added later is a new name, and a
-change of meaning is a new number.  A number that was not measured is null, and hashes are SHA-256 in hexadecimal.
-
-    schema        "kgtui.inspect/1"
-    run           number of the run in the session store, null when it is not kept
-    problem       the operator's full name
-    file          the candidate's file, as it was named
-    digest        hash of its content
-    device        {"platform", "name"}
-    target        what its kernels were compiled for, null when they were not
-    policy        what decided over its findings, an engine.model.Policy
-    inspected_at  the date in ISO 8601, null when it was not given
-    versions      of the programs that the verdict depends on, by name
-    elapsed_s     from the start of the run to its verdict in seconds, null while it goes on
-    verdict       {"outcome", "flagged", "sentence", "passed", "total", "location"}, null while the run goes on
-    headline      verdict, and a claim that was not supported, in one sentence
-    claim         null when none was made, else {"speedup", "baseline", "backing", "sentence", "measured",
-                  "resolution", "shortfall"}: backing is a Backing, measured an Interval
-    layers        every layer of the inspector: {"layer", "coverage" (null where nobody reported), "required",
-                  "reports", each an engine.model.layers.LayerReport}
-    findings      heaviest first, each an engine.model.Finding with "code", the text of its line, and "flags",
-                  whether its severity flags a run that is right
-    cases         {"planned", "judged", "passed", "by_type": [{"dtype", "tier", "passed", "judged"}],
-                  "axes": [{"name", "values"}], "failed": [{"case", "outcome", "message"}]}
-    speed         {"untimed": why nothing was timed or "", "doubt": why times do not count or "",
-                  "benchmarks", "summaries"} as in "kgtui.check/1"
-    not_checked   what was not checked: {"what", "state", "why"}
+The JSON document is "kgtui.inspect/1"; `kgtui schema inspect` describes its keys.  Names and meanings stay as they are:
+an addition is a new name, a change of meaning a new number.  What was not measured is null.
 """
 
 from __future__ import annotations
@@ -111,7 +86,7 @@ def as_markdown(inspection: Inspection) -> str:
 
 
 def as_json(inspection: Inspection) -> str:
-    """The document "kgtui.inspect/1", as the head of this module describes it."""
+    """The document "kgtui.inspect/1"."""
     run, held = inspection.run, inspection.claim
     document: Plain = {
         "schema": JSON_SCHEMA,

@@ -3,41 +3,8 @@
 Plain lines are made event by event, the document from the record of the run.  They print nothing, colour nothing and
 decide nothing: the verdict is the one in the events.
 
-The JSON document, "kgtui.check/1".  Names and meanings stay as they are; what is added later is a
-new name, and a change of meaning is a new number.  A number that is not finite or was not measured
-is null, times are in seconds, and hashes are SHA-256 in hexadecimal.
-
-    schema      "kgtui.check/1"
-    run         number of the run in the session store, null when it is not kept
-    problem     the operator's full name
-    file        the candidate's file, as it was named
-    digest      hash of its content
-    device      {"platform", "name"}
-    target      what its kernels were compiled for, null when they were not
-    policy      what decided over its findings, an engine.model.Policy
-    elapsed_s   from the start of the run to its verdict
-    verdict     {"outcome", "flagged", "sentence", "passed", "total", "location"}
-    stages      in their order: {"stage", "outcome", "elapsed_s", "message", "location"}
-    cases       in the order in which they ran, each an engine.model.CaseResult; its "seed" is a
-                decimal text, for it may need more digits than a JSON reader's numbers have
-    findings    each an engine.model.Finding
-    layers      how far each layer of the inspector was checked, each an engine.model.layers.LayerReport
-    kernels     in the order in which they were compiled, each an engine.model.CompiledKernel with
-                its launch, resources and artefacts, the disassembly ("sass") among them, and its
-                theoretical "occupancy", an engine.devices.hardware.occupancy.Occupancy, null where it cannot be told
-    targets     where the launches were compiled for other targets too, one for each of them: {"target",
-                "outcome" (null when it was cancelled before), "built", "launches", "message" and
-                "location" of the first error, the most "registers", "spill_bytes" and "shared_bytes",
-                the least "occupancy_percent", "kernels"}
-    costs       what each case that was to be timed cannot do without, known without a device:
-                {"case", "flops", "bytes_read", "bytes_written"}
-    benchmarks  in the order in which the cases were timed, each an engine.model.benchmark.CaseBenchmark:
-                times in microseconds ("_us") with their 95 % intervals, comparisons, floor, device
-                state and notes.  Empty when nothing was timed; one whose "outcome" is not "pass" has
-                no times
-    summaries   one for each baseline, each an engine.model.benchmark.Summary
-    profile     where the time of the run went, each an engine.model.benchmark.Span; null when it told none
-    log         what the candidate and the engine wrote: {"stream", "text"}
+The JSON document is "kgtui.check/1"; `kgtui schema check` describes its keys.  Names and meanings stay as they are: an
+addition is a new name, a change of meaning a new number.  What is not finite or was not measured is null.
 """
 
 from __future__ import annotations
@@ -175,7 +142,7 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
 
 
 def as_json(run: RunRecord) -> str:
-    """The document "kgtui.check/1", as the head of this module describes it.
+    """The document "kgtui.check/1".
 
     Raises:
         ValueError: the run has not ended.

@@ -60,6 +60,7 @@ COMMANDS = {
     "config get": ["config", "get", "editor"],
     "paths": ["paths"],
     "manual": ["manual"],
+    "schema": ["schema"],
     "manual page": ["manual", "keys"],
 }
 
