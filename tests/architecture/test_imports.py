@@ -25,6 +25,7 @@ CHILDREN = (
     "engine/compiler/",
     "engine/clock/",
     "engine/loading/",
+    "engine/machine/",
     "kgtui/samples/",
     "engine/protocol/tensors.py",
     "engine/devices/hardware/device_memory.py",
