@@ -84,10 +84,10 @@ def command_help() -> str:
 
 def operator_table() -> str:
     """Every operator of the catalogue."""
-    import problems
     from kgtui.cli.operators import markdown_table
+    from problems.index import open_index
 
-    return markdown_table(problems.catalogue())
+    return markdown_table(open_index().descriptions()[0])
 
 
 def policies() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import platform
 import secrets
@@ -25,7 +24,8 @@ from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.correct_without_kernels import weigh
 from engine.judge.probing.input_variants import Variants
 from engine.judge.probing.precision import gauge
-from engine.model import Outcome, OutputReport, Problem
+from engine.model import Outcome, OutputReport, ProblemDefinition, ProblemId
+from engine.problem_source import open_source
 from engine.protocol import tensors
 from engine.protocol.service import Line
 from engine.sandbox.untrusted_files import UntrustedFileError
@@ -56,7 +56,7 @@ class _Place:
 class _Judge:
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._problems: dict[str, Problem] = {}
+        self._problems: dict[ProblemId, ProblemDefinition] = {}
         self._contents = cases.Contents(device)
         self._memory = cases.Memory(device)
         self._places = {apart: _Place() for apart in (False, True)}
@@ -137,7 +137,7 @@ class _Judge:
 
     def _prepare(self, command: protocol.Prepare) -> protocol.Prepared:
         started = time.perf_counter()
-        problem = self._problem(command.origin)
+        problem = self._problem(command.problem)
         case = problem.case(command.case)
         content = self._contents.of_case(problem, case, command.seed)
         idle = cases.is_idle(problem, content)
@@ -159,7 +159,7 @@ class _Judge:
         )
 
     def _describe(self, command: protocol.Describe) -> protocol.Described:
-        problem = self._problem(command.origin)
+        problem = self._problem(command.problem)
         shapes = tuple(self._contents.shape_of(problem, problem.case(name)) for name in command.cases)
         return protocol.Described(id=command.id, shapes=shapes)
 
@@ -172,7 +172,7 @@ class _Judge:
             if isinstance(hand.arena, tensors.ArenaFile):
                 content = cases.on_host(content)
         if content.specs != hand.base.specs:
-            raise ValueError(f"{hand.problem.origin}: shapes and scalars of {hand.case.name} depend on the seed")
+            raise ValueError(f"{hand.problem.name}: shapes and scalars of {hand.case.name} depend on the seed")
         cases.fill(hand, content, command.poison)
 
     def _conclude(self, command: protocol.Conclude) -> protocol.Compared:
@@ -213,14 +213,11 @@ class _Judge:
             changed = cases.overrun(problem, content.specs, damage)
         return protocol.Compared(id=command.id, reports=reports, repeated=repeated, mutated=changed)
 
-    def _problem(self, origin: str) -> Problem:
-        if origin not in self._problems:
-            module, _, attribute = origin.partition(":")
-            problem = getattr(importlib.import_module(module), attribute)
-            if not isinstance(problem, Problem):
-                raise TypeError(f"{origin} is a {type(problem).__name__}, expected a Problem")
-            self._problems[origin] = problem
-        return self._problems[origin]
+    def _problem(self, wanted: ProblemId) -> ProblemDefinition:
+        if wanted not in self._problems:
+            source = open_source(wanted.source)
+            self._problems[wanted] = source.load(wanted.name, version=wanted.version)
+        return self._problems[wanted]
 
     def _let_go(self) -> None:
         if self._place.hand is not None:

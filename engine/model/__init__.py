@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from engine.model.candidate import Candidate
 from engine.model.case import Case, DType, Parameter, Tier
+from engine.model.category import Category
+from engine.model.definition import ProblemDefinition
 from engine.model.diagnosis import Diagnosis, DiagnosisKind, Explanation, InputElement
 from engine.model.kernels import Artefact, CompiledKernel, Launch, specialisation
 from engine.model.plan import BenchmarkPlan, CacheState, Limits, Plan, Policy
-from engine.model.problem import Cost, Problem, Tolerance
+from engine.model.problem import Cost, Problem, ProblemId, Tolerance
 from engine.model.results import (
     CaseResult,
     Finding,
@@ -26,7 +28,7 @@ from engine.model.results import (
 )
 
 if TYPE_CHECKING:
-    from engine.model.problem import Arguments, Outputs, Value
+    from engine.model.definition import Arguments, Outputs, Value
 
 __all__ = [
     "Arguments",
@@ -36,6 +38,7 @@ __all__ = [
     "Candidate",
     "Case",
     "CaseResult",
+    "Category",
     "CompiledKernel",
     "Cost",
     "DType",
@@ -55,6 +58,8 @@ __all__ = [
     "Plan",
     "Policy",
     "Problem",
+    "ProblemDefinition",
+    "ProblemId",
     "Severity",
     "Stage",
     "Stream",

@@ -9,7 +9,10 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
 from engine.model.case import Case, Tier
+from engine.model.json_values import read, written
 from engine.model.problem import Problem
 
 
@@ -79,6 +82,8 @@ class BenchmarkPlan:
 class Plan:
     """How one candidate is judged: which cases in which order, where, for which target.
 
+    Ids and values only, so that it can be written as JSON and carried out on another machine.
+
     `target` is what captured launches are compiled for ("sm_90", "gfx942"); None skips that stage.
     `limits` of None are the engine's own, which know the device.  `benchmark` of None times nothing.
     `policy` decides over what is found.  `seeds` make the inputs of the cases that they name once more.
@@ -107,6 +112,22 @@ class Plan:
         chosen = [case for tier in tiers for case in problem.cases if case.tier is tier]
         chosen.sort(key=lambda case: case.name not in failed_before)
         return Plan(problem=problem, cases=tuple(chosen), device=device, target=target, limits=limits)
+
+    def to_json(self) -> str:
+        """The plan as one line of JSON."""
+        return msgspec.json.encode(written(self)).decode()
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Plan:
+        """The plan that `to_json` wrote.
+
+        Raises:
+            ValueError: the text is no plan of this version.
+        """
+        try:
+            return msgspec.convert(read(msgspec.json.decode(text)), Plan)
+        except (msgspec.MsgspecError, ValueError) as error:
+            raise ValueError(f"not a plan: {error}; it was written by another version, or is damaged") from error
 
     @property
     def timed_only(self) -> tuple[Case, ...]:

@@ -1,4 +1,4 @@
-"""A problem: its cases, inputs, reference, tolerance and cost.
+"""A problem as it is known outside of the judge: names, cases, tolerances and costs; values only, no code.
 
 Frozen, keyword-only, checked when they are made.  No torch here.
 """
@@ -7,22 +7,14 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from types import MappingProxyType
 
 from engine.model.case import Case
+from engine.model.category import Category
 from engine.model.parsing import parse
-
-if TYPE_CHECKING:
-    import torch
-
-    Value: TypeAlias = (
-        torch.Tensor | torch.dtype | bool | int | float | str | list["Value"] | tuple["Value", ...] | None
-    )
-    Arguments: TypeAlias = tuple[Value, ...]
-    Outputs: TypeAlias = torch.Tensor | tuple[torch.Tensor, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,53 +51,50 @@ class Cost:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
-    """An operator: what it computes, on which cases, and how closely.
+class ProblemId:
+    """What a problem is opened by: the id of its source and its full name there.
 
-    The functions import torch when they are called, never when the module is imported.
-    `make_inputs` returns the entry's arguments in the order of the signature.  `reference` takes
-    private copies of them and returns the expected outputs, computed in higher precision and
-    rounded to the output dtype: first the `returns` returned tensors, then one for each name in
-    `mutates`.  `eager` is what a PyTorch user would write, in the dtype of the inputs, with the
-    entry's own contract; it is the baseline and the honest same-precision witness.
+    `source` is the name of a module with `open_source`, and after a colon its argument; see engine/problem_source.py.
+    `version` is the hash of the file of a problem that may change; empty for one that comes with the program.
     """
+
+    source: str
+    name: str
+    version: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProblemContract:
+    """What a problem asks of a candidate: the entry, its signature, what it returns and writes, and the cases."""
 
     name: str
     entry: str
     signature: str
     summary: str
-    category: str
+    category: Category
     cases: tuple[Case, ...]
-    make_inputs: Callable[[Case, torch.Generator], Arguments]
-    reference: Callable[..., Outputs]
-    eager: Callable[..., Outputs | None]
-    tolerance: Callable[[Case], Tolerance]
-    cost: Callable[[Case], Cost]
-    origin: str
     returns: int = 1
     mutates: tuple[str, ...] = ()
     written_only: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.cases:
-            raise ValueError(f"{self.origin}: PROBLEM.cases is empty; a problem needs at least one case to verify")
+            raise ValueError(f"{self.name}: cases is empty; a problem needs at least one case to verify")
         names = [case.name for case in self.cases]
         twice = {name for name in names if names.count(name) > 1}
         if twice:
-            raise ValueError(f"{self.origin}: two cases are called {sorted(twice)[0]!r}; case names must differ")
+            raise ValueError(f"{self.name}: two cases are called {sorted(twice)[0]!r}; case names must differ")
         try:
             parse(f"def {self.signature}: ...")
         except SyntaxError as error:
-            raise ValueError(f"{self.origin}: {self.signature!r} is no signature: {error.msg}") from error
+            raise ValueError(f"{self.name}: {self.signature!r} is no signature: {error.msg}") from error
         unknown = (set(self.mutates) - set(self.arguments)) | (set(self.written_only) - set(self.mutates))
         if unknown:
             raise ValueError(
-                f"{self.origin}: {sorted(unknown)[0]!r} is no argument of {self.signature!r} that is written in place"
+                f"{self.name}: {sorted(unknown)[0]!r} is no argument of {self.signature!r} that is written in place"
             )
         if self.returns + len(self.mutates) < 1:
-            raise ValueError(
-                f"{self.origin}: {self.name} neither returns nor writes anything; there is nothing to verify"
-            )
+            raise ValueError(f"{self.name} neither returns nor writes anything; there is nothing to verify")
 
     @cached_property
     def arguments(self) -> tuple[str, ...]:
@@ -116,8 +105,8 @@ class Problem:
         return tuple(argument.arg for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
 
     @property
-    def source(self) -> str:
-        """Where the operator comes from: aten, vllm, cublas."""
+    def library(self) -> str:
+        """Where the operator comes from, the first part of its name: aten, vllm, cublas."""
         return self.name.partition("::")[0]
 
     @property
@@ -136,3 +125,37 @@ class Problem:
             if case.name == name:
                 return case
         raise KeyError(name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem(ProblemContract):
+    """An operator as everybody but the judge knows it; its code is a ProblemDefinition, which the judge opens by `id`.
+
+    `source` and `version` are those of the id.
+    """
+
+    source: str
+    version: str = ""
+    tolerance_by_case: Mapping[str, Tolerance]
+    cost_by_case: Mapping[str, Cost]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("tolerance_by_case", "cost_by_case"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            missing = [case.name for case in self.cases if case.name not in getattr(self, name)]
+            if missing:
+                raise ValueError(f"{self.name}: {name} has no entry for the case {missing[0]!r}")
+
+    @property
+    def id(self) -> ProblemId:
+        """What the judge opens it by."""
+        return ProblemId(source=self.source, name=self.name, version=self.version)
+
+    def tolerance(self, case: Case) -> Tolerance:
+        """How far outputs of this case may lie from the reference."""
+        return self.tolerance_by_case[case.name]
+
+    def cost(self, case: Case) -> Cost:
+        """The least work of this case."""
+        return self.cost_by_case[case.name]

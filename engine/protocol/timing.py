@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
-from engine.model import CacheState, OutputReport
+from engine.model import CacheState, OutputReport, ProblemId
 from engine.protocol.messages import (
     Command,
     Count,
@@ -67,7 +67,7 @@ class Arrange(Command, tag="arrange", frozen=True):
     have again, whatever is free now.
     """
 
-    origin: str
+    problem: ProblemId
     case: str
     most_slots: Count
     most_bytes: Count

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from engine.model import OutOfBounds, OutputReport
+from engine.model import OutOfBounds, OutputReport, ProblemId
 from engine.protocol.launches import Launches
 from engine.protocol.messages import (
     Byte,
@@ -99,7 +99,7 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
     The judge draws the seed itself unless one is given, to replay a case that has ended.
     """
 
-    origin: str
+    problem: ProblemId
     case: str
     arena_path: str | None
     poison: Byte
@@ -109,7 +109,7 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
 class Describe(Command, tag="describe", frozen=True):
     """Tell what the arguments of these cases look like, without their content."""
 
-    origin: str
+    problem: ProblemId
     cases: tuple[str, ...]
 
 

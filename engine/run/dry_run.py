@@ -117,7 +117,7 @@ class DryRun:
         names = tuple(case.name for case in cases)
         with self._profile.span("describe cases"):
             reply = await self._ask_judge(
-                protocol.Describe(id=protocol.new_id(), origin=self._problem.origin, cases=names)
+                protocol.Describe(id=protocol.new_id(), problem=self._problem.id, cases=names)
             )
         if not isinstance(reply, protocol.Described):
             raise EngineError("the judge could not describe the cases")

@@ -201,7 +201,7 @@ class Verifier:
         shared = self._process_pool.shares_device
         prepare = protocol.Prepare(
             id=protocol.new_id(),
-            origin=self._plan.problem.origin,
+            problem=self._plan.problem.id,
             case=case.name,
             poison=_POISONS[0],
             arena_path=None if shared else str(arena),

@@ -35,7 +35,7 @@ async def arranged_slots(
     """Have the judge cut slots for the case, for each worker in a block of its own."""
     command = protocol.Arrange(
         id=protocol.new_id(),
-        origin=problem.origin,
+        problem=problem.id,
         case=case,
         most_slots=MOST_SLOTS,
         most_bytes=most_bytes,

@@ -24,7 +24,9 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 from engine.errors import KgtuiError, UsageError
 from engine.model import Problem
 from engine.model.events import Event, RunFinished
+from engine.problem_source import ProblemDescription
 from kgtui.app import clipboard
+from kgtui.app.finding import found_or_shown
 from kgtui.app.notifications import Notifications
 from kgtui.app.screen_stack import ScreenStack
 from kgtui.app.start import Settings, Start
@@ -36,7 +38,7 @@ from kgtui.files.file_watch import FileSaved, FileWatch, WatchTroubled
 from kgtui.files.kernel_folder import KernelFolder
 from kgtui.files.unsaved import UnsavedTexts
 from kgtui.history.run_history import RunHistory, StoreOpener
-from kgtui.ports.protocols import ArtefactReader, Catalogue, EngineFactory, Scaffold, WatcherFactory
+from kgtui.ports.protocols import ArtefactReader, EngineFactory, Problems, Scaffold, WatcherFactory
 from kgtui.ports.requests import RetargetRequest, RunHeader, RunRequest
 from kgtui.runner.engine_service import EngineService
 from kgtui.screens.base.appearance import Appearance
@@ -93,7 +95,7 @@ class WorkbenchApp(TerminalApp):
         *,
         engine_factory: EngineFactory,
         store_opener: StoreOpener,
-        catalogue: Catalogue,
+        problems: Problems,
         watcher_factory: WatcherFactory,
         read_artefact: ArtefactReader,
         scaffold: Scaffold,
@@ -109,7 +111,8 @@ class WorkbenchApp(TerminalApp):
         self._engine_factory = engine_factory
         self.past = RunHistory(store_opener, say=self.trouble_arose, notice=self._store_moved)
         self.kernels = KernelFolder(settings.folder, scaffold=scaffold, kernels=settings.kernels)
-        self._catalogue = catalogue
+        self._problem_index = problems
+        self.problem_named = partial(found_or_shown, problems, self)
         self.unsaved_texts = UnsavedTexts(settings.data / "unsaved")
         self.file_watch = FileWatch(self, watcher_factory)
         self._read_artefact = read_artefact
@@ -120,7 +123,7 @@ class WorkbenchApp(TerminalApp):
         self._started = started
         self.clock = clock
         self.now = now
-        self.problems: tuple[Problem, ...] = ()
+        self.problems: tuple[ProblemDescription, ...] = ()
         self.opened: Workbench | None = None
         self._troubles: dict[str, str] = {}
         self._navigation = ScreenStack(self, self)
@@ -145,10 +148,8 @@ class WorkbenchApp(TerminalApp):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        try:
-            self.problems = self._catalogue()
-        except KgtuiError as error:
-            self._troubles["catalogue"] = f"the catalogue cannot be shown: {error}"
+        self.problems, broken = self._problem_index.descriptions()
+        self._troubles |= {"problems": "; ".join(broken)} if broken else {}
         self._redraw()
         self._serving = in_background(self, self._serve, group="loop")
         in_background(self, self._navigation.prepare, group="screens")
@@ -267,10 +268,13 @@ class WorkbenchApp(TerminalApp):
         self._stop_grid()
         return was_busy
 
-    def open_file(self, problem: Problem, path: Path) -> None:
+    def open_file(self, operator: Problem | ProblemDescription, path: Path) -> None:
         """Show the workbench on this file."""
         from kgtui.state.workbench.workbench import Workbench
 
+        problem = operator if isinstance(operator, Problem) else self.problem_named(operator.name)
+        if problem is None:
+            return
         try:
             content = disk.read(path)
         except UsageError as error:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import problems
 from engine.devices import Device, detect_all, platform_named
 from engine.devices.hardware.targets import DEFAULT_TARGET, asked_target
 from engine.errors import UnsupportedError, UsageError
@@ -20,6 +19,7 @@ from engine.model import Candidate, Case, Problem, Tier
 from engine.reports.text import printable
 from engine.static.source import SourceError, decode, directives
 from kgtui.files import disk
+from problems.index import open_index
 
 NO_TARGET = "none"
 SAMPLE_OPERATOR = "aten::softmax"
@@ -82,7 +82,7 @@ def problem_for(file: KernelFile, typed: str | None) -> Problem:
         UsageError: neither says, or there is no such operator.
     """
     if typed is not None:
-        return problems.find(typed)
+        return open_index().find(typed)
     named = file.directives.get("op")
     if named is None:
         decode_or_refuse(file)
@@ -91,7 +91,7 @@ def problem_for(file: KernelFile, typed: str | None) -> Problem:
             f"or begin the file with `# kgtui: op={SAMPLE_OPERATOR}`"
         )
     try:
-        return problems.find(named)
+        return open_index().find(named)
     except UsageError as error:
         raise UsageError(f"{file.shown}, its `# kgtui:` line: {error}") from error
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import msgspec
 
 from engine.model import Case, Problem
+from engine.problem_source import ProblemDescription
 
 JSON_SCHEMA = "kgtui.problems/1"
 
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
 
 
-def markdown_table(catalogue: Mapping[str, Problem]) -> str:
+def markdown_table(described: Sequence[ProblemDescription]) -> str:
     """The table of operators in the manual."""
-    rows = [f"| `{name}` | {problem.category} | {problem.summary} |" for name, problem in catalogue.items()]
+    rows = [f"| `{problem.name}` | {problem.category} | {problem.summary} |" for problem in described]
     return "\n".join(["| operator | category | what it computes |", "|---|---|---|", *rows]) + "\n"
 
 
@@ -28,18 +28,20 @@ def document_text(shown: Sequence[Problem]) -> str:
     return msgspec.json.format(encoded, indent=2).decode()
 
 
-def list_text(shown: Sequence[Problem]) -> str:
-    """A line for each: name, category, number of cases, what it computes, as far as the terminal is wide."""
+def list_text(described: Sequence[ProblemDescription]) -> str:
+    """A line for each: name, category, dtypes, what it computes, as far as the terminal is wide."""
     wide = shutil.get_terminal_size((120, 24)).columns
-    names = max(len(problem.name) for problem in shown)
-    kinds = max(len(problem.category) for problem in shown)
+    dtypes = [" ".join(dtype.short for dtype in problem.dtypes) for problem in described]
+    names = max(len(problem.name) for problem in described)
+    kinds = max(len(problem.category) for problem in described)
+    types = max(map(len, dtypes))
     return "\n".join(
-        f"{problem.name:<{names}}  {problem.category:<{kinds}}  {len(problem.cases):>3} cases  {problem.summary}"[:wide]
-        for problem in shown
+        f"{problem.name:<{names}}  {problem.category:<{kinds}}  {shorts:<{types}}  {problem.summary}"[:wide]
+        for problem, shorts in zip(described, dtypes, strict=True)
     )
 
 
-def page_text(problem: Problem) -> str:
+def page_text(problem: Problem, described: ProblemDescription) -> str:
     """One operator in full: signature, contract, and every case with its tolerance and least work."""
     lines = [
         f"{problem.name}: {problem.summary}",
@@ -47,9 +49,9 @@ def page_text(problem: Problem) -> str:
         f"  signature  {problem.signature}",
         f"  compared   {', '.join(problem.outputs)}",
         f"  category   {problem.category}",
-        f"  defined    {problem.origin.partition(':')[0]}",
-        f"  formula    {_formula(problem)}",
-        *_contract(problem),
+        f"  defined    {described.file}",
+        f"  formula    {described.formula}",
+        *_contract(described),
         "",
         "  tier   case                                    tolerance, relative + absolute       least work",
     ]
@@ -60,16 +62,9 @@ def page_text(problem: Problem) -> str:
     return "\n".join(lines)
 
 
-def _formula(problem: Problem) -> str:
-    """The first line of the problem's own module."""
-    module = importlib.import_module(problem.origin.partition(":")[0])
-    return (module.__doc__ or "").strip().partition("\n")[0]
-
-
-def _contract(problem: Problem) -> list[str]:
-    """The rest of the docstring of the problem's own module: layouts, special values, what is outside."""
-    module = importlib.import_module(problem.origin.partition(":")[0])
-    lines = (module.__doc__ or "").strip().splitlines()[2:]
+def _contract(described: ProblemDescription) -> list[str]:
+    """The rest of the docstring of the problem's file: layouts, special values, what is outside."""
+    lines = described.contract.splitlines()
     return [f"  {'contract' if number == 0 else '':<10} {line}".rstrip() for number, line in enumerate(lines)]
 
 

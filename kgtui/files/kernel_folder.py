@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.errors import UsageError
 from engine.model import Problem
+from engine.problem_source import ProblemDescription
 from kgtui.files import disk
 from kgtui.ports.protocols import Scaffold
 
@@ -21,7 +22,7 @@ class KernelFolder:
         self._kernels = kernels or folder / "kernels"
         self._scaffold = scaffold
 
-    def path_of(self, problem: Problem) -> Path:
+    def path_of(self, problem: Problem | ProblemDescription) -> Path:
         """Where the operator's kernel file lies."""
         return self._kernels / f"{problem.entry}.py"
 
@@ -29,11 +30,11 @@ class KernelFolder:
         """The path as the user would type it: from the folder they work in, where it lies in there."""
         return str(path.relative_to(self._folder) if path.is_relative_to(self._folder) else path)
 
-    def has_sample(self, problem: Problem) -> bool:
+    def has_sample(self, problem: Problem | ProblemDescription) -> bool:
         """Whether a working kernel comes with the program."""
-        return problem.source == "aten" and (SAMPLES / f"{problem.entry}.py").is_file()
+        return problem.library == "aten" and (SAMPLES / f"{problem.entry}.py").is_file()
 
-    def copy_sample(self, problem: Problem) -> Path:
+    def copy_sample(self, problem: Problem | ProblemDescription) -> Path:
         """Put the sample where the operator's kernel file lies.
 
         Raises:

@@ -16,6 +16,7 @@ from typing import Protocol, TypeAlias
 from engine.model import Candidate, Launch, Outcome, Plan, Problem
 from engine.model.benchmark import Interval
 from engine.model.events import Event
+from engine.problem_source import ProblemDescription
 from kgtui.ports.file_events import Saved, WatchTrouble
 from kgtui.ports.requests import RunRequest
 
@@ -168,6 +169,20 @@ class Recording(Protocol):
         """Release the database."""
 
 
+class Problems(Protocol):
+    """The operators that there are; `problems.index.ProblemIndex` is one."""
+
+    def descriptions(self) -> tuple[tuple[ProblemDescription, ...], tuple[str, ...]]:
+        """Every operator that can be described, and a sentence on each that cannot; runs none of their files."""
+
+    def find(self, name: str) -> Problem:
+        """The operator called `name`.
+
+        Raises:
+            KgtuiError: there is none, or its file is broken.
+        """
+
+
 class Watching(Protocol):
     """A watcher of one file; it calls back from a thread of its own."""
 
@@ -197,6 +212,5 @@ class WatcherFactory(Protocol):
 # From a sentence for the user and the new numbers of runs by their former ones.
 StoreNotice: TypeAlias = Callable[[str, Mapping[int, int]], None]
 EngineFactory: TypeAlias = Callable[[], Judging]
-Catalogue: TypeAlias = Callable[[], tuple[Problem, ...]]
 ArtefactReader: TypeAlias = Callable[[str], bytes]
 Scaffold: TypeAlias = Callable[[Problem], str]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,7 +34,9 @@ class _Module:
 class Inliner:
     """Collects definitions; `imports` and `text` are what a script needs to have them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, files: Mapping[str, Path] | None = None) -> None:
+        """`files` are those of modules that are not found by their names."""
+        self._files = dict(files or {})
         self._modules: dict[str, _Module] = {}
         self._owners: dict[str, str] = {}
         self._imports: set[str] = set()
@@ -101,16 +103,21 @@ class Inliner:
 
     def _read(self, name: str) -> _Module:
         if name not in self._modules:
-            spec = importlib.util.find_spec(name)
-            if spec is None or spec.origin is None:
-                raise UsageError(f"there is no source of {name}, which a stand-alone script would need")
-            text = Path(spec.origin).read_text(encoding="utf-8")
+            text = self._file(name).read_text(encoding="utf-8")
             module = _Module(name=name, lines=text.splitlines(), statements=list(_statements(parse(text).body)))
             for place, statement in enumerate(module.statements):
                 for bound in _bound(statement):
                     module.places.setdefault(bound, []).append(place)
             self._modules[name] = module
         return self._modules[name]
+
+    def _file(self, module: str) -> Path:
+        if module in self._files:
+            return self._files[module]
+        spec = importlib.util.find_spec(module)
+        if spec is None or spec.origin is None:
+            raise UsageError(f"there is no source of {module}, which a stand-alone script would need")
+        return Path(spec.origin)
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -6,15 +6,16 @@ Only makes text; writing it is its caller's business.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.errors import UsageError
 from engine.model import Case, CaseResult, DType, Outcome, Parameter, Problem
+from engine.problem_source import ProblemDescription
 from engine.static.source import SourceError, decode
 from kgtui.standalone.inlining import Inliner
 
 _HARNESS, _NARROW = "engine.judge.standalone", "engine.worker.triton_interpreter.bfloat16"
+_ROLES = ("make_inputs", "reference", "tolerance")
 _CALLS_WITH_OLD_MEMORY = 3  # the third call of a case is on new content in the memory of the first two
 _INTERPRET = '\nos.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported\n'
 _TEMPLATE = '''\
@@ -62,6 +63,7 @@ class FailedCase:
     """What a script is made of: a case, what became of it, and what was judged where."""
 
     problem: Problem
+    described: ProblemDescription
     result: CaseResult
     source: bytes
     filename: str
@@ -79,15 +81,9 @@ def standalone_script(failed: FailedCase, *, name: str) -> str:
         why = "it passed" if result.outcome is Outcome.PASS else "no inputs were made for it"
         raise UsageError(f"there is nothing to reproduce of {result.case}: {why}")
     case = problem.case(result.case)
-    inliner = Inliner()
-    functions = {
-        role: _taken(inliner, problem, role, function)
-        for role, function in (
-            ("make_inputs", problem.make_inputs),
-            ("reference", problem.reference),
-            ("tolerance", problem.tolerance),
-        )
-    }
+    module = problem.name.replace("::", ".")
+    inliner = Inliner(files={module: failed.described.file})
+    functions = {role: _taken(inliner, failed.described, role, module) for role in _ROLES}
     for wanted in ("Case", "DType", "Tier"):
         inliner.take("engine.model", wanted)
     inliner.take(_HARNESS, "Replay")
@@ -129,10 +125,10 @@ def script_name(filename: str, case: str) -> str:
     return f"{stem}_case_{word}.py"
 
 
-def _taken(inliner: Inliner, problem: Problem, role: str, function: Callable[..., object]) -> str:
-    name, module = getattr(function, "__name__", ""), getattr(function, "__module__", "")
-    if not name.isidentifier() or not module:
-        raise UsageError(f"{problem.origin}: {role} is no plain function of a module, so no script can hold it")
+def _taken(inliner: Inliner, described: ProblemDescription, role: str, module: str) -> str:
+    name = described.functions.get(role)
+    if name is None:
+        raise UsageError(f"{described.file}: {role} is no name of a function, so no script can hold it")
     inliner.take(module, name)
     return name
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from textual.fuzzy import FuzzySearch
 
 from engine.model import Outcome, Problem, Tier
+from engine.problem_source import ProblemDescription
 from kgtui.ports.protocols import LastRun, PastRun, RecentFile
 from kgtui.state.format.glyphs import TONES, Glyphs, State
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
@@ -38,30 +39,30 @@ class Facets:
     category: str | None = None
     dtype: str | None = None
 
-    def admits(self, problem: Problem) -> bool:
+    def admits(self, problem: ProblemDescription) -> bool:
         """Whether the facets, the query aside, let this operator through."""
         return (
-            self.source in (None, problem.source)
+            self.source in (None, problem.library)
             and self.category in (None, problem.category)
-            and (self.dtype is None or any(case.dtype.short == self.dtype for case in problem.cases))
+            and (self.dtype is None or any(dtype.short == self.dtype for dtype in problem.dtypes))
         )
 
-    def admitted(self, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    def admitted(self, problems: tuple[ProblemDescription, ...]) -> tuple[ProblemDescription, ...]:
         """The operators that the facets, the query aside, let through."""
         return tuple(problem for problem in problems if self.admits(problem))
 
-    def cycled(self, facet: str, problems: tuple[Problem, ...]) -> Facets:
+    def cycled(self, facet: str, problems: tuple[ProblemDescription, ...]) -> Facets:
         """The next value of `facet` (source, category or dtype) that the other facets leave, then all again."""
         match facet:
             case "source":
                 left = replace(self, source=None).admitted(problems)
-                return replace(self, source=_after(self.source, {problem.source for problem in left}))
+                return replace(self, source=_after(self.source, {problem.library for problem in left}))
             case "category":
                 left = replace(self, category=None).admitted(problems)
                 return replace(self, category=_after(self.category, {problem.category for problem in left}))
             case "dtype":
                 left = replace(self, dtype=None).admitted(problems)
-                occurring = {case.dtype.short for problem in left for case in problem.cases}
+                occurring = {dtype.short for problem in left for dtype in problem.dtypes}
                 return replace(self, dtype=_after(self.dtype, occurring))
         raise ValueError(f"facets are source, category and dtype, not {facet!r}")
 
@@ -70,7 +71,7 @@ class Facets:
 class Choice:
     """A row of the list: an operator, and for one of the recent files that file and its newest run."""
 
-    problem: Problem
+    problem: ProblemDescription
     file: Path | None = None
     run: PastRun | None = None
 
@@ -81,7 +82,7 @@ class Choice:
 
 
 def choices(
-    problems: tuple[Problem, ...], recent: tuple[RecentFile, ...], last: dict[str, LastRun], facets: Facets
+    problems: tuple[ProblemDescription, ...], recent: tuple[RecentFile, ...], last: dict[str, LastRun], facets: Facets
 ) -> tuple[Choice, ...]:
     """Recent files, then operators: by how well they match, or those with runs first, newest first."""
     by_name = {problem.name: problem for problem in problems}
@@ -121,7 +122,7 @@ def operator_rows(
                 key=choice.key,
                 cells=(
                     name,
-                    muted(choice.problem.source),
+                    muted(choice.problem.library),
                     muted(choice.problem.category if not choice.file else choice.problem.name.partition("::")[2]),
                     *_cells_of(choice, last.get(choice.problem.name), glyphs, now),
                 ),
@@ -130,7 +131,7 @@ def operator_rows(
     return tuple(rows)
 
 
-def rail_rows(problems: tuple[Problem, ...], last: dict[str, LastRun], *, glyphs: Glyphs) -> tuple[Row, ...]:
+def rail_rows(problems: tuple[ProblemDescription, ...], last: dict[str, LastRun], *, glyphs: Glyphs) -> tuple[Row, ...]:
     """The short list beside the workbench; a row's key is the operator's name."""
     rows = []
     for problem in problems[:MAX_ROWS]:
@@ -151,9 +152,27 @@ def facet_line(facets: Facets, shown: int, total: int) -> Line:
     return tuple(parts[:-1])
 
 
-def preview(choice: Choice, *, file: str, file_exists: bool, sample: bool) -> tuple[Line, ...]:
-    """What a reader wants to know of an operator before opening it."""
-    problem = choice.problem
+def preview(
+    described: ProblemDescription, problem: Problem | None, *, file: str, file_exists: bool, sample: bool
+) -> tuple[Line, ...]:
+    """What a reader wants to know of an operator before opening it; less where only its description is known."""
+    if file_exists:
+        opens = f"enter opens {file}"
+    elif sample:
+        opens = f"enter copies the sample to {file}"
+    else:
+        opens = f"n makes {file} from a template"
+    return (
+        line(strong(described.name), muted(f"  {described.category}")),
+        line(described.summary),
+        (),
+        line(muted("signature  "), described.signature),
+        *(_case_lines(problem) if problem is not None else ()),
+        line(muted("file       "), Span(opens, Tone.LINK)),
+    )
+
+
+def _case_lines(problem: Problem) -> tuple[Line, ...]:
     tiers = Counter(case.tier for case in problem.cases)
     counts = ", ".join(f"{tiers[tier]} {tier}" for tier in Tier if tiers[tier])
     dtypes = " ".join(dict.fromkeys(case.dtype.short for case in problem.cases))
@@ -162,22 +181,11 @@ def preview(choice: Choice, *, file: str, file_exists: bool, sample: bool) -> tu
     exact = tolerance.relative == tolerance.absolute == 0
     bound = "equal to the bit" if exact else f"relative {tolerance.relative:.1e}, absolute {tolerance.absolute:.1e}"
     moved = f"{cost.flops:,} flops, {bytes_of(cost.bytes_read)} read, {bytes_of(cost.bytes_written)} written"
-    if file_exists:
-        opens = f"enter opens {file}"
-    elif sample:
-        opens = f"enter copies the sample to {file}"
-    else:
-        opens = f"n makes {file} from a template"
     return (
-        line(strong(problem.name), muted(f"  {problem.category}")),
-        line(problem.summary),
-        (),
-        line(muted("signature  "), problem.signature),
         line(muted("cases      "), counts),
         line(muted("dtypes     "), dtypes),
         line(muted("tolerance  "), f"{bound}", muted(f"  ({case.name})")),
         line(muted("cost       "), moved, muted(f"  ({case.name})")),
-        line(muted("file       "), Span(opens, Tone.LINK)),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     F16,
@@ -128,17 +128,16 @@ def _broadcast(case: Case) -> tuple[int, ...]:
     return tuple(b if a == 1 else a for a, b in pairs)
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="aten::add",
     entry="add",
     signature="add(self: Tensor, other: Tensor, alpha: float = 1) -> Tensor",
     summary="self + alpha*other",
-    category="pointwise_binary",
+    category=Category.POINTWISE_BINARY,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     F16,
@@ -116,17 +116,16 @@ def cost(case: Case) -> Cost:
     )
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="aten::cumsum",
     entry="cumsum",
     signature="cumsum(self: Tensor, dim: int, dtype: DType | None = None) -> Tensor",
     summary="Inclusive prefix sum along a dim",
-    category="scan",
+    category=Category.SCAN,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
 )

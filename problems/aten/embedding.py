@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     EXACT,
@@ -105,7 +105,7 @@ def cost(case: Case) -> Cost:
     )
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="aten::embedding",
     entry="embedding",
     signature=(
@@ -113,12 +113,11 @@ PROBLEM = Problem(
         "sparse: bool = False) -> Tensor"
     ),
     summary="Row lookup in a weight table",
-    category="indexing",
+    category=Category.INDEXING,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     EXACT,
@@ -103,17 +103,16 @@ def cost(case: Case) -> Cost:
     )
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="aten::gather",
     entry="gather",
     signature="gather(self: Tensor, dim: int, index: Tensor, sparse_grad: bool = False) -> Tensor",
     summary="Gather along a dim with an int64 index",
-    category="indexing",
+    category=Category.INDEXING,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Cost, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     F16,
@@ -102,17 +102,16 @@ def cost(case: Case) -> Cost:
     )
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="aten::mm",
     entry="mm",
     signature="mm(self: Tensor, mat2: Tensor) -> Tensor",
     summary="2-D matrix product, B row- or column-major",
-    category="matmul",
+    category=Category.MATMUL,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
 )

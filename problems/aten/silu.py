@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Cost, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     F16,
@@ -80,17 +80,16 @@ def cost(case: Case) -> Cost:
     return Cost(flops=4 * elements, bytes_read=elements * case.dtype.bytes, bytes_written=elements * case.dtype.bytes)
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="aten::silu",
     entry="silu",
     signature="silu(self: Tensor) -> Tensor",
     summary="x*sigmoid(x)",
-    category="activation",
+    category=Category.ACTIVATION,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
 )

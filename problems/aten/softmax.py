@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Cost, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     F16,
@@ -126,17 +126,16 @@ def cost(case: Case) -> Cost:
     )
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="aten::softmax",
     entry="softmax",
     signature="softmax(self: Tensor, dim: int, dtype: DType | None = None) -> Tensor",
     summary="Softmax along a dim, optional dtype",
-    category="normalisation",
+    category=Category.NORMALISATION,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
 )

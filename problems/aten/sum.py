@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     F16,
@@ -151,19 +151,18 @@ def _reduced(case: Case) -> tuple[int, ...]:
     return dims if isinstance(dims, tuple) and dims else tuple(range(len(case.shape("shape"))))
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="aten::sum",
     entry="sum",
     signature=(
         "sum(self: Tensor, dim: list[int] | None = None, keepdim: bool = False, dtype: DType | None = None) -> Tensor"
     ),
     summary="Sum over all or given dims, keepdim",
-    category="reduction",
+    category=Category.REDUCTION,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Cost, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import F32, Arguments, Layout, cancelling, cases_over, laid_out, normal, special_pairs, torch
 
 _over = partial(cases_over, dtype=F32, alpha=0.5, incx=1, incy=1, tail=7, values="normal", layout=Layout.CONTIGUOUS)
@@ -98,18 +98,17 @@ def _beside(x: torch.Tensor, n: int, incx: int, incy: int) -> torch.Tensor:
     return elements if (incx < 0) == (incy < 0) else elements.flip(0)
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="cublas::cublasSaxpy_v2",
     entry="cublasSaxpy_v2",
     signature="cublasSaxpy_v2(n: int, alpha: float, x: Tensor, incx: int, y: Tensor, incy: int) -> Tensor",
     summary="y += alpha*x",
-    category="blas1",
+    category=Category.BLAS1,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
     mutates=("y",),
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Cost, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import F32, Arguments, Layout, Special, cases_over, laid_out, normal, rounded, special_rows, torch
 
 _over = partial(
@@ -143,7 +143,7 @@ def _is_transposed(trans: str) -> bool:
     return trans in ("T", "t", "C", "c")
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="cublas::cublasSgemm_v2",
     entry="cublasSgemm_v2",
     signature=(
@@ -151,13 +151,12 @@ PROBLEM = Problem(
         "B: Tensor, ldb: int, beta: float, C: Tensor, ldc: int) -> Tensor"
     ),
     summary="C = alpha*op(A)op(B) + beta*C",
-    category="blas3_gemm",
+    category=Category.BLAS3_GEMM,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
     mutates=("C",),
 )

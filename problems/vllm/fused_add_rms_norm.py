@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Cost, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     F16,
@@ -115,19 +115,18 @@ def cost(case: Case) -> Cost:
     )
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="vllm::fused_add_rms_norm",
     entry="fused_add_rms_norm",
     signature="fused_add_rms_norm(input: Tensor, residual: Tensor, weight: Tensor, epsilon: float) -> None",
     summary="residual += input; input = rms_norm(residual)*weight",
-    category="normalisation",
+    category=Category.NORMALISATION,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
     returns=0,
     mutates=("input", "residual"),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     EXACT,
@@ -147,7 +147,7 @@ def cost(case: Case) -> Cost:
     return Cost(flops=0, bytes_read=moved_bytes + slot_bytes, bytes_written=moved_bytes)
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="vllm::reshape_and_cache",
     entry="reshape_and_cache",
     signature=(
@@ -155,14 +155,13 @@ PROBLEM = Problem(
         "kv_cache_dtype: str, k_scale: Tensor, v_scale: Tensor) -> None"
     ),
     summary="Scatter new keys/values into the paged cache (interleaved key layout)",
-    category="kv_cache",
+    category=Category.KV_CACHE,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
     returns=0,
     mutates=("key_cache", "value_cache"),
 )

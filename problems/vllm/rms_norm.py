@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Cost, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     F16,
@@ -127,19 +127,18 @@ def cost(case: Case) -> Cost:
     )
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="vllm::rms_norm",
     entry="rms_norm",
     signature="rms_norm(out: Tensor, input: Tensor, weight: Tensor, epsilon: float) -> None",
     summary="x*rsqrt(mean(x^2)+eps)*weight",
-    category="normalisation",
+    category=Category.NORMALISATION,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
     returns=0,
     mutates=("out",),
     written_only=("out",),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     F16,
@@ -166,7 +166,7 @@ def _turned(heads: torch.Tensor, table: torch.Tensor, is_neox: bool) -> torch.Te
     return turned
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="vllm::rotary_embedding",
     entry="rotary_embedding",
     signature=(
@@ -174,14 +174,13 @@ PROBLEM = Problem(
         "cos_sin_cache: Tensor, is_neox: bool) -> None"
     ),
     summary="Rotary position embedding",
-    category="positional",
+    category=Category.POSITIONAL,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
     returns=0,
     mutates=("query", "key"),
 )

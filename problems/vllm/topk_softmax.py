@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import F32, Arguments, Layout, cases_over, integers, laid_out, rounded, torch, torch_dtype
 
 _over = partial(
@@ -155,7 +155,7 @@ def _routed(
     return weights.float(), ids.to(topk_ids.dtype), indices.int()
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="vllm::topk_softmax",
     entry="topk_softmax",
     signature=(
@@ -163,14 +163,13 @@ PROBLEM = Problem(
         "renormalize: bool) -> None"
     ),
     summary="Softmax over experts, top-k weights and ids",
-    category="moe_routing",
+    category=Category.MOE_ROUTING,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    origin=f"{__name__}:PROBLEM",
     returns=0,
     mutates=("topk_weights", "topk_ids", "token_expert_indices"),
     written_only=("topk_weights", "topk_ids", "token_expert_indices"),

@@ -120,7 +120,7 @@ def _application(fakes: ModuleType, folder: Path, text: str) -> Any:  # Any: the
     return WorkbenchApp(
         engine_factory=fakes.FakeEngine,
         store_opener=fakes.MemoryRecording,
-        catalogue=fakes.catalogue,
+        problems=fakes.Problems(),
         watcher_factory=fakes.FakeWatcher,
         scaffold=lambda problem: "",
         diagnose=fakes.diagnose,

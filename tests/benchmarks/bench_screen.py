@@ -154,7 +154,7 @@ def _application(fakes: ModuleType, folder: Path, *, engine: Any, recording: Any
     return WorkbenchApp(
         engine_factory=lambda: engine,
         store_opener=lambda: recording,
-        catalogue=fakes.catalogue if opened else _real_catalogue,
+        problems=fakes.Problems() if opened else _real_problems(),
         watcher_factory=fakes.FakeWatcher,
         read_artefact=fakes.read_artefact,
         scaffold=lambda problem: "",
@@ -172,10 +172,10 @@ def _real_store(folder: Path) -> Any:
     return StoreRecording(open_store(folder / "kgtui.db"), label="benchmark", environment={})
 
 
-def _real_catalogue() -> Any:
-    from problems import catalogue
+def _real_problems() -> Any:
+    from problems.index import open_index
 
-    return tuple(catalogue().values())
+    return open_index()
 
 
 def _load(name: str, filename: str) -> ModuleType:

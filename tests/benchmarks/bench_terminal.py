@@ -229,7 +229,7 @@ def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
     return WorkbenchApp(
         engine_factory=lambda: engine,
         store_opener=lambda: bench_screen._real_store(folder),
-        catalogue=fakes.catalogue if which != "operators" else bench_screen._real_catalogue,
+        problems=fakes.Problems() if which != "operators" else bench_screen._real_problems(),
         watcher_factory=fakes.FakeWatcher,
         read_artefact=lambda digest: sass if digest == "c" * 64 else fakes.read_artefact(digest),
         scaffold=lambda problem: "",

@@ -338,7 +338,7 @@ def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
     return WorkbenchApp(
         engine_factory=lambda: engine,
         store_opener=lambda: bench_screen._real_store(folder),
-        catalogue=bench_screen._real_catalogue,
+        problems=bench_screen._real_problems(),
         watcher_factory=doubles.fakes.FakeWatcher,
         read_artefact=lambda digest: codes.get(digest) or doubles.fakes.read_artefact(digest),
         scaffold=lambda problem: "",

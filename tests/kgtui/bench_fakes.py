@@ -52,7 +52,13 @@ def timed_problem() -> Problem:
     bench = [_case(rows, cols, DType.FLOAT32) for rows, cols in shapes]
     bench += [_case(1024, 256, DType.BFLOAT16), _case(16384, 8192, DType.BFLOAT16)]
     kept = tuple(case for case in problem.cases if case.tier is not Tier.BENCH)
-    return replace(problem, cases=(*kept, *bench), cost=_cost)
+    cases = (*kept, *bench)
+    return replace(
+        problem,
+        cases=cases,
+        tolerance_by_case=dict.fromkeys([case.name for case in cases], problem.tolerance(problem.cases[0])),
+        cost_by_case={case.name: _cost(case) for case in cases},
+    )
 
 
 def benchmark_of(case: Case, number: int = 0, *, baselines: Sequence[str] = ("eager",)) -> CaseBenchmark:

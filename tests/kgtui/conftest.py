@@ -144,7 +144,7 @@ def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
         app = WorkbenchApp(
             engine_factory=lambda: engine,
             store_opener=open_store,
-            catalogue=fakes.catalogue,
+            problems=fakes.Problems(lambda: (*fakes.catalogue(), *([problem] if problem else []))),
             watcher_factory=watch,
             read_artefact=fakes.read_artefact,
             scaffold=lambda problem: f"# kgtui: op={problem.name}\n",

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
-from engine.errors import StoreError
+from engine.errors import StoreError, UsageError
 from engine.model import (
     Artefact,
     Candidate,
@@ -29,6 +29,7 @@ from engine.model import (
     OutputReport,
     Plan,
     Problem,
+    ProblemDefinition,
     Severity,
     Stage,
     Stream,
@@ -55,11 +56,13 @@ from engine.model.events import (
     StageFinished,
     StageStarted,
 )
+from engine.problem_source import ProblemDescription
 from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.file_events import Saved, WatchTrouble
 from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, StoreNotice
 from kgtui.ports.requests import RunRequest
 from kgtui.settings.preferences import Preferences, setting_line
+from problems.catalogue import Catalogue
 from sessions import open_memory_store
 
 NOW = datetime(2026, 3, 14, 15, 9, tzinfo=UTC)
@@ -150,6 +153,50 @@ def catalogue() -> tuple[Problem, ...]:
     )
 
 
+REFERENCE_FILE = Path(__file__).with_name("reference_operator.py")
+
+
+def described(problem: Problem) -> ProblemDescription:
+    """The problem as its file describes it, or would if it had one."""
+    if problem.source == Catalogue().id:
+        return Catalogue().describe(problem.name)
+    return ProblemDescription(
+        source=problem.source,
+        name=problem.name,
+        entry=problem.entry,
+        signature=problem.signature,
+        summary=problem.summary,
+        category=problem.category,
+        formula=problem.summary,
+        contract="",
+        file=REFERENCE_FILE,
+        dtypes=tuple(dict.fromkeys(case.dtype for case in problem.cases)),
+    )
+
+
+def descriptions() -> tuple[ProblemDescription, ...]:
+    """The operators of `catalogue` as their files would describe them."""
+    return tuple(map(described, catalogue()))
+
+
+class Problems:
+    """An index of the operators that `catalogue` returns, and sentences on broken files."""
+
+    def __init__(self, catalogue: Callable[[], tuple[Problem, ...]] = catalogue, broken: tuple[str, ...] = ()) -> None:
+        self._catalogue = catalogue
+        self._broken = broken
+
+    def descriptions(self) -> tuple[tuple[ProblemDescription, ...], tuple[str, ...]]:
+        by_name = {problem.name: described(problem) for problem in self._catalogue()}
+        return tuple(by_name.values()), self._broken
+
+    def find(self, name: str) -> Problem:
+        for problem in reversed(self._catalogue()):
+            if problem.name == name:
+                return problem
+        raise UsageError(f"there is no operator called {name!r}")
+
+
 def _case(rows: int, cols: int, dtype: DType, tier: Tier) -> Case:
     return Case(name=f"{rows}x{cols} {dtype.short}", dtype=dtype, tier=tier, params={"rows": rows, "cols": cols})
 
@@ -167,7 +214,7 @@ def _problem(
     summary: str,
     mutates: tuple[str, ...] = (),
 ) -> Problem:
-    return Problem(
+    return ProblemDefinition(
         name=name,
         entry=entry,
         signature=signature,
@@ -177,12 +224,11 @@ def _problem(
         make_inputs=_never,
         reference=_never,
         eager=_never,
-        origin="kgtui_test_reference:PROBLEM",
         tolerance=lambda case: Tolerance(relative=1e-5, absolute=1e-6),
         cost=lambda case: Cost(flops=5 * case.size("rows") * case.size("cols"), bytes_read=3124, bytes_written=3124),
         returns=0 if mutates else 1,
         mutates=mutates,
-    )
+    ).problem("toy_problems")
 
 
 WRONG_TAIL = OutputReport(

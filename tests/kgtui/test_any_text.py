@@ -50,7 +50,13 @@ def problem(fakes: ModuleType) -> Problem:
     """An operator whose cases are called by the names."""
     usual = fakes.softmax_problem()
     first = usual.cases[0]
-    return replace(usual, cases=tuple(replace(first, name=name) for name in NAMES), summary=" ".join(NAMES))
+    return replace(
+        usual,
+        cases=tuple(replace(first, name=name) for name in NAMES),
+        summary=" ".join(NAMES),
+        tolerance_by_case=dict.fromkeys(NAMES, usual.tolerance(first)),
+        cost_by_case=dict.fromkeys(NAMES, usual.cost(first)),
+    )
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import problems
 from engine.errors import UsageError
 from engine.judge.baselines import baseline_named, baseline_names
 from engine.judge.inputs.copies import private_copies
@@ -20,6 +19,7 @@ from kgtui.settings.schema import OPTIONS
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.text.toned import Lines
 from problems.kit import torch
+from tests.operators import NAMES, definition
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -80,7 +80,7 @@ def test_every_command_shows_its_help():
 
 def test_every_operator_is_a_row_of_the_table():
     rows = docs.operator_table().splitlines()[2:]
-    assert [row.split("`")[1] for row in rows] == list(problems.catalogue())
+    assert [row.split("`")[1] for row in rows] == list(NAMES)
     assert {row.count("|") for row in rows} == {4}
 
 
@@ -107,7 +107,7 @@ def shown_baselines(tmp_path, monkeypatch):
 
 def test_the_baseline_that_contributing_shows_is_found_and_computes_what_eager_does(shown_baselines):
     assert baseline_names(package=shown_baselines) == ("inference",)
-    problem, cpu = problems.find("aten::silu"), torch.device("cpu")
+    problem, cpu = definition("aten::silu"), torch.device("cpu")
     case = problem.cases[0]
     arguments = problem.make_inputs(case, torch.Generator().manual_seed(1))
     baseline = baseline_named("inference", package=shown_baselines)

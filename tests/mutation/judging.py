@@ -14,8 +14,8 @@ from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.model import Candidate, CaseResult, Limits, Outcome, Plan, Tier
 from engine.model.events import CaseFinished, RunFinished
-from problems import find
 from tests.mutation.mutants import Mutant
+from tests.operators import find
 
 LIMITS = Limits(load_s=10.0, case_s=20.0, memory_bytes=2 << 30)
 

@@ -7,7 +7,6 @@ the judge's comparer must not hide a fault of a tolerance.
 from __future__ import annotations
 
 import ast
-import importlib
 import math
 from collections.abc import Callable
 from typing import TypeAlias, TypeGuard
@@ -15,43 +14,51 @@ from typing import TypeAlias, TypeGuard
 import pytest
 import torch
 
-from engine.model import Case, DType, Problem, Tier, Tolerance
-from problems import SOURCES, catalogue
+from engine.model import Case, DType, ProblemDefinition, Tier, Tolerance
+from problems.catalogue import LIBRARIES, Catalogue
+from tests.operators import definitions
 
-PROBLEMS = tuple(catalogue().values())
-ATEN = tuple(problem for problem in PROBLEMS if problem.source == "aten")
-STRIDED = tuple(problem for problem in PROBLEMS if problem.source != "cublas")
+PROBLEMS = tuple(definitions().values())
+ATEN = tuple(problem for problem in PROBLEMS if problem.library == "aten")
+STRIDED = tuple(problem for problem in PROBLEMS if problem.library != "cublas")
 NONFINITE = tuple(problem for problem in PROBLEMS if problem.name != "vllm::topk_softmax")
 QUICK_TIERS = (Tier.SMOKE, Tier.FULL)
 SEED, OTHER_SEED = 11, 23
 MOST_ELEMENTS = 130 * 1024
 
 Outputs: TypeAlias = tuple[torch.Tensor, ...]
-Lie: TypeAlias = Callable[[Problem, Case], Outputs | None]
+Lie: TypeAlias = Callable[[ProblemDefinition, Case], Outputs | None]
 
 every_problem = pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 
 
 @every_problem
-def test_the_first_line_of_the_module_is_a_formula(problem: Problem) -> None:
-    module = importlib.import_module(problem.origin.partition(":")[0])
-    assert module.PROBLEM is problem
-    assert "=" in (module.__doc__ or "").splitlines()[0]
+def test_the_first_line_of_the_module_is_a_formula(problem: ProblemDefinition) -> None:
+    assert "=" in Catalogue().describe(problem.name).formula
 
 
 @every_problem
-def test_the_signature_names_the_entry_and_annotates_every_argument(problem: Problem) -> None:
+def test_the_description_says_what_the_module_defines(problem: ProblemDefinition) -> None:
+    described = Catalogue().describe(problem.name)
+    for name in ("name", "entry", "signature", "summary", "category"):
+        assert getattr(described, name) == getattr(problem, name)
+    assert set(described.dtypes) == {case.dtype for case in problem.cases}
+    assert {"make_inputs", "reference", "eager", "tolerance", "cost"} <= described.functions.keys()
+
+
+@every_problem
+def test_the_signature_names_the_entry_and_annotates_every_argument(problem: ProblemDefinition) -> None:
     definition = ast.parse(f"def {problem.signature}: ...").body[0]
     assert isinstance(definition, ast.FunctionDef)
     assert definition.name == problem.entry == problem.name.partition("::")[2]
     assert definition.returns is not None
     assert [argument.arg for argument in definition.args.args if argument.annotation is None] == []
-    assert problem.source in SOURCES
+    assert problem.library in LIBRARIES
     assert problem.summary and problem.category
 
 
 @every_problem
-def test_every_tier_has_cases(problem: Problem) -> None:
+def test_every_tier_has_cases(problem: ProblemDefinition) -> None:
     count_by_tier = {tier: sum(case.tier is tier for case in problem.cases) for tier in Tier}
     assert 1 <= count_by_tier[Tier.SMOKE] <= 3
     assert count_by_tier[Tier.FULL] >= 9
@@ -59,7 +66,7 @@ def test_every_tier_has_cases(problem: Problem) -> None:
 
 
 @every_problem
-def test_inputs_match_the_signature_and_stay_small_enough_for_the_interpreter(problem: Problem) -> None:
+def test_inputs_match_the_signature_and_stay_small_enough_for_the_interpreter(problem: ProblemDefinition) -> None:
     for case in quick_cases(problem):
         arguments = inputs(problem, case)
         assert len(arguments) == len(problem.arguments), case.name
@@ -68,7 +75,7 @@ def test_inputs_match_the_signature_and_stay_small_enough_for_the_interpreter(pr
 
 
 @every_problem
-def test_inputs_are_a_function_of_the_seed(problem: Problem) -> None:
+def test_inputs_are_a_function_of_the_seed(problem: ProblemDefinition) -> None:
     for case in quick_cases(problem):
         first, again, other = inputs(problem, case), inputs(problem, case), inputs(problem, case, OTHER_SEED)
         assert same_values(first, again), case.name
@@ -77,7 +84,7 @@ def test_inputs_are_a_function_of_the_seed(problem: Problem) -> None:
 
 
 @every_problem
-def test_inputs_have_the_layout_that_the_case_names(problem: Problem) -> None:
+def test_inputs_have_the_layout_that_the_case_names(problem: ProblemDefinition) -> None:
     for case in quick_cases(problem):
         tensors = [value for value in inputs(problem, case) if isinstance(value, torch.Tensor)]
         unusual = [tensor for tensor in tensors if not tensor.is_contiguous() or tensor.storage_offset() > 0]
@@ -86,7 +93,7 @@ def test_inputs_have_the_layout_that_the_case_names(problem: Problem) -> None:
 
 
 @every_problem
-def test_no_two_arguments_share_memory_and_what_is_written_does_not_overlap_itself(problem: Problem) -> None:
+def test_no_two_arguments_share_memory_and_what_is_written_does_not_overlap_itself(problem: ProblemDefinition) -> None:
     for case in quick_cases(problem):
         arguments = dict(zip(problem.arguments, inputs(problem, case), strict=True))
         storages = [value.untyped_storage().data_ptr() for value in arguments.values() if occupied(value)]
@@ -96,7 +103,7 @@ def test_no_two_arguments_share_memory_and_what_is_written_does_not_overlap_itse
 
 
 @every_problem
-def test_the_reference_leaves_its_arguments_alone_and_repeats_itself(problem: Problem) -> None:
+def test_the_reference_leaves_its_arguments_alone_and_repeats_itself(problem: ProblemDefinition) -> None:
     for case in quick_cases(problem):
         arguments = inputs(problem, case)
         first = as_tuple(problem.reference(*arguments))
@@ -105,13 +112,13 @@ def test_the_reference_leaves_its_arguments_alone_and_repeats_itself(problem: Pr
 
 
 @every_problem
-def test_eager_has_the_contract_of_the_entry_and_is_accepted_on_every_case(problem: Problem) -> None:
+def test_eager_has_the_contract_of_the_entry_and_is_accepted_on_every_case(problem: ProblemDefinition) -> None:
     for case in quick_cases(problem):
         assert accepted(problem, case, eager_outputs(problem, inputs(problem, case))), case.name
 
 
 @every_problem
-def test_eager_changes_only_what_the_problem_says_is_written(problem: Problem) -> None:
+def test_eager_changes_only_what_the_problem_says_is_written(problem: ProblemDefinition) -> None:
     for case in quick_cases(problem):
         arguments, before = inputs(problem, case), inputs(problem, case)
         problem.eager(*arguments)
@@ -120,7 +127,7 @@ def test_eager_changes_only_what_the_problem_says_is_written(problem: Problem) -
 
 
 @every_problem
-def test_arguments_that_are_only_written_may_hold_anything_before(problem: Problem) -> None:
+def test_arguments_that_are_only_written_may_hold_anything_before(problem: ProblemDefinition) -> None:
     for case in quick_cases(problem):
         arguments = inputs(problem, case)
         for name, value in zip(problem.arguments, arguments, strict=True):
@@ -132,7 +139,7 @@ def test_arguments_that_are_only_written_may_hold_anything_before(problem: Probl
 
 
 @every_problem
-def test_an_answer_in_float32_that_is_truncated_to_the_output_dtype_is_accepted(problem: Problem) -> None:
+def test_an_answer_in_float32_that_is_truncated_to_the_output_dtype_is_accepted(problem: ProblemDefinition) -> None:
     for case in quick_cases(problem):
         if case.dtype not in (DType.FLOAT16, DType.BFLOAT16):
             continue
@@ -143,7 +150,9 @@ def test_an_answer_in_float32_that_is_truncated_to_the_output_dtype_is_accepted(
 
 
 @every_problem
-def test_the_cost_is_at_most_all_arguments_and_outputs_once_and_positive_at_realistic_shapes(problem: Problem) -> None:
+def test_the_cost_is_at_most_all_arguments_and_outputs_once_and_positive_at_realistic_shapes(
+    problem: ProblemDefinition,
+) -> None:
     for case in quick_cases(problem):
         cost = problem.cost(case)
         assert cost.bytes_read <= bytes_of(inputs(problem, case)), case.name
@@ -153,26 +162,26 @@ def test_the_cost_is_at_most_all_arguments_and_outputs_once_and_positive_at_real
             assert min(problem.cost(case).bytes_read, problem.cost(case).bytes_written) > 0, case.name
 
 
-def zeros(problem: Problem, case: Case) -> Outputs:
+def zeros(problem: ProblemDefinition, case: Case) -> Outputs:
     return tuple(map(torch.zeros_like, expected_outputs(problem, case)))
 
 
-def ones(problem: Problem, case: Case) -> Outputs:
+def ones(problem: ProblemDefinition, case: Case) -> Outputs:
     return tuple(map(torch.ones_like, expected_outputs(problem, case)))
 
 
-def mean(problem: Problem, case: Case) -> Outputs:
+def mean(problem: ProblemDefinition, case: Case) -> Outputs:
     return tuple(
         torch.full_like(output, output.double().mean().nan_to_num().item())
         for output in expected_outputs(problem, case)
     )
 
 
-def backwards(problem: Problem, case: Case) -> Outputs:
+def backwards(problem: ProblemDefinition, case: Case) -> Outputs:
     return tuple(output.flatten().flip(0).view(output.shape) for output in expected_outputs(problem, case))
 
 
-def unchanged_input(problem: Problem, case: Case) -> Outputs | None:
+def unchanged_input(problem: ProblemDefinition, case: Case) -> Outputs | None:
     """For each output the first argument that could be taken for it; None where one has no such argument."""
     tensors = [value for value in inputs(problem, case) if isinstance(value, torch.Tensor)]
     answers = []
@@ -184,7 +193,7 @@ def unchanged_input(problem: Problem, case: Case) -> Outputs | None:
     return tuple(answers)
 
 
-def untouched_arguments(problem: Problem, case: Case) -> Outputs | None:
+def untouched_arguments(problem: ProblemDefinition, case: Case) -> Outputs | None:
     """What an entry leaves that does nothing, where it returns nothing but what it was given."""
     if not problem.mutates:
         return None
@@ -193,11 +202,11 @@ def untouched_arguments(problem: Problem, case: Case) -> Outputs | None:
     return (*written[: problem.returns], *written)
 
 
-def answer_to_other_inputs(problem: Problem, case: Case) -> Outputs:
+def answer_to_other_inputs(problem: ProblemDefinition, case: Case) -> Outputs:
     return expected_outputs(problem, case, OTHER_SEED)
 
 
-def answer_of_another_case(problem: Problem, case: Case) -> Outputs | None:
+def answer_of_another_case(problem: ProblemDefinition, case: Case) -> Outputs | None:
     """The expected outputs of the first other case that has outputs of the same shapes and dtypes."""
     form = form_of(expected_outputs(problem, case))
     for other in quick_cases(problem):
@@ -206,12 +215,12 @@ def answer_of_another_case(problem: Problem, case: Case) -> Outputs | None:
     return None
 
 
-def bfloat16_arithmetic(problem: Problem, case: Case) -> Outputs | None:
+def bfloat16_arithmetic(problem: ProblemDefinition, case: Case) -> Outputs | None:
     """Inputs that went through bfloat16, where float32 was asked for."""
     return from_degraded_inputs(problem, case, lambda x: x.bfloat16().float())
 
 
-def tensorfloat32_arithmetic(problem: Problem, case: Case) -> Outputs | None:
+def tensorfloat32_arithmetic(problem: ProblemDefinition, case: Case) -> Outputs | None:
     """Inputs cut to the ten mantissa bits of TF32, where float32 was asked for."""
     return from_degraded_inputs(
         problem, case, lambda x: (x.contiguous().view(torch.int32) & ~0x1FFF).view(torch.float32)
@@ -219,7 +228,7 @@ def tensorfloat32_arithmetic(problem: Problem, case: Case) -> Outputs | None:
 
 
 def from_degraded_inputs(
-    problem: Problem, case: Case, degraded: Callable[[torch.Tensor], torch.Tensor]
+    problem: ProblemDefinition, case: Case, degraded: Callable[[torch.Tensor], torch.Tensor]
 ) -> Outputs | None:
     if case.dtype is not DType.FLOAT32:
         return None
@@ -245,7 +254,7 @@ def lies_that_can_be_told() -> list[object]:
     """Each lie with each problem, but for lies about what a problem does not have: written arguments, float32."""
     writing = [problem for problem in PROBLEMS if problem.mutates]
     single = [problem for problem in PROBLEMS if any(case.dtype is DType.FLOAT32 for case in problem.cases)]
-    told_of: dict[Lie, list[Problem]] = {
+    told_of: dict[Lie, list[ProblemDefinition]] = {
         untouched_arguments: writing,
         bfloat16_arithmetic: single,
         tensorfloat32_arithmetic: single,
@@ -258,7 +267,9 @@ def lies_that_can_be_told() -> list[object]:
 
 
 @pytest.mark.parametrize(("problem", "lie"), lies_that_can_be_told())
-def test_a_lie_is_rejected_by_some_case_and_by_a_smoke_case_where_one_can_tell(problem: Problem, lie: Lie) -> None:
+def test_a_lie_is_rejected_by_some_case_and_by_a_smoke_case_where_one_can_tell(
+    problem: ProblemDefinition, lie: Lie
+) -> None:
     told = [(case, answers) for case in quick_cases(problem) if (answers := lie(problem, case)) is not None]
     if not told:
         pytest.skip(f"{problem.name} has no case on which this can be tried")
@@ -268,15 +279,15 @@ def test_a_lie_is_rejected_by_some_case_and_by_a_smoke_case_where_one_can_tell(p
         assert Tier.SMOKE in {case.tier for case in caught}
 
 
-Mistake: TypeAlias = Callable[[Problem, Case], Outputs | None]
+Mistake: TypeAlias = Callable[[ProblemDefinition, Case], Outputs | None]
 
 
-def nan_dropped(problem: Problem, case: Case) -> Outputs | None:
+def nan_dropped(problem: ProblemDefinition, case: Case) -> Outputs | None:
     """Eager's answer where every NaN of the inputs is taken for 0."""
     return on_changed_inputs(problem, case, torch.isnan, 0.0)
 
 
-def infinities_clamped(problem: Problem, case: Case) -> Outputs | None:
+def infinities_clamped(problem: ProblemDefinition, case: Case) -> Outputs | None:
     """Eager's answer where every infinity of the inputs is taken for the largest finite number."""
     arguments = inputs(problem, case)
     if not any(bool(value.isinf().any()) for value in floats_of(arguments)):
@@ -286,7 +297,7 @@ def infinities_clamped(problem: Problem, case: Case) -> Outputs | None:
 
 
 def on_changed_inputs(
-    problem: Problem, case: Case, chosen: Callable[[torch.Tensor], torch.Tensor], value: float
+    problem: ProblemDefinition, case: Case, chosen: Callable[[torch.Tensor], torch.Tensor], value: float
 ) -> Outputs | None:
     arguments = inputs(problem, case)
     if not any(bool(chosen(tensor).any()) for tensor in floats_of(arguments)):
@@ -301,13 +312,13 @@ def floats_of(arguments: tuple[object, ...]) -> list[torch.Tensor]:
 
 @pytest.mark.parametrize("mistake", [nan_dropped, infinities_clamped])
 @pytest.mark.parametrize("problem", NONFINITE, ids=lambda problem: problem.name)
-def test_a_kernel_that_changes_nonfinite_inputs_is_rejected(problem: Problem, mistake: Mistake) -> None:
+def test_a_kernel_that_changes_nonfinite_inputs_is_rejected(problem: ProblemDefinition, mistake: Mistake) -> None:
     tried = [(case, answers) for case in quick_cases(problem) if (answers := mistake(problem, case)) is not None]
     assert [case.name for case, answers in tried if not accepted(problem, case, answers)] != []
 
 
 @pytest.mark.parametrize("problem", STRIDED, ids=lambda problem: problem.name)
-def test_every_tensor_argument_is_strided_and_offset_in_some_case(problem: Problem) -> None:
+def test_every_tensor_argument_is_strided_and_offset_in_some_case(problem: ProblemDefinition) -> None:
     irregular: set[str] = set()
     for case in quick_cases(problem):
         for name, value in zip(problem.arguments, inputs(problem, case), strict=True):
@@ -318,15 +329,15 @@ def test_every_tensor_argument_is_strided_and_offset_in_some_case(problem: Probl
 
 
 @pytest.mark.parametrize("problem", ATEN, ids=lambda problem: problem.name)
-def test_rank_five_occurs_where_any_rank_is_allowed(problem: Problem) -> None:
-    module = importlib.import_module(problem.origin.partition(":")[0])
+def test_rank_five_occurs_where_any_rank_is_allowed(problem: ProblemDefinition) -> None:
+    described = Catalogue().describe(problem.name)
     ranks = {x.dim() for case in quick_cases(problem) for x in inputs(problem, case) if isinstance(x, torch.Tensor)}
-    assert (5 in ranks) is ("any rank" in (module.__doc__ or "").lower())
+    assert (5 in ranks) is ("any rank" in described.contract.lower())
 
 
 @pytest.mark.parametrize("name", ["sum", "cumsum"])
 def test_sums_in_half_precision_are_rejected_in_both_half_types(name: str) -> None:
-    problem = catalogue()[f"aten::{name}"]
+    problem = definitions()[f"aten::{name}"]
     for dtype in (DType.FLOAT16, DType.BFLOAT16):
         detours = [case for case in problem.cases if case.dtype is dtype and case.params.get("values") == "detour"]
         for case in detours:
@@ -344,7 +355,7 @@ def test_sums_in_half_precision_are_rejected_in_both_half_types(name: str) -> No
 @pytest.mark.parametrize(
     ("problem", "name"), [pytest.param(one, name, id=f"{one.name} {name}") for one in PROBLEMS for name in one.mutates]
 )
-def test_an_answer_in_a_private_copy_is_rejected(problem: Problem, name: str) -> None:
+def test_an_answer_in_a_private_copy_is_rejected(problem: ProblemDefinition, name: str) -> None:
     rejected = {}
     for case in quick_cases(problem):
         by_name = dict(zip(problem.arguments, inputs(problem, case), strict=True))
@@ -358,20 +369,20 @@ def test_an_answer_in_a_private_copy_is_rejected(problem: Problem, name: str) ->
     assert any(rejected.values())
 
 
-def quick_cases(problem: Problem) -> list[Case]:
+def quick_cases(problem: ProblemDefinition) -> list[Case]:
     return [case for case in problem.cases if case.tier in QUICK_TIERS]
 
 
-def inputs(problem: Problem, case: Case, seed: int = SEED) -> tuple[object, ...]:
+def inputs(problem: ProblemDefinition, case: Case, seed: int = SEED) -> tuple[object, ...]:
     """Fresh arguments: nothing that an earlier caller did to its own shows in them."""
     return tuple(problem.make_inputs(case, torch.Generator().manual_seed(seed)))
 
 
-def expected_outputs(problem: Problem, case: Case, seed: int = SEED) -> Outputs:
+def expected_outputs(problem: ProblemDefinition, case: Case, seed: int = SEED) -> Outputs:
     return as_tuple(problem.reference(*inputs(problem, case, seed)))
 
 
-def eager_outputs(problem: Problem, arguments: tuple[object, ...]) -> Outputs:
+def eager_outputs(problem: ProblemDefinition, arguments: tuple[object, ...]) -> Outputs:
     """What eager returns, then what it leaves in the arguments that it writes and that are there."""
     returned = as_tuple(problem.eager(*arguments))
     assert len(returned) == problem.returns
@@ -380,7 +391,7 @@ def eager_outputs(problem: Problem, arguments: tuple[object, ...]) -> Outputs:
     return (*returned, *written)
 
 
-def accepted(problem: Problem, case: Case, got: Outputs) -> bool:
+def accepted(problem: ProblemDefinition, case: Case, got: Outputs) -> bool:
     wanted = expected_outputs(problem, case)
     tolerance = problem.tolerance(case)
     assert form_of(got) == form_of(wanted), f"{problem.name}, {case.name}"

@@ -10,18 +10,20 @@ from pathlib import Path
 import pytest
 
 from engine.errors import EngineError, UsageError
-from problems import SOURCES, catalogue, find, nearest
+from problems.catalogue import LIBRARIES, Catalogue
+from problems.index import ProblemIndex, open_index
 from tests.guards import PATIENCE_S
 
 HEAVY = ("torch", "numpy", "triton")
 
 GOOD_MODULE = """
-from engine.model import Case, DType, Problem, Tier
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 
-PROBLEM = Problem(
-    name="{source}::{stem}", entry="{stem}", signature="{stem}(x: Tensor) -> Tensor", summary="", category="",
-    cases=(Case(name="1", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={{}}),),
-    make_inputs=None, reference=None, eager=None, tolerance=None, cost=None, origin=f"{{__name__}}:PROBLEM",
+PROBLEM = ProblemDefinition(
+    name="{source}::{stem}", entry="{stem}", signature="{stem}(x: Tensor) -> Tensor", summary="",
+    category=Category.OTHER, cases=(Case(name="1", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={{}}),),
+    make_inputs=None, reference=None, eager=None, tolerance=lambda case: Tolerance(relative=0, absolute=0),
+    cost=lambda case: Cost(flops=0, bytes_read=0, bytes_written=0),
 )
 """
 
@@ -65,7 +67,13 @@ SIGNATURES = {
 }
 """What kernels are written against: a change here breaks every kernel that somebody has."""
 
+INDEX = open_index()
+
 PackageMaker = Callable[..., str]
+
+
+def index_of(package: str) -> ProblemIndex:
+    return ProblemIndex((Catalogue(package),))
 
 
 @pytest.fixture
@@ -89,35 +97,35 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_the_signatures_are_those_that_kernels_are_written_against(name: str) -> None:
-    assert find(name).signature == SIGNATURES[name]
+    assert INDEX.find(name).signature == SIGNATURES[name]
 
 
 def test_the_catalogue_is_in_the_order_of_the_sources_then_of_the_alphabet() -> None:
-    names = list(catalogue())
-    assert names == sorted(names, key=lambda name: (SOURCES.index(name.partition("::")[0]), name))
+    names = list(INDEX.names)
+    assert names == sorted(names, key=lambda name: (LIBRARIES.index(name.partition("::")[0]), name))
     assert set(SIGNATURES) <= set(names)
 
 
 def test_a_bare_name_finds_the_problem_when_only_one_source_has_it() -> None:
-    assert find("softmax") is find("aten::softmax")
-    assert find("cublasSaxpy_v2").name == "cublas::cublasSaxpy_v2"
+    assert INDEX.find("softmax") == INDEX.find("aten::softmax")
+    assert INDEX.find("cublasSaxpy_v2").name == "cublas::cublasSaxpy_v2"
 
 
 def test_a_bare_name_of_two_sources_is_refused_with_both_full_names(package: PackageMaker) -> None:
     made = package({f"{source}/norm.py": GOOD_MODULE.format(source=source, stem="norm") for source in ("aten", "vllm")})
-    with pytest.raises(UsageError, match=r"'norm' is the name of several problems; .* aten::norm, vllm::norm$"):
-        find("norm", package=made)
-    assert find("vllm::norm", package=made).name == "vllm::norm"
+    with pytest.raises(UsageError, match=r"'norm' is the name of several operators; .* aten::norm, vllm::norm$"):
+        index_of(made).find("norm")
+    assert index_of(made).find("vllm::norm").name == "vllm::norm"
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_ones() -> None:
-    with pytest.raises(UsageError, match=r"no problem called 'sofmax'; did you mean aten::softmax"):
-        find("sofmax")
+    with pytest.raises(UsageError, match=r"no operator called 'sofmax'; did you mean aten::softmax"):
+        INDEX.find("sofmax")
 
 
 def test_a_name_like_nothing_is_answered_with_the_way_to_the_list() -> None:
     with pytest.raises(UsageError, match="`kgtui problems list` shows them all"):
-        find("zzzzzzzz")
+        INDEX.find("zzzzzzzz")
 
 
 @pytest.mark.parametrize(
@@ -131,32 +139,28 @@ def test_a_name_like_nothing_is_answered_with_the_way_to_the_list() -> None:
     ],
 )
 def test_the_nearest_names_forgive_typing_case_and_a_missing_source(typed: str, first: str) -> None:
-    assert first in nearest(typed)
-    assert len(nearest(typed)) <= 3
+    assert first in INDEX.nearest(typed)
+    assert len(INDEX.nearest(typed)) <= 3
 
 
 def test_nothing_is_near_to_a_name_like_nothing() -> None:
-    assert nearest("zzzzzzzz") == ()
+    assert INDEX.nearest("zzzzzzzz") == ()
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", r"/aten/bad\.py: PROBLEM should be an engine\.model\.Problem, is None"),
-        ("PROBLEM = 'softmax'", r"/aten/bad\.py: PROBLEM should be an engine\.model\.Problem, is 'softmax'"),
+        ("", r"/aten/bad\.py: PROBLEM should be an engine\.model\.ProblemDefinition, is None"),
+        ("PROBLEM = 'softmax'", r"/aten/bad\.py: PROBLEM should be an engine\.model\.ProblemDefinition, is 'softmax'"),
         (
             GOOD_MODULE.format(source="aten", stem="good"),
             r"/aten/bad\.py: PROBLEM\.name should be 'aten::bad' after the file, is 'aten::good'",
-        ),
-        (
-            GOOD_MODULE.format(source="aten", stem="bad").replace('f"{__name__}:PROBLEM"', '"elsewhere:PROBLEM"'),
-            r"/aten/bad\.py: PROBLEM\.origin should be 'made_.*\.aten\.bad:PROBLEM', is 'elsewhere:PROBLEM'",
         ),
         ("import no_such_module", r"/aten/bad\.py: cannot be imported: ModuleNotFoundError: .*no_such_module"),
         ("PROBLEM = (", r"/aten/bad\.py: cannot be imported: SyntaxError: "),
         (
             GOOD_MODULE.format(source="aten", stem="bad").replace("cases=(Case(", "cases=() and (Case("),
-            r"/aten/bad\.py: cannot be imported: ValueError: .*PROBLEM\.cases is empty",
+            r"/aten/bad\.py: cannot be imported: ValueError: .*cases is empty",
         ),
     ],
 )
@@ -165,25 +169,50 @@ def test_a_broken_module_is_refused_with_its_file_and_what_is_wrong(
 ) -> None:
     made = package({"aten/bad.py": text, "aten/good.py": GOOD_MODULE.format(source="aten", stem="good")})
     with pytest.raises(EngineError, match=complaint):
-        catalogue(package=made)
-    with pytest.raises(EngineError, match=complaint):
-        find("aten::bad", package=made)
-    assert find("good", package=made).name == "aten::good"
+        index_of(made).find("aten::bad")
+    assert index_of(made).find("good").name == "aten::good"
 
 
 def test_folders_that_are_no_source_are_not_scanned(package: PackageMaker) -> None:
     made = package({"kit/helper.py": "", "suites/format.py": "", "aten/__init__.py": ""})
-    assert dict(catalogue(package=made)) == {}
+    assert index_of(made).names == ()
 
 
-def test_listing_searching_and_showing_import_nothing_heavy() -> None:
+OF_OPERATORS = "[m for m in sys.modules if m.startswith(('problems.aten.', 'problems.vllm.', 'problems.cublas.'))]"
+
+
+def test_listing_and_describing_import_nothing_heavy_and_no_operator() -> None:
     program = f"""
 import sys
-from problems import catalogue, find, nearest
-nearest("sofmax"), find("softmax")
-for problem in catalogue().values():
-    for case in problem.cases:
-        problem.tolerance(case), problem.cost(case), case.params
+from problems.index import open_index
+index = open_index()
+index.nearest("sofmax"), index.resolve("softmax"), index.describe("softmax")
+described, broken = index.descriptions()
+assert len(described) == len(index.names) and not broken
+print([name for name in {HEAVY!r} if name in sys.modules], {OF_OPERATORS})
+"""
+    assert _printed_by(program) == "[] []"
+
+
+def test_the_command_lists_operators_without_importing_one() -> None:
+    program = f"""
+import io, sys
+from kgtui.cli.main import main
+sys.stdout = out = io.StringIO()
+code = main(["problems"])
+sys.stdout = sys.__stdout__
+print(code, out.getvalue().count("\\n"), [name for name in {HEAVY!r} if name in sys.modules], {OF_OPERATORS})
+"""
+    assert _printed_by(program) == f"0 {len(INDEX.names)} [] []"
+
+
+def test_loading_every_operator_imports_nothing_heavy() -> None:
+    program = f"""
+import sys
+from problems.index import open_index
+index = open_index()
+for name in index.names:
+    problem = index.find(name)
     problem.arguments, problem.outputs
 print([name for name in {HEAVY!r} if name in sys.modules])
 """
@@ -191,11 +220,11 @@ print([name for name in {HEAVY!r} if name in sys.modules])
 
 
 def test_finding_one_problem_imports_no_other() -> None:
-    program = """
+    program = f"""
 import sys
-from problems import find
-find("softmax")
-print(sorted(name for name in sys.modules if name.startswith(("problems.aten.", "problems.vllm.", "problems.cublas."))))
+from problems.index import open_index
+open_index().find("softmax")
+print({OF_OPERATORS})
 """
     assert _printed_by(program) == "['problems.aten.softmax']"
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from problems import find
 from problems.cublas import cublasSaxpy_v2, cublasSgemm_v2
 from problems.vllm import topk_softmax
+from tests.operators import definition
 from tests.problems.test_catalogue import accepted, eager_outputs, inputs, quick_cases
 
 Made = dict[str, Any]  # Any: arguments by name, tensors, numbers and letters alike
@@ -162,7 +162,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("name", "mistake"), MISTAKES)
 def test_a_mistake_that_usual_inputs_hide_is_rejected(name: str, mistake: Mistaken) -> None:
-    problem = find(name)
+    problem = definition(name)
     rejected, passed = [], []
     for case in quick_cases(problem):
         arguments = inputs(problem, case)
@@ -177,7 +177,7 @@ def test_a_mistake_that_usual_inputs_hide_is_rejected(name: str, mistake: Mistak
 
 @pytest.mark.parametrize("name", ["cublasSgemm_v2", "cublasSaxpy_v2"])
 def test_every_buffer_begins_within_its_storage_in_some_case(name: str) -> None:
-    problem = find(name)
+    problem = definition(name)
     moved: set[str] = set()
     for case in quick_cases(problem):
         given = zip(problem.arguments, inputs(problem, case), strict=True)

@@ -22,7 +22,7 @@ from engine.judge.inputs.copies import private_copies
 if TYPE_CHECKING:
     import torch
 
-    from engine.model import Arguments, Case, Outputs, Problem, Value
+    from engine.model import Arguments, Case, Outputs, ProblemDefinition, Value
 
 _REQUIRED = ("NAME", "available", "prepare")
 
@@ -50,11 +50,13 @@ class Baseline(Protocol):
 
     NAME: str
 
-    def available(self, problem: Problem, device: torch.device) -> str:
+    def available(self, problem: ProblemDefinition, device: torch.device) -> str:
         """Why it cannot be used for this problem on this device; "" when it can."""
         ...
 
-    def prepare(self, problem: Problem, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
+    def prepare(
+        self, problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device
+    ) -> ReadyBaseline:
         """Ready to be timed on arguments of this case.
 
         `arguments` stay as they are.

@@ -18,14 +18,14 @@ from engine.judge.baselines import BaselineError, ReadyBaseline, call_once
 if TYPE_CHECKING:
     import torch
 
-    from engine.model import Arguments, Case, Outputs, Problem
+    from engine.model import Arguments, Case, Outputs, ProblemDefinition
 
 NAME = "compile"
 
 _MOST_SETTLING_CALLS = 4
 
 
-def available(problem: Problem, device: torch.device) -> str:
+def available(problem: ProblemDefinition, device: torch.device) -> str:
     """Where the compiler that it generates code for is installed."""
     if device.type == "cpu":
         found = any(map(shutil.which, ("c++", "g++", "clang++")))
@@ -33,7 +33,7 @@ def available(problem: Problem, device: torch.device) -> str:
     return "" if importlib.util.find_spec("triton") else "torch.compile needs Triton, which is not installed"
 
 
-def prepare(problem: Problem, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
+def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
     """The problem's `eager` in the compiler's default mode."""
     return compiled(problem.eager, arguments, label=f"{NAME} of {case.name}", device=device, mode="default")
 

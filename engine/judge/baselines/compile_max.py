@@ -15,12 +15,12 @@ from engine.judge.baselines.compile import compiled
 if TYPE_CHECKING:
     import torch
 
-    from engine.model import Arguments, Case, Problem
+    from engine.model import Arguments, Case, ProblemDefinition
 
 NAME = "compile-max"
 
 
-def prepare(problem: Problem, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
+def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
     """The problem's `eager` under mode "max-autotune-no-cudagraphs"."""
     mode = "max-autotune-no-cudagraphs"
     return compiled(problem.eager, arguments, label=f"{NAME} of {case.name}", device=device, mode=mode)

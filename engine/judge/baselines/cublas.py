@@ -18,7 +18,7 @@ from engine.judge.cublas_library import Cublas, CublasError, Element, Operation,
 if TYPE_CHECKING:
     import torch
 
-    from engine.model import Arguments, Case, Outputs, Problem
+    from engine.model import Arguments, Case, Outputs, ProblemDefinition
 
 NAME = "cublas"
 
@@ -26,7 +26,7 @@ NAME = "cublas"
 _OPERATIONS = {"N": Operation.NONE, "T": Operation.TRANSPOSE, "C": Operation.TRANSPOSE}
 
 
-def available(problem: Problem, device: torch.device) -> str:
+def available(problem: ProblemDefinition, device: torch.device) -> str:
     """For the problems that cuBLAS has a routine for, on an NVIDIA GPU, where torch came with the library."""
     import torch
 
@@ -41,7 +41,7 @@ def available(problem: Problem, device: torch.device) -> str:
     return ""
 
 
-def prepare(problem: Problem, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
+def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
     """The routine, on torch's current stream of this device."""
     import torch
 

@@ -12,16 +12,16 @@ from engine.judge.baselines import ReadyBaseline, ready
 if TYPE_CHECKING:
     import torch
 
-    from engine.model import Arguments, Case, Problem
+    from engine.model import Arguments, Case, ProblemDefinition
 
 NAME = "eager"
 
 
-def available(problem: Problem, device: torch.device) -> str:
+def available(problem: ProblemDefinition, device: torch.device) -> str:
     """Everywhere."""
     return ""
 
 
-def prepare(problem: Problem, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
+def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
     """The problem's own `eager`, called once: libraries load their kernels on the first call."""
     return ready(problem.eager, arguments, label=f"{NAME} of {case.name}", device=device)

@@ -14,16 +14,16 @@ from engine.judge.baselines import BaselineError, ReadyBaseline, ready
 if TYPE_CHECKING:
     import torch
 
-    from engine.model import Arguments, Case, Problem
+    from engine.model import Arguments, Case, ProblemDefinition
 
 NAME = "vllm"
 
 _OPERATORS = "vllm._custom_ops"
 
 
-def available(problem: Problem, device: torch.device) -> str:
+def available(problem: ProblemDefinition, device: torch.device) -> str:
     """For the problems of the vllm source, on a GPU, where vllm can be imported."""
-    if problem.source != "vllm":
+    if problem.library != "vllm":
         return f"{problem.name} is no operator of vLLM"
     if device.type != "cuda":
         return f"vLLM's operators need a GPU; this device is {device.type}"
@@ -32,7 +32,7 @@ def available(problem: Problem, device: torch.device) -> str:
     return ""
 
 
-def prepare(problem: Problem, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
+def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
     """The operator that is called as the problem's entry, which has the arguments of vLLM's own."""
     label = f"{NAME} of {case.name}"
     try:

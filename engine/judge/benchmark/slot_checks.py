@@ -18,7 +18,7 @@ from engine.judge.compare.compare import compare
 from engine.judge.compare.measures import raw
 from engine.judge.compare.quick import wrong_among
 from engine.judge.inputs import cases
-from engine.model import Case, Outcome, OutputReport, Problem, Tolerance
+from engine.model import Case, Outcome, OutputReport, ProblemDefinition, Tolerance
 from engine.protocol import tensors
 
 
@@ -26,7 +26,7 @@ from engine.protocol import tensors
 class Layout:
     """Where everything lies in each slot of a case; `bytes` from one slot to the next, guard zones included."""
 
-    problem: Problem
+    problem: ProblemDefinition
     case: Case
     specs: tuple[protocol.ValueSpec, ...]
     storages: tuple[protocol.StorageSpec, ...]

@@ -26,7 +26,7 @@ from engine.judge.benchmark.baseline_times import BaselineTimes
 from engine.judge.benchmark.peaks import event_timer, measure_peaks
 from engine.judge.benchmark.slot_checks import Layout, Written
 from engine.judge.inputs import cases
-from engine.model import Case, Problem
+from engine.model import Case, ProblemDefinition, ProblemId
 from engine.protocol import tensors
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Slots:
     def __init__(
         self,
         device: torch.device,
-        problem_of: Callable[[str], Problem],
+        problem_of: Callable[[ProblemId], ProblemDefinition],
         *,
         instruments: Instruments | None = None,
         memory: Callable[[int, int], Block] | None = None,
@@ -123,7 +123,7 @@ class Slots:
     def _arrange(self, command: protocol.Arrange) -> protocol.Arranged:
         self._disband()
         instruments = self._equipped()
-        problem = self._problem_of(command.origin)
+        problem = self._problem_of(command.problem)
         layout = self._layout(problem, problem.case(command.case))
         # What we could have once we still have: our blocks are never free again, and must not count as taken.
         most_bytes = max(command.most_bytes, self._granted_bytes)
@@ -155,7 +155,7 @@ class Slots:
             l2_bytes=instruments.cache_bytes,
         )
 
-    def _layout(self, problem: Problem, case: Case) -> Layout:
+    def _layout(self, problem: ProblemDefinition, case: Case) -> Layout:
         """Where everything lies in a slot, found out with content that is thrown away."""
         inputs = self._inputs(problem, case)
         specs, storages = tensors.lay_out(inputs)
@@ -181,7 +181,7 @@ class Slots:
         """Write content of a new seed into a private image, and the byte `poison` everywhere else."""
         specs, storages = tensors.lay_out(self._inputs(layout.problem, layout.case))
         if specs != layout.specs:
-            raise ValueError(f"{layout.problem.origin}: shapes and scalars of {layout.case.name} depend on the seed")
+            raise ValueError(f"{layout.problem.name}: shapes and scalars of {layout.case.name} depend on the seed")
         image.fill_(poison)
         for number, (place, storage) in enumerate(zip(layout.storages, storages, strict=True)):
             if number not in layout.written_only:
@@ -230,7 +230,7 @@ class Slots:
             suspects.append(suspicious)
         return left, torch.cat(suspects)
 
-    def _inputs(self, problem: Problem, case: Case) -> Arguments:
+    def _inputs(self, problem: ProblemDefinition, case: Case) -> Arguments:
         """Inputs that nobody has seen, made on the device."""
         with self._device:
             return problem.make_inputs(case, torch.Generator(self._device).manual_seed(secrets.randbits(62)))

@@ -18,7 +18,7 @@ from engine.judge.diagnosis.hypothesis import Supposition, changed, replaced, te
 from engine.judge.diagnosis.ranking import Facts
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.judge.diagnosis.value_hypotheses import misreadings
-from engine.model import Problem
+from engine.model import ProblemDefinition
 from engine.protocol.tensors import dtype_name
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _MOST_OVER = 15  # elements that a division leaves over
 _STRIDE_NAMES = ("inc", "ld", "stride")
 
 
-def suppositions(problem: Problem, inputs: Arguments, shape: torch.Size) -> Iterator[Supposition]:
+def suppositions(problem: ProblemDefinition, inputs: Arguments, shape: torch.Size) -> Iterator[Supposition]:
     """What may have gone wrong in a call on `inputs` with an output of this shape, the likelier first."""
     places = [place for place, value in enumerate(inputs) if isinstance(value, torch.Tensor) and value.numel()]
     read = [place for place in places if problem.arguments[place] not in problem.written_only]
@@ -61,7 +61,7 @@ def suppositions(problem: Problem, inputs: Arguments, shape: torch.Size) -> Iter
             yield from _shared_out(problem, inputs, place)
 
 
-def _scalars(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _scalars(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """Another value in place of an argument that is no tensor."""
     name, given = problem.arguments[place], inputs[place]
     others: list[Value] = []
@@ -88,7 +88,7 @@ def _scalars(problem: Problem, inputs: Arguments, place: int) -> Iterator[Suppos
                 yield from _narrower(inputs, place, given, other, facts)
 
 
-def _cut_sizes(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _cut_sizes(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """A size that is an argument, of which only the whole blocks are looked at."""
     name, given = problem.arguments[place], inputs[place]
     if isinstance(given, int) and not _is_stride(name, given):
@@ -110,7 +110,7 @@ def _shorter_buffers(inputs: Arguments, given: int, cut: int) -> Arguments:
     )
 
 
-def _products(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _products(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """A factor multiplied by another one that has nothing to do with it."""
     name, given = problem.arguments[place], inputs[place]
     for other, value in zip(problem.arguments, inputs, strict=True):
@@ -121,7 +121,7 @@ def _products(problem: Problem, inputs: Arguments, place: int) -> Iterator[Suppo
             )
 
 
-def _wholes(problem: Problem, inputs: Arguments) -> Iterator[Supposition]:
+def _wholes(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Supposition]:
     """A factor of a part that multiplies all of the answer."""
     for place, given in enumerate(inputs):
         if isinstance(given, float) and given not in (0.0, 1.0):
@@ -151,7 +151,7 @@ def _narrower(inputs: Arguments, place: int, given: int, other: int, facts: Fact
             )
 
 
-def _all_strides(problem: Problem, inputs: Arguments) -> Iterator[Supposition]:
+def _all_strides(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Supposition]:
     """All strides that are arguments taken for 1."""
     names = [name for name, value in zip(problem.arguments, inputs, strict=True) if _is_stride(name, value)]
     if len(names) > 1:
@@ -163,7 +163,7 @@ def _all_strides(problem: Problem, inputs: Arguments) -> Iterator[Supposition]:
         yield Supposition(symptom=Symptom.STRIDE_ARGUMENT, arguments=lambda: ones, facts=facts)
 
 
-def _layouts(problem: Problem, inputs: Arguments, place: int, shape: torch.Size) -> Iterator[Supposition]:
+def _layouts(problem: ProblemDefinition, inputs: Arguments, place: int, shape: torch.Size) -> Iterator[Supposition]:
     """A tensor read with other strides than it has."""
     tensor, name = tensor_at(inputs, place), problem.arguments[place]
 
@@ -243,7 +243,7 @@ def _repeated(tensor: torch.Tensor, shape: torch.Size) -> torch.Tensor:
     return tensor.flatten().repeat(-(-count // tensor.numel()))[:count].view(shape)
 
 
-def _constants(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _constants(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """A tensor that takes no part."""
     tensor = tensor_at(inputs, place)
     if tensor.is_floating_point():
@@ -303,7 +303,7 @@ def _padded(inputs: Arguments, size: int, width: int) -> Arguments:
     return tuple(wide(value) for value in inputs)
 
 
-def _ends(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _ends(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """A dimension of which the first or the last element takes no part."""
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         for symptom, left_out in ((Symptom.LAST_ONE, size - 1), (Symptom.FIRST_ONE, 0)):
@@ -315,7 +315,7 @@ def _ends(problem: Problem, inputs: Arguments, place: int) -> Iterator[Suppositi
                 yield Supposition(symptom=symptom, arguments=arguments, facts=facts)
 
 
-def _parts(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _parts(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """A dimension of which only the beginning, or only the last block, takes part."""
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         starts = {(size - 1) // block * block: block for block in _BLOCKS if block < size}
@@ -341,7 +341,7 @@ def _parts(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposit
                     yield Supposition(symptom=symptom, arguments=arguments, facts=facts)
 
 
-def _shared_out(problem: Problem, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _shared_out(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """A dimension whose last elements take no part: as many as are over when it is shared out."""
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         for count in range(2, _MOST_OVER + 1) if size > 2 * _MOST_OVER else ():

@@ -26,7 +26,7 @@ from engine.judge.diagnosis.rows import line_clues
 from engine.judge.diagnosis.scale_origins import with_origin
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.judge.inputs import cases
-from engine.model import Diagnosis, Explanation, Outcome, OutputReport, Problem, WrongElement
+from engine.model import Diagnosis, Explanation, Outcome, OutputReport, ProblemDefinition, WrongElement
 from engine.protocol import tensors
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Explainer:
         return tuple(told)
 
     def diagnoses(
-        self, problem: Problem, inputs: Arguments, number: int, comparison: Comparison
+        self, problem: ProblemDefinition, inputs: Arguments, number: int, comparison: Comparison
     ) -> tuple[Diagnosis, ...]:
         """What output `number` looks like, best first.  Empty when nothing fits."""
         clues = [*patterns(comparison), *line_clues(comparison, problem, inputs)]
@@ -75,7 +75,7 @@ class Explainer:
             clues += self._tried(problem, inputs, number, comparison)
         best = next(iter(ranked(clues, wrong=comparison.wrong_count)), None)
         if best is not None and _is_perfect(best, comparison):
-            self._last = problem.origin, best.symptom
+            self._last = problem.name, best.symptom
         clues = [with_origin(clue, problem, inputs, comparison.got.dtype) for clue in clues]
         return diagnose(clues, wrong=comparison.wrong_count)
 
@@ -95,14 +95,16 @@ class Explainer:
             return Explanation(untried=f"why could not be looked into: {type(error).__name__}: {error}"[:_MOST_UNTRIED])
         return Explanation(diagnoses=found, feeds=feeds, feeding=count)
 
-    def _is_plain(self, problem: Problem, clue: Clue) -> bool:
+    def _is_plain(self, problem: ProblemDefinition, clue: Clue) -> bool:
         """Whether a clue that fits leaves nothing to find out."""
-        return clue.symptom in _CERTAIN or ((problem.origin, clue.symptom) == self._last and says_cause(clue))
+        return clue.symptom in _CERTAIN or ((problem.name, clue.symptom) == self._last and says_cause(clue))
 
-    def _tried(self, problem: Problem, inputs: Arguments, number: int, comparison: Comparison) -> Iterator[Clue]:
+    def _tried(
+        self, problem: ProblemDefinition, inputs: Arguments, number: int, comparison: Comparison
+    ) -> Iterator[Clue]:
         """A clue for each supposition that predicts anything, until one predicts every element."""
         supposed = list(suppositions(problem, inputs, comparison.expected.shape))
-        supposed.sort(key=lambda one: (problem.origin, one.symptom) != self._last)
+        supposed.sort(key=lambda one: (problem.name, one.symptom) != self._last)
         most = min(_MOST_TRIALS, _MOST_WORK // max(1, _elements(inputs, comparison)))
         for supposition in supposed[:most]:
             guess = _guess(problem, supposition, number, comparison)
@@ -169,7 +171,9 @@ def _is_perfect(clue: Clue, comparison: Comparison) -> bool:
     return clue.explained == comparison.wrong_count and not clue.contradicted
 
 
-def _guess(problem: Problem, supposition: Supposition, number: int, comparison: Comparison) -> torch.Tensor | None:
+def _guess(
+    problem: ProblemDefinition, supposition: Supposition, number: int, comparison: Comparison
+) -> torch.Tensor | None:
     """What the reference makes of the supposition, cut to the shape of the output; None when it says nothing."""
     try:
         outputs = supposition.outcome(lambda arguments: cases.expected_outputs(problem, arguments))

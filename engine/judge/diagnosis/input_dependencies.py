@@ -14,7 +14,7 @@ import torch
 from engine.judge.compare.values import text_of, unravelled
 from engine.judge.inputs.cases import expected_outputs
 from engine.judge.inputs.copies import private_copies
-from engine.model import InputElement, Problem
+from engine.model import InputElement, ProblemDefinition
 
 if TYPE_CHECKING:
     from engine.model import Arguments
@@ -24,7 +24,7 @@ _MOST_CALLS = 48
 
 
 def feeding(
-    problem: Problem, inputs: Arguments, *, number: int, index: tuple[int, ...]
+    problem: ProblemDefinition, inputs: Arguments, *, number: int, index: tuple[int, ...]
 ) -> tuple[tuple[InputElement, ...], int | None]:
     """Elements that output `number` depends on at `index`, and how many there are; None if not all were found.
 
@@ -50,7 +50,9 @@ def feeding(
     return _shared_out(problem, inputs, found), count
 
 
-def _derivatives(problem: Problem, inputs: Arguments, number: int, index: tuple[int, ...]) -> dict[int, torch.Tensor]:
+def _derivatives(
+    problem: ProblemDefinition, inputs: Arguments, number: int, index: tuple[int, ...]
+) -> dict[int, torch.Tensor]:
     """By place, the derivative of the output element by every element of a floating argument; {} where it has none."""
     copies = private_copies(inputs)
     doubled = [
@@ -82,7 +84,9 @@ def _heaviest(derivative: torch.Tensor) -> tuple[list[int], int]:
 class _Exchange:
     """Looks for the elements of one argument that the output element depends on, by giving them other values."""
 
-    def __init__(self, problem: Problem, inputs: Arguments, number: int, index: tuple[int, ...], place: int) -> None:
+    def __init__(
+        self, problem: ProblemDefinition, inputs: Arguments, number: int, index: tuple[int, ...], place: int
+    ) -> None:
         self._problem, self._inputs, self._number, self._index, self._place = problem, inputs, number, index, place
         tensor = inputs[place]
         assert isinstance(tensor, torch.Tensor)
@@ -126,7 +130,7 @@ class _Exchange:
         return expected_outputs(self._problem, arguments)[self._number][self._index].reshape(1).view(torch.uint8)
 
 
-def _shared_out(problem: Problem, inputs: Arguments, found: dict[int, list[int]]) -> tuple[InputElement, ...]:
+def _shared_out(problem: ProblemDefinition, inputs: Arguments, found: dict[int, list[int]]) -> tuple[InputElement, ...]:
     """As many of each argument as there is room for, argument by argument."""
     room = dict.fromkeys(found, 0)
     left = MOST_SHOWN

@@ -15,7 +15,7 @@ import torch
 from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue, Facts
 from engine.judge.diagnosis.symptoms import Symptom
-from engine.model import Problem
+from engine.model import ProblemDefinition
 
 if TYPE_CHECKING:
     from engine.model import Arguments
@@ -25,7 +25,7 @@ _WEIGHTY = 1e-3  # of the output's size: what is smaller may come out as 0 by mi
 _BLOCKS = tuple(1 << power for power in range(14, 3, -1))
 
 
-def line_clues(comparison: Comparison, problem: Problem, inputs: Arguments) -> Iterator[Clue]:
+def line_clues(comparison: Comparison, problem: ProblemDefinition, inputs: Arguments) -> Iterator[Clue]:
     """Clues of every input that has the shape of the output, along every dimension."""
     for name, value in zip(problem.arguments, inputs, strict=True):
         if name in problem.written_only:

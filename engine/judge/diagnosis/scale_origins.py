@@ -14,7 +14,7 @@ import torch
 
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
-from engine.model import Problem
+from engine.model import ProblemDefinition
 
 if TYPE_CHECKING:
     from engine.model import Arguments
@@ -23,7 +23,7 @@ _CLOSE = 1e-3
 _CONSTANTS = (("the sign is wrong", -1.0), ("ln 2", math.log(2.0)), ("1 / ln 2", 1 / math.log(2.0)))
 
 
-def with_origin(clue: Clue, problem: Problem, inputs: Arguments, kind: torch.dtype) -> Clue:
+def with_origin(clue: Clue, problem: ProblemDefinition, inputs: Arguments, kind: torch.dtype) -> Clue:
     """The clue of an output of this type, with what its factor is where that is known."""
     factor = clue.facts.get("factor")
     if clue.symptom is not Symptom.SCALE or not isinstance(factor, float):
@@ -35,7 +35,7 @@ def with_origin(clue: Clue, problem: Problem, inputs: Arguments, kind: torch.dty
     return clue
 
 
-def _candidates(problem: Problem, inputs: Arguments) -> Iterator[tuple[str, float]]:
+def _candidates(problem: ProblemDefinition, inputs: Arguments) -> Iterator[tuple[str, float]]:
     yield from _CONSTANTS
     for name, value in zip(problem.arguments, inputs, strict=True):
         if isinstance(value, float) and value not in (0.0, 1.0):

@@ -17,7 +17,7 @@ import torch
 from engine.judge.diagnosis.hypothesis import Supposition, changed, replaced, tensor_at
 from engine.judge.diagnosis.ranking import Facts
 from engine.judge.diagnosis.symptoms import Symptom
-from engine.model import Problem
+from engine.model import ProblemDefinition
 
 if TYPE_CHECKING:
     from engine.model import Arguments
@@ -26,7 +26,7 @@ _LN2 = math.log(2.0)
 _MOST_ALONE = 4  # indices below 0 that are supposed to be taken for 0 one at a time
 
 
-def misreadings(problem: Problem, inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
+def misreadings(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
     """What may have been mistaken in the tensors at the places `read`, the likelier first."""
     for place in read:
         tensor, name = tensor_at(inputs, place), problem.arguments[place]
@@ -136,7 +136,7 @@ def _own_number(values: torch.Tensor, dim: int) -> torch.Tensor:
     return torch.arange(values.shape[dim], dtype=values.dtype).view(shape).expand(values.shape)
 
 
-def _exchanges(problem: Problem, inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
+def _exchanges(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
     """Two tensors of one type taken for each other."""
     for one, other in itertools.combinations(read, 2):
         first, second = tensor_at(inputs, one), tensor_at(inputs, other)

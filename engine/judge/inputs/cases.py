@@ -22,7 +22,7 @@ from engine.judge.compare.compare import of_another_kind
 from engine.judge.compare.measures import raw
 from engine.judge.inputs.copied_arena import CopiedArena
 from engine.judge.inputs.copies import private_copies
-from engine.model import Case, Outcome, OutputReport, Problem, Tier
+from engine.model import Case, Outcome, OutputReport, ProblemDefinition, Tier
 from engine.protocol import tensors
 from engine.sandbox.untrusted_files import read_untrusted
 
@@ -75,7 +75,7 @@ class CaseInHand:
     was made ahead.
     """
 
-    problem: Problem
+    problem: ProblemDefinition
     case: Case
     arena: Arena
     base: Content
@@ -93,15 +93,15 @@ class Contents:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._kept: OrderedDict[tuple[str, str], Content] = OrderedDict()
-        self._shapes: dict[tuple[str, str], protocol.Shape] = {}
+        self._kept: OrderedDict[tuple[ProblemDefinition, str], Content] = OrderedDict()
+        self._shapes: dict[tuple[ProblemDefinition, str], protocol.Shape] = {}
 
-    def of_case(self, problem: Problem, case: Case, seed: int | None) -> Content:
+    def of_case(self, problem: ProblemDefinition, case: Case, seed: int | None) -> Content:
         """The kept content, made first where there is none; with a `seed`, the content of that seed.
 
         Only contents of cases are kept that get a call on unseen content as well: all of them on a device.
         """
-        key = (problem.origin, case.name)
+        key = (problem, case.name)
         if seed is not None:
             return self.make(problem, case, seed)
         if self._device.type == "cpu" and case.tier is not Tier.SMOKE:
@@ -114,9 +114,9 @@ class Contents:
             self._kept.popitem(last=False)
         return content
 
-    def shape_of(self, problem: Problem, case: Case) -> protocol.Shape:
+    def shape_of(self, problem: ProblemDefinition, case: Case) -> protocol.Shape:
         """What the arguments of a case look like; a case for timing is too large to be kept for that."""
-        key = (problem.origin, case.name)
+        key = (problem, case.name)
         if key not in self._shapes:
             if case.tier is Tier.BENCH:
                 with self._device:
@@ -128,7 +128,7 @@ class Contents:
             self._shapes[key] = protocol.Shape(arguments=specs, storages=tuple(part.numel() for part in storages))
         return self._shapes[key]
 
-    def make(self, problem: Problem, case: Case, seed: int) -> Content:
+    def make(self, problem: ProblemDefinition, case: Case, seed: int) -> Content:
         """New content from this seed; the same seed makes the same content on the same kind of device."""
         with self._device:
             inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(seed))
@@ -233,7 +233,7 @@ def returned_bytes(
 
 
 def returned_values(
-    problem: Problem,
+    problem: ProblemDefinition,
     returned: tuple[protocol.ReturnedSpec, ...],
     expected: tuple[torch.Tensor, ...],
     content: Callable[[], torch.Tensor],
@@ -273,7 +273,7 @@ def take(
 
 
 def written_values(
-    problem: Problem, specs: tuple[protocol.ValueSpec, ...], final: list[torch.Tensor]
+    problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], final: list[torch.Tensor]
 ) -> list[torch.Tensor | OutputReport]:
     """The arguments that are written in place, as they were left."""
     spec_by_name = dict(zip(problem.arguments, specs, strict=True))
@@ -285,7 +285,7 @@ def written_values(
     ]
 
 
-def output_names(problem: Problem, specs: tuple[protocol.ValueSpec, ...]) -> list[str]:
+def output_names(problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...]) -> list[str]:
     """What is compared in this case: an argument that is written in place may be None."""
     spec_by_name = dict(zip(problem.arguments, specs, strict=True))
     return [
@@ -295,7 +295,7 @@ def output_names(problem: Problem, specs: tuple[protocol.ValueSpec, ...]) -> lis
     ]
 
 
-def is_idle(problem: Problem, content: Content) -> bool:
+def is_idle(problem: ProblemDefinition, content: Content) -> bool:
     """Whether the reference changes nothing: it returns nothing, and what it writes in place was there before."""
     if problem.returns or problem.written_only:
         return False
@@ -306,7 +306,10 @@ def is_idle(problem: Problem, content: Content) -> bool:
 
 
 def mutated(
-    problem: Problem, specs: tuple[protocol.ValueSpec, ...], initial: list[torch.Tensor], final: list[torch.Tensor]
+    problem: ProblemDefinition,
+    specs: tuple[protocol.ValueSpec, ...],
+    initial: list[torch.Tensor],
+    final: list[torch.Tensor],
 ) -> str | None:
     """What changed and should not have: an input, or memory between the elements of an output."""
     owners = storage_owners(problem, specs)
@@ -329,7 +332,7 @@ def mutated(
     return None
 
 
-def overrun(problem: Problem, specs: tuple[protocol.ValueSpec, ...], damage: tensors.Damage) -> str:
+def overrun(problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], damage: tensors.Damage) -> str:
     """In words: what was written beside, and on the side of which argument."""
     owners = {number: f"argument {names[0]}" for number, names in storage_owners(problem, specs).items()}
     past_an_end = damage.zone > 0 and (damage.zone == damage.zones - 1 or not damage.nearer_to_end)
@@ -339,7 +342,7 @@ def overrun(problem: Problem, specs: tuple[protocol.ValueSpec, ...], damage: ten
     return f"memory {where} was written ({size}): a store without a mask, or with a wrong one"
 
 
-def storage_owners(problem: Problem, specs: tuple[protocol.ValueSpec, ...]) -> dict[int, list[str]]:
+def storage_owners(problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...]) -> dict[int, list[str]]:
     """Storage numbers, each with the arguments that view it."""
     owners: dict[int, list[str]] = {}
     for name, spec in zip(problem.arguments, specs, strict=True):
@@ -357,7 +360,7 @@ def tensor_specs(spec: protocol.ValueSpec) -> list[protocol.TensorSpec]:
     return []
 
 
-def expected_outputs(problem: Problem, arguments: Arguments) -> tuple[torch.Tensor, ...]:
+def expected_outputs(problem: ProblemDefinition, arguments: Arguments) -> tuple[torch.Tensor, ...]:
     """What should come of a call on these arguments, which it does not touch."""
     outputs = problem.reference(*private_copies(arguments))
     return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)

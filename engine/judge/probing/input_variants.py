@@ -19,7 +19,7 @@ from engine.judge.compare.quick import wrong_anywhere
 from engine.judge.inputs import cases
 from engine.judge.inputs.copies import private_copies
 from engine.judge.probing import input_values
-from engine.model import Problem, Tolerance
+from engine.model import ProblemDefinition, Tolerance
 from engine.protocol import tensors
 
 Outputs: TypeAlias = tuple[torch.Tensor, ...]
@@ -210,7 +210,7 @@ def _times(factor: float, tolerance: Tolerance) -> Tolerance:
     return Tolerance(relative=factor * tolerance.relative, absolute=factor * tolerance.absolute)
 
 
-def _witness(problem: Problem, content: cases.Content) -> Outputs:
+def _witness(problem: ProblemDefinition, content: cases.Content) -> Outputs:
     """What eager makes of the content: what it returns, and what it leaves in its arguments."""
     arguments = private_copies(content.inputs)
     returned = problem.eager(*arguments)

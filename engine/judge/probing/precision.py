@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from engine import protocol
 from engine.judge.inputs import cases
 from engine.judge.inputs.copies import private_copies
-from engine.model import DType, OutputReport, Problem
+from engine.model import DType, OutputReport, ProblemDefinition
 
 if TYPE_CHECKING:
     from engine.model import Arguments, Value
@@ -65,7 +65,7 @@ def gauge(hand: cases.CaseInHand, command: protocol.Gauge) -> tuple[protocol.Gau
     )
 
 
-def honest_outputs(problem: Problem, inputs: Arguments) -> list[torch.Tensor]:
+def honest_outputs(problem: ProblemDefinition, inputs: Arguments) -> list[torch.Tensor]:
     """What a user of torch gets in the dtype of the inputs, without TF32; in the order of the problem's outputs."""
     arguments = private_copies(inputs)
     allowed = torch.backends.cuda.matmul.allow_tf32
@@ -80,14 +80,16 @@ def honest_outputs(problem: Problem, inputs: Arguments) -> list[torch.Tensor]:
     return [*values, *(value for value in written if isinstance(value, torch.Tensor))]
 
 
-def stepwise_outputs(problem: Problem, inputs: Arguments, *, bits: int, running: _Running) -> list[torch.Tensor]:
+def stepwise_outputs(
+    problem: ProblemDefinition, inputs: Arguments, *, bits: int, running: _Running
+) -> list[torch.Tensor]:
     """The reference with every step rounded to so many bits, and sums added up by `running`."""
     arguments = private_copies(_widened(inputs))
     with _Rounding(bits, running):
         return _as_list(problem.reference(*arguments))
 
 
-def lowered_outputs(problem: Problem, inputs: Arguments, *, bits: int) -> list[torch.Tensor]:
+def lowered_outputs(problem: ProblemDefinition, inputs: Arguments, *, bits: int) -> list[torch.Tensor]:
     """The reference with the inputs and every step rounded to so many bits, but sums that are exact until then."""
     rounded = tuple(_each_tensor(value, partial(_rounded, bits=bits)) for value in _widened(inputs))
     arguments = private_copies(rounded)

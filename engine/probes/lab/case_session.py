@@ -128,7 +128,7 @@ class Lab:
         arena = self.session.shared / f"{secrets.token_hex(8)}.in"
         prepare = protocol.Prepare(
             id=protocol.new_id(),
-            origin=self.problem.origin,
+            problem=self.problem.id,
             case=case.name,
             poison=0,
             arena_path=None if self.process_pool.shares_device else str(arena),

@@ -10,7 +10,6 @@ import os
 import shlex
 from collections.abc import Sequence
 
-import problems
 from engine.errors import UsageError
 from engine.model import CaseResult
 from engine.reports.text import printable
@@ -22,6 +21,7 @@ from kgtui.cli.registry import Group
 from kgtui.files.new_file import write_new
 from kgtui.settings.paths import find_paths
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
+from problems.index import open_index
 from sessions import open_store
 
 SUMMARY = "Write a failed case of a saved run as a script without kgtui."
@@ -50,8 +50,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         kept = store.run(options.run)
+        index = open_index()
         failed = FailedCase(
-            problem=problems.find(kept.problem),
+            problem=index.find(kept.problem),
+            described=index.describe(kept.problem),
             result=_failed_case(store.run_record(kept.id).failed, options.case, run=kept.id),
             source=store.source(kept.digest),
             filename=printable(kept.path.name) if kept.path else "kernel.py",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-import problems
 from kgtui.cli.choices import absolute, kernel_path, shown_from
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
@@ -12,6 +11,7 @@ from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, settled
 from kgtui.files.new_file import write_new
 from kgtui.files.templates import scaffold
+from problems.index import open_index
 
 SUMMARY = "Create a kernel file for an operator; never overwrites a file."
 GROUP = Group.KERNELS
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     Raises:
         UsageError: there is no such operator, or the file is there or cannot be made.
     """
-    problem = problems.find(options.op)
+    problem = open_index().find(options.op)
     kernels = kernels_of(settled(options, console), console.folder)
     path = absolute(options.file, console.folder) if options.file else kernel_path(problem, kernels)
     shown = options.file or shown_from(path, console.folder)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import problems
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.errors import UsageError
@@ -42,6 +41,7 @@ from kgtui.files import disk
 from kgtui.files.templates import scaffold
 from kgtui.runner.run_environment import environment_of
 from kgtui.settings.paths import Paths, find_paths
+from problems.index import open_index
 
 if TYPE_CHECKING:
     from kgtui.app.application import WorkbenchApp
@@ -123,7 +123,7 @@ def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path)
         return Opened(problem=problem_for(read_kernel(path, shown=name), op), path=path)
     if op is None:
         return None
-    problem = problems.find(op)
+    problem = open_index().find(op)
     path = kernel_path(problem, kernels)
     if not path.exists():
         raise UsageError(
@@ -139,7 +139,7 @@ def _new_form(operator: str, file: str) -> str:
 
 def _is_operator(name: str) -> bool:
     try:
-        problems.find(name)
+        open_index().resolve(name)
     except UsageError:
         return False
     return True
@@ -147,7 +147,7 @@ def _is_operator(name: str) -> bool:
 
 def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path) -> Opened:
     """The user's copy of the sample, made when it is not there."""
-    problem = problems.find(op or SAMPLE_OPERATOR)
+    problem = open_index().find(op or SAMPLE_OPERATOR)
     if problem.name != SAMPLE_OPERATOR:
         raise UsageError(f"there is no sample for {problem.name}, only for {SAMPLE_OPERATOR}; leave --sample out")
     path = absolute(name, folder) if name else kernel_path(problem, kernels)
@@ -201,7 +201,7 @@ def assemble(
     return WorkbenchApp(
         engine_factory=make_engine,
         store_opener=open_recording,
-        catalogue=lambda: tuple(problems.catalogue().values()),
+        problems=open_index(),
         watcher_factory=_watch,
         read_artefact=artefacts.read,
         scaffold=scaffold,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from textual.screen import Screen
 
 from engine.model import Problem
+from engine.problem_source import ProblemDescription
 from kgtui.files.external_editor import Opening
 from kgtui.files.file_watch import FileWatch
 from kgtui.files.kernel_folder import KernelFolder
@@ -84,8 +85,11 @@ class Host(Protocol):
         """The screen in front."""
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
-        """The catalogue; empty until it is loaded."""
+    def problems(self) -> tuple[ProblemDescription, ...]:
+        """Every operator; empty until they are listed."""
+
+    def problem_named(self, name: str, /) -> Problem | None:
+        """The operator of that name; None when there is none, or its file is broken, which is shown."""
 
     @property
     def past(self) -> RunHistory:
@@ -144,7 +148,7 @@ class Host(Protocol):
     def action_show(self, screen_id: str) -> None:
         """Bring a screen to the front, or say why it has nothing to show yet."""
 
-    def open_file(self, problem: Problem, path: Path) -> None:
+    def open_file(self, operator: Problem | ProblemDescription, path: Path) -> None:
         """Show the workbench on this file."""
 
     async def artefact(self, digest: str) -> str:

@@ -14,6 +14,7 @@ from textual.containers import VerticalScroll
 
 from engine.errors import KgtuiError, UsageError
 from engine.model import CaseResult, Outcome
+from engine.problem_source import ProblemDescription
 from kgtui.files.new_file import write_new
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
@@ -147,6 +148,7 @@ class CaseScreen(KgtuiScreen):
             source = await self._source()
             failed = FailedCase(
                 problem=bench.shown_problem,
+                described=self._described(bench.shown_problem.name),
                 result=result,
                 source=source,
                 filename=bench.shown_filename,
@@ -169,6 +171,12 @@ class CaseScreen(KgtuiScreen):
         suspected = self._workbench.bench.suspects_of(result) if result else None
         copied = case_text(result, glyphs=self.host.glyphs, number=number, suspected=suspected) if result else ""
         self.copy_text(copied)
+
+    def _described(self, name: str) -> ProblemDescription:
+        described = next((one for one in self.host.problems if one.name == name), None)
+        if described is None:
+            raise UsageError(f"the file of {name} is not known, so no script can be made")
+        return described
 
     @property
     def _cases(self) -> CasesPane:

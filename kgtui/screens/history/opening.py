@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from engine.errors import UsageError
-from engine.model import Problem
+from engine.problem_source import ProblemDescription
 from kgtui.background import in_background
 from kgtui.screens.history.asking import ask_store, ask_user
 from kgtui.screens.history.listing import Listing
@@ -42,10 +42,12 @@ class RunOpener:
 
     def _open(self, listed: ListedRun) -> None:
         host, run = self._listing.screen.host, listed.run
-        workbench, problem = host.workbench, self._problem_of(listed)
-        if problem is None:
+        workbench, described = host.workbench, self._problem_of(listed)
+        if described is None:
             words = f"{run.problem} is not in the catalogue, so #{run.id} cannot be shown; R restores its source"
             self._listing.screen.notify(words, severity="warning", markup=False)
+        elif (problem := host.problem_named(run.problem)) is None:
+            return  # its file is broken, which is shown
         elif workbench is not None:
             host.action_show("workbench")
             workbench.history.open(run.id, problem=problem, filename=run.path.name if run.path is not None else "")
@@ -56,7 +58,7 @@ class RunOpener:
             if host.workbench is not None and host.workbench.bench.path == run.path:
                 host.workbench.history.open(run.id, problem=problem, filename=run.path.name)
 
-    def _problem_of(self, listed: ListedRun) -> Problem | None:
+    def _problem_of(self, listed: ListedRun) -> ProblemDescription | None:
         return next((one for one in self._listing.screen.host.problems if one.name == listed.run.problem), None)
 
     def _ask_to_restore(self, listed: ListedRun) -> None:

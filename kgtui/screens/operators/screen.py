@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -13,7 +11,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import DataTable, Input
 
 from engine.errors import UsageError
-from engine.model import Problem
+from engine.problem_source import ProblemDescription
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
@@ -115,12 +113,15 @@ class OperatorsScreen(KgtuiScreen):
         choice = self.current
         if choice is None:
             return
+        problem = self.host.problem_named(choice.problem.name)
+        if problem is None:
+            return
         try:
-            path = self.host.kernels.new_file(choice.problem)
+            path = self.host.kernels.new_file(problem)
         except UsageError as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        self.host.open_file(choice.problem, path)
+        self.host.open_file(problem, path)
 
     def action_filter(self) -> None:
         """Type letters that the names must have."""
@@ -175,8 +176,10 @@ class OperatorsScreen(KgtuiScreen):
             self.query_one(CodeView).show_text("", kind="python")
         elif choice != self._previewed:
             path = choice.file or host.kernels.path_of(choice.problem)
+            problem = host.problem_named(choice.problem.name)
             lines = preview(
-                choice,
+                choice.problem,
+                problem,
                 file=host.kernels.shown(path),
                 file_exists=path.exists(),
                 sample=host.kernels.has_sample(choice.problem),
@@ -186,11 +189,9 @@ class OperatorsScreen(KgtuiScreen):
         self._previewed = choice
 
 
-def reference_text(problem: Problem) -> str:
-    """The source of the problem's module, read as text: running it would import torch."""
-    module = problem.origin.partition(":")[0]
+def reference_text(problem: ProblemDescription) -> str:
+    """The text of the problem's file."""
     try:
-        found = importlib.util.find_spec(module)
-        return Path(found.origin).read_text() if found and found.origin else ""
-    except (ImportError, OSError, ValueError):
+        return problem.file.read_text(encoding="utf-8")
+    except (OSError, ValueError):
         return ""

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from engine.errors import UsageError
-from engine.model import Problem
+from engine.problem_source import ProblemDescription
 from kgtui.files import disk
 from kgtui.ports.file_events import TroubleKind, WatchTrouble
 from kgtui.screens.workbench.context import WorkbenchContext
@@ -31,7 +31,7 @@ class FileKeeper:
         self._context = context
         self._runs = runs
         self._unsaved = unsaved
-        self._next_problem: Problem | None = None
+        self._next_problem: ProblemDescription | None = None
         self._settled: bytes | None = None
 
     def opened(self) -> None:
@@ -132,7 +132,7 @@ class FileKeeper:
         """Whether that question stands."""
         return self._context.screen.query_one(Ask).subject == _LEAVE
 
-    def leave_for(self, problem: Problem) -> None:
+    def leave_for(self, problem: ProblemDescription) -> None:
         """Open another operator's file, once what is unsaved here is settled."""
         self._next_problem = problem
         if self._context.bench.unsaved:

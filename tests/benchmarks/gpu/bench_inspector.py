@@ -45,7 +45,7 @@ from engine.model.events import (
 )
 from engine.model.layers import Coverage
 from engine.static.source import directives
-from problems import find
+from tests.operators import find
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "tests" / "corpus"

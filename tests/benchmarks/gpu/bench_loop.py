@@ -36,7 +36,7 @@ from engine.model.events import (
     StageFinished,
 )
 from engine.static.source import directives
-from problems import find
+from tests.operators import find
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "kgtui" / "samples" / "softmax.py"

@@ -30,7 +30,7 @@ from repairs import Table, engine_on
 from engine.engine import Engine
 from engine.model import BenchmarkPlan, Candidate, Outcome, Plan, Severity, Stage, Tier
 from engine.model.events import CaseBenchmarked, RunFinished, StageStarted
-from problems import find
+from tests.operators import find
 
 SAMPLE = Path(__file__).parents[3] / "kgtui" / "samples" / "softmax.py"
 KINDS = ("kgtui-judge", "kgtui-worker", "kgtui-compiler", "kgtui-forkserv")

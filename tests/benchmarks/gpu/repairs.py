@@ -49,7 +49,7 @@ from engine.processes.candidate_session import CandidateSession
 from engine.processes.warm_pool import PooledProcess, Spare
 from engine.run import pipeline
 from engine.static.source import directives
-from problems import find
+from tests.operators import find
 
 HERE = Path(__file__).parent
 GEMM = HERE / "kernels" / "mm_30_configurations.py"

@@ -13,9 +13,9 @@ from engine import protocol
 from engine.clock.instruments import Instruments, instruments_of
 from engine.clock.scripted import ScriptedBlock
 from engine.judge.benchmark.slots import Slots
-from engine.model import CacheState
+from engine.model import CacheState, ProblemId
 from engine.worker.timing import Stopwatch
-from problems import find
+from tests.operators import definition
 
 pytestmark = [
     pytest.mark.gpu,
@@ -47,7 +47,7 @@ class Bench:
     """Judge and worker in one process, where memory needs no handle of the driver's."""
 
     def __init__(self, instruments: Instruments, name: str, case: str) -> None:
-        self.problem = find(name)
+        self.problem = definition(name)
         self.entry: Callable[..., Any] = self.problem.eager
         self.blocks: dict[str, ScriptedBlock] = {}
         self.slots = Slots(DEVICE, lambda origin: self.problem, instruments=instruments, memory=self._memory)
@@ -58,7 +58,10 @@ class Bench:
             open_block=lambda handle, size_bytes: self.blocks[handle].content[:size_bytes],
         )
         self.arranged = self.ask(
-            protocol.Arrange(id="i", origin="", case=case, most_slots=8, most_bytes=4 << 30), protocol.Arranged
+            protocol.Arrange(
+                id="i", problem=ProblemId(source="", name=""), case=case, most_slots=8, most_bytes=4 << 30
+            ),
+            protocol.Arranged,
         )
         occupy = protocol.Occupy(id="i", case=case, arguments=self.arranged.arguments, layout=self.arranged.layouts[0])
         assert self.worker.carry_out(occupy) == protocol.Done(id="i")

@@ -15,7 +15,7 @@ import pytest_asyncio
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.model import Candidate, CaseResult, CompiledKernel, Finding, Limits, Plan, Tier, Verdict, events
-from problems import find
+from tests.operators import find
 
 SMALL = Limits(load_s=20.0, case_s=3.0, memory_bytes=1 << 30, processes=64)
 COPY_KERNEL = """

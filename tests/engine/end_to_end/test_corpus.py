@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from engine.model import CaseResult, Finding, Limits, Outcome, Severity, Tier
-from problems import find
 from tests.candidates import candidates, mechanism, stated
 from tests.engine.end_to_end.conftest import Judged
+from tests.operators import find
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine.model import Outcome
-from problems import find
 from tests.candidates import CORPUS, candidates, mechanism, stated
+from tests.operators import find
 
 README = CORPUS / "README.md"
 CHEATS, ON_A_GPU = candidates("cheats"), candidates("cheats_gpu")

@@ -12,8 +12,8 @@ import pytest
 
 from engine.engine import Engine
 from engine.model import Candidate, Outcome, Plan, Stage, Tier, Verdict, events
-from problems import find
 from tests.engine.end_to_end.conftest import COPY_KERNEL, SMALL
+from tests.operators import find
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -10,8 +10,8 @@ import pytest
 
 from engine.model import Candidate, DiagnosisKind, Limits, Outcome, Plan, Tier
 from engine.model.events import CaseFinished
-from problems import find
 from tests.candidates import candidates, stated
+from tests.operators import find
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 LIMITS = Limits(load_s=10.0, case_s=20.0, memory_bytes=2 << 30)

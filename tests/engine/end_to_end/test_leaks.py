@@ -17,8 +17,8 @@ from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.model import Candidate, Limits, Outcome, Plan, Stage, Tier
 from engine.model.events import CaseFinished, RunFinished, StageStarted
-from problems import find
 from tests.guards import PATIENCE_S
+from tests.operators import find
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -83,7 +83,7 @@ from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.model import Candidate, Plan, Tier
 from engine.model.events import LogWritten
-from problems import find
+from tests.operators import find
 
 SOURCE = b"""
 import ctypes, os, signal, time

@@ -12,9 +12,9 @@ from engine.model import Candidate, CaseResult, Limits, Outcome, Plan, Tier
 from engine.model.events import CaseFinished
 from engine.static.source import directives
 from kgtui.standalone.script import FailedCase, standalone_script
-from problems import find
 from tests.candidates import CORPUS
 from tests.kgtui.standalone.test_script import ended, said
+from tests.operators import described, find
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
 LIMITS = Limits(load_s=10.0, case_s=20.0, memory_bytes=2 << 30)
@@ -39,7 +39,14 @@ async def test_a_script_finds_the_worst_element_of_its_run(engine, tmp_path, nam
     source = (CORPUS / "wrong" / f"{name}.py").read_bytes()
     problem = find(directives(source.decode())["op"])
     result = await _judged(engine, problem, source, case)
-    failed = FailedCase(problem=problem, result=result, source=source, filename=f"{name}.py", device="cpu")
+    failed = FailedCase(
+        problem=problem,
+        described=described(problem.name),
+        result=result,
+        source=source,
+        filename=f"{name}.py",
+        device="cpu",
+    )
     script = tmp_path / "script.py"
     script.write_text(standalone_script(failed, name=script.name))
     found = ended(script)

@@ -23,6 +23,7 @@ from engine.model import (
     Outcome,
     Policy,
     Problem,
+    ProblemDefinition,
     Severity,
     Tier,
     Tolerance,
@@ -51,20 +52,19 @@ def case(name: str, dtype: DType = DType.FLOAT32, tier: Tier = Tier.SMOKE, **par
 
 
 def problem_of(*cases: Case) -> Problem:
-    return Problem(
+    return ProblemDefinition(
         name="aten::relu",
         entry="relu",
         signature="relu(x)",
         summary="",
         category="",
         cases=cases,
-        origin="here",
         make_inputs=lambda case, rng: (),
         reference=lambda x: x,
         eager=lambda x: x,
         tolerance=lambda case: Tolerance(relative=0, absolute=0),
         cost=lambda case: Cost(flops=0, bytes_read=0, bytes_written=0),
-    )
+    ).problem("toy_problems")
 
 
 PROBLEM = problem_of(case("a", n=1), case("b", DType.FLOAT16, Tier.FULL, n=2))

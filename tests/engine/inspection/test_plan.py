@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.inspection.plan import ENDS_S, benchmark_plan
 from engine.inspection.speedup_claim import Claim
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.model import Case, Cost, DType, ProblemDefinition, Tier, Tolerance
 
 _BYTES = {"small": 10, "tiny": 1, "large": 1000, "middle": 100}
 
@@ -20,7 +20,7 @@ def case(name: str, tier: Tier = Tier.BENCH) -> Case:
     return Case(name=name, dtype=DType.FLOAT32, tier=tier, params={})
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="toy::twice",
     entry="f",
     signature="f(x: Tensor) -> Tensor",
@@ -30,10 +30,9 @@ PROBLEM = Problem(
     make_inputs=never,
     reference=never,
     eager=never,
-    origin="m:P",
     tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
-    cost=lambda one: Cost(flops=1, bytes_read=0, bytes_written=_BYTES[one.name]),
-)
+    cost=lambda one: Cost(flops=1, bytes_read=0, bytes_written=_BYTES.get(one.name, 0)),
+).problem("toy_problems")
 
 
 def test_the_largest_case_is_timed_first_then_the_smallest_and_so_on_inwards():

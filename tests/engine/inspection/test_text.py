@@ -25,7 +25,7 @@ from engine.model import (
     Launch,
     Location,
     Outcome,
-    Problem,
+    ProblemDefinition,
     Severity,
     Tier,
     Tolerance,
@@ -66,20 +66,19 @@ CASES = (
     Case(name="0x7 f16", dtype=DType.FLOAT16, tier=Tier.FULL, params={"shape": (0, 7), "layout": "strided"}),
     Case(name="4096x4096 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={"shape": (4096, 4096)}),
 )
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="aten::relu",
     entry="relu",
     signature="relu(x)",
     summary="",
     category="",
     cases=CASES,
-    origin="here",
     make_inputs=lambda case, rng: (),
     reference=lambda x: x,
     eager=lambda x: x,
     tolerance=lambda case: Tolerance(relative=0, absolute=0),
     cost=lambda case: Cost(flops=0, bytes_read=0, bytes_written=0),
-)
+).problem("toy_problems")
 LAUNCH = Launch(
     kernel="relu_kernel", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(7,), line=2
 )

@@ -11,6 +11,7 @@ import torch
 
 from engine import protocol
 from engine.judge.main import _Judge
+from engine.model import ProblemId
 from engine.protocol import tensors
 
 
@@ -36,7 +37,7 @@ class Bench:
         reply = self.ask(
             protocol.Prepare(
                 id="i",
-                origin=f"toy_problems:{problem}",
+                problem=ProblemId(source="toy_problems", name=problem),
                 case=case,
                 arena_path=str(self.arena),
                 poison=poison,

@@ -19,15 +19,15 @@ from engine.errors import EngineError, UsageError
 from engine.judge.baselines import BaselineError, baseline_named, baseline_names
 from engine.judge.compare.compare import compare
 from engine.judge.inputs.copies import private_copies
-from engine.model import Case, Cost, DType, Outcome, Problem, Tier, Tolerance
-from problems import catalogue, find
+from engine.model import Case, Cost, DType, Outcome, ProblemDefinition, Tier, Tolerance
+from tests.operators import definition, definitions
 
 pytestmark = pytest.mark.sampled
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda:0")
 CASE = Case(name="one", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 OTHER = Case(name="other", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
-PROBLEMS = catalogue()
+PROBLEMS = definitions()
 
 no_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU; there is none here")
 no_compiler = pytest.mark.skipif(
@@ -36,9 +36,9 @@ no_compiler = pytest.mark.skipif(
 )
 
 
-def toy(eager: Callable[..., Any], *, name: str = "toy::f") -> Problem:
+def toy(eager: Callable[..., Any], *, name: str = "toy::f") -> ProblemDefinition:
     """A problem of one tensor."""
-    return Problem(
+    return ProblemDefinition(
         name=name,
         entry="f",
         signature="f(x: Tensor) -> Tensor",
@@ -50,7 +50,6 @@ def toy(eager: Callable[..., Any], *, name: str = "toy::f") -> Problem:
         eager=eager,
         tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
         cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
-        origin="toy:PROBLEM",
     )
 
 
@@ -70,7 +69,7 @@ def on(device: torch.device, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def wrong_outputs(
-    problem: Problem, case: Case, call: Callable[..., Any], *, device: torch.device = CPU
+    problem: ProblemDefinition, case: Case, call: Callable[..., Any], *, device: torch.device = CPU
 ) -> dict[str, str]:
     """What is wrong with the outputs of `call` on inputs of this case: message by the name of the output."""
     arguments = problem.make_inputs(case, torch.Generator().manual_seed(3))
@@ -153,7 +152,7 @@ def test_listing_the_names_loads_no_torch() -> None:
 
 
 @pytest.mark.parametrize(("problem", "case"), smoke_cases())
-def test_eager_is_right_and_leaves_the_arguments_alone(problem: Problem, case: Case) -> None:
+def test_eager_is_right_and_leaves_the_arguments_alone(problem: ProblemDefinition, case: Case) -> None:
     eager = baseline_named("eager")
     assert eager.available(problem, CPU) == ""
     arguments = problem.make_inputs(case, torch.Generator().manual_seed(3))
@@ -231,7 +230,7 @@ def test_values_that_are_no_tensors_are_copied_as_they_are() -> None:
 @no_compiler
 @pytest.mark.parametrize("name", ["compile", "compile-max"])
 def test_a_compiled_baseline_is_right_and_compiles_nothing_more(compiler: None, name: str) -> None:
-    problem = find("vllm::rms_norm")
+    problem = definition("vllm::rms_norm")
     case = next(case for case in problem.cases if case.tier is Tier.SMOKE)
     arguments = problem.make_inputs(case, torch.Generator().manual_seed(5))
     ready = baseline_named(name).prepare(problem, case, arguments, CPU)
@@ -305,7 +304,7 @@ def test_a_call_that_is_compiled_anew_every_time_is_refused(compiler: None) -> N
 @no_gpu
 @pytest.mark.parametrize("name", ["compile", "compile-max"])
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
-def test_a_compiled_baseline_is_right_on_a_gpu(compiler: None, problem: Problem, name: str) -> None:
+def test_a_compiled_baseline_is_right_on_a_gpu(compiler: None, problem: ProblemDefinition, name: str) -> None:
     case = next(case for case in problem.cases if case.tier is Tier.SMOKE)
     arguments = on(CUDA, problem.make_inputs(case, torch.Generator().manual_seed(5)))
     ready = baseline_named(name).prepare(problem, case, arguments, CUDA)

@@ -18,7 +18,7 @@ from engine.judge.compare.compare import compare
 from engine.judge.cublas_library import Cublas, CublasError, Element, Operation, library_of, load
 from engine.judge.inputs.copies import private_copies
 from engine.model import Case, Outcome, Tier
-from problems import find
+from tests.operators import definition
 
 _DTYPES = {0: torch.float32, 2: torch.float16, 14: torch.bfloat16}
 
@@ -100,14 +100,14 @@ def cases_of(*problems: str) -> list[Any]:
     return [
         pytest.param(name, case, id=f"{name} {case.name}")
         for name in problems
-        for case in find(name).cases
+        for case in definition(name).cases
         if case.tier is not Tier.BENCH
     ]
 
 
 @pytest.mark.parametrize(("name", "case"), cases_of("cublas::cublasSaxpy_v2", "cublas::cublasSgemm_v2", "aten::mm"))
 def test_the_translated_routine_computes_what_the_problem_asks_for(name: str, case: Case) -> None:
-    problem = find(name)
+    problem = definition(name)
     arguments = problem.make_inputs(case, torch.Generator().manual_seed(3))
     expected = problem.reference(*private_copies(arguments))
     call = cublas.translated(name, Cublas(LibraryOfTheHost()), stream=lambda: 0)
@@ -118,7 +118,7 @@ def test_the_translated_routine_computes_what_the_problem_asks_for(name: str, ca
 
 
 def test_what_is_written_in_place_is_also_returned() -> None:
-    problem = find("cublas::cublasSaxpy_v2")
+    problem = definition("cublas::cublasSaxpy_v2")
     arguments = problem.make_inputs(problem.cases[0], torch.Generator().manual_seed(3))
     call = cublas.translated(problem.name, Cublas(LibraryOfTheHost()), stream=lambda: 0)
     assert call(*arguments) is arguments[problem.arguments.index("y")]
@@ -235,7 +235,7 @@ def test_a_library_that_is_not_there_or_is_another_is_unsupported(tmp_path: Path
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="cuBLAS runs on an NVIDIA GPU only; there is none here")
 @pytest.mark.parametrize("name", ["cublas::cublasSaxpy_v2", "cublas::cublasSgemm_v2", "aten::mm"])
 def test_the_real_library_computes_what_the_problem_asks_for(name: str) -> None:
-    problem, device = find(name), torch.device("cuda:0")
+    problem, device = definition(name), torch.device("cuda:0")
     assert cublas.available(problem, device) == ""
     messages = {}
     for case in (case for case in problem.cases if case.tier is not Tier.BENCH):

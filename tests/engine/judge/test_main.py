@@ -15,12 +15,17 @@ import torch
 
 from engine import protocol
 from engine.judge.inputs import cases
-from engine.model import Outcome, Tolerance
+from engine.model import Outcome, ProblemId, Tolerance
 from engine.protocol import tensors
 from engine.protocol.service import Line
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
+
+
+def toy(name: str) -> ProblemId:
+    """The id of a problem of toy_problems.py."""
+    return ProblemId(source="toy_problems", name=name)
 
 
 def outcomes(compared: protocol.Compared) -> list[tuple[str, Outcome]]:
@@ -325,7 +330,7 @@ def test_new_content_with_other_scalars_is_refused_since_the_worker_was_told_the
     bench.prepare("SCALAR", seed=1)
     assert failed(bench.ask(protocol.Refill(id="i", fresh=True, poison=0))) == (
         protocol.FailureKind.ENGINE,
-        "ValueError: toy_problems:SCALAR: shapes and scalars of one depend on the seed",
+        "ValueError: toy::scalar: shapes and scalars of one depend on the seed",
     )
 
 
@@ -500,7 +505,7 @@ def test_an_overrun_past_a_list_names_the_list(bench: Bench) -> None:
 
 
 def described(bench: Bench, problem: str, *names: str) -> tuple[protocol.Shape, ...]:
-    reply = bench.ask(protocol.Describe(id="i", origin=f"toy_problems:{problem}", cases=names))
+    reply = bench.ask(protocol.Describe(id="i", problem=toy(problem), cases=names))
     assert isinstance(reply, protocol.Described), reply
     return reply.shapes
 
@@ -526,7 +531,7 @@ def test_describing_leaves_the_case_in_hand(bench: Bench) -> None:
 
 
 def test_a_case_that_cannot_be_described_is_our_fault(bench: Bench) -> None:
-    reply = bench.ask(protocol.Describe(id="i", origin="toy_problems:TWICE", cases=("one", "two")))
+    reply = bench.ask(protocol.Describe(id="i", problem=toy("TWICE"), cases=("one", "two")))
     assert failed(reply) == (protocol.FailureKind.ENGINE, "KeyError: 'two'")
 
 
@@ -543,25 +548,37 @@ def test_a_case_that_was_released_is_forgotten(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("origin", "case", "message"),
+    ("opened", "case", "message"),
     [
-        ("toy_problems:BROKEN", "one", "ValueError: this reference is broken"),
-        ("toy_problems:NOT_A_PROBLEM", "one", "TypeError: toy_problems:NOT_A_PROBLEM is a int, expected a Problem"),
-        ("toy_problems:MISSING", "one", "AttributeError: module 'toy_problems' has no attribute 'MISSING'"),
-        ("no_such_module:PROBLEM", "one", "ModuleNotFoundError: No module named 'no_such_module'"),
-        ("toy_problems:TWICE", "two", "KeyError: 'two'"),
+        (toy("BROKEN"), "one", "ValueError: this reference is broken"),
+        (toy("MISSING"), "one", "EngineError: toy_problems has no MISSING"),
+        (
+            ProblemId(source="no_such_module", name="x"),
+            "one",
+            "EngineError: 'no_such_module' is no source of problems: No module named 'no_such_module'",
+        ),
+        (
+            ProblemId(source="math", name="x"),
+            "one",
+            "EngineError: 'math' is no source of problems: module 'math' has no attribute 'open_source'",
+        ),
+        (toy("TWICE"), "two", "KeyError: 'two'"),
     ],
 )
 def test_a_problem_that_cannot_be_prepared_is_our_fault_and_keeps_the_judge(
-    bench: Bench, origin: str, case: str, message: str
+    bench: Bench, opened: ProblemId, case: str, message: str
 ) -> None:
-    command = protocol.Prepare(id="i", origin=origin, case=case, arena_path=str(bench.arena), poison=0)
+    command = protocol.Prepare(id="i", problem=opened, case=case, arena_path=str(bench.arena), poison=0)
     assert failed(bench.ask(command)) == (protocol.FailureKind.ENGINE, message)
     bench.prepare("TWICE")
 
 
 def test_a_fault_of_any_length_is_told(bench: Bench) -> None:
-    reply = bench.ask(protocol.Prepare(id="i", origin="x" * 100_000, case="one", arena_path=str(bench.arena), poison=0))
+    reply = bench.ask(
+        protocol.Prepare(
+            id="i", problem=ProblemId(source="x" * 100_000, name="x"), case="one", arena_path=str(bench.arena), poison=0
+        )
+    )
     assert failed(reply)[0] is protocol.FailureKind.ENGINE
     assert protocol.decode_reply(protocol.encode(reply)) == reply
 
@@ -601,7 +618,7 @@ def test_preparing_the_next_case_lets_go_of_the_one_before(bench: Bench, open_de
 
 def test_a_case_that_is_in_hand_apart_is_let_alone_by_what_is_done_to_the_other(bench: Bench) -> None:
     apart = protocol.Prepare(
-        id="i", origin="toy_problems:TWICE", case="one", arena_path=str(bench.folder / "apart"), poison=0, apart=True
+        id="i", problem=toy("TWICE"), case="one", arena_path=str(bench.folder / "apart"), poison=0, apart=True
     )
     assert isinstance(bench.ask(apart), protocol.Prepared)
     bench.prepare("TWICE")

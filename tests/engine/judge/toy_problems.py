@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.errors import EngineError
+from engine.model import Case, Cost, DType, ProblemDefinition, Tier, Tolerance
 
 CASE = Case(name="one", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 LARGE = Case(name="large", dtype=DType.FLOAT32, tier=Tier.FULL, params={})
@@ -16,12 +17,12 @@ REFERENCE_CALLS: list[tuple[Any, ...]] = []
 
 def _problem(
     attribute: str, signature: str, make_inputs: Callable[..., Any], reference: Callable[..., Any], **changes: Any
-) -> Problem:
+) -> ProblemDefinition:
     def noted(*arguments: Any) -> Any:
         REFERENCE_CALLS.append(arguments)
         return reference(*arguments)
 
-    return Problem(
+    return ProblemDefinition(
         name=f"toy::{attribute.lower()}",
         entry="f",
         signature=signature,
@@ -33,7 +34,6 @@ def _problem(
         eager=reference,
         tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
         cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
-        origin=f"toy_problems:{attribute}",
         **changes,
     )
 
@@ -115,3 +115,21 @@ def _raising(x: torch.Tensor) -> torch.Tensor:
 
 BROKEN = _problem("BROKEN", "f(x: Tensor) -> Tensor", _random(1), _raising)
 NOT_A_PROBLEM = 3
+
+
+class _Toys:
+    """The source of these problems; the judge opens it by the name of this module."""
+
+    id = __name__
+
+    def load(self, name: str, *, version: str = "") -> ProblemDefinition:
+        """The problem of that name here."""
+        found = globals().get(name)
+        if not isinstance(found, ProblemDefinition):
+            raise EngineError(f"{self.id} has no {name}")
+        return found
+
+
+def open_source(argument: str) -> _Toys:
+    """What engine.problem_source.open_source calls."""
+    return _Toys()

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-import problems
 from engine.model import Tier
 from tests.engine.machine.launching import launching
+from tests.operators import definition
 
 HONEST = Path(__file__).parents[2] / "corpus" / "honest"
 FILES = {
@@ -28,7 +28,7 @@ FILES = {
 
 @pytest.mark.parametrize("operator", FILES)
 def test_honest_kernel_is_right_without_findings(operator):
-    problem = problems.find(operator)
+    problem = definition(operator)
     path = HONEST / f"{FILES[operator]}.py"
     spec = importlib.util.spec_from_file_location(f"machine_{path.stem}", path)
     candidate = importlib.util.module_from_spec(spec)

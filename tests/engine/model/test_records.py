@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
 
-from engine.model import Candidate, Case, Cost, DType, Limits, Location, Plan, Problem, Tier, Tolerance
+from engine.model import (
+    Candidate,
+    Case,
+    Cost,
+    DType,
+    Limits,
+    Location,
+    Plan,
+    Problem,
+    ProblemDefinition,
+    ProblemId,
+    Tier,
+    Tolerance,
+)
 
 
 def case(name: str, *, tier: Tier = Tier.SMOKE, **params: Any) -> Case:
     return Case(name=name, dtype=DType.FLOAT32, tier=tier, params=params)
 
 
-def problem(**changes: Any) -> Problem:
+def problem(**changes: Any) -> ProblemDefinition:
     """A problem that is right, but for `changes`."""
 
     def never(*_: object) -> Any:
@@ -25,13 +38,20 @@ def problem(**changes: Any) -> Problem:
     fields: dict[str, Any] = {
         "name": "aten::twice", "entry": "twice", "signature": "twice(x: Tensor) -> Tensor", "summary": "Twice x",
         "category": "pointwise", "cases": (case("one"),), "make_inputs": never, "reference": never, "eager": never,
-        "tolerance": never, "cost": never, "origin": "problems.aten.twice:PROBLEM",
+        "tolerance": never, "cost": never,
     }  # fmt: skip
-    return Problem(**{**fields, **changes})
+    return ProblemDefinition(**{**fields, **changes})
+
+
+def values(**changes: Any) -> Problem:
+    """The values of such a problem, whose tolerance and cost are nothing."""
+    free = Cost(flops=0, bytes_read=0, bytes_written=0)
+    exact = Tolerance(relative=0.0, absolute=0.0)
+    return problem(**{"tolerance": lambda _: exact, "cost": lambda _: free, **changes}).problem("here")
 
 
 def test_a_problem_without_cases_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^problems\.aten\.twice:PROBLEM: PROBLEM\.cases is empty; a problem needs"):
+    with pytest.raises(ValueError, match=r"^aten::twice: cases is empty; a problem needs"):
         problem(cases=())
 
 
@@ -40,8 +60,8 @@ def test_two_cases_of_one_name_are_refused() -> None:
         problem(cases=(case("one"), case("two"), case("one")))
 
 
-def test_a_signature_that_is_no_python_is_refused_with_its_origin() -> None:
-    with pytest.raises(ValueError, match=r"^problems\.aten\.twice:PROBLEM: .*twice\(x"):
+def test_a_signature_that_is_no_python_is_refused_with_its_name() -> None:
+    with pytest.raises(ValueError, match=r"^aten::twice: .*twice\(x"):
         problem(signature="twice(x: Tensor")
 
 
@@ -96,8 +116,27 @@ def test_a_case_is_found_by_its_name_and_an_unknown_one_is_a_key_error() -> None
         known.case("three")
 
 
-def test_the_source_of_an_operator_is_what_stands_before_the_colons() -> None:
-    assert problem(name="cublas::cublasSgemm_v2").source == "cublas"
+def test_the_library_is_the_part_of_the_name_before_the_colons() -> None:
+    assert problem(name="cublas::cublasSgemm_v2").library == "cublas"
+
+
+def test_a_definition_becomes_values_with_a_tolerance_and_a_cost_for_each_case() -> None:
+    one, two = case("one", size=1), case("two", size=2)
+    values = problem(
+        cases=(one, two),
+        mutates=("x",),
+        tolerance=lambda case: Tolerance(relative=case.size("size"), absolute=0.0),
+        cost=lambda case: Cost(flops=case.size("size"), bytes_read=0, bytes_written=0),
+    ).problem("here", version="7")
+    assert values.id == ProblemId(source="here", name="aten::twice", version="7")
+    assert [values.tolerance(case).relative for case in values.cases] == [1, 2]
+    assert [values.cost(case).flops for case in values.cases] == [1, 2]
+    assert (values.outputs, values.arguments) == (("return", "x"), ("x",))
+
+
+def test_a_problem_without_a_cost_for_a_case_is_refused() -> None:
+    with pytest.raises(ValueError, match="aten::twice: cost_by_case has no entry for the case 'one'"):
+        replace(values(), cost_by_case={})
 
 
 def test_the_parameters_of_a_case_cannot_be_changed_by_anyone() -> None:
@@ -191,7 +230,7 @@ CASES = tuple(
 def test_what_failed_last_time_comes_first_and_then_tier_by_tier(
     tiers: tuple[Tier, ...], failed_before: tuple[str, ...], order: tuple[str, ...]
 ) -> None:
-    plan = Plan.for_tiers(problem(cases=CASES), tiers=tiers, device="cpu", target="sm_90", failed_before=failed_before)
+    plan = Plan.for_tiers(values(cases=CASES), tiers=tiers, device="cpu", target="sm_90", failed_before=failed_before)
     assert tuple(chosen.name for chosen in plan.cases) == order
     assert plan.limits is None
 

@@ -20,6 +20,7 @@ from engine.model import (
     Outcome,
     OutputReport,
     Problem,
+    ProblemDefinition,
     Tier,
     Tolerance,
 )
@@ -108,21 +109,20 @@ class ScriptedLab:
 
     @property
     def problem(self) -> Problem:
-        return Problem(
+        return ProblemDefinition(
             name="toy::f",
             entry="f",
             signature="f(x: Tensor) -> Tensor",
             summary="",
             category="toy",
             cases=tuple(one.case for one in self.passed),
-            origin="m:P",
             mutates=("x",),
             make_inputs=never,
             reference=never,
             eager=never,  # type: ignore[arg-type]  # never called
             tolerance=lambda case: Tolerance(relative=float(case.size("room")), absolute=0.0),
             cost=lambda case: Cost(flops=case.size("size"), bytes_read=0, bytes_written=0),
-        )
+        ).problem("toy_problems")
 
     def size_of(self, case: Case) -> int:
         return case.size("size")

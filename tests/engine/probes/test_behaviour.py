@@ -19,7 +19,7 @@ from engine.model import (
     Limits,
     Outcome,
     Plan,
-    Problem,
+    ProblemDefinition,
     Severity,
     Tier,
     Tolerance,
@@ -34,7 +34,7 @@ from tests.candidates import cheat, stated
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ, FakeNest
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="toy::twice",
     entry="f",
     signature="f(x: Tensor) -> Tensor",
@@ -46,8 +46,7 @@ PROBLEM = Problem(
     eager=lambda x: x,
     tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
-    origin="m:P",
-)
+).problem("toy_problems")
 
 PASSED = (
     Passed(

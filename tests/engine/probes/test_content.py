@@ -22,7 +22,7 @@ from engine.model import (
     Limits,
     Outcome,
     OutputReport,
-    Problem,
+    ProblemDefinition,
     Severity,
     Tier,
     Tolerance,
@@ -79,13 +79,13 @@ class FakeLab:
             passed=self.passed, process_pool=SimpleNamespace(ask_judge=self._judge), ask=self._worker, at=self._at,
             limits=Limits(), apart=False, size_of=lambda case: case.size("size"),
             profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
-            problem=Problem(
+            problem=ProblemDefinition(
                 name="toy::f", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",
-                cases=tuple(one.case for one in self.passed) or (case("c").case,), origin="m:P",
+                cases=tuple(one.case for one in self.passed) or (case("c").case,),
                 make_inputs=never, reference=never, eager=never,  # type: ignore[arg-type]  # never called
                 tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
                 cost=lambda case: Cost(flops=0, bytes_read=case.size("size"), bytes_written=0),
-            ),
+            ).problem("toy_problems"),
         )  # fmt: skip
         return cast(Lab, played)  # cast: the double at the seam
 

@@ -21,6 +21,7 @@ from engine.model import (
     Outcome,
     OutputReport,
     Problem,
+    ProblemDefinition,
     Severity,
     Tier,
     Tolerance,
@@ -79,20 +80,19 @@ class FakeLab:
 
     @property
     def problem(self) -> Problem:
-        return Problem(
+        return ProblemDefinition(
             name="toy::f",
             entry="f",
             signature="f(x: Tensor) -> Tensor",
             summary="",
             category="toy",
             cases=tuple(one.case for one in self.passed),
-            origin="m:P",
             make_inputs=never,
             reference=never,
             eager=never,  # type: ignore[arg-type]  # never called
             tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
             cost=lambda case: Cost(flops=case.size("size"), bytes_read=0, bytes_written=0),
-        )
+        ).problem("toy_problems")
 
     async def renew(self) -> None:
         self.renewed += 1

@@ -11,6 +11,7 @@ import pytest
 
 from engine import protocol
 from engine.errors import ChildDiedError
+from engine.model import ProblemId
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -35,7 +36,9 @@ async def test_the_late_reply_to_a_cancelled_command_is_no_fault_of_the_judge(em
 
 async def test_a_command_may_be_longer_than_a_pipe(employ: Employ) -> None:
     _, process_pool = employ()
-    command = protocol.Describe(id="i", origin="m:P", cases=tuple(f"a case of some length {n}" for n in range(5000)))
+    command = protocol.Describe(
+        id="i", problem=ProblemId(source="m", name="P"), cases=tuple(f"a case of some length {n}" for n in range(5000))
+    )
     assert await process_pool.ask_judge(command) == protocol.Done(id="i")
 
 

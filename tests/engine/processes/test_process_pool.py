@@ -9,7 +9,7 @@ import pytest
 
 from engine import protocol
 from engine.errors import DeadlineError, EngineError, MachineBusyError
-from engine.model import CacheState, Outcome
+from engine.model import CacheState, Outcome, ProblemId
 from engine.processes.directories import Lodging
 from engine.verdict import outcome_mapping
 
@@ -189,7 +189,10 @@ async def _wait(event: asyncio.Event) -> None:
     [
         (protocol.PrepareBaseline(id="a", name="compile-max"), 900),
         (protocol.MeasurePeaks(id="a"), 180),
-        (protocol.Arrange(id="a", origin="m:P", case="c", most_slots=4, most_bytes=4096), 180),
+        (
+            protocol.Arrange(id="a", problem=ProblemId(source="m", name="P"), case="c", most_slots=4, most_bytes=4096),
+            180,
+        ),
         (protocol.Disband(id="a"), 60),
         (protocol.TimeBaseline(id="a", name="eager", slots=(0,), how=protocol.How.SINGLE, cache=CacheState.COLD), 60),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from engine import protocol
 from engine.errors import WireError
-from engine.model import CacheState, Launch, Location, Outcome, OutOfBounds, OutputReport
+from engine.model import CacheState, Launch, Location, Outcome, OutOfBounds, OutputReport, ProblemId
 
 LAUNCH = Launch(
     kernel="k",
@@ -62,8 +62,8 @@ RAN = protocol.ActivitySeen(kind=protocol.ActivityKind.KERNEL, name="k", own=Tru
 COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.Load(id="i", path="/k.py", folder=None, entry="f", shelves=("/launchers", "/kernels")),
     protocol.Call(id="i", case="c", arguments=VALUES, arena=ARENA, outputs="/o", max_output_bytes=1, poison=255),
-    protocol.Prepare(id="i", origin="m:P", case="c", arena_path="/a", poison=0, seed=2**62),
-    protocol.Describe(id="i", origin="m:P", cases=("c", "d")),
+    protocol.Prepare(id="i", problem=ProblemId(source="m", name="P"), case="c", arena_path="/a", poison=0, seed=2**62),
+    protocol.Describe(id="i", problem=ProblemId(source="m", name="P"), cases=("c", "d")),
     protocol.Rehearse(id="i", case="c", arguments=VALUES, storages=(8, 0)),
     protocol.Refill(id="i", fresh=True, poison=123),
     protocol.Compare(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
@@ -77,7 +77,7 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.Compile(id="i", launch=LAUNCH, target="sm_90", folder="/f", specialisation='{"name": "k"}'),
     protocol.BuildLauncher(id="i", types=("*fp32", "i32"), target="sm_90"),
     protocol.Disassemble(id="i", folder="/f", cubin="x.cubin"),
-    protocol.Arrange(id="i", origin="m:P", case="c", most_slots=5, most_bytes=1 << 30),
+    protocol.Arrange(id="i", problem=ProblemId(source="m", name="P"), case="c", most_slots=5, most_bytes=1 << 30),
     protocol.Refresh(id="i", slots=(0, 2)),
     protocol.Check(id="i", slots=(0, 2), returned=((RETURNED,), ())),
     protocol.PrepareBaseline(id="i", name="eager"),

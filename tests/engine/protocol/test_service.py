@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from engine import protocol
+from engine.model import ProblemId
 from engine.protocol.service import Line
 
 Answer = Callable[[protocol.AnyCommand], protocol.AnyReply]
@@ -73,7 +74,7 @@ def test_a_command_that_the_end_cut_off_is_not_answered(replies_to: Replies) -> 
 
 
 def test_a_command_may_be_longer_than_any_reply(replies_to: Replies) -> None:
-    command = protocol.Describe(id="a", origin="m:P", cases=("c" * 1000,) * 5000)
+    command = protocol.Describe(id="a", problem=ProblemId(source="m", name="P"), cases=("c" * 1000,) * 5000)
     line = protocol.encode(command)
     assert len(line) > protocol.MAX_LINE_BYTES
     assert replies_to(line) == [protocol.Done(id="a")]

@@ -11,7 +11,7 @@ import pytest
 
 from engine import protocol
 from engine.errors import ChildDiedError, DeadlineError
-from engine.model import Candidate, Case, Cost, DType, Launch, Limits, Problem, Tier, Tolerance
+from engine.model import Candidate, Case, Cost, DType, Launch, Limits, ProblemDefinition, Tier, Tolerance
 from engine.processes.candidate_session import CandidateSession
 from engine.processes.directories import Lodging
 from engine.profile import Profile
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={}) for name in "abcd")
 A, B, C, D = CASES
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="toy::twice",
     entry="f",
     signature="f(x: Tensor) -> Tensor",
@@ -35,8 +35,7 @@ PROBLEM = Problem(
     eager=lambda x: x,
     tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
-    origin="m:P",
-)
+).problem("toy_problems")
 SHAPE = protocol.Shape(arguments=(protocol.ScalarSpec(value=1),), storages=(16,))
 
 

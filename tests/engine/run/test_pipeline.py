@@ -29,7 +29,7 @@ from engine.model import (
     OutputReport,
     Plan,
     Policy,
-    Problem,
+    ProblemDefinition,
     Stage,
     Tier,
     Tolerance,
@@ -44,7 +44,7 @@ from tests.guards import PATIENCE_S
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
 
-PROBLEM = Problem(
+DEFINITION = ProblemDefinition(
     name="toy::twice",
     entry="f",
     signature="f(x: Tensor) -> Tensor",
@@ -56,8 +56,8 @@ PROBLEM = Problem(
     eager=lambda x: 2 * x,
     tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
-    origin="m:P",
 )
+PROBLEM = DEFINITION.problem("toy_problems")
 
 
 async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ class Theatre:
         other: Candidate | None = None,
     ) -> Run:
         """A run of these cases; `timed` of None has no benchmark."""
-        problem = replace(PROBLEM, cases=cases)
+        problem = replace(DEFINITION, cases=cases).problem("toy_problems")
         candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
         benchmark = BenchmarkPlan(cases=timed) if timed is not None else None
         return Run(

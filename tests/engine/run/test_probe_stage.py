@@ -24,7 +24,7 @@ from engine.model import (
     Limits,
     Outcome,
     Plan,
-    Problem,
+    ProblemDefinition,
     Severity,
     Stage,
     Tier,
@@ -56,7 +56,7 @@ def never(*_: object) -> object:
     raise AssertionError("the parent makes no tensors")
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="toy::twice",
     entry="f",
     signature="f(x: Tensor) -> Tensor",
@@ -66,10 +66,9 @@ PROBLEM = Problem(
     make_inputs=never,
     reference=never,
     eager=never,
-    origin="m:P",  # type: ignore[arg-type]  # never called
     tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda _: Cost(flops=1, bytes_read=1, bytes_written=1),
-)
+).problem("toy_problems")
 
 
 class Stand:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import problems
 from engine.model import Candidate, Plan, Policy, Severity
 from engine.run.static_reading import Parsed, StaticRead, parse_candidate, read_parsed
 from engine.static.source import SourceError, imported_files, is_quickly_parsed
+from tests.operators import find
 
 SILU = b"import torch\n\n\ndef silu(self):\n    return self * torch.sigmoid(self)\n"
 LARGE = SILU + b"#" * 100_000 + b"\n"
@@ -20,7 +20,7 @@ MARKS = "a" + "\N{COMBINING GRAVE ACCENT BELOW}\N{COMBINING GRAVE ACCENT}" * 400
 
 
 def parsed(source: bytes, *, policy: Policy = Policy.DEFAULT, cpu_s: int = 20, folder: Path | None = None) -> Parsed:
-    problem = problems.find("aten::silu")
+    problem = find("aten::silu")
     plan = replace(Plan(problem=problem, cases=problem.cases, device="cpu", target=None), policy=policy)
     candidate = Candidate(source=source, problem=problem.name, folder=folder)
     return asyncio.run(parse_candidate(candidate, plan, cpu_s=cpu_s))

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-import problems
 from engine.model import Candidate, Finding, Outcome, Plan, Policy, Stage, events
 from engine.run.event_stream import EventEmitter
 from engine.run.static_reading import parse_candidate
 from engine.run.static_stage import read_and_refuse
 from engine.verdict.decide import Stop
+from tests.operators import find
 
 PLAIN_TORCH = b"import torch\n\n\ndef silu(self):\n    return self * torch.sigmoid(self)\n"
 BOOKKEEPING = b"""import torch
@@ -38,7 +38,7 @@ class Told:
     """What one reading of a text under one policy says."""
 
     def __init__(self, source: bytes, policy: Policy, folder: Path | None = None) -> None:
-        problem = problems.find("aten::silu")
+        problem = find("aten::silu")
         plan = replace(Plan(problem=problem, cases=problem.cases, device="cpu", target=None), policy=policy)
         candidate = Candidate(source=source, problem=problem.name, folder=folder)
         emitter = Told.Listening()

@@ -14,7 +14,18 @@ from engine import protocol
 from engine.devices import Device
 from engine.devices.hardware.device_lock import DeviceLock, occupancy
 from engine.errors import UnsupportedError
-from engine.model import BenchmarkPlan, Candidate, Case, Cost, DType, Limits, Problem, Tier, Tolerance, events
+from engine.model import (
+    BenchmarkPlan,
+    Candidate,
+    Case,
+    Cost,
+    DType,
+    Limits,
+    ProblemDefinition,
+    Tier,
+    Tolerance,
+    events,
+)
 from engine.model.layers import Coverage, left_out_count
 from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
@@ -35,7 +46,7 @@ def never(*_: object) -> object:
     raise AssertionError("the parent makes no tensors")
 
 
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="toy::twice",
     entry="f",
     signature="f(x: Tensor) -> Tensor",
@@ -45,10 +56,9 @@ PROBLEM = Problem(
     make_inputs=never,
     reference=never,
     eager=never,
-    origin="m:P",  # type: ignore[arg-type]  # never called
     tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda _: Cost(flops=1, bytes_read=1, bytes_written=1),
-)
+).problem("toy_problems")
 
 
 class DriverError(Exception):

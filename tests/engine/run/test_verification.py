@@ -22,7 +22,7 @@ from engine.model import (
     Outcome,
     OutputReport,
     Plan,
-    Problem,
+    ProblemDefinition,
     Tier,
     Tolerance,
     events,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "abcd")
 A, B, C, D = CASES
-PROBLEM = Problem(
+PROBLEM = ProblemDefinition(
     name="toy::twice",
     entry="f",
     signature="f(x: Tensor) -> Tensor",
@@ -53,8 +53,7 @@ PROBLEM = Problem(
     eager=lambda x: x,
     tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
-    origin="m:P",
-)
+).problem("toy_problems")
 ARENA = protocol.ArenaSpec(handle="0f" * 64, block_bytes=4096, storages=(), bytes=1024)
 
 

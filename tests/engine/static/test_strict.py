@@ -13,8 +13,8 @@ from engine.static.checks import MOST_NODES, checks, read_statically
 from engine.static.source import directives
 from engine.static.strict import WHITELIST, breaches, outside_whitelist, rules
 from engine.verdict.decide import Breach
-from problems import find
 from tests.candidates import cheat as find_cheat
+from tests.operators import find
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 SAMPLE = Path(kgtui.__file__).parent / "samples" / "softmax.py"

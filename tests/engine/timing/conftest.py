@@ -29,6 +29,7 @@ from engine.model import (
     Outcome,
     OutputReport,
     Problem,
+    ProblemDefinition,
     Tier,
     Tolerance,
 )
@@ -448,7 +449,7 @@ def problem(cases: tuple[Case, ...]) -> Problem:
     def never(*_: object) -> object:
         raise AssertionError("the parent makes no tensors")
 
-    return Problem(
+    return ProblemDefinition(
         name="aten::softmax",
         entry="softmax",
         signature="softmax(self: Tensor) -> Tensor",
@@ -458,10 +459,9 @@ def problem(cases: tuple[Case, ...]) -> Problem:
         make_inputs=never,
         reference=never,
         eager=never,
-        origin="problems.aten.softmax:PROBLEM",  # type: ignore[arg-type]  # never called
         tolerance=lambda _: Tolerance(relative=0, absolute=0),
         cost=lambda _: Cost(flops=1000, bytes_read=6_000_000, bytes_written=6_000_000),
-    )
+    ).problem("toy_problems")
 
 
 MakeLab = Callable[..., Lab]

@@ -18,7 +18,7 @@ from engine.model import BenchmarkPlan, CacheState, Finding, Outcome
 from engine.model.benchmark import CaseBenchmark, DeviceState, Method
 from engine.timing.bench import Bench
 from engine.worker.timing import Stopwatch
-from problems import find
+from tests.operators import find
 
 CPU = torch.device("cpu")
 SOFTMAX = find("aten::softmax")

@@ -17,7 +17,7 @@ from engine.model import (
     Location,
     Outcome,
     OutputReport,
-    Problem,
+    ProblemDefinition,
     Severity,
     Tier,
     Tolerance,
@@ -26,7 +26,7 @@ from engine.verdict.observed_effects import facts, findings
 
 COMPUTE, LIGHT = protocol.OperatorKind.COMPUTE, protocol.OperatorKind.LIGHT
 ELEMENTS = {"small": 4, "large": 1000, "empty": 0}
-PROBLEM = Problem(
+DEFINITION = ProblemDefinition(
     name="toy::twice",
     entry="f",
     signature="f(x: Tensor) -> Tensor",
@@ -38,8 +38,8 @@ PROBLEM = Problem(
     eager=lambda x: x,
     tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
     cost=lambda case: Cost(flops=1, bytes_read=2 * ELEMENTS[case.name], bytes_written=2 * ELEMENTS[case.name]),
-    origin="m:P",
 )
+PROBLEM = DEFINITION.problem("toy_problems")
 RESULTS = tuple(
     CaseResult(
         case=name,
@@ -117,11 +117,13 @@ def test_rows_of_a_table_are_an_answer_in_more_than_one_case_or_without_arithmet
     lookup, case = used("aten::index_select", taken=1010), dataclasses.replace(PROBLEM.cases[1], name="larger")
     assert found(lookup) == []
     assert len(found(lookup, used())) == 1
-    moving = dataclasses.replace(PROBLEM, cost=lambda _: Cost(flops=0, bytes_read=2000, bytes_written=2000))
+    moving = dataclasses.replace(DEFINITION, cost=lambda _: Cost(flops=0, bytes_read=2000, bytes_written=2000)).problem(
+        "toy_problems"
+    )
     assert len(list(findings(moving, RESULTS, protocol.Observed(id="i", operators=(lookup,))))) == 1
     more = dataclasses.replace(
-        PROBLEM, cases=(*PROBLEM.cases, case), cost=lambda _: Cost(flops=1, bytes_read=2000, bytes_written=2000)
-    )
+        DEFINITION, cases=(*PROBLEM.cases, case), cost=lambda _: Cost(flops=1, bytes_read=2000, bytes_written=2000)
+    ).problem("toy_problems")
     results = (*RESULTS, dataclasses.replace(RESULTS[1], case="larger"))
     both = (lookup, used("aten::index_select", case="larger", taken=1010))
     assert len(list(findings(more, results, protocol.Observed(id="i", operators=both)))) == 1
@@ -192,10 +194,10 @@ def test_what_comes_from_elsewhere_is_suspect(operator: protocol.OperatorSeen, w
 def test_what_torch_does_to_what_kernels_left_is_its_own_when_it_is_half_of_the_operations() -> None:
     two = tuple(dataclasses.replace(one, case=f"large {number}") for one in RESULTS[1:2] for number in "12")
     problem = dataclasses.replace(
-        PROBLEM,
+        DEFINITION,
         cases=tuple(dataclasses.replace(PROBLEM.cases[1], name=one.case) for one in two),
         cost=lambda case: Cost(flops=4000, bytes_read=2000, bytes_written=2000),
-    )
+    ).problem("toy_problems")
 
     def told(taken: int) -> list[Finding]:
         seen = [used("aten::sum", kind=LIGHT, case=one.case, reads=False, taken=taken) for one in two]

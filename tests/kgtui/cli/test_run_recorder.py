@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import problems
 from engine.errors import StoreError
 from engine.model import Stream
 from engine.model.events import LogWritten
@@ -18,6 +17,7 @@ from kgtui.history.recorder import StoreRecording
 from kgtui.ports.requests import RunRequest
 from kgtui.settings.paths import Paths
 from sessions import open_store
+from tests.operators import find
 
 
 @pytest.fixture
@@ -27,9 +27,7 @@ def paths(home: Path) -> Paths:
 
 @pytest.fixture
 def run_request() -> RunRequest:
-    return RunRequest(
-        problem=problems.find("aten::silu"), path=Path("/k/silu.py"), content=b"", device="cpu", target=None
-    )
+    return RunRequest(problem=find("aten::silu"), path=Path("/k/silu.py"), content=b"", device="cpu", target=None)
 
 
 def opened(paths: Paths, *, warn: Callable[[str], None]) -> contextlib.AbstractContextManager[StoreRecording | None]:

@@ -8,13 +8,13 @@ import inspect
 
 import pytest
 
-import problems
 from engine.model import Candidate
 from engine.static.checks import read_statically
 from engine.static.source import directives, read_source
 from kgtui.files.templates import scaffold
+from tests.operators import catalogue, find
 
-PROBLEMS = list(problems.catalogue().values())
+PROBLEMS = list(catalogue().values())
 
 
 @pytest.fixture(params=PROBLEMS, ids=[problem.name for problem in PROBLEMS])
@@ -51,11 +51,11 @@ def test_it_loads_and_its_entry_says_that_it_is_not_written(problem, tmp_path):
 
 def test_the_types_are_those_of_torch():
     assert "def softmax(self: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:" in scaffold(
-        problems.find("aten::softmax")
+        find("aten::softmax")
     )
 
 
 def test_an_operator_that_writes_in_place_says_so():
-    text = scaffold(problems.find("vllm::fused_add_rms_norm"))
+    text = scaffold(find("vllm::fused_add_rms_norm"))
     assert "Writes input and residual in place." in text
     assert "launch fused_add_rms_norm_kernel and write its outputs in place" in text

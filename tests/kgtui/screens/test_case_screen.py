@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-import problems
 from engine.model import (
     CaseResult,
     Diagnosis,
@@ -29,6 +28,7 @@ from kgtui.state.run.failed_case import failed_case
 from kgtui.state.run.suspects import Suspects
 from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.text.toned import Lines
+from tests.operators import find
 
 TAIL = Diagnosis(
     kind=DiagnosisKind.UNWRITTEN_OUTPUT,
@@ -228,7 +228,7 @@ async def test_the_script_is_a_new_file_beside_the_kernel(make_bench: Any, fakes
     def script(candidate: Any, plan: Any) -> Any:
         return fakes.run_events(candidate, plan, [wrong(fakes, case) for case in plan.cases])
 
-    bench = make_bench(script, problem=problems.find("aten::silu"))
+    bench = make_bench(script, problem=find("aten::silu"))
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot)
         await pilot.press("w")
@@ -249,7 +249,7 @@ async def test_a_case_that_no_script_can_hold_is_said(make_bench: Any, some_expl
         await pilot.press("w")
         await pilot.pause()
         (note,) = (note.message for note in bench.app._notifications)
-        assert note.endswith("tolerance is no plain function of a module, so no script can hold it")
+        assert note.endswith("make_inputs is no name of a function, so no script can hold it")
         assert [path.name for path in bench.path.parent.iterdir()] == ["softmax.py"]
 
 

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-import problems
 from engine.errors import UsageError
 from engine.model import CaseResult, Outcome, OutOfBounds
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
-from problems import find
+from tests.operators import catalogue, described, find
 
 pytestmark = pytest.mark.sampled
 
@@ -38,7 +37,9 @@ def failed_case(problem: str, case: str, source: bytes, **facts) -> FailedCase:
             **facts,
         },
     )
-    return FailedCase(problem=found, result=result, source=source, filename="kernel.py", device="cpu")
+    return FailedCase(
+        problem=found, described=described(problem), result=result, source=source, filename="kernel.py", device="cpu"
+    )
 
 
 def ended(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -54,9 +55,9 @@ def ended(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", sorted(problems.catalogue()))
+@pytest.mark.parametrize("name", sorted(catalogue()))
 def test_every_operator_can_be_written_down_and_uses_nothing_of_ours(name):
-    first_of_dtype = {case.dtype: case for case in reversed(problems.catalogue()[name].cases)}
+    first_of_dtype = {case.dtype: case for case in reversed(catalogue()[name].cases)}
     for case in first_of_dtype.values():
         text = standalone_script(failed_case(name, case.name, b"def f():\n    ...\n"), name="script.py")
         imported = {

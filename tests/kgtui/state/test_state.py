@@ -44,7 +44,7 @@ from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
 from kgtui.state.format.glyphs import ASCII, UNICODE, State
 from kgtui.state.format.lines import plain_text
-from kgtui.state.operators import Choice, Facets, choices, operator_rows, preview, rail_rows
+from kgtui.state.operators import Facets, choices, operator_rows, preview, rail_rows
 from kgtui.state.run.cases import (
     case_brief,
     case_detail,
@@ -592,19 +592,19 @@ def test_targets_are_chosen_round_and_round(fakes: ModuleType) -> None:
 
 
 def test_the_list_of_operators_is_found_by_a_few_letters(fakes: ModuleType) -> None:
-    found = choices(fakes.catalogue(), (), {}, Facets(query="rms"))
+    found = choices(fakes.descriptions(), (), {}, Facets(query="rms"))
     assert [choice.problem.name for choice in found] == ["vllm::rms_norm"]
 
 
 def test_a_facet_goes_through_what_occurs_and_back_to_all(fakes: ModuleType) -> None:
     facets, seen = Facets(), []
     for _ in range(4):
-        facets = facets.cycled("source", fakes.catalogue())
+        facets = facets.cycled("source", fakes.descriptions())
         seen.append(facets.source)
     assert seen == ["aten", "cublas", "vllm", None]
-    categories = {Facets(source="aten").cycled("category", fakes.catalogue()).category}
-    assert categories == {problem.category for problem in fakes.catalogue() if problem.source == "aten"}
-    assert [choice.problem.name for choice in choices(fakes.catalogue(), (), {}, Facets(dtype="f16"))] == [
+    categories = {Facets(source="aten").cycled("category", fakes.descriptions()).category}
+    assert categories == {problem.category for problem in fakes.descriptions() if problem.library == "aten"}
+    assert [choice.problem.name for choice in choices(fakes.descriptions(), (), {}, Facets(dtype="f16"))] == [
         "aten::softmax"
     ]
 
@@ -622,7 +622,7 @@ def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fak
         outcome=Outcome.PASS,
     )
     last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=3, touched_at=run.started_at)}
-    rows = operator_rows(choices(fakes.catalogue(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
+    rows = operator_rows(choices(fakes.descriptions(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
     assert [row.cells[0].text for row in rows] == [
         "▸ rms_v3.py",
         "vllm::rms_norm",
@@ -636,9 +636,9 @@ def test_an_operator_with_picked_cases_alone_has_no_verdict_yet(fakes: ModuleTyp
     run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
                         started_at=fakes.NOW, outcome=Outcome.PASS, picked=True)  # fmt: skip
     last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=1, touched_at=fakes.NOW)}
-    rows = operator_rows(choices(fakes.catalogue(), (), last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
+    rows = operator_rows(choices(fakes.descriptions(), (), last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
     assert [cell.text for cell in rows[0].cells[3:]] == ["– none yet", "just now", "1"]
-    rail = {row.key: row.cells[1].text for row in rail_rows(fakes.catalogue(), last, glyphs=UNICODE)}
+    rail = {row.key: row.cells[1].text for row in rail_rows(fakes.descriptions(), last, glyphs=UNICODE)}
     assert rail["vllm::rms_norm"] == UNICODE.state(State.IDLE)
 
 
@@ -649,7 +649,7 @@ def test_every_recent_file_says_what_it_came_to_itself(fakes: ModuleType) -> Non
         for name, at, outcome in (("right", newer, Outcome.PASS), ("wrong", older, Outcome.WRONG_VALUE))
     )
     last = {"vllm::rms_norm": fakes.LastRun(run=recent[0].run, runs=3, touched_at=recent[0].run.started_at)}
-    rows = operator_rows(choices(fakes.catalogue(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
+    rows = operator_rows(choices(fakes.descriptions(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
     assert [[cell.text for cell in row.cells if cell.text] for row in rows[:2]] == [
         ["▸ right.py", "vllm", "rms_norm", "✔ pass", "5 min ago"],
         ["▸ wrong.py", "vllm", "rms_norm", "✗ wrong value", "9 min ago"],
@@ -657,9 +657,11 @@ def test_every_recent_file_says_what_it_came_to_itself(fakes: ModuleType) -> Non
 
 
 def test_the_preview_says_what_opening_will_do(fakes: ModuleType) -> None:
-    choice, path = Choice(problem=fakes.softmax_problem()), "kernels/softmax.py"
+    problem, path = fakes.softmax_problem(), "kernels/softmax.py"
     words = [
-        plain_text(preview(choice, file=path, file_exists=exists, sample=sample)).splitlines()[-1]
+        plain_text(
+            preview(fakes.described(problem), problem, file=path, file_exists=exists, sample=sample)
+        ).splitlines()[-1]
         for exists, sample in ((True, True), (False, True), (False, False))
     ]
     assert words == [

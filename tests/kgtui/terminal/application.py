@@ -44,7 +44,7 @@ def main(fakes: ModuleType, folder: Path, breaks: str) -> int:
     app = WorkbenchApp(
         engine_factory=seam("engine", fakes.FakeEngine),
         store_opener=seam("store", fakes.MemoryRecording),
-        catalogue=seam("catalogue", fakes.catalogue),
+        problems=fakes.Problems(seam("catalogue", fakes.catalogue)),
         watcher_factory=seam("watcher", fakes.FakeWatcher),
         read_artefact=fakes.read_artefact,
         scaffold=lambda problem: "",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-import problems
 from kgtui.cli.argument_groups import add_former, add_json
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators import document_text, list_text
+from problems.index import open_index
 
 SUMMARY = "List the operators."
 
@@ -23,10 +23,13 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Print the list."""
-    shown = list(problems.catalogue().values())
+    """Print the list, and what is wrong with a file that is no problem file."""
+    index = open_index()
+    described, broken = index.descriptions()
+    for sentence in broken:
+        console.warn(sentence)
     if options.json:
-        console.hand_out(document_text(shown))
+        console.hand_out(document_text([index.find(one.name) for one in described]))
     else:
-        console.say(list_text(shown))
+        console.say(list_text(described))
     return Exit.PASSED

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-import problems
 from engine.errors import UsageError
 from kgtui.cli.argument_groups import add_json
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators import document_text, page_text
+from problems.index import open_index
 
 SUMMARY = "Show an operator: its signature, contract, cases and tolerances."
 
@@ -29,9 +29,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """
     if options.op is None:
         raise UsageError("which operator? `kgtui problems show OP`; `kgtui problems list` names them")
-    problem = problems.find(options.op)
+    index = open_index()
+    problem = index.find(options.op)
     if options.json:
         console.hand_out(document_text([problem]))
     else:
-        console.say(page_text(problem))
+        console.say(page_text(problem, index.describe(problem.name)))
     return Exit.PASSED

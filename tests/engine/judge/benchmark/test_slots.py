@@ -15,19 +15,22 @@ from engine.devices.hardware.device_memory import DeviceMemoryError
 from engine.judge.benchmark import slots as judged_slots
 from engine.judge.benchmark.slots import Slots, memory_by_block
 from engine.judge.inputs import cases
-from engine.model import CacheState, Case, Cost, DType, Outcome, Problem, Tier, Tolerance
+from engine.model import CacheState, Case, Cost, DType, Outcome, ProblemDefinition, ProblemId, Tier, Tolerance
 from engine.protocol import tensors
 from engine.worker.timing import Stopwatch
-from problems import find
+from tests.operators import definition
 
 CPU = torch.device("cpu")
 CASE = Case(name="one", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
 EIGHT = tuple(range(8))
+TOY = ProblemId(source="toy", name="toy::f")
 
 
-def toy(signature: str, make_inputs: Callable[..., Any], reference: Callable[..., Any], **changes: Any) -> Problem:
+def toy(
+    signature: str, make_inputs: Callable[..., Any], reference: Callable[..., Any], **changes: Any
+) -> ProblemDefinition:
     fields: dict[str, Any] = {"eager": reference, "tolerance": lambda case: Tolerance(relative=1e-6, absolute=1e-6)}
-    return Problem(
+    return ProblemDefinition(
         name="toy::f",
         entry="f",
         signature=signature,
@@ -37,7 +40,6 @@ def toy(signature: str, make_inputs: Callable[..., Any], reference: Callable[...
         make_inputs=make_inputs,
         reference=reference,
         cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
-        origin="toy:PROBLEM",
         **{**fields, **changes},
     )
 
@@ -52,13 +54,15 @@ DOUBLE = toy("f(x: Tensor) -> Tensor", vector, lambda x: x * 2)
 class Bench:
     """A judge with a case arranged and a worker that has occupied its slots, on one scripted device."""
 
-    def __init__(self, problem: Problem, case: str = "one", *, most_slots: int = 8, cache_bytes: int = 1 << 20) -> None:
+    def __init__(
+        self, problem: ProblemDefinition, case: str = "one", *, most_slots: int = 8, cache_bytes: int = 1 << 20
+    ) -> None:
         self.device = ScriptedDevice(cache_bytes=cache_bytes)
         self.problem = problem
         self.entry: Callable[..., Any] = problem.eager
         self.slots = Slots(
             CPU,
-            lambda origin: problem,
+            lambda _: problem,
             instruments=self.device.instruments(),
             memory=lambda _, size_bytes: self.device.memory(size_bytes),
         )
@@ -66,7 +70,7 @@ class Bench:
             CPU, lambda: self.entry, instruments=self.device.instruments(), open_block=self.device.open_block
         )
         self.arranged = self.judge(
-            protocol.Arrange(id="i", origin=problem.origin, case=case, most_slots=most_slots, most_bytes=1 << 24),
+            protocol.Arrange(id="i", problem=TOY, case=case, most_slots=most_slots, most_bytes=1 << 24),
             protocol.Arranged,
         )
         layout = self.arranged.layouts[0]
@@ -154,14 +158,14 @@ REAL = (
 
 @pytest.mark.parametrize(("name", "case"), REAL)
 def test_an_honest_entry_is_right_on_every_slot_of_every_chunk(name: str, case: str) -> None:
-    bench = Bench(find(name), case)
+    bench = Bench(definition(name), case)
     for _ in range(2):
         assert bench.run(*EIGHT) == protocol.Checked(id="i", right=8)
 
 
 @pytest.mark.parametrize(("name", "case"), REAL)
 def test_baselines_run_on_private_copies_of_every_real_problem(name: str, case: str) -> None:
-    bench = Bench(find(name), case)
+    bench = Bench(definition(name), case)
     assert bench.prepare() == protocol.Done(id="i")
     bench.refresh(*EIGHT)
     before = bench.device.blocks[-1].content.clone()
@@ -192,9 +196,7 @@ def test_a_case_that_does_not_fit_four_times_is_unsupported() -> None:
     slots = Slots(
         CPU, lambda origin: DOUBLE, instruments=device.instruments(), memory=lambda _, size: device.memory(size)
     )
-    failed = slots.carry_out(
-        protocol.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=256, most_bytes=4000)
-    )
+    failed = slots.carry_out(protocol.Arrange(id="i", problem=TOY, case="one", most_slots=256, most_bytes=4000))
     assert isinstance(failed, protocol.Failed)
     assert failed.kind is protocol.FailureKind.UNSUPPORTED
     assert failed.message == (
@@ -206,7 +208,7 @@ def test_a_case_that_does_not_fit_four_times_is_unsupported() -> None:
 
 def test_a_case_that_was_arranged_once_is_arranged_again_though_its_own_block_is_no_free_memory() -> None:
     bench = Bench(DOUBLE)
-    again = protocol.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 14)
+    again = protocol.Arrange(id="i", problem=TOY, case="one", most_slots=8, most_bytes=1 << 14)
     assert again.most_bytes < bench.arranged.layouts[0].bytes
     assert bench.judge(again, protocol.Arranged).layouts[0].slots == bench.arranged.layouts[0].slots
 
@@ -216,9 +218,7 @@ def test_memory_that_cannot_be_had_is_unsupported_and_leaves_nothing_arranged() 
         raise DeviceMemoryError("cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY")
 
     slots = Slots(CPU, lambda origin: DOUBLE, instruments=ScriptedDevice().instruments(), memory=memory)
-    failed = slots.carry_out(
-        protocol.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 20)
-    )
+    failed = slots.carry_out(protocol.Arrange(id="i", problem=TOY, case="one", most_slots=8, most_bytes=1 << 20))
     assert failed == protocol.Failed(
         id="i", kind=protocol.FailureKind.UNSUPPORTED, message="cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY"
     )
@@ -228,7 +228,7 @@ def test_memory_that_cannot_be_had_is_unsupported_and_leaves_nothing_arranged() 
 
 def test_a_device_without_a_clock_is_unsupported() -> None:
     failed = Slots(CPU, lambda origin: DOUBLE).carry_out(
-        protocol.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 20)
+        protocol.Arrange(id="i", problem=TOY, case="one", most_slots=8, most_bytes=1 << 20)
     )
     assert isinstance(failed, protocol.Failed)
     assert (failed.kind, failed.message) == (
@@ -332,7 +332,7 @@ def test_the_first_of_several_wrong_slots_is_told_and_all_are_counted() -> None:
 def test_two_workers_share_no_block_and_each_is_judged_by_what_its_own_was_filled_with() -> None:
     bench = Bench(DOUBLE)
     bench.judge(
-        protocol.Arrange(id="i", origin="toy:PROBLEM", case="one", most_slots=8, most_bytes=1 << 24, blocks=2),
+        protocol.Arrange(id="i", problem=TOY, case="one", most_slots=8, most_bytes=1 << 24, blocks=2),
         protocol.Arranged,
     )
     first, second = (block.content for block in bench.device.blocks[-2:])
@@ -489,7 +489,7 @@ def test_the_entry_sees_memory_of_its_own_process() -> None:
 
 
 def test_what_is_written_in_place_is_compared_and_the_rest_of_its_memory_must_stay() -> None:
-    bench = Bench(find("cublas::cublasSaxpy_v2"), "497 alpha 0.5 inc 2 3")
+    bench = Bench(definition("cublas::cublasSaxpy_v2"), "497 alpha 0.5 inc 2 3")
 
     def entry(n: int, alpha: float, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int) -> torch.Tensor:
         bench.problem.eager(n, alpha, x, incx, y, incy)

@@ -13,7 +13,7 @@ from engine.judge.compare.compare import compare
 from engine.judge.diagnosis.argument_hypotheses import suppositions
 from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.judge.diagnosis.prediction import Comparison
-from engine.model import Case, Cost, DiagnosisKind, DType, Explanation, Outcome, Problem, Tier, Tolerance
+from engine.model import Case, Cost, DiagnosisKind, DType, Explanation, Outcome, ProblemDefinition, Tier, Tolerance
 from engine.protocol import tensors
 
 K = DiagnosisKind
@@ -22,11 +22,11 @@ TOLERANCE, EXACT = Tolerance(relative=1e-6, absolute=1e-6), Tolerance(relative=0
 
 
 def operator(signature, reference, *, returns=1, mutates=(), written_only=()):
-    return Problem(
+    return ProblemDefinition(
         name="toy::operator", entry="operator", signature=f"operator({signature})", summary="", category="",
         cases=(NEVER,), make_inputs=lambda case, rng: (), reference=reference, eager=reference,
         tolerance=lambda case: TOLERANCE, cost=lambda case: Cost(flops=0, bytes_read=0, bytes_written=0),
-        origin="toy:PROBLEM", returns=returns, mutates=mutates, written_only=written_only,
+        returns=returns, mutates=mutates, written_only=written_only,
     )  # fmt: skip
 
 

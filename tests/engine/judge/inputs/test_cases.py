@@ -13,16 +13,16 @@ import torch
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceMemoryError
 from engine.judge.inputs.cases import Content, Contents, Memory, expected_outputs, is_idle, take
-from engine.model import Case, Cost, DType, Outcome, OutputReport, Problem, Tier, Tolerance
-from problems import find
+from engine.model import Case, Cost, DType, Outcome, OutputReport, ProblemDefinition, Tier, Tolerance
+from tests.operators import definition
 
 CASES = tuple(Case(name=name, dtype=DType.UINT8, tier=Tier.SMOKE, params={}) for name in "abcd")
 MIB = 1 << 20
 
 
-def answering(size_bytes: int, *, origin: str = "m:P") -> Problem:
+def answering(size_bytes: int) -> ProblemDefinition:
     """A problem whose expected output is of this size; nothing is ever written to it, so that it costs no memory."""
-    return Problem(
+    return ProblemDefinition(
         name="toy::large",
         entry="f",
         signature="f(x: Tensor) -> Tensor",
@@ -34,14 +34,13 @@ def answering(size_bytes: int, *, origin: str = "m:P") -> Problem:
         eager=lambda x: x,
         tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
         cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
-        origin=origin,
     )
 
 
 Ask = Callable[[str], Content]
 
 
-def asking(contents: Contents, problem: Problem) -> Ask:
+def asking(contents: Contents, problem: ProblemDefinition) -> Ask:
     return lambda name: contents.of_case(problem, problem.case(name), None)
 
 
@@ -58,10 +57,10 @@ def test_all_cases_of_a_usual_problem_are_kept(contents: Contents) -> None:
 
 
 def test_cases_of_one_name_in_two_problems_are_two(contents: Contents) -> None:
-    first = asking(contents, answering(1, origin="m:P"))("a")
-    second = asking(contents, answering(1, origin="m:Q"))("a")
+    one, other = answering(1), answering(1)
+    first, second = asking(contents, one)("a"), asking(contents, other)("a")
     assert first.seed != second.seed
-    assert asking(contents, answering(1, origin="m:P"))("a") is first
+    assert asking(contents, one)("a") is first
 
 
 def test_the_content_that_was_met_longest_ago_makes_room(contents: Contents) -> None:
@@ -74,7 +73,7 @@ def test_the_content_that_was_met_longest_ago_makes_room(contents: Contents) -> 
 
 
 def test_a_content_that_alone_is_more_than_is_kept_is_kept_alone(contents: Contents) -> None:
-    small, large = asking(contents, answering(MIB, origin="m:P")), asking(contents, answering(600 * MIB, origin="m:Q"))
+    small, large = asking(contents, answering(MIB)), asking(contents, answering(600 * MIB))
     before = small("a")
     first = large("a")
     assert large("a") is first
@@ -195,6 +194,6 @@ def test_a_claim_of_more_elements_than_numbers_reach_is_a_report_that_travels() 
     ],
 )
 def test_a_case_is_idle_when_the_reference_leaves_everything_as_it_was(operator: str, name: str, idle: bool) -> None:
-    problem = find(operator)
+    problem = definition(operator)
     content = Contents(torch.device("cpu")).of_case(problem, problem.case(name), 7)
     assert is_idle(problem, content) is idle

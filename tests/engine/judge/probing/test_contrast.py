@@ -18,7 +18,7 @@ from engine.probes.lab.repeat_calls import watch_of
 from engine.protocol import tensors
 from engine.worker.memory import CallMemory, copy_out
 from engine.worker.monitor.recent_outputs import Recalls
-from problems import find
+from tests.operators import definition
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
@@ -113,7 +113,7 @@ def _block(size_bytes: int, device: torch.device) -> DeviceBlock:
 
 def test_over_device_memory_what_is_returned_and_written_has_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
-    problem, cpu = find("cublas::cublasSaxpy_v2"), torch.device("cpu")
+    problem, cpu = definition("cublas::cublasSaxpy_v2"), torch.device("cpu")
     case = problem.cases[0]
     content = cases.Contents(cpu).make(problem, case, 7)
     arena = cases.arena_on_device(content, cases.Memory(cpu, allocate=_block))
@@ -139,7 +139,7 @@ def test_over_device_memory_what_is_returned_and_written_has_its_place(monkeypat
 @pytest.mark.parametrize("extra", [0, 2])
 def test_device_output_returned_by_in_place_entry_is_right(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
-    problem, cpu = find("vllm::rms_norm"), torch.device("cpu")
+    problem, cpu = definition("vllm::rms_norm"), torch.device("cpu")
     case = next(case for case in problem.cases if case.name == "7x127 f32")
     content = cases.Contents(cpu).make(problem, case, 7)
     arena = cases.arena_on_device(content, cases.Memory(cpu, allocate=_block))

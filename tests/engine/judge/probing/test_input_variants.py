@@ -14,7 +14,7 @@ from engine import protocol
 from engine.devices.hardware.device_memory import DeviceBlock
 from engine.judge.inputs import cases
 from engine.judge.probing.input_variants import Variants
-from engine.model import Case, Cost, DType, Problem, Tier, Tolerance
+from engine.model import Case, Cost, DType, ProblemDefinition, Tier, Tolerance
 from engine.protocol import Variant, tensors
 
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.FULL, params={})
@@ -26,11 +26,13 @@ def drawn(*shape: int) -> Inputs:
     return lambda rng: (torch.randn(shape, generator=rng),)
 
 
-def problem(inputs: Inputs, reference: Callable[..., Any], *, relative: float = 1e-3, **changes: Any) -> Problem:
+def problem(
+    inputs: Inputs, reference: Callable[..., Any], *, relative: float = 1e-3, **changes: Any
+) -> ProblemDefinition:
     """A problem of one case, whose eager is the reference unless another is given."""
     names = ", ".join(f"a{i}" for i in range(len(inputs(torch.Generator()))))
     given: dict[str, Any] = {"eager": reference, **changes}
-    return Problem(
+    return ProblemDefinition(
         name="toy::f",
         entry="f",
         signature=f"f({names})",
@@ -39,7 +41,6 @@ def problem(inputs: Inputs, reference: Callable[..., Any], *, relative: float = 
         cases=(CASE,),
         make_inputs=lambda case, rng: inputs(rng),
         reference=reference,
-        origin="m:P",
         tolerance=lambda case: Tolerance(relative=relative, absolute=0.0),
         cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
         **given,
@@ -56,7 +57,7 @@ class Judge:
         self.variants = Variants(CPU, self.memory)
         self.hand: cases.CaseInHand
 
-    def prepare(self, judged: Problem, *, on_device: bool = False) -> None:
+    def prepare(self, judged: ProblemDefinition, *, on_device: bool = False) -> None:
         content = cases.Contents(CPU).make(judged, CASE, 7)
         arena: cases.Arena
         if on_device:

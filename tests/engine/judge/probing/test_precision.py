@@ -11,7 +11,7 @@ from engine import protocol
 from engine.judge.inputs.cases import expected_outputs
 from engine.judge.probing.precision import honest_outputs, lowered_outputs, stepwise_outputs
 from engine.protocol import tensors
-from problems import find
+from tests.operators import definition, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def gauge(bench: Bench, problem: str, case: str, answer: Callable[[list[Any]], object]) -> protocol.Gauging:
     """What the judge says of the first output of this answer to a case of a real problem."""
     path = bench.folder / "real.in"
-    origin = find(problem).origin
-    prepared = bench.ask(protocol.Prepare(id="i", origin=origin, case=case, arena_path=str(path), poison=0xFF, seed=1))
+    opened = find(problem).id
+    prepared = bench.ask(protocol.Prepare(id="i", problem=opened, case=case, arena_path=str(path), poison=0xFF, seed=1))
     assert isinstance(prepared, protocol.Prepared), prepared
     bench.spec = prepared.arena
     there = tensors.Arena(prepared.arena).storages
@@ -95,12 +95,12 @@ def test_what_is_no_float_cannot_be_gauged(bench: Bench) -> None:
 
 
 def test_a_type_without_a_lower_one_cannot_be_gauged(bench: Bench) -> None:
-    case = next(case.name for case in find("aten::sum").cases if case.dtype.epsilon == 0)
+    case = next(case.name for case in definition("aten::sum").cases if case.dtype.epsilon == 0)
     assert gauge(bench, "aten::sum", case, lambda a: a[0]) == protocol.Gauging(name="return")
 
 
 def test_the_lowered_product_is_that_of_rounded_operands_rounded_again() -> None:
-    problem = find("aten::mm")
+    problem = definition("aten::mm")
     left, right = problem.make_inputs(problem.case("33x65x40 f32"), torch.Generator().manual_seed(1))
     assert isinstance(left, torch.Tensor)
     assert isinstance(right, torch.Tensor)
@@ -113,7 +113,7 @@ def test_the_lowered_product_is_that_of_rounded_operands_rounded_again() -> None
 
 @pytest.mark.parametrize("name", ["aten::softmax", "aten::cumsum", "vllm::rms_norm", "cublas::cublasSgemm_v2"])
 def test_every_run_of_the_judges_own_leaves_the_inputs_alone(name: str) -> None:
-    problem = find(name)
+    problem = definition(name)
     case = problem.cases[0]
     inputs = problem.make_inputs(case, torch.Generator().manual_seed(1))
     before = [value.clone() if isinstance(value, torch.Tensor) else value for value in inputs]
@@ -134,7 +134,7 @@ def test_every_run_of_the_judges_own_leaves_the_inputs_alone(name: str) -> None:
     ],
 )
 def test_a_sum_of_nothing_is_what_the_reference_says(name: str, case: str) -> None:
-    problem = find(name)
+    problem = definition(name)
     inputs = problem.make_inputs(problem.case(case), torch.Generator().manual_seed(1))
     (stepwise,) = stepwise_outputs(problem, inputs, bits=24, running=lambda terms: terms.cumsum(0))
     (expected,) = expected_outputs(problem, inputs)
@@ -142,7 +142,7 @@ def test_a_sum_of_nothing_is_what_the_reference_says(name: str, case: str) -> No
 
 
 def test_the_honest_outputs_are_in_the_order_of_the_problems_outputs() -> None:
-    problem = find("vllm::fused_add_rms_norm")
+    problem = definition("vllm::fused_add_rms_norm")
     inputs = problem.make_inputs(problem.cases[0], torch.Generator().manual_seed(1))
     for honest, expected in zip(honest_outputs(problem, inputs), expected_outputs(problem, inputs), strict=True):
         assert torch.allclose(honest, expected, rtol=1e-4, atol=1e-5)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-import problems
 from engine.judge import baselines
 from engine.model import CacheState, CompiledKernel, Launch, Outcome, Plan, Policy, Tier
 from engine.model.benchmark import (
@@ -27,6 +26,7 @@ from engine.model.events import CaseBenchmarked, DeviceAwaited, Event, KernelCom
 from kgtui.cli.command_line import parse
 from kgtui.cli.commands import bench
 from sessions import open_store
+from tests.operators import find
 
 COMPILED = KernelCompiled(
     at_s=0.2,
@@ -134,7 +134,7 @@ def test_a_directive_for_check_does_not_weaken_the_verification(benched, engine,
 
 def test_everything_that_is_typed_reaches_the_plan(benched, engine, kernel, gpu):
     engine.timed = timed()
-    full = next(case for case in problems.find("aten::silu").cases if case.tier is Tier.FULL)
+    full = next(case for case in find("aten::silu").cases if case.tier is Tier.FULL)
     benched(
         "silu.py", "--l2", "warm", "--baseline", "compile", "eager", "--baseline", "compile", "--seconds", "0.5",
         "--cases", "smoke", "--cases", full.name,

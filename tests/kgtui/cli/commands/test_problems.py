@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-import problems
+from tests.operators import NAMES, find
 
 
 def test_the_list_has_a_line_for_every_problem(typed):
     ended = typed("problems")
     assert ended.exit_code == 0
-    assert [line.split()[0] for line in ended.out.splitlines()] == list(problems.catalogue())
+    assert [line.split()[0] for line in ended.out.splitlines()] == list(NAMES)
 
 
 def test_list_may_be_said(typed):
@@ -20,7 +20,7 @@ def test_list_may_be_said(typed):
 def test_one_problem_shows_its_signature_and_every_case(typed):
     out = typed("problems", "show", "softmax").out
     assert "signature  softmax(self: Tensor, dim: int, dtype: DType | None = None) -> Tensor" in out
-    assert all(case.name in out for case in problems.find("softmax").cases)
+    assert all(case.name in out for case in find("softmax").cases)
 
 
 def test_a_problem_of_integers_is_compared_to_the_bit(typed):
@@ -31,7 +31,7 @@ def test_json_holds_every_case_with_tolerance_and_cost(typed):
     document = json.loads(typed("problems", "show", "aten::mm", "--json").out)
     assert document["schema"] == "kgtui.problems/1"
     (problem,) = document["problems"]
-    first = problems.find("aten::mm").cases[0]
+    first = find("aten::mm").cases[0]
     assert (problem["name"], problem["cases"][0]["name"]) == ("aten::mm", first.name)
     assert problem["cases"][0]["tolerance"]["relative"] > 0
     assert problem["cases"][0]["cost"]["flops"] > 0
@@ -39,7 +39,7 @@ def test_json_holds_every_case_with_tolerance_and_cost(typed):
 
 def test_the_list_as_json_holds_every_problem(typed):
     document = json.loads(typed("problems", "--json").out)
-    assert [problem["name"] for problem in document["problems"]] == list(problems.catalogue())
+    assert [problem["name"] for problem in document["problems"]] == list(NAMES)
 
 
 def test_an_unknown_problem(typed):

@@ -181,7 +181,9 @@ def test_a_problem_that_computes_nothing_has_no_operations_to_plot(
     bench_fakes: ModuleType, measurements: Measurements
 ) -> None:
     problem, lens = bench_fakes.timed_problem(), Lens(measure=Measure.FLOPS)
-    copying = replace(problem, cost=lambda case: replace(problem.cost(case), flops=0))
+    copying = replace(
+        problem, cost_by_case={name: replace(cost, flops=0) for name, cost in problem.cost_by_case.items()}
+    )
     found = series_of(copying, measurements, lens, glyphs=UNICODE)
     text = plain_text(plot_lines(copying, found, lens, width=78, height=12, glyphs=UNICODE))
     assert text == "nothing to plot: no case that was timed computes anything by its cost; m shows another measure"

@@ -1,0 +1,53 @@
+"""A problem as code: what a problem file defines and the judge calls.  Never part of a message or a plan.
+
+No torch here: the functions import it when they are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, TypeAlias
+
+from engine.model.case import Case
+from engine.model.problem import Cost, Problem, ProblemContract, Tolerance
+
+if TYPE_CHECKING:
+    import torch
+
+    Value: TypeAlias = (
+        torch.Tensor | torch.dtype | bool | int | float | str | list["Value"] | tuple["Value", ...] | None
+    )
+    Arguments: TypeAlias = tuple[Value, ...]
+    Outputs: TypeAlias = torch.Tensor | tuple[torch.Tensor, ...]
+
+
+# Compared by identity: two versions of one file may differ in a function alone.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProblemDefinition(ProblemContract):
+    """An operator: what it computes, on which cases, and how closely.
+
+    The functions import torch when they are called, never when the module is imported.
+    `make_inputs` returns the entry's arguments in the order of the signature.  `reference` takes
+    private copies of them and returns the expected outputs, computed in higher precision and
+    rounded to the output dtype: first the `returns` returned tensors, then one for each name in
+    `mutates`.  `eager` is what a PyTorch user would write, in the dtype of the inputs, with the
+    entry's own contract; it is the baseline and the honest same-precision witness.
+    """
+
+    make_inputs: Callable[[Case, torch.Generator], Arguments]
+    reference: Callable[..., Outputs]
+    eager: Callable[..., Outputs | None]
+    tolerance: Callable[[Case], Tolerance]
+    cost: Callable[[Case], Cost]
+
+    def problem(self, source: str, *, version: str = "") -> Problem:
+        """The values of this definition, as found in the source with this id."""
+        contract = {field.name: getattr(self, field.name) for field in fields(ProblemContract)}
+        return Problem(
+            **contract,
+            source=source,
+            version=version,
+            tolerance_by_case={case.name: self.tolerance(case) for case in self.cases},
+            cost_by_case={case.name: self.cost(case) for case in self.cases},
+        )

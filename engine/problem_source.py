@@ -1,0 +1,96 @@
+"""Where problems come from: a source lists them, says what it knows of one, and loads its code.
+
+A source has an id, so that the parent and the judge open the same one: the name of a module, and after a colon
+an argument, such as "problems.catalogue" or "problems.folder:/home/me/operators".  The module defines
+`open_source(argument)`.  So the engine opens sources of packages that it must not import.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from engine.errors import EngineError
+from engine.model import Category, DType, Problem, ProblemDefinition
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemDescription:
+    """What is known of a problem without running its file.
+
+    `formula` is the first line of the file's docstring, `contract` the rest of it.  `dtypes` are those that its
+    cases name, in their order; empty where the text does not tell.  `functions` are the names in the file of what
+    makes inputs and the like, by their role: those that are names.
+    """
+
+    source: str
+    name: str
+    entry: str
+    signature: str
+    summary: str
+    category: Category
+    formula: str
+    contract: str
+    file: Path
+    dtypes: tuple[DType, ...] = ()
+    functions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def library(self) -> str:
+        """Where the operator comes from, the first part of its name: aten, vllm, cublas."""
+        return self.name.partition("::")[0]
+
+
+class ProblemSource(Protocol):
+    """A set of problems."""
+
+    @property
+    def id(self) -> str:
+        """What `open_source` makes this source from."""
+        ...
+
+    def names(self) -> tuple[str, ...]:
+        """The full names of its problems; runs nothing of their files."""
+        ...
+
+    def describe(self, name: str) -> ProblemDescription:
+        """What the file of a problem says of it; runs nothing of the file.
+
+        Raises:
+            EngineError: it cannot be read as a problem; the text names file, line and next step.
+        """
+        ...
+
+    def problem(self, name: str) -> Problem:
+        """The values of a problem, all that anybody but the judge needs.
+
+        Raises:
+            EngineError: it cannot be loaded; the text names file, line and next step.
+        """
+        ...
+
+    def load(self, name: str, *, version: str = "") -> ProblemDefinition:
+        """The code of a problem, run in this process: for the judge.
+
+        Raises:
+            EngineError: it cannot be loaded, or is another version than the one asked for.
+        """
+        ...
+
+
+def open_source(source: str) -> ProblemSource:
+    """The source with this id.
+
+    Raises:
+        EngineError: there is no such source.
+    """
+    module, _, argument = source.partition(":")
+    try:
+        opener = importlib.import_module(module).open_source
+    except (ImportError, AttributeError, ValueError) as error:
+        raise EngineError(f"{source!r} is no source of problems: {error}") from error
+    opened: ProblemSource = opener(argument)
+    return opened

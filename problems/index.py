@@ -1,0 +1,96 @@
+"""All problems of this start: those of the catalogue, and of the folder that a user names.
+
+Names are listed and described from text; a problem is loaded when it is asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from functools import cached_property
+
+from engine.errors import EngineError, UsageError
+from engine.model import Problem
+from engine.problem_source import ProblemDescription, ProblemSource
+from problems.catalogue import Catalogue
+
+_SUGGESTIONS = 3
+_LEAST_SIMILARITY = 0.5
+
+
+class ProblemIndex:
+    """The problems of several sources by name.  No two sources share a full name: each has libraries of its own."""
+
+    def __init__(self, sources: Sequence[ProblemSource]) -> None:
+        self.sources = tuple(sources)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The full names, source by source."""
+        return tuple(self._source_by_name)
+
+    @cached_property
+    def _source_by_name(self) -> dict[str, ProblemSource]:
+        return {name: source for source in self.sources for name in source.names()}
+
+    def resolve(self, name: str) -> str:
+        """The full name of the problem called `name`, in full, or bare where only one library has it.
+
+        Raises:
+            UsageError: no problem is called that, or several are.
+        """
+        if name in self._source_by_name:
+            return name
+        bearers = tuple(full for full in self.names if _bare(full) == name)
+        if len(bearers) == 1:
+            return bearers[0]
+        if bearers:
+            raise UsageError(f"{name!r} is the name of several operators; type one in full: {', '.join(bearers)}")
+        suggestions = self.nearest(name)
+        advice = f"did you mean {', '.join(suggestions)}?" if suggestions else "`kgtui problems list` shows them all"
+        raise UsageError(f"there is no operator called {name!r}; {advice}")
+
+    def find(self, name: str) -> Problem:
+        """The problem called `name`.
+
+        Raises:
+            UsageError: no problem is called that, or several are.
+            EngineError: its file is broken.
+        """
+        full = self.resolve(name)
+        return self._source_by_name[full].problem(full)
+
+    def describe(self, name: str) -> ProblemDescription:
+        """What the file of the problem called `name` says of it; raises as `find` does, and runs nothing."""
+        full = self.resolve(name)
+        return self._source_by_name[full].describe(full)
+
+    def descriptions(self) -> tuple[tuple[ProblemDescription, ...], tuple[str, ...]]:
+        """Every problem that can be described, and a sentence on each that cannot."""
+        described, broken = [], []
+        for name, source in self._source_by_name.items():
+            try:
+                described.append(source.describe(name))
+            except EngineError as error:
+                broken.append(str(error))
+        return tuple(described), tuple(broken)
+
+    def nearest(self, name: str) -> tuple[str, ...]:
+        """Up to three full names that `name` may have been meant for, the likeliest first."""
+        spellings: dict[str, list[str]] = {}
+        for full in self.names:
+            for spelling in (full.lower(), _bare(full).lower()):
+                spellings.setdefault(spelling, []).append(full)
+        close = difflib.get_close_matches(name.lower(), spellings, n=2 * _SUGGESTIONS, cutoff=_LEAST_SIMILARITY)
+        found = dict.fromkeys(full for spelling in close for full in spellings[spelling])
+        return tuple(found)[:_SUGGESTIONS]
+
+
+def open_index() -> ProblemIndex:
+    """The problems of the catalogue."""
+    return ProblemIndex((Catalogue(),))
+
+
+def _bare(full: str) -> str:
+    """The name without its library."""
+    return full.partition("::")[2]
