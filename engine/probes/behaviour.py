@@ -37,7 +37,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     try:
         observed = await lab.ask(protocol.Observe(id=protocol.new_id()))
     except WireError as error:
-        message = f"asked what it did, the candidate meddled with the result channel: {_one_line(error)}"
+        message = f"asked for its record, the candidate tampered with the result channel: {_one_line(error)}"
         yield Finding(check=CHECK, severity=Severity.PROOF, message=message)
         yield _unchecked("the record was forged")
         return
@@ -54,7 +54,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     elif isinstance(observed, protocol.Failed):
         yield _unchecked(_one_line(observed.message))
     else:
-        message = f"asked what it did, the candidate answered with {type(observed).__name__}"
+        message = f"asked for its record, the candidate answered with {type(observed).__name__}"
         yield Finding(check=CHECK, severity=Severity.PROOF, message=message)
         yield _unchecked("the record was forged")
 
@@ -66,9 +66,9 @@ async def _call_again(lab: Lab) -> str:
         async with lab.at(one.case) as bench:
             replayed = await bench.call(poison=_POISON, observe=True)
         if replayed.trouble:
-            return f"its worker was gone, and another call of {one.case.name} failed: {_one_line(replayed.trouble)}"
+            return f"its worker had exited, and another call of {one.case.name} failed: {_one_line(replayed.trouble)}"
         if any(output.right < output.total for output in replayed.outputs):
-            return f"its worker was gone, and another call of {one.case.name} was not right"
+            return f"its worker had exited, and another call of {one.case.name} was wrong"
     return ""
 
 

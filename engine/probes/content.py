@@ -108,9 +108,9 @@ async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: 
 
 def _finding(lab: Lab, one: Passed, answer: Answer) -> Finding:
     what = f"{answer.variant} ({answer.changed})" if answer.changed else str(answer.variant)
-    message = f"right on {len(lab.passed)} cases, but not on {what}, which eager gets right: {answer.wrong}"
+    message = f"{len(lab.passed)} cases passed, but wrong on {what}, where eager is correct: {answer.wrong}"
     if answer.variant is Variant.MOVED:
-        message = f"right on {len(lab.passed)} cases, but not on {what}: {answer.wrong}"
+        message = f"{len(lab.passed)} cases passed, but wrong on {what}: {answer.wrong}"
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
 
 
@@ -120,17 +120,17 @@ def _report(facts: _Facts, shapes: tuple[Fact, ...]) -> LayerReport:
     for case, answers in facts.answers.items():
         called = [answer for answer in answers if not answer.dismissed]
         right = sum(answer.is_right for answer in called)
-        told.append(Fact(name=case, value=f"right on {right} of {len(called)} kinds of content"))
+        told.append(Fact(name=case, value=f"passed {right}/{len(called)} input distributions"))
     dismissed = Counter(f"{answer.variant}: {answer.dismissed}" for answer in facts.all if answer.dismissed)
     total = sum(dismissed.values())
     if total:
-        told.append(Fact(name="dismissed", value=f"{total} kinds of content, for a right kernel may be wrong on them"))
+        told.append(Fact(name="dismissed", value=f"{total} input distributions: a correct kernel may be wrong on them"))
         told += [Fact(name="dismissed", value=why) for why in dismissed]
     kept = sorted({name for answer in facts.all for name in answer.kept})
     if kept:
         told.append(Fact(name="left as they are", value=", ".join(kept)))
     if not facts.answers:
-        told.append(Fact(name="content", value="no case has an output with elements: nothing can be wrong"))
+        told.append(Fact(name="content", value="no case has an output with elements"))
     coverage = Coverage.NOT_CHECKED if facts.trouble else Coverage.CHECKED
     return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=facts.trouble, facts=(*told, *shapes))
 

@@ -49,7 +49,7 @@ class _Looked:
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """One watched call of a small case; on a device also of the largest one, where work takes longest."""
     facts: list[Fact] = []
-    why = "" if lab.passed else "no case was right"
+    why = "" if lab.passed else "no case passed"
     pause_s = _pause_s(lab)
     for one in _cases(lab):
         looked = await _looks(lab, one, pause_s)
@@ -61,7 +61,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
             message = f"the output changed after the call had returned: {changed}{_course(looked)}"
             yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
         elif reused:
-            message = f"a later call changed an answer that was handed over, {reused}: return new memory each time"
+            message = f"a later call changed an output that was already returned, {reused}: return new memory each time"
             yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
         elements = sum(output.total for output in looked.after.outputs)
         held = changed or f"none of {elements} elements changed"
@@ -106,7 +106,7 @@ def _course(looked: _Looked) -> str:
     before, after = looked.before, looked.after
     if before.wrong and not after.wrong:
         return "; it was not ready when the call returned"
-    return "; it was right when the call returned, and is not any more" if after.wrong and not before.wrong else ""
+    return "; it was correct when the call returned and is wrong now" if after.wrong and not before.wrong else ""
 
 
 def _cases(lab: Lab) -> list[Passed]:

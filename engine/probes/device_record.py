@@ -26,7 +26,7 @@ _MOST_CASES = 3
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """The largest case, and smaller ones with kernels that were not seen by then."""
     if lab.device.platform != _PLATFORM:
-        yield _report(Coverage.NOT_AVAILABLE, f"nothing keeps a record of what a {lab.device.platform} device runs")
+        yield _report(Coverage.NOT_AVAILABLE, f"{lab.device.platform} devices have no activity record")
         return
     await lab.renew()
     told: list[Fact] = []
@@ -45,7 +45,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
             yield _report(Coverage.NOT_CHECKED, f"{one.case.name}: {taped.trouble}", facts=told)
             return
         if wrong := _wrong(taped.outputs):
-            message = f"right before, but wrong in {wrong} elements while its launches were recorded"
+            message = f"passed before, but {wrong} elements are wrong while launches are recorded"
             yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
         for finding in findings(one.case.name, taped.recorded):
             yield finding

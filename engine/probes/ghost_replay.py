@@ -73,7 +73,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         yield facts.survived
     else:
         for kernel in sorted(wanted - settled - facts.share.keys(), key=_order):
-            facts.unclear.setdefault(kernel, facts.lost or "no call that could tell launched it through Triton")
+            facts.unclear.setdefault(kernel, facts.lost or "no suitable call launched it through Triton")
         for finding in _findings(facts):
             yield finding
     yield _report(facts, wanted)
@@ -122,7 +122,7 @@ async def _confirmed(lab: Lab, one: Passed, met: Sequence[protocol.Kernel], fact
         together = await _replays(session, protocol.Withhold(), facts)
     share = _share(together)
     if share < _MOSTLY or not _met(together):
-        why = "without it the answer was right in the worker that had computed it before, but not in a new one"
+        why = "without it the output was correct in the worker that had computed it before, but not in a new one"
         facts.unclear.update(dict.fromkeys(met, why))
         return None
     return _survived(one, met, share)
@@ -130,9 +130,9 @@ async def _confirmed(lab: Lab, one: Passed, met: Sequence[protocol.Kernel], fact
 
 def _survived(one: Passed, met: Sequence[protocol.Kernel], share: float) -> Finding:
     names = ", ".join(kernel.name for kernel in met)
-    without = f"with every launch withheld ({names})" if met else "in a new worker, where it launches none of them,"
-    how_much = "is right" if share == 1 else f"is right in {_percent(share)} of its elements"
-    message = f"not computed by its kernels: {without} the answer {how_much}, twice over"
+    without = f"with every launch suppressed ({names})" if met else "in a new worker, where it launches none of them,"
+    how_much = "is correct" if share == 1 else f"is correct in {_percent(share)} of its elements"
+    message = f"not computed by its kernels: {without} the output {how_much}, twice"
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
 
 
@@ -153,7 +153,7 @@ async def _alone(
             facts.unclear.pop(kernel, None)
             facts.share[kernel] = _share(replays), session.case.name
     for kernel in kernels[_MOST_KERNELS:]:
-        facts.unclear[kernel] = f"only {_MOST_KERNELS} kernels of a case are withheld one by one"
+        facts.unclear[kernel] = f"only {_MOST_KERNELS} kernels of a case are suppressed one by one"
 
 
 async def _replays(session: CaseSession, withhold: protocol.Withhold, facts: _Facts) -> tuple[Replayed, ...]:
@@ -206,24 +206,26 @@ def _percent(share: float) -> str:
 
 def _findings(facts: _Facts) -> Iterator[Finding]:
     """What is said when the answer depends on some kernel."""
-    what = "with every launch withheld: something else computes that part"
+    what = "with every launch suppressed: other code computes that part"
     (torn, torn_case), (share, case) = facts.torn, facts.together
     if torn >= _SOME:
-        message = f"{_percent(torn)} of an output is right {what}"
+        message = f"{_percent(torn)} of an output is correct {what}"
         yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=torn_case)
     elif share >= _PARTLY:
-        message = f"{_percent(share)} of the answer is right {what}"
+        message = f"{_percent(share)} of the output is correct {what}"
         yield Finding(check=_CHECK, severity=Severity.HINT, message=message, case=case)
     for kernel, (share, case) in facts.share.items():
         if share == 1.0:
-            message = f"decoy: without {kernel.name} (line {kernel.line}) the whole answer is right nevertheless"
+            message = f"decoy: without {kernel.name} (line {kernel.line}) the whole output is still correct"
             yield Finding(check=_CHECK, severity=Severity.HINT, message=message, case=case)
 
 
 def _report(facts: _Facts, wanted: Set[protocol.Kernel]) -> LayerReport:
     """What is known of each kernel; without an answer for any, that is said, and a crash is no answer."""
     told = [
-        Fact(name=kernel.name, value=f"line {kernel.line}: {_percent(share)} of the answer of {case} is right without")
+        Fact(
+            name=kernel.name, value=f"line {kernel.line}: {_percent(share)} of the output of {case} is correct without"
+        )
         for kernel, (share, case) in facts.share.items()
     ]
     told += [
@@ -234,10 +236,10 @@ def _report(facts: _Facts, wanted: Set[protocol.Kernel]) -> LayerReport:
     if not wanted:
         told.append(Fact(name="kernels", value="none was launched"))
     elif not facts.tells:
-        told.append(Fact(name="kernels", value="all of the answer is right without computing: a copy, or one value"))
+        told.append(Fact(name="kernels", value="the output is correct without computing: a copy or a constant"))
     why = ""
     if wanted and facts.tells and not facts.share and facts.survived is None:
-        why = next(iter(facts.unclear.values()), "no kernel was withheld")
+        why = next(iter(facts.unclear.values()), "no kernel was suppressed")
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(told))
 

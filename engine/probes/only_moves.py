@@ -51,13 +51,15 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
             unmet -= {(entry.kernel.name, entry.kernel.line) for entry in looked.ledger}
             moved = sum(entry.moved for entry in looked.ledger)
             launches = sum(entry.launches for entry in looked.ledger)
-            value = f"{moved} of {launches} launches only moved what they were given"
+            value = (
+                f"{moved} of {launches} launches only copied" if moved else f"no copy-only launches (0 of {launches})"
+            )
             facts.append(Fact(name=one.case.name, value=value))
             if await _none_computes(session, looked):
                 yield _finding(one, looked)
                 break
     if not facts and not why:
-        facts.append(Fact(name="launches", value="none in a case that could tell"))
+        facts.append(Fact(name="launches", value="none in a suitable case"))
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
@@ -75,7 +77,7 @@ async def _none_computes(session: CaseSession, looked: Replayed) -> bool:
 
 def _finding(one: Passed, looked: Replayed) -> Finding:
     names = ", ".join(entry.kernel.name for entry in looked.ledger if entry.moved)
-    message = f"not computed by its kernels: {names} only moved what was computed elsewhere"
+    message = f"not computed by its kernels: {names} only copied data computed elsewhere"
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
 
 

@@ -34,7 +34,7 @@ _CALLS_PER_CASE = 7  # that were verified, for each case to gauge: after a few s
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """Gauge the cases whose tolerance leaves the most room."""
     facts: list[Fact] = []
-    why = "" if lab.passed else "no case was right"
+    why = "" if lab.passed else "no case passed"
     for one in _cases(lab):
         async with lab.at(one.case) as session:
             gauges = await gauged(session, poison=_POISON)
@@ -49,7 +49,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
             why = f"{one.case.name}: {found}"
             break
     if lab.passed and not facts and not why:
-        facts.append(Fact(name="precision", value="no case can tell: none is of a float type, and inexact"))
+        facts.append(Fact(name="precision", value="not applicable: no case with an inexact float type"))
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
@@ -65,7 +65,7 @@ async def _lowered(session: CaseSession, gauges: tuple[protocol.Gauging, ...]) -
     for gauge in again:
         if gauge.name in suspected and _is_lowered(session.case.dtype, gauge):
             message = (
-                f"right within tolerance, but less precise than {session.case.dtype.value}: the error of {gauge.name} "
+                f"within tolerance, but less precise than {session.case.dtype.value}: the error of {gauge.name} "
                 f"is {_errors(gauge)}, against float64"
             )
             return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=session.case.name)
@@ -88,13 +88,13 @@ def _limit(dtype: DType, gauge: protocol.Gauging) -> float | None:
 
 
 def _errors(gauge: protocol.Gauging) -> str:
-    return f"{gauge.got:.2g}, that of an honest one {gauge.honest:.2g}, with {gauge.precision} {gauge.lowered:.2g}"
+    return f"{gauge.got:.2g}, reference {gauge.honest:.2g}, with {gauge.precision} {gauge.lowered:.2g}"
 
 
 def _fact(one: Passed, gauge: protocol.Gauging) -> Fact:
     name = f"{one.case.name}, {gauge.name}"
     limit = _limit(one.case.dtype, gauge)
-    verdict = f"limit {limit:.2g}" if limit is not None else "too close to tell"
+    verdict = f"limit {limit:.2g}" if limit is not None else "inconclusive"
     return Fact(name=name, value=f"error {_errors(gauge)}: {verdict}")
 
 

@@ -58,7 +58,7 @@ class _Facts:
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """Call the smallest cases again that together spread each kernel along each axis of its grid, and a larger one."""
-    facts = _Facts(why="" if lab.passed else "no case was right")
+    facts = _Facts(why="" if lab.passed else "no case passed")
     cases, left_out = _cases(lab)
     others = [one for one in smallest_first(lab) if one not in cases]
     while cases:
@@ -85,7 +85,7 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
             return None
         first = await _call(session, facts, keep=True)
         if first.trouble or first.wrong:
-            return _found(session, first, "right when it was verified, but not in a later call")
+            return _found(session, first, "correct when verified, wrong in a later call")
         for disorder in () if facts.waited else _disorders(lab):
             again = await _call(session, facts, disorder=disorder)
             facts.reordered += again.disordered
@@ -94,13 +94,13 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
             if again.wrong:
                 return _race_found(session, again, disorder, await _meeting(session, disorder))
             if again.changed:
-                value = f"{again.changed}, all within tolerance, in another call on the same content"
+                value = f"{again.changed}, all within tolerance, in another call on the same input"
                 facts.varied.append(Fact(name=one.case.name, value=value))
             # Without several programs there is no order.  Who says so and has them could keep their order as well.
             if lab.process_pool.interpreted and not again.disordered:
                 break
         last = await _call(session, facts, fresh=True)
-        return _found(session, last, f"right in the first calls, but not on new content after {facts.calls - 1} more")
+        return _found(session, last, f"correct in the first calls, wrong on new content after {facts.calls - 1} more")
 
 
 async def _call(
@@ -175,9 +175,9 @@ def _at(access: protocol.Access) -> str:
 
 def _race(lab: Lab, disorder: protocol.Disorder) -> str:
     if not lab.process_pool.interpreted:
-        return "a race: the same input gave a right answer, and beside other work a wrong one"
+        return "race: the same input is correct alone and wrong beside other work"
     order = "backwards" if disorder.seed is None else "in random order"
-    return f"a race: right only in one order, and with the programs of each grid run {order}"
+    return f"race: correct in one order only; wrong with the programs of each grid run {order}"
 
 
 def _disorders(lab: Lab) -> Iterator[protocol.Disorder]:
@@ -214,10 +214,10 @@ def _cases(lab: Lab) -> tuple[list[Passed], list[Passed]]:
 
 
 def _report(lab: Lab, facts: _Facts, left_out: Sequence[Passed]) -> LayerReport:
-    told = [Fact(name="calls", value=f"{facts.calls} more, on content as before and at last on new content")]
+    told = [Fact(name="calls", value=f"{facts.calls} more, on the same input and finally on new input")]
     if facts.waited:
-        why = f"a call of {facts.waited} in another order did not end: its programs seem to wait for each other"
-        told.append(Fact(name="order", value=f"could not tell: {why}"))
+        why = f"a call of {facts.waited} in another order did not end: its programs appear to wait for each other"
+        told.append(Fact(name="order", value=f"inconclusive: {why}"))
     elif facts.reordered:
         told.append(Fact(name="order", value=f"{facts.reordered} launches with their programs in another order"))
     elif lab.process_pool.interpreted and not facts.why:
@@ -225,6 +225,6 @@ def _report(lab: Lab, facts: _Facts, left_out: Sequence[Passed]) -> LayerReport:
     told += [Fact(name="left out", value=f"{one.case.name}: only a few calls were verified") for one in left_out]
     told += facts.varied
     if not (facts.varied or facts.found or facts.why):
-        told.append(Fact(name="bits", value="the same in every call on the same content"))
+        told.append(Fact(name="bits", value="identical in every call on the same input"))
     coverage = Coverage.NOT_CHECKED if facts.why else Coverage.CHECKED
     return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=facts.why, facts=tuple(told))

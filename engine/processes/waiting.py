@@ -38,7 +38,7 @@ async def first_of(
             case Patience.TIMED_OUT:
                 used = f"{waited.wall_s:.3g} s ({waited.cpu_s:.3g} s of CPU time)"
                 slept = waited.asleep_s > waited.running_s
-                raise DeadlineError(f"the {kind} did not reply within {used}", slept=slept)
+                raise DeadlineError(f"the {kind} timed out after {used}", slept=slept)
             case Patience.TOO_BUSY:
                 given = f"the {kind} was given {waited.cpu_s:.3g} s of CPU time in {waited.wall_s:.3g} s"
                 raise MachineBusyError(f"this machine is too busy: {given}")

@@ -10,7 +10,7 @@ from engine.run.compile_queue import Builder
 from engine.run.event_stream import EventEmitter
 from engine.verdict.decide import NOT_BUILT_HERE
 
-OVERFULL = "more specialisations were asked for than are compiled for one candidate; the rest was left out"
+OVERFULL = "too many specialisations for one candidate; the rest was not compiled"
 
 
 class CompilingStage:
@@ -59,7 +59,7 @@ class CompilingStage:
             message = f"the run ended with {builder.unfinished} kernels still to compile"
             self._told.end(Stage.COMPILE, began, Outcome.CANCELLED, message)
         elif not builder.kernels:
-            message = "no kernel that was expected builds, and none of them was launched"
+            message = "no expected kernel builds, and none was launched"
             self._told.end(Stage.COMPILE, began, Outcome.UNSUPPORTED, message)
         else:
             self._told.end(Stage.COMPILE, began)

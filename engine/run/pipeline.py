@@ -178,7 +178,7 @@ class Run:
             if excess.done() and not task.done():
                 return excess.result()
             if not task.done():
-                return Stop(outcome=Outcome.CANCELLED, message="cancelled before it was finished")
+                return Stop(outcome=Outcome.CANCELLED, message="cancelled")
             return task.result()
         except EngineError as error:
             return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
@@ -311,7 +311,7 @@ class Run:
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
         computed = any(output.total for result in self._results for output in result.outputs)
         if failed is None and stop is None and computed and not self._launched:
-            message = "no kernel was launched in any case; the answer was computed by something else"
+            message = "no kernel was launched in any case; the output was computed by other code"
             self._told.find(Finding(check="no_launch", severity=Severity.SUSPECT, message=message))
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
         self._told.end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
@@ -351,7 +351,7 @@ class Run:
             self._told.report(not_timed(Coverage.NOT_ASKED, "no case was to be timed"))
             return None
         if self._metrology is None or self._rehearsal is None:
-            message = "nothing was timed: Triton's interpreter ran the kernels, and its times are not speeds"
+            message = "interpreter timings are meaningless; nothing was timed"
             self._told.note("benchmark", message)
             self._told.report(not_timed(Coverage.NOT_AVAILABLE, message))
             return None

@@ -45,7 +45,7 @@ class ProbingStage:
             await asyncio.gather(*asked, return_exceptions=True)
         for probe in self._all:
             if name_of(probe) not in map(name_of, self._probes):
-                why = "this probe was not chosen"
+                why = "probe not selected"
                 self._told.report(
                     LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.NOT_ASKED, why=why)
                 )

@@ -44,8 +44,8 @@ _CONFIRMING_S = 10.0
 _MOST_EXPLAINED = 3
 _WHY_LATER = (
     "",
-    "the first call was right, the second on the same input was not: it keeps state, or races",
-    "right until new content came in the same memory: it returned an answer from before",
+    "first call correct, second call on the same input wrong: kept state or a race",
+    "correct until new input in the same memory: returned an earlier output",
 )
 
 
@@ -148,7 +148,7 @@ class Verifier:
             conclude = protocol.Conclude(id=protocol.new_id(), taken=judging.taken, ends=True)
             judging.stop = await self._compare(judging, conclude)
         if not judging.repeated and not judging.is_wrong and judging.stop is None:
-            message = "two calls on the same input gave different bits, both within tolerance"
+            message = "two calls on the same input differ in bits, both within tolerance"
             finding = Finding(check="repeat", severity=Severity.NOTE, message=message, case=judging.case.name)
             self._on_finding(finding)
         result = self._result(judging)

@@ -217,7 +217,7 @@ class Bench:
             side = SideFacts(name=OTHER)
             facts.baselines.append(side)
             if other is None:
-                side.notes.append("its worker has died, and there is no other")
+                side.notes.append("its worker exited and was not replaced")
             else:
                 opponents.append(Entrant(party=other, facts=side))
         for name in self._plan.baselines:

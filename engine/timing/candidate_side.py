@@ -208,7 +208,7 @@ class WorkerParty:
 
 def _wrong(checked: protocol.Checked, number: int) -> Stop:
     """What a wrong output at the timed shape comes to."""
-    where = f"right on the verified cases, but call {number} at the timed shape was not"
+    where = f"verified cases passed, but call {number} at the timed shape was not"
     report = next((report for report in checked.reports if report.outcome is not Outcome.PASS), None)
     if report is not None:
         return Stop(outcome=report.outcome, message=f"{where}: {report.name}: {report.message or report.outcome.value}")

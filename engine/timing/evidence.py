@@ -50,7 +50,7 @@ def findings_of(
 def seen_without_times(facts: CaseFacts) -> tuple[Finding, ...]:
     """What is worth telling even of a case that came to no times."""
     late = work_after_return(facts.case.name, facts.late)
-    strange = strange_kernels(facts.case.name, facts.kernels_ns, own=facts.own, of="the device's time in timed calls")
+    strange = strange_kernels(facts.case.name, facts.kernels_ns, own=facts.own, of="device time in timed calls")
     if not strange:
         strange = strange_kernels(facts.case.name, facts.nodes, own=facts.own, of="the kernels in a graph of its calls")
     return (*((late,) if late is not None else ()), *strange)
@@ -76,7 +76,7 @@ def idle_calls(facts: CaseFacts) -> Finding | None:
     idle, calls = sum(batch.idle for batch in batches), sum(batch.calls for batch in batches)
     if facts.candidate.method is not Method.CUPTI or not idle:
         return None
-    message = f"{idle} of {calls} timed calls put nothing on the device, and their outputs were right all the same"
+    message = f"{idle} of {calls} timed calls launched nothing on the device, but their outputs were correct"
     return _suspect("idle_calls", f"{message}; look for work that is done outside of the call", facts)
 
 

@@ -79,7 +79,7 @@ def judge(facts: Facts) -> Verdict:
         case Policy.STRICT:
             return replace(verdict, sentence=f"{verdict.sentence}, by the {facts.policy} policy")
         case Policy.FACTS_ONLY:
-            found = f"findings: {_count(facts.findings)}; no policy was applied ({facts.policy})"
+            found = f"findings: {_count(facts.findings)}; no policy applied ({facts.policy})"
             return replace(verdict, sentence=f"{verdict.sentence}; {found}")
 
 
@@ -107,8 +107,8 @@ def refusal(policy: Policy, breaches: Sequence[Breach]) -> Stop | None:
     first, found = breaches[0], breaches[0].finding
     line = f", line {found.location.line}" if found.location else ""
     why = f"{first.rule.removesuffix('.')} ({found.check}{line}: {found.message})"
-    more = f"; {len(breaches) - 1} more of the like" if len(breaches) > 1 else ""
-    message = f"not run, for it breaks a rule: {why}{more}"
+    more = f"; {len(breaches) - 1} more broken rules" if len(breaches) > 1 else ""
+    message = f"not run, breaks a strict rule: {why}{more}"
     return Stop(outcome=Outcome.REFUSED, message=message, location=found.location)
 
 
@@ -124,14 +124,14 @@ def _judged(facts: Facts) -> Verdict:
         pass
     elif flags:
         flagged = True
-        sentence = f"right on {passed} of {facts.planned} cases, but not credible: {flags[0].message}"
+        sentence = f"{passed}/{facts.planned} cases passed, but flagged: {flags[0].message}"
         location = flags[0].location
     elif unmade is not None:
         outcome, location = unmade.outcome, unmade.location
-        sentence = f"right on {passed} of {facts.planned} cases, but {unmade.message}"
+        sentence = f"{passed}/{facts.planned} cases passed, but {unmade.message}"
     elif unchecked:
         flagged = True
-        sentence = f"right on {passed} of {facts.planned} cases, but not cleared: {unchecked[0]}"
+        sentence = f"{passed}/{facts.planned} cases passed, but flagged: {unchecked[0]}"
     return Verdict(
         outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, location=location
     )
@@ -179,7 +179,7 @@ def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:
     if facts.stop is not None:
         return facts.stop.outcome, facts.stop.message, facts.stop.location
     if facts.planned == 0:
-        return Outcome.REFUSED, "no case was chosen, so nothing was verified; choose --cases smoke or full", None
+        return Outcome.REFUSED, "no cases selected, nothing verified; use --cases smoke or full", None
     failed = sorted(
         (result for result in facts.cases if result.outcome is not Outcome.PASS),
         key=lambda result: _GRAVEST_FIRST.index(result.outcome),
@@ -188,12 +188,12 @@ def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:
         return _failed_cases(failed, facts.planned)
     if len(facts.cases) < facts.planned:
         missing = facts.planned - len(facts.cases)
-        return Outcome.ENGINE_ERROR, f"{missing} of {facts.planned} cases were never judged", None
+        return Outcome.ENGINE_ERROR, f"{missing} of {facts.planned} cases were not run", None
     kernel = first_unbuilt(facts.kernels)
     if kernel is not None:
         why = f"{kernel.launch.kernel} does not build for {kernel.target}: {kernel.message}"
-        return kernel.outcome, f"right on all cases, but {why}", kernel.location
-    return Outcome.PASS, f"right on {passed} of {facts.planned} cases", None
+        return kernel.outcome, f"all cases passed, but {why}", kernel.location
+    return Outcome.PASS, f"{passed}/{facts.planned} cases passed", None
 
 
 def first_unbuilt(kernels: Sequence[CompiledKernel]) -> CompiledKernel | None:

@@ -104,17 +104,17 @@ def findings(case: str, recorded: protocol.Recorded) -> Iterator[Finding]:
             continue
         # Sums of a few parts and casts with arithmetic are honest; the ledger of operators knows their sizes.
         grave = origin is not Origin.TORCH or share.device_ns >= TORCH_SHARE * busy_ns
-        message = f"{_percent(share, busy_ns)} of the device's time is in {origin}: {_named(share.names)}"
+        message = f"{_percent(share, busy_ns)} of device time is in {origin}: {_named(share.names)}"
         yield _finding(Severity.SUSPECT if grave else Severity.HINT, message, case)
     if busy_ns and Origin.OWN not in found:
-        yield _finding(Severity.SUSPECT, "none of the device's time is in kernels of this file", case)
+        yield _finding(Severity.SUSPECT, "no device time in kernels of this file", case)
     if recorded.late:
-        message = f"work was put on the device after the call had returned: {_named(recorded.late)}"
+        message = f"work was submitted to the device after the call had returned: {_named(recorded.late)}"
         yield _finding(Severity.SUSPECT, message, case)
     names = {activity.name for activity in recorded.activities}
     hidden = [node.name for node in recorded.nodes if node.name not in names]
     if hidden:
-        message = f"captured as a graph the call has kernels that its record does not show: {_named(hidden)}"
+        message = f"the graph of the call has kernels that its record does not show: {_named(hidden)}"
         yield _finding(Severity.SUSPECT, message, case)
 
 

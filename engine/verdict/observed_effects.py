@@ -67,27 +67,27 @@ _TOOLS = re.compile(
     r"subprocess (?:\S*/)?(?:nvidia-smi|rocm-smi|rocminfo|ldconfig|lscpu|uname|nvcc|ptxas|gcc|cc|ld|objdump)(?: .*)?"
 )
 _DEEDS = {
-    protocol.DeedKind.SOCKET: (Severity.SUSPECT, "it used sockets"),
-    protocol.DeedKind.PROCESS: (Severity.SUSPECT, "it started or signalled processes"),
-    protocol.DeedKind.FRAMES: (Severity.SUSPECT, "it looked at the frames of who calls it"),
-    protocol.DeedKind.OBJECTS: (Severity.SUSPECT, "it searched all live objects"),
-    protocol.DeedKind.HOST_CODE: (Severity.SUSPECT, "its kernels call Python, which no device runs"),
-    protocol.DeedKind.EXEC: (Severity.HINT, "it ran code that it made at run time"),
-    protocol.DeedKind.LIBRARY: (Severity.HINT, "it opened native libraries"),
-    protocol.DeedKind.MEMORY: (Severity.HINT, "it read memory by address"),
-    protocol.DeedKind.FILE_READ: (Severity.HINT, "it read files outside its own folder"),
-    protocol.DeedKind.FILE_WRITTEN: (Severity.HINT, "it wrote files outside its own folder"),
-    protocol.DeedKind.IMPORT: (Severity.NOTE, "it asked for libraries that compute"),
+    protocol.DeedKind.SOCKET: (Severity.SUSPECT, "used sockets"),
+    protocol.DeedKind.PROCESS: (Severity.SUSPECT, "started or signalled processes"),
+    protocol.DeedKind.FRAMES: (Severity.SUSPECT, "inspected the caller's frames"),
+    protocol.DeedKind.OBJECTS: (Severity.SUSPECT, "searched all live objects"),
+    protocol.DeedKind.HOST_CODE: (Severity.SUSPECT, "kernels call Python, which no device can run"),
+    protocol.DeedKind.EXEC: (Severity.HINT, "executed code generated at run time"),
+    protocol.DeedKind.LIBRARY: (Severity.HINT, "opened native libraries"),
+    protocol.DeedKind.MEMORY: (Severity.HINT, "read memory by address"),
+    protocol.DeedKind.FILE_READ: (Severity.HINT, "read files outside its own folder"),
+    protocol.DeedKind.FILE_WRITTEN: (Severity.HINT, "wrote files outside its own folder"),
+    protocol.DeedKind.IMPORT: (Severity.NOTE, "imported libraries that compute"),
 }
 _CHANGES = {
-    protocol.ChangeKind.FUNCTION: (Severity.SUSPECT, "it replaced functions that are not its own"),
-    protocol.ChangeKind.BUSY_THREAD: (Severity.SUSPECT, "threads with tensors in hand were left running"),
-    protocol.ChangeKind.BURNING_THREAD: (Severity.SUSPECT, "threads were left running that use the processor"),
-    protocol.ChangeKind.PRELOADING: (Severity.SUSPECT, "it asked for libraries to be loaded in front of all others"),
+    protocol.ChangeKind.FUNCTION: (Severity.SUSPECT, "replaced functions of other modules"),
+    protocol.ChangeKind.BUSY_THREAD: (Severity.SUSPECT, "threads that hold tensors were left running"),
+    protocol.ChangeKind.BURNING_THREAD: (Severity.SUSPECT, "busy threads were left running"),
+    protocol.ChangeKind.PRELOADING: (Severity.SUSPECT, "preloaded libraries"),
     protocol.ChangeKind.PROCESS: (Severity.SUSPECT, "processes were left running"),
-    protocol.ChangeKind.SETTING: (Severity.HINT, "it left settings of the whole process changed"),
+    protocol.ChangeKind.SETTING: (Severity.HINT, "changed process-wide settings"),
     protocol.ChangeKind.THREAD: (Severity.NOTE, "threads were left running"),
-    protocol.ChangeKind.RANDOM_STATE: (Severity.NOTE, "it drew from or seeded torch's random numbers"),
+    protocol.ChangeKind.RANDOM_STATE: (Severity.NOTE, "used or seeded torch's random state"),
 }
 
 
@@ -118,9 +118,12 @@ def facts(observed: protocol.Observed) -> tuple[Fact, ...]:
     deeds = Counter(deed.kind.value.replace("_", " ") for deed in observed.deeds)
     changes = Counter(change.kind.value.replace("_", " ") for change in observed.changes)
     return (
-        Fact(name="operators of torch", value=used or "none in the calls that were noted"),
-        Fact(name="deeds", value=", ".join(f"{count} {kind}" for kind, count in deeds.items()) or "none"),
-        Fact(name="left changed", value=", ".join(f"{count} {kind}" for kind, count in changes.items()) or "nothing"),
+        Fact(name="operators of torch", value=used or "none in the recorded calls"),
+        Fact(name="side effects", value=", ".join(f"{count} {kind}" for kind, count in deeds.items()) or "none"),
+        Fact(
+            name="state left changed",
+            value=", ".join(f"{count} {kind}" for kind, count in changes.items()) or "nothing",
+        ),
     )
 
 
@@ -143,13 +146,13 @@ def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[protocol.Operat
     """Operators that made as much as the answer: computed from the inputs, or finished what a kernel had left."""
     told = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
     for what, which in (
-        ("it took as much as the answer out of torch, where other code can compute it", _took_out),
-        ("as much as the answer came into memory, and nobody was seen to write it", _is_unseen),
-        ("its kernels were given the answer in numbers", _handed),
-        ("it brought as much as the answer in from outside of torch", _brought_in),
-        ("torch put the answer together of many pieces", _joined),
-        ("torch answered more questions of yes and no than there are numbers", _asked),
-        ("torch computed it", _computed),
+        ("data as large as the output left torch, where other code can compute it", _took_out),
+        ("data as large as the output appeared in memory without an observed write", _is_unseen),
+        ("the output was passed to its kernels as numbers", _handed),
+        ("data as large as the output came from outside of torch", _brought_in),
+        ("torch assembled the output from many pieces", _joined),
+        ("torch evaluated more predicates than there are elements", _asked),
+        ("computed by torch", _computed),
     ):
         found = [one for one in told if which(one, weights[one.case])]
         if found and not _is_a_small_lookup(found, weights):
@@ -158,7 +161,11 @@ def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[protocol.Operat
     finished = [one for one in told if _is_left(one) and _is_comparable(one, weights[one.case])]
     if finished:
         is_all = _did_it_all([one for one in told if _is_left(one)], weights)
-        what = "torch did the arithmetic on what its kernels left" if is_all else "torch finished what its kernels left"
+        what = (
+            "torch did the arithmetic on the output of its kernels"
+            if is_all
+            else "torch finished the output of its kernels"
+        )
         severity = Severity.SUSPECT if is_all else Severity.NOTE
         yield Finding(check=CHECK, severity=severity, message=f"{what}: {_uses(finished)}", case=finished[0].case)
 

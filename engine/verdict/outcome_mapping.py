@@ -32,11 +32,11 @@ def of_worker_error(error: EngineError, doing: str) -> Stop:
     match error:
         case WireError():
             return Stop(
-                outcome=Outcome.TAMPERED, message=f"{doing}, the candidate meddled with the result channel: {error}"
+                outcome=Outcome.TAMPERED, message=f"{doing}, the candidate tampered with the result channel: {error}"
             )
         case DeadlineError():
-            guess = "a deadlock?" if error.slept else "an infinite loop?"
-            return Stop(outcome=Outcome.TIMEOUT, message=f"{doing}, {error}; {guess}")
+            guess = "deadlock?" if error.slept else "infinite loop?"
+            return Stop(outcome=Outcome.TIMEOUT, message=f"{doing}, {error} ({guess})")
         case RunMemoryError():
             return Stop(outcome=Outcome.OUT_OF_MEMORY, message=f"{doing}, {error}")
         case ChildDiedError():

@@ -81,7 +81,7 @@ async def test_an_honest_kernel_is_left_alone_by_each(judging):
     for probe in ("deferred", "precision", "repeats"):
         findings, report = said(judged, probe)
         assert (findings, report.coverage) == ([], Coverage.CHECKED)
-    assert facts(said(judged, "repeats")[1])["bits"] == "the same in every call on the same content"
+    assert facts(said(judged, "repeats")[1])["bits"] == "identical in every call on the same input"
 
 
 async def test_a_kernel_may_name_all_that_the_language_has(judging):
@@ -104,7 +104,7 @@ async def test_a_program_that_trusts_in_the_one_before_it_has_a_race(judging):
     line = 1 + source[: source.index("tl.store(carry + number")].count("\n")
     assert finding.location == Location(line=line)
     assert finding.message.startswith(
-        "a race: right only in one order, and with the programs of each grid run backwards"
+        "race: correct in one order only; wrong with the programs of each grid run backwards"
     )
     assert "in chained program (9, 0, 0) loads carry[8] at line" in finding.message
 
@@ -114,7 +114,7 @@ async def test_a_program_that_waits_for_the_one_before_it_has_none(judging):
     assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False), judged.verdict.sentence
     findings, report = said(judged, "repeats")
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
-    assert facts(report)["order"].startswith("could not tell: a call of ")
+    assert facts(report)["order"].startswith("inconclusive: a call of ")
 
 
 async def test_a_program_that_takes_its_number_from_a_counter_runs_in_any_order(judging):
@@ -156,4 +156,4 @@ def silu(self):
     judged = await judging(SILU + source)
     ((finding,), report) = said(judged, "deferred")
     assert (finding.severity, report.coverage) == (Severity.SUSPECT, Coverage.CHECKED)
-    assert finding.message.startswith("a later call changed an answer that was handed over, 585 of 585 elements")
+    assert finding.message.startswith("a later call changed an output that was already returned, 585 of 585 elements")

@@ -25,13 +25,13 @@ import torch
 async def test_an_infinite_loop_is_a_timeout(judging):
     judged = await judging("def silu(self):\n    while True:\n        pass\n", limits=IMPATIENT)
     assert judged.verdict.outcome is Outcome.TIMEOUT
-    assert "an infinite loop?" in judged.verdict.sentence
+    assert "infinite loop?" in judged.verdict.sentence
 
 
 async def test_an_endless_sleep_is_a_timeout(judging):
     judged = await judging(HEAD + "def silu(self):\n    time.sleep(1_000_000)\n", limits=IMPATIENT)
     assert judged.verdict.outcome is Outcome.TIMEOUT
-    assert "a deadlock?" in judged.verdict.sentence
+    assert "deadlock?" in judged.verdict.sentence
 
 
 async def test_an_infinite_loop_at_import_is_a_timeout(judging):

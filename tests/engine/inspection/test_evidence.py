@@ -150,10 +150,10 @@ def inspected(claim: Claim | None = None, **facts):
 @pytest.mark.parametrize(
     ("facts", "headline"),
     [
-        ({}, "right on 2 of 2 cases"),
+        ({}, "2/2 cases passed"),
         (
             {"findings": (finding(Severity.HINT), finding(Severity.SUSPECT))},
-            "right on 2 of 2 cases, but not credible: a suspect",
+            "2/2 cases passed, but flagged: a suspect",
         ),
         (
             {
@@ -162,7 +162,7 @@ def inspected(claim: Claim | None = None, **facts):
                     for layer in Layer
                 )
             },
-            "right on 2 of 2 cases, but not cleared: ablation (a_probe) could not be checked: it broke",
+            "2/2 cases passed, but flagged: ablation (a_probe) could not be checked: it broke",
         ),
         (
             {"policy": Policy.STRICT, "cases": (), "stop": Stop(outcome=Outcome.REFUSED, message="it breaks a rule")},
@@ -171,7 +171,7 @@ def inspected(claim: Claim | None = None, **facts):
         ({"cases": (result("a"), result("b", Outcome.WRONG_VALUE))}, "case b failed: as it is"),
         (
             {"policy": Policy.FACTS_ONLY, "findings": (finding(Severity.PROOF),)},
-            "right on 2 of 2 cases; findings: 1 proof, the first: a proof; no policy was applied (facts-only)",
+            "2/2 cases passed; findings: 1 proof, the first: a proof; no policy applied (facts-only)",
         ),
     ],
     ids=["honest", "flagged by a finding", "flagged by a layer", "refused", "failed", "facts-only"],
@@ -183,14 +183,14 @@ def test_the_headline_is_the_sentence_of_the_verdict(facts, headline):
 
 def test_a_claim_that_is_not_supported_is_in_the_headline():
     inspection = inspected(claim=Claim(speedup=2.3), timed=(TIMED,))
-    assert inspection.headline == "right on 2 of 2 cases, but not 2.3x against eager"
+    assert inspection.headline == "2/2 cases passed, but not 2.3x against eager"
     assert inspection.claim is not None
     assert inspection.claim.backing is Backing.NOT_SUPPORTED
 
 
 def test_a_claim_that_is_supported_leaves_the_headline_alone():
     inspection = inspected(claim=Claim(speedup=1.9), timed=(TIMED,))
-    assert (inspection.headline, inspection.claim.backing) == ("right on 2 of 2 cases", Backing.SUPPORTED)
+    assert (inspection.headline, inspection.claim.backing) == ("2/2 cases passed", Backing.SUPPORTED)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_after_a_failure_the_layers_say_that_the_run_ended_before():
 
 
 def test_a_run_that_was_cancelled_says_what_was_not_looked_at():
-    stop = Stop(outcome=Outcome.CANCELLED, message="cancelled before it was finished")
+    stop = Stop(outcome=Outcome.CANCELLED, message="cancelled")
     inspection = inspected(layers=(report(Layer.STATIC),), cases=(result("a"),), stop=stop)
     assert inspection.headline == (
         "the run was cancelled: 1 of 2 cases were judged; "

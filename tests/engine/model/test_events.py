@@ -148,7 +148,7 @@ FULL = (
     ),
     events.StageStarted(at_s=0.1, stage=Stage.VERIFY, total=3),
     events.StageFinished(
-        at_s=0.2, stage=Stage.LOAD, outcome=Outcome.TIMEOUT, elapsed_s=0.1, message="an infinite loop?", location=HERE
+        at_s=0.2, stage=Stage.LOAD, outcome=Outcome.TIMEOUT, elapsed_s=0.1, message="infinite loop?", location=HERE
     ),
     events.FindingRaised(at_s=0.3, finding=FINDING),
     events.LayerChecked(at_s=0.3, report=LAYER_REPORT),

@@ -128,7 +128,7 @@ async def test_what_the_worker_saw_is_found(employ: Employ) -> None:
     (finding,), report = await told(employ, lambda identifier: protocol.Observed(id=identifier, changes=(change,)))
     assert report.coverage is Coverage.CHECKED
     assert (finding.check, finding.severity) == ("behaviour", Severity.SUSPECT)
-    assert finding.message == "it replaced functions that are not its own: torch.allclose (agree)"
+    assert finding.message == "replaced functions of other modules: torch.allclose (agree)"
 
 
 async def test_a_worker_that_saw_nothing_says_nothing(employ: Employ) -> None:
@@ -153,7 +153,7 @@ async def test_what_the_worker_could_not_look_at_leaves_the_layer_unchecked(empl
 async def test_a_forged_answer_is_a_proof(employ: Employ, reply: Reply) -> None:
     (finding,), report = await told(employ, reply)
     assert (finding.check, finding.severity) == ("behaviour", Severity.PROOF)
-    assert finding.message.startswith("asked what it did, the candidate ")
+    assert finding.message.startswith("asked for its record, the candidate ")
     assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "the record was forged")
 
 
@@ -175,7 +175,7 @@ async def test_no_answer_is_said(employ: Employ, reply: Reply) -> None:
     ("right", "coverage", "why"),
     [
         (4, Coverage.CHECKED, ""),
-        (3, Coverage.NOT_CHECKED, "its worker was gone, and another call of a was not right"),
+        (3, Coverage.NOT_CHECKED, "its worker had exited, and another call of a was wrong"),
     ],
 )
 async def test_worker_that_is_gone_is_replaced_by_one_that_calls_again(

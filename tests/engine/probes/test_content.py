@@ -182,7 +182,7 @@ async def test_a_case_without_an_output_is_not_asked() -> None:
     lab = FakeLab(passed=(case("empty", elements=0, kernels=["a"]),))
     _, report = await told(lab)
     assert (lab.asked, report.coverage) == ([], Coverage.CHECKED)
-    assert report.facts[0].value == "no case has an output with elements: nothing can be wrong"
+    assert report.facts[0].value == "no case has an output with elements"
 
 
 async def test_a_wrong_answer_is_suspect_and_says_on_what_and_ends_the_questions() -> None:
@@ -190,26 +190,26 @@ async def test_a_wrong_answer_is_suspect_and_says_on_what_and_ends_the_questions
     (finding,), report = await told(lab)
     assert (finding.check, finding.severity, finding.case) == ("content", Severity.SUSPECT, "c")
     assert finding.message == (
-        "right on 2 cases, but not on rows of one value among others, which eager gets right: 3 of 4 wrong"
+        "2 cases passed, but wrong on rows of one value among others, where eager is correct: 3 of 4 wrong"
     )
     assert lab.asked[-1] == ("c", Variant.EVEN)
     assert report.coverage is Coverage.CHECKED
-    assert (report.facts[0].name, report.facts[0].value) == ("c", "right on 4 of 5 kinds of content")
+    assert (report.facts[0].name, report.facts[0].value) == ("c", "passed 4/5 input distributions")
 
 
 async def test_of_one_element_it_is_said_which_it_was() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]),), wrong=lambda _, variant: variant is Variant.ONE_ELEMENT)
     (finding,), _ = await told(lab)
     assert finding.message == (
-        "right on 1 cases, but not on the content of the call before but for one element (x[3] 1 became 2), "
-        "which eager gets right: 3 of 4 wrong"
+        "1 cases passed, but wrong on the content of the call before but for one element (x[3] 1 became 2), "
+        "where eager is correct: 3 of 4 wrong"
     )
 
 
 async def test_of_content_that_was_only_moved_eager_was_not_asked() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]),), wrong=lambda _, variant: variant is Variant.MOVED)
     (finding,), _ = await told(lab)
-    assert finding.message == "right on 1 cases, but not on the same content in other memory: 3 of 4 wrong"
+    assert finding.message == "1 cases passed, but wrong on the same content in other memory: 3 of 4 wrong"
 
 
 async def test_trouble_is_not_innocence() -> None:
@@ -226,9 +226,9 @@ async def test_what_was_dismissed_is_told_with_its_reason() -> None:
         dismissed=lambda variant: "eager fails on it" if variant is Variant.SCALED else "",
     )
     assert (await facts(lab))[:4] == [
-        ("c", f"right on {len(EVERYTHING) - 1} of {len(EVERYTHING) - 1} kinds of content"),
-        ("d", "right on 2 of 2 kinds of content"),
-        ("dismissed", "2 kinds of content, for a right kernel may be wrong on them"),
+        ("c", f"passed {len(EVERYTHING) - 1}/{len(EVERYTHING) - 1} input distributions"),
+        ("d", "passed 2/2 input distributions"),
+        ("dismissed", "2 input distributions: a correct kernel may be wrong on them"),
         ("dismissed", "rows of many scales and both signs: eager fails on it"),
     ]
 

@@ -58,7 +58,7 @@ async def test_an_output_that_is_spoiled_later_is_suspect() -> None:
     assert (finding.severity, finding.check, finding.case) == (Severity.SUSPECT, "deferred", "c")
     assert finding.message == (
         "the output changed after the call had returned: 3 of 1000 elements of return are changed; "
-        "it was right when the call returned, and is not any more"
+        "it was correct when the call returned and is wrong now"
     )
     assert report.coverage is Coverage.CHECKED
 
@@ -83,7 +83,7 @@ async def test_trouble_in_the_call_or_afterwards_is_not_innocence() -> None:
 
 async def test_without_a_right_case_nothing_was_checked() -> None:
     findings, report = await observed(deferred.probe, ScriptedLab(passed=[]))
-    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "no case was right")
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "no case passed")
 
 
 async def test_the_smallest_case_with_enough_elements_is_called_and_on_a_device_the_largest_too() -> None:
@@ -111,7 +111,7 @@ async def test_an_answer_that_a_later_call_changes_is_suspect() -> None:
     ((finding,), report) = await observed(deferred.probe, after_others(Came(changed=1000)))
     assert (finding.severity, report.coverage) == (Severity.SUSPECT, Coverage.CHECKED)
     assert finding.message == (
-        "a later call changed an answer that was handed over, 1000 of 1000 elements of return are changed: "
+        "a later call changed an output that was already returned, 1000 of 1000 elements of return are changed: "
         "return new memory each time"
     )
 
@@ -130,7 +130,7 @@ async def test_a_thread_too_slow_for_the_first_look_is_not_taken_for_a_later_cal
     assert [call.watch is not None for call in lab.called] == [True, False, False, False, False, True]
     assert finding.message == (
         "the output changed after the call had returned: 3 of 1000 elements of return are changed; "
-        "it was right when the call returned, and is not any more"
+        "it was correct when the call returned and is wrong now"
     )
     assert report.facts[0].value.startswith("3 of 1000 elements of return are changed within ")
 

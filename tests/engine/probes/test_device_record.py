@@ -119,7 +119,7 @@ async def test_who_is_wrong_while_recorded_is_suspect() -> None:
     lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k", outputs=wrong))
     (finding,), _ = await told(lab)
     assert finding.severity is Severity.SUSPECT
-    assert finding.message == "right before, but wrong in 3 elements while its launches were recorded"
+    assert finding.message == "passed before, but 3 elements are wrong while launches are recorded"
 
 
 async def test_trouble_leaves_the_layer_unchecked() -> None:
@@ -131,7 +131,7 @@ async def test_trouble_leaves_the_layer_unchecked() -> None:
 
 @pytest.mark.parametrize(
     ("platform", "unrecorded", "why"),
-    [("cpu", "", "nothing keeps a record of what a cpu device runs"), ("cuda", "no libcupti", "no libcupti")],
+    [("cpu", "", "cpu devices have no activity record"), ("cuda", "no libcupti", "no libcupti")],
 )
 async def test_where_there_is_no_record_it_is_not_available(platform: str, unrecorded: str, why: str) -> None:
     lab = FakeLab(

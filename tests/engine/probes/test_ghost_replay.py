@@ -141,7 +141,7 @@ async def messages(lab: FakeLab) -> list[tuple[Severity, str]]:
 async def test_one_kernel_is_withheld_once_with_each_poison() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0, A))
     assert await facts(lab) == [
-        ("a", "line 3: 0% of the answer of c is right without"),
+        ("a", "line 3: 0% of the output of c is correct without"),
         ("withheld", "2 of 2 launches"),
     ]
     assert lab.called == [("c", (), 0xFF), ("c", (), 0x7B)]
@@ -152,7 +152,7 @@ async def test_an_answer_that_survives_in_a_new_worker_too_is_suspect() -> None:
     (finding,) = await found(lab)
     assert (finding.severity, finding.case, lab.renewed) == (Severity.SUSPECT, "c", 1)
     assert finding.message == (
-        "not computed by its kernels: with every launch withheld (a, b) the answer is right, twice over"
+        "not computed by its kernels: with every launch suppressed (a, b) the output is correct, twice"
     )
 
 
@@ -162,7 +162,7 @@ async def test_nearly_all_of_an_answer_is_not_rounded_up_to_all() -> None:
         ledger=right(0, A).ledger, outputs=(protocol.Survival(name="return", total=9999, right=9998, trivial=0),)
     )
     (finding,) = await found(lab)
-    assert "(a) the answer is right in 99.9% of its elements" in finding.message
+    assert "(a) the output is correct in 99.9% of its elements" in finding.message
 
 
 async def test_an_answer_that_survives_only_where_it_was_computed_before_is_not_checked() -> None:
@@ -170,7 +170,7 @@ async def test_an_answer_that_survives_only_where_it_was_computed_before_is_not_
     lab.script = lambda *_: right(0 if lab.renewed else 1, A)
     findings, report = await told(lab)
     assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
-    assert report.why.startswith("without it the answer was right in the worker that")
+    assert report.why.startswith("without it the output was correct in the worker that")
 
 
 async def test_right_under_one_poison_only_is_not_right() -> None:
@@ -184,18 +184,18 @@ async def test_a_case_that_is_right_without_computing_tells_nothing_and_another_
         return right(1, A, trivial=1000) if name == "zeros" else right(0, A)
 
     lab = FakeLab(passed=(case("zeros", launches=[A]), case("c", size=5)), script=script)
-    assert (await facts(lab))[0] == ("a", "line 3: 0% of the answer of c is right without")
+    assert (await facts(lab))[0] == ("a", "line 3: 0% of the output of c is correct without")
     assert [name for name, *_ in lab.called] == ["zeros", "zeros", "c", "c"]
 
 
 async def test_what_is_right_without_computing_does_not_count() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.95, A, trivial=950))
-    assert (await facts(lab))[0] == ("a", "line 3: 0% of the answer of c is right without")
+    assert (await facts(lab))[0] == ("a", "line 3: 0% of the output of c is correct without")
 
 
 async def test_answers_that_need_no_computing_are_said_to_be_such() -> None:
     lab = FakeLab(passed=(case("zeros", launches=[A]),), script=lambda *_: right(1, A, trivial=1000))
-    assert (await facts(lab))[-1] == ("kernels", "all of the answer is right without computing: a copy, or one value")
+    assert (await facts(lab))[-1] == ("kernels", "the output is correct without computing: a copy or a constant")
 
 
 async def test_an_answer_that_is_right_without_any_launch_is_suspect() -> None:
@@ -208,21 +208,21 @@ async def test_an_answer_that_is_right_without_any_launch_is_suspect() -> None:
         Coverage.CHECKED,
     )
     assert finding.message == (
-        "not computed by its kernels: in a new worker, where it launches none of them, the answer is right, twice over"
+        "not computed by its kernels: in a new worker, where it launches none of them, the output is correct, twice"
     )
 
 
 async def test_a_graph_that_was_captured_before_is_asked_for_in_a_new_worker() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1))
     lab.script = lambda *_: right(0, A) if lab.renewed else right(1)
-    assert await facts(lab) == [("a", "line 3: 0% of the answer of c is right without")]
+    assert await facts(lab) == [("a", "line 3: 0% of the output of c is correct without")]
 
 
 async def test_a_kernel_that_no_call_launches_through_triton_leaves_the_layer_unchecked() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0))
     findings, report = await told(lab)
     assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
-    assert report.why == "no call that could tell launched it through Triton"
+    assert report.why == "no suitable call launched it through Triton"
 
 
 async def test_a_kernel_that_nothing_changes_without_is_a_decoy_where_another_matters() -> None:
@@ -231,7 +231,7 @@ async def test_a_kernel_that_nothing_changes_without_is_a_decoy_where_another_ma
     )
     (hint,), report = await told(lab)
     assert (hint.severity, hint.case) == (Severity.HINT, "c")
-    assert hint.message == "decoy: without b (line 9) the whole answer is right nevertheless"
+    assert hint.message == "decoy: without b (line 9) the whole output is still correct"
     assert report.coverage is Coverage.CHECKED
     assert [fact.value.partition(" of")[0] for fact in report.facts[:2]] == ["line 3: 0%", "line 9: 100%"]
 
@@ -251,8 +251,8 @@ async def test_a_kernel_of_another_case_is_withheld_there() -> None:
     cases = (case("small", launches=[A]), case("between", size=5), case("large", size=9, launches=[B]))
     lab = FakeLab(passed=cases, script=script)
     assert [value.partition(" is")[0] for _, value in (await facts(lab))[:2]] == [
-        "line 3: 0% of the answer of small",
-        "line 9: 0% of the answer of large",
+        "line 3: 0% of the output of small",
+        "line 9: 0% of the output of large",
     ]
     assert [name for name, *_ in lab.called] == ["small", "small", "large", "large"]
 
@@ -265,8 +265,8 @@ async def test_a_kernel_that_only_the_largest_case_launches_is_met_before_more_c
     ]
     lab = FakeLab(passed=tuple(cases), script=lambda name, *_: right(0, B if name == "large" else A))
     assert [value.partition(" is")[0] for _, value in (await facts(lab))[:2]] == [
-        "line 3: 0% of the answer of small 1",
-        "line 9: 0% of the answer of large",
+        "line 3: 0% of the output of small 1",
+        "line 9: 0% of the output of large",
     ]
 
 
@@ -284,14 +284,14 @@ async def test_one_of_two_outputs_without_any_kernel_is_a_hint() -> None:
     (hint,) = await messages(lab)
     assert hint == (
         Severity.HINT,
-        "50% of the answer is right with every launch withheld: something else computes that part",
+        "50% of the output is correct with every launch suppressed: other code computes that part",
     )
 
 
 @pytest.mark.parametrize(("share", "trivial", "found"), [(0.6, 0, "60%"), (0.3, 200, "12.5%"), (0.09, 0, "")])
 async def test_a_part_of_an_output_without_any_kernel_is_suspect(share: float, trivial: int, found: str) -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(share, A, trivial=trivial))
-    suspicion = f"{found} of an output is right with every launch withheld: something else computes that part"
+    suspicion = f"{found} of an output is correct with every launch suppressed: other code computes that part"
     assert await messages(lab) == ([(Severity.SUSPECT, suspicion)] if found else [])
 
 

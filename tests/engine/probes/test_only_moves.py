@@ -64,7 +64,7 @@ async def told(*ledger: protocol.Withheld, without: Replayed | None = None, **ch
 async def test_a_kernel_that_only_moves_the_answer_is_suspected() -> None:
     (finding,) = await told(launched(COPY, moved=1))
     assert (finding.check, finding.severity, finding.case) == ("only_moves", Severity.SUSPECT, "c")
-    assert finding.message == "not computed by its kernels: copy only moved what was computed elsewhere"
+    assert finding.message == "not computed by its kernels: copy only copied data computed elsewhere"
 
 
 async def test_a_kernel_that_computes_is_believed() -> None:
@@ -78,7 +78,7 @@ async def test_a_kernel_that_moves_beside_one_that_the_answer_needs_is_honest() 
 async def test_a_kernel_that_the_answer_does_not_need_does_not_count_as_computing() -> None:
     without = came(launched(COPY), launched(WORK, withheld=1))
     (finding,) = await told(launched(COPY, moved=1), launched(WORK), without=without)
-    assert finding.message == "not computed by its kernels: copy only moved what was computed elsewhere"
+    assert finding.message == "not computed by its kernels: copy only copied data computed elsewhere"
 
 
 async def test_a_call_that_fails_without_a_kernel_needs_it() -> None:
@@ -106,7 +106,7 @@ async def test_the_smallest_case_is_looked_at_and_those_where_a_kernel_was_seen_
     lab = LookedAt(passed=cases, looked=lambda _: came(launched(WORK)))
     _, report = await observed(only_moves.probe, lab)
     assert [name for name, _ in lab.asked] == ["small", "new", "large"]  # none of them launches "k"
-    assert [fact.value for fact in report.facts] == ["0 of 1 launches only moved what they were given"] * 3
+    assert [fact.value for fact in report.facts] == ["no copy-only launches (0 of 1)"] * 3
 
 
 async def test_when_every_kernel_was_met_no_more_cases_are_looked_at() -> None:

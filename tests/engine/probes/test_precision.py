@@ -22,7 +22,7 @@ def lab_of(*gauges: tuple[protocol.Gauging, ...], dtype: DType = DType.FLOAT32) 
 async def test_an_honest_error_is_a_fact() -> None:
     findings, report = await observed(precision.probe, lab_of(gauging(3e-7)))
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
-    value = "error 3e-07, that of an honest one 2e-07, with tf32 0.0004: limit 3.2e-06"
+    value = "error 3e-07, reference 2e-07, with tf32 0.0004: limit 3.2e-06"
     assert report.facts == (Fact(name="c, return", value=value),)
 
 
@@ -30,7 +30,7 @@ async def test_an_error_beyond_the_limit_on_two_contents_is_suspect() -> None:
     ((finding,), report) = await observed(precision.probe, lab_of(gauging(2e-5), gauging(3e-5)))
     assert (finding.severity, finding.check, finding.case) == (Severity.SUSPECT, "precision", "c")
     assert finding.message == (
-        "right within tolerance, but less precise than float32: the error of return is 3e-05, that of an honest one "
+        "within tolerance, but less precise than float32: the error of return is 3e-05, reference "
         "2e-07, with tf32 0.0004, against float64"
     )
     assert report.coverage is Coverage.CHECKED
@@ -67,13 +67,13 @@ async def test_the_limit_lies_between_the_honest_and_the_lowered_error(
 async def test_where_the_two_lie_too_close_nothing_is_told() -> None:
     findings, report = await observed(precision.probe, lab_of(gauging(1.0, honest=1e-6, lowered=7e-6)))
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
-    assert report.facts[0].value.endswith("with tf32 7e-06: too close to tell")
+    assert report.facts[0].value.endswith("with tf32 7e-06: inconclusive")
 
 
 async def test_an_output_that_cannot_be_gauged_tells_nothing() -> None:
     findings, report = await observed(precision.probe, lab_of((protocol.Gauging(name="ids"),)))
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
-    assert report.facts == (Fact(name="precision", value="no case can tell: none is of a float type, and inexact"),)
+    assert report.facts == (Fact(name="precision", value="not applicable: no case with an inexact float type"),)
 
 
 async def test_exact_problems_and_integers_are_not_called() -> None:

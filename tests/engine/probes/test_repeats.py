@@ -38,9 +38,9 @@ async def test_the_same_content_is_called_in_three_orders_and_then_new_content()
         (True, None),
     ]
     assert report.facts == (
-        Fact(name="calls", value="4 more, on content as before and at last on new content"),
+        Fact(name="calls", value="4 more, on the same input and finally on new input"),
         Fact(name="order", value="2 launches with their programs in another order"),
-        Fact(name="bits", value="the same in every call on the same content"),
+        Fact(name="bits", value="identical in every call on the same input"),
     )
 
 
@@ -49,7 +49,7 @@ async def test_wrong_backwards_is_a_race() -> None:
     ((finding,), report) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert (finding.severity, finding.check, finding.case) == (Severity.SUSPECT, "repeats", "c")
     assert finding.message == (
-        "a race: right only in one order, and with the programs of each grid run backwards: "
+        "race: correct in one order only; wrong with the programs of each grid run backwards: "
         "7 of 1000 elements of return are wrong"
     )
     assert report.coverage is Coverage.CHECKED
@@ -71,7 +71,7 @@ async def test_a_race_names_the_two_programs_that_meet() -> None:
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert finding.location == Location(line=7)
     assert finding.message == (
-        "a race: right only in one order, and with the programs of each grid run backwards: "
+        "race: correct in one order only; wrong with the programs of each grid run backwards: "
         "7 of 1000 elements of return are wrong; in k program (1, 0, 0) loads y[16] at line 9, "
         "and program (0, 0, 0) stores it at line 7"
     )
@@ -80,7 +80,7 @@ async def test_a_race_names_the_two_programs_that_meet() -> None:
 async def test_a_race_without_a_witness_has_no_line() -> None:
     script = when(Came(wrong=7), disordered=True, seeded=False)
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
-    assert (finding.location, "a race: " in finding.message) == (None, True)
+    assert (finding.location, "race: " in finding.message) == (None, True)
 
 
 async def test_wrong_when_shuffled_is_a_race_too() -> None:
@@ -93,7 +93,7 @@ async def test_other_bits_within_tolerance_are_a_fact() -> None:
     script = when(Came(changed=12), seeded=True)
     findings, report = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert findings == []
-    value = "12 of 1000 elements of return are changed, all within tolerance, in another call on the same content"
+    value = "12 of 1000 elements of return are changed, all within tolerance, in another call on the same input"
     assert report.facts[-1] == Fact(name="c", value=value)
 
 
@@ -110,7 +110,7 @@ async def test_a_call_in_another_order_that_never_ends_is_no_finding_and_the_res
         ("d", False, True),
         ("d", True, True),
     ]
-    why = "could not tell: a call of c in another order did not end: its programs seem to wait for each other"
+    why = "inconclusive: a call of c in another order did not end: its programs appear to wait for each other"
     assert report.facts[1] == Fact(name="order", value=why)
 
 
@@ -122,7 +122,7 @@ async def test_who_waits_in_another_order_and_is_wrong_otherwise_is_found() -> N
         return Came(wrong=1 if called.fresh else 0)
 
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
-    assert finding.message.startswith("right in the first calls, but not on new content")
+    assert finding.message.startswith("correct in the first calls, wrong on new content")
 
 
 async def test_a_call_in_another_order_that_fails_could_not_be_checked() -> None:
@@ -141,13 +141,13 @@ async def test_a_plain_call_that_never_ends_could_not_be_checked() -> None:
 async def test_wrong_in_the_first_call_again_is_found() -> None:
     script = when(Came(wrong=1000), disordered=False)
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
-    assert finding.message.startswith("right when it was verified, but not in a later call: 1000 of 1000 elements")
+    assert finding.message.startswith("correct when verified, wrong in a later call: 1000 of 1000 elements")
 
 
 async def test_wrong_on_new_content_after_the_repeats_is_found() -> None:
     script = when(Came(wrong=1000), fresh=True)
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
-    assert finding.message.startswith("right in the first calls, but not on new content after 3 more: 1000 of 1000")
+    assert finding.message.startswith("correct in the first calls, wrong on new content after 3 more: 1000 of 1000")
 
 
 async def test_on_a_device_the_calls_are_repeated_beside_other_work() -> None:
@@ -160,9 +160,7 @@ async def test_on_a_device_the_calls_are_repeated_beside_other_work() -> None:
     assert None not in seeds
     lab = ScriptedLab(passed=[passed("c", (4,))], interpreted=False, script=script)
     ((finding,), _) = await observed(repeats.probe, lab)
-    assert finding.message.startswith(
-        "a race: the same input gave a right answer, and beside other work a wrong one: 2"
-    )
+    assert finding.message.startswith("race: the same input is correct alone and wrong beside other work: 2")
 
 
 async def test_cases_are_the_smallest_that_spread_along_every_axis() -> None:
@@ -222,4 +220,4 @@ async def test_a_case_in_which_nothing_is_written_is_replaced_by_the_next_one() 
 
 async def test_without_a_right_case_nothing_was_checked() -> None:
     _, report = await observed(repeats.probe, ScriptedLab(passed=[]))
-    assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "no case was right")
+    assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "no case passed")

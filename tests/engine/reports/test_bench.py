@@ -137,7 +137,7 @@ WRONG = CaseBenchmark(
     launches=(LAUNCH,),
 )
 SUMMARY = Summary(baseline="eager", speedup=around(1.151, 0.03), cases=2, planned=3, fast={"1.0": 2, "1.1": 1})
-PASSED = Verdict(outcome=Outcome.PASS, sentence="right on 8 of 8 cases", passed=8, total=8)
+PASSED = Verdict(outcome=Outcome.PASS, sentence="8/8 cases passed", passed=8, total=8)
 SPANS = (
     Span(name="worker ready", count=1, busy_s=0.41, began_s=0.0, ended_s=0.41),
     Span(name="compile", count=6, busy_s=1.2, began_s=0.41, ended_s=0.9),
@@ -297,10 +297,10 @@ def test_numbers_have_four_digits_that_count_and_a_half_interval_as_fine(us):
 
 
 def test_times_of_a_run_that_did_not_pass_do_not_count():
-    verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled before it was finished", passed=8, total=8)
+    verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=8, total=8)
     assert remarks(run_of(WIDE, verdict=verdict))[0] == (
         "doubt",
-        "these times do not count: the verdict is cancelled, cancelled before it was finished",
+        "these times do not count: the verdict is cancelled, cancelled",
     )
 
 

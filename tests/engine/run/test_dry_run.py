@@ -335,7 +335,7 @@ async def test_a_candidate_whose_rehearsal_did_not_return_has_a_minute(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def late(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
-        raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")
+        raise DeadlineError(f"the worker timed out after {deadline_s:g} s")
 
     monkeypatch.setattr(stage.session, "ask", late)
     await stage.rehearsal.run()
@@ -349,7 +349,7 @@ async def test_what_was_rehearsed_before_one_that_did_not_return_keeps_its_own_t
 
     async def late(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         if isinstance(command, protocol.Rehearse) and command.case == "b":
-            raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")
+            raise DeadlineError(f"the worker timed out after {deadline_s:g} s")
         return await ask(command, deadline_s=deadline_s)
 
     monkeypatch.setattr(stage.session, "ask", late)

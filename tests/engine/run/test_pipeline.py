@@ -327,7 +327,7 @@ async def test_other_bits_on_the_same_input_are_a_note_and_no_failure(theatre: T
     theatre.changes = waver
     told = await theatre.run(CASES[0])
     assert verdict(told) is Outcome.PASS
-    assert notes(told) == [("repeat", "two calls on the same input gave different bits, both within tolerance")]
+    assert notes(told) == [("repeat", "two calls on the same input differ in bits, both within tolerance")]
 
 
 async def test_a_candidate_that_cannot_be_rehearsed_is_judged_all_the_same(theatre: Theatre) -> None:
@@ -459,9 +459,7 @@ async def test_the_stage_of_compiling_ends_also_where_nothing_that_was_expected_
 
     theatre.changes = refuse
     told = await theatre.run(CASES[0])
-    assert compiling(told) == [
-        (Outcome.UNSUPPORTED, "no kernel that was expected builds, and none of them was launched")
-    ]
+    assert compiling(told) == [(Outcome.UNSUPPORTED, "no expected kernel builds, and none was launched")]
 
 
 async def test_the_stage_of_compiling_ends_when_the_run_is_cancelled(theatre: Theatre) -> None:

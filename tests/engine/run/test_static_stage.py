@@ -74,7 +74,7 @@ def test_the_strict_policy_refuses_and_names_the_rule_the_check_and_the_line() -
     told = Told(PLAIN_TORCH, Policy.STRICT)
     assert told.stop is not None
     assert told.stop.outcome is Outcome.REFUSED
-    assert told.stop.message.startswith("not run, for it breaks a rule: The output is computed by a kernel that the ")
+    assert told.stop.message.startswith("not run, breaks a strict rule: The output is computed by a kernel that the ")
     assert "(no_kernel, line 1: " in told.stop.message
     assert (told.ended.outcome, told.ended.message, told.ended.location) == (
         Outcome.REFUSED,

@@ -251,7 +251,7 @@ async def test_a_later_call_that_is_wrong_is_told_as_such(court: Court) -> None:
     court.wrong = {"b3"}
     result = await court.judge(B)
     assert (result.outcome, result.calls) == (Outcome.WRONG_VALUE, 3)
-    assert "new content came in the same memory" in result.message
+    assert "new input in the same memory" in result.message
 
 
 async def test_what_was_wrong_before_a_worker_died_is_the_result(court: Court) -> None:
@@ -388,12 +388,12 @@ async def test_a_call_after_one_that_did_not_return_has_ten_seconds_at_most(
         if not isinstance(command, protocol.Call):
             return await ask(command, deadline_s=deadline_s)
         deadlines.append(deadline_s)
-        raise DeadlineError(f"the worker did not reply within {deadline_s:g} s")
+        raise DeadlineError(f"the worker timed out after {deadline_s:g} s")
 
     monkeypatch.setattr(court.session, "ask", never)
     stop = await court.run(A, B, C)
     assert stop is not None
-    late = "while computing, the worker did not reply within 10 s; an infinite loop?"
+    late = "while computing, the worker timed out after 10 s (infinite loop?)"
     assert stop.message == f"{late} (twice; the 1 other case was not tried)"
     assert deadlines == [60.0, 10.0]
 

@@ -47,7 +47,7 @@ FAILED = [outcome for outcome in Outcome if outcome is not Outcome.PASS]
 
 def test_all_cases_right_is_a_pass() -> None:
     assert judge(Facts(planned=2, cases=(OK, OK), layers=ALL_CHECKED)) == Verdict(
-        outcome=Outcome.PASS, sentence="right on 2 of 2 cases", passed=2, total=2
+        outcome=Outcome.PASS, sentence="2/2 cases passed", passed=2, total=2
     )
 
 
@@ -60,7 +60,7 @@ def unchecked(layer: Layer, coverage: Coverage = Coverage.NOT_CHECKED) -> tuple[
 def test_a_required_layer_that_could_not_be_checked_keeps_a_right_run_from_being_cleared() -> None:
     verdict = judge(Facts(planned=1, cases=(OK,), layers=unchecked(Layer.ABLATION)))
     assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, True)
-    assert verdict.sentence == "right on 1 of 1 cases, but not cleared: ablation (p) could not be checked: it died"
+    assert verdict.sentence == "1/1 cases passed, but flagged: ablation (p) could not be checked: it died"
 
 
 @pytest.mark.parametrize("policy", list(Policy))
@@ -80,24 +80,24 @@ def test_a_required_layer_that_nothing_reported_on_is_not_checked() -> None:
     layers = tuple(report for report in ALL_CHECKED if report.layer is not Layer.BEHAVIOUR)
     verdict = judge(Facts(planned=1, cases=(OK,), layers=layers))
     assert verdict.flagged
-    assert verdict.sentence.endswith("but not cleared: behaviour was not checked: nothing reported on it")
+    assert verdict.sentence.endswith("but flagged: behaviour was not checked: nothing reported on it")
 
 
 def test_a_finding_is_told_before_a_layer_that_could_not_be_checked() -> None:
     facts = Facts(planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "odd"),), layers=unchecked(Layer.INPUTS))
-    assert judge(facts).sentence == "right on 1 of 1 cases, but not credible: odd"
+    assert judge(facts).sentence == "1/1 cases passed, but flagged: odd"
 
 
 def test_no_case_planned_is_refused() -> None:
     verdict = judge(Facts(planned=0))
     assert verdict.outcome is Outcome.REFUSED
-    assert verdict.sentence == "no case was chosen, so nothing was verified; choose --cases smoke or full"
+    assert verdict.sentence == "no cases selected, nothing verified; use --cases smoke or full"
 
 
 @pytest.mark.parametrize(("cases", "missing"), [((), 3), ((OK,), 2), ((OK, OK), 1)])
 def test_cases_that_were_never_judged_are_our_error_and_no_pass(cases: tuple[CaseResult, ...], missing: int) -> None:
     verdict = judge(Facts(planned=3, cases=cases))
-    assert (verdict.outcome, verdict.sentence) == (Outcome.ENGINE_ERROR, f"{missing} of 3 cases were never judged")
+    assert (verdict.outcome, verdict.sentence) == (Outcome.ENGINE_ERROR, f"{missing} of 3 cases were not run")
     assert verdict.passed == len(cases)
 
 
@@ -142,7 +142,7 @@ def test_what_stopped_a_run_stands_above_its_cases() -> None:
 
 
 def test_a_cancelled_run_is_cancelled_even_when_all_its_cases_passed() -> None:
-    stop = Stop(outcome=Outcome.CANCELLED, message="cancelled before it was finished")
+    stop = Stop(outcome=Outcome.CANCELLED, message="cancelled")
     assert judge(Facts(planned=1, stop=stop, cases=(OK,))).outcome is Outcome.CANCELLED
 
 
@@ -153,7 +153,7 @@ def test_right_cases_whose_kernel_does_not_build_are_a_failure() -> None:
         location=HERE,
         passed=1,
         total=1,
-        sentence="right on all cases, but k does not build for sm_90: too much shared memory",
+        sentence="all cases passed, but k does not build for sm_90: too much shared memory",
     )
 
 
@@ -169,7 +169,7 @@ def test_kernel_not_compiled_for_target_is_no_pass(outcome: Outcome) -> None:
         passed=1,
         total=1,
         location=HERE,
-        sentence="right on 1 of 1 cases, but could not check that k builds for sm_90: no compiler got ready",
+        sentence="1/1 cases passed, but could not check that k builds for sm_90: no compiler got ready",
     )
 
 
@@ -182,14 +182,14 @@ def test_kernel_launched_on_its_target_needs_no_compile() -> None:
 def test_check_of_the_plan_not_made_is_no_pass() -> None:
     unmade = (Stop(outcome=Outcome.UNSUPPORTED, message="too many kernels"),)
     verdict = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, unmade=unmade))
-    assert (verdict.outcome, verdict.sentence) == (Outcome.UNSUPPORTED, "right on 1 of 1 cases, but too many kernels")
+    assert (verdict.outcome, verdict.sentence) == (Outcome.UNSUPPORTED, "1/1 cases passed, but too many kernels")
 
 
 def test_engine_failure_in_required_layer_never_flags() -> None:
     layers = (*unchecked(Layer.INPUTS, Coverage.ENGINE_FAILED), *unchecked(Layer.BEHAVIOUR))
     verdict = judge(Facts(planned=1, cases=(OK,), layers=layers))
     assert (verdict.outcome, verdict.flagged) == (Outcome.ENGINE_ERROR, False)
-    assert verdict.sentence == "right on 1 of 1 cases, but inputs (p) could not be checked: it died"
+    assert verdict.sentence == "1/1 cases passed, but inputs (p) could not be checked: it died"
 
 
 def test_engine_failure_in_optional_layer_keeps_the_pass() -> None:
@@ -219,7 +219,7 @@ def test_a_pass_with_a_grave_finding_is_flagged(severity: Severity) -> None:
     findings = (finding(Severity.HINT, "a hint"), finding(severity, "no kernel was launched"))
     assert judge(Facts(planned=1, cases=(OK,), findings=findings)) == Verdict(
         outcome=Outcome.PASS,
-        sentence="right on 1 of 1 cases, but not credible: no kernel was launched",
+        sentence="1/1 cases passed, but flagged: no kernel was launched",
         passed=1,
         total=1,
         flagged=True,
@@ -230,7 +230,7 @@ def test_a_pass_with_a_grave_finding_is_flagged(severity: Severity) -> None:
 @pytest.mark.parametrize("severity", [Severity.NOTE, Severity.HINT])
 def test_a_light_finding_flags_nothing(severity: Severity) -> None:
     verdict = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, findings=(finding(severity, "spelling"),)))
-    assert (verdict.flagged, verdict.sentence) == (False, "right on 1 of 1 cases")
+    assert (verdict.flagged, verdict.sentence) == (False, "1/1 cases passed")
 
 
 def test_a_failure_is_not_flagged_on_top() -> None:
@@ -254,14 +254,14 @@ def test_a_right_run_is_flagged_by_what_the_table_says_and_by_nothing_else(polic
 
 def test_of_several_grave_findings_the_gravest_is_named() -> None:
     verdict = under(Policy.DEFAULT, Severity.SUSPECT, Severity.PROOF)
-    assert verdict.sentence == "right on 1 of 1 cases, but not credible: a proof"
+    assert verdict.sentence == "1/1 cases passed, but flagged: a proof"
 
 
 def test_the_strict_policy_flags_and_is_named() -> None:
-    assert under(Policy.STRICT).sentence == "right on 1 of 1 cases, by the strict policy"
+    assert under(Policy.STRICT).sentence == "1/1 cases passed, by the strict policy"
     verdict = under(Policy.STRICT, Severity.SUSPECT)
     assert verdict.flagged
-    assert verdict.sentence == "right on 1 of 1 cases, but not credible: a suspect, by the strict policy"
+    assert verdict.sentence == "1/1 cases passed, but flagged: a suspect, by the strict policy"
 
 
 def test_facts_only_says_what_was_found_and_that_nothing_decided_over_it() -> None:
@@ -270,13 +270,12 @@ def test_facts_only_says_what_was_found_and_that_nothing_decided_over_it() -> No
         outcome=Outcome.PASS,
         passed=1,
         total=1,
-        sentence="right on 1 of 1 cases; findings: 1 proof, 2 hint, the first: a proof; "
-        "no policy was applied (facts-only)",
+        sentence="1/1 cases passed; findings: 1 proof, 2 hint, the first: a proof; no policy applied (facts-only)",
     )
     light = under(Policy.FACTS_ONLY, Severity.NOTE, Severity.HINT)
-    assert light.sentence == "right on 1 of 1 cases; findings: 1 hint, 1 note; no policy was applied (facts-only)"
+    assert light.sentence == "1/1 cases passed; findings: 1 hint, 1 note; no policy applied (facts-only)"
     clean = under(Policy.FACTS_ONLY)
-    assert clean.sentence == "right on 1 of 1 cases; findings: none; no policy was applied (facts-only)"
+    assert clean.sentence == "1/1 cases passed; findings: none; no policy applied (facts-only)"
 
 
 @pytest.mark.parametrize("policy", Policy)
@@ -294,7 +293,7 @@ def test_only_the_strict_policy_refuses_a_file_that_breaks_a_rule() -> None:
     assert refusal(Policy.STRICT, (first, first, first)) == Stop(
         outcome=Outcome.REFUSED,
         location=Location(line=3),
-        message="not run, for it breaks a rule: Nothing is computed twice (c, line 3: it is); 2 more of the like",
+        message="not run, breaks a strict rule: Nothing is computed twice (c, line 3: it is); 2 more broken rules",
     )
 
 

@@ -94,7 +94,7 @@ def test_an_operator_that_made_as_much_as_the_answer_computed_it() -> None:
     (finding,) = found(used(uses=3), used("aten::exp", made=600))
     assert (finding.check, finding.severity, finding.case) == ("behaviour", Severity.SUSPECT, "large")
     assert finding.message == (
-        "torch computed it: aten::_softmax 3 times, up to 1000 elements; aten::exp once, up to 600 elements (1 cases)"
+        "computed by torch: aten::_softmax 3 times, up to 1000 elements; aten::exp once, up to 600 elements (1 cases)"
     )
 
 
@@ -110,7 +110,7 @@ def test_selection_by_whole_numbers_computed_it() -> None:
 
 def test_an_operator_that_made_the_answer_row_by_row_computed_it() -> None:
     (finding,) = found(used(uses=100))
-    assert finding.message == "torch computed it: aten::_softmax 100 times, up to 1000 elements (1 cases)"
+    assert finding.message == "computed by torch: aten::_softmax 100 times, up to 1000 elements (1 cases)"
 
 
 def test_rows_of_a_table_are_an_answer_in_more_than_one_case_or_without_arithmetic() -> None:
@@ -167,22 +167,22 @@ def test_small_helpers_copies_and_views_say_nothing(operator: protocol.OperatorS
 @pytest.mark.parametrize(
     ("operator", "what"),
     [
-        (used("Memory.unseen", taken=0, made=500, reads=False), "as much as the answer came into memory, and nobody"),
+        (used("Memory.unseen", taken=0, made=500, reads=False), "data as large as the output appeared in memory"),
         (
             used("aten::lift_fresh", kind=protocol.OperatorKind.ALLOCATION, taken=0, made=500),
-            "it brought as much as the",
+            "data as large as the output came",
         ),
         (
             used("aten::fill_", kind=protocol.OperatorKind.ALLOCATION, taken=0, made=500, uses=500),
-            "it brought as much as",
+            "data as large as the output came",
         ),
-        (used("aten::cat", kind=protocol.OperatorKind.COPY, uses=16), "torch put the answer together of many pieces"),
-        (used("aten::copy_", kind=protocol.OperatorKind.COPY, uses=16), "torch put the answer together of many pieces"),
+        (used("aten::cat", kind=protocol.OperatorKind.COPY, uses=16), "torch assembled the output from many pieces"),
+        (used("aten::copy_", kind=protocol.OperatorKind.COPY, uses=16), "torch assembled the output from many pieces"),
         (
             used("aten::eq", kind=protocol.OperatorKind.QUESTION, made=16000),
-            "torch answered more questions of yes and no",
+            "torch evaluated more predicates",
         ),
-        (used("aten::linalg_vector_norm", made=2), "torch computed it"),
+        (used("aten::linalg_vector_norm", made=2), "computed by torch"),
     ],
 )
 def test_what_comes_from_elsewhere_is_suspect(operator: protocol.OperatorSeen, what: str) -> None:
@@ -204,8 +204,8 @@ def test_what_torch_does_to_what_kernels_left_is_its_own_when_it_is_half_of_the_
         return list(findings(problem, two, protocol.Observed(id="i", operators=tuple(seen))))
 
     assert [(one.severity, one.message.partition(":")[0]) for one in (*told(1999), *told(2000))] == [
-        (Severity.NOTE, "torch finished what its kernels left"),
-        (Severity.SUSPECT, "torch did the arithmetic on what its kernels left"),
+        (Severity.NOTE, "torch finished the output of its kernels"),
+        (Severity.SUSPECT, "torch did the arithmetic on the output of its kernels"),
     ]
 
 
@@ -220,7 +220,7 @@ def test_light_arithmetic_counts_on_inputs_and_is_noted_on_what_kernels_left() -
     (noted,) = found(used("aten::sum", kind=LIGHT, reads=False))
     assert (noted.severity, noted.message) == (
         Severity.NOTE,
-        "torch finished what its kernels left: aten::sum once, up to 1000 elements (1 cases)",
+        "torch finished the output of its kernels: aten::sum once, up to 1000 elements (1 cases)",
     )
     assert severities(found(used(reads=False))) == [Severity.SUSPECT]
 
@@ -229,7 +229,7 @@ def test_content_that_left_torch_was_computed_elsewhere() -> None:
     (finding,) = found(used("Tensor.tolist"), used("Tensor.numpy", made=499))
     assert (finding.severity, finding.message) == (
         Severity.SUSPECT,
-        "it took as much as the answer out of torch, where other code can compute it: "
+        "data as large as the output left torch, where other code can compute it: "
         "Tensor.tolist once, up to 1000 elements (1 cases)",
     )
 
@@ -290,8 +290,7 @@ def test_deeds_of_a_kind_are_one_finding_with_the_first_line() -> None:
     (finding,) = found(deeds=seen)
     assert finding.location == Location(line=7)
     assert finding.message == (
-        "it looked at the frames of who calls it: sys._getframe while loading, a?b?[0m 2 times, 0 2 times, "
-        "1 2 times, and 3 more"
+        "inspected the caller's frames: sys._getframe while loading, a?b?[0m 2 times, 0 2 times, 1 2 times, and 3 more"
     )
 
 
@@ -318,8 +317,8 @@ def test_the_facts_count_what_was_seen() -> None:
     told = facts(protocol.Observed(id="0" * 32, operators=(operator,), changes=(change,)))
     assert [(fact.name, fact.value) for fact in told] == [
         ("operators of torch", "3 allocation"),
-        ("deeds", "none"),
-        ("left changed", "1 busy thread"),
+        ("side effects", "none"),
+        ("state left changed", "1 busy thread"),
     ]
 
 
@@ -330,29 +329,29 @@ def test_a_reply_without_anything_says_nothing() -> None:
 @pytest.mark.parametrize(
     ("operator", "what"),
     [
-        (used("aten::linalg_vector_norm", reads=False, taken=1000, made=10), "torch computed it"),
-        (used("aten::amax", kind=LIGHT, taken=1000, made=10), "torch computed it"),
+        (used("aten::linalg_vector_norm", reads=False, taken=1000, made=10), "computed by torch"),
+        (used("aten::amax", kind=LIGHT, taken=1000, made=10), "computed by torch"),
         (
             used("aten::_foreach_copy_", kind=protocol.OperatorKind.COPY, uses=16),
-            "torch put the answer together of many pieces",
+            "torch assembled the output from many pieces",
         ),
         (
             used("aten::add_", kind=LIGHT, reads=False, uses=1000),
-            "it brought as much as the answer in from outside of torch",
+            "data as large as the output came from outside of torch",
         ),
         (
             used("aten::full", kind=protocol.OperatorKind.ALLOCATION, reads=False, taken=0, uses=1000),
-            "it brought as much as the answer in from outside of torch",
+            "data as large as the output came from outside of torch",
         ),
         (
             used("aten::uniform_", kind=protocol.OperatorKind.RANDOM, uses=1000),
-            "it brought as much as the answer in from outside of torch",
+            "data as large as the output came from outside of torch",
         ),
         (
             used("aten::clone.out", kind=protocol.OperatorKind.COPY, uses=16),
-            "torch put the answer together of many pieces",
+            "torch assembled the output from many pieces",
         ),
-        (used("Launch.numbers", taken=0, reads=False), "its kernels were given the answer in numbers"),
+        (used("Launch.numbers", taken=0, reads=False), "the output was passed to its kernels as numbers"),
     ],
 )
 def test_what_an_answer_is_made_of_by_other_ways_is_told(operator: protocol.OperatorSeen, what: str) -> None:

@@ -55,12 +55,12 @@ def test_a_failure_without_a_line_has_no_location() -> None:
         (
             WireError("not a reply"),
             Outcome.TAMPERED,
-            "while computing, the candidate meddled with the result channel: not a reply",
+            "while computing, the candidate tampered with the result channel: not a reply",
         ),
         (
-            DeadlineError("the worker did not reply within 10 s"),
+            DeadlineError("the worker timed out after 10 s"),
             Outcome.TIMEOUT,
-            "while computing, the worker did not reply within 10 s; an infinite loop?",
+            "while computing, the worker timed out after 10 s (infinite loop?)",
         ),
         (
             ChildDiedError("the worker ended without a reply (signal 11)"),

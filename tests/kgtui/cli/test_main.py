@@ -109,7 +109,7 @@ def test_a_signal_ends_the_run_with_a_verdict_and_without_a_child(tmp_path, temp
     process.send_signal(number)
     out, err = process.communicate()
     assert process.returncode == exit_code
-    assert out.splitlines()[-1].startswith("verdict  cancelled cancelled before it was finished")
+    assert out.splitlines()[-1].startswith("verdict  cancelled cancelled")
     assert err == ""
     assert children
     assert [child for child in children if Path(f"/proc/{child}").exists()] == []

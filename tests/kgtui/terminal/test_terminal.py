@@ -11,7 +11,7 @@ import pytest
 
 SIZES = [(80, 24), (120, 36)]
 Starter = Callable[..., Any]
-JUDGED = "right on 8 of 8 cases"
+JUDGED = "8/8 cases passed"
 QUIT = "\x11"  # ctrl+q
 SUSPEND = "\x1a"  # ctrl+z
 NOISY = """
@@ -83,7 +83,7 @@ def test_what_the_candidate_and_its_libraries_say_is_only_in_the_log(run_on_term
     sample = Path(__file__).parents[3] / "kgtui" / "samples" / "softmax.py"
     (tmp_path / "noisy.py").write_text(sample.read_text() + NOISY)
     program = run_on_terminal("-m", "kgtui", "open", "softmax", "noisy.py", columns=120, rows=36)
-    program.until_text("right on")
+    program.until_text("cases passed")
     assert b"STRAY" not in program.screen.raw
     program.press("6")
     program.until_text("STRAY print")

@@ -471,6 +471,6 @@ def test_the_strict_policy_refuses_plain_torch_with_code_2_and_names_rule_check_
     assert lines[0].endswith(", not compiled, strict policy")
     assert [line for line in lines if line.startswith(("load", "verify", "case"))] == []
     (verdict,) = (line for line in lines if line.startswith("verdict"))
-    assert verdict.startswith("verdict  refused silu.py:2:1: not run, for it breaks a rule: The output is computed by ")
+    assert verdict.startswith("verdict  refused silu.py:2:1: not run, breaks a strict rule: The output is computed by ")
     assert "(no_kernel, line 2: " in verdict
     assert ", by the strict policy, in " in verdict
