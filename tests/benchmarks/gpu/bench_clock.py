@@ -35,7 +35,8 @@ from engine.model import BenchmarkPlan, Candidate, Finding, Plan, Problem, Sever
 from engine.model.benchmark import CaseBenchmark, Comparison, Standing
 from engine.model.events import CaseBenchmarked, FindingRaised, RunFinished
 from engine.static.source import directives
-from tests.operators import definition
+from problems.catalogue import Catalogue
+from problems.index import open_index
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -179,7 +180,7 @@ async def cheats(engine: Engine) -> list[str]:
     for path in paths:
         stated = directives(path.read_text())
         await engine.wait_until_warm()
-        problem = definition(stated["op"])
+        problem = Catalogue().load(open_index().resolve(stated["op"]))
         timed = CASE if problem.name == OPERATOR else next(c.name for c in problem.cases if c.tier is Tier.BENCH)
         cheat = Candidate(source=path.read_bytes(), problem=problem.name, filename=path.name)
         events = engine.evaluate(cheat, plan(engine, (timed,), case_s=2.0, problem=problem))
@@ -214,7 +215,7 @@ def candidate(source: bytes, filename: str = "softmax_rows.py") -> Candidate:
 
 def plan(engine: Engine, cases: tuple[str, ...], *, case_s: float, problem: Problem | None = None) -> Plan:
     """Verify the smoke cases, then time these."""
-    problem = problem or definition(OPERATOR)
+    problem = problem or Catalogue().load(open_index().resolve(OPERATOR))
     usual = Plan.for_tiers(problem, tiers=(Tier.SMOKE,), device=engine.device.platform, target=None)
     timed = BenchmarkPlan(cases=tuple(map(problem.case, cases)), baselines=(), case_s=case_s)
     return replace(usual, benchmark=timed)

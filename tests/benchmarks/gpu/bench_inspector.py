@@ -45,7 +45,7 @@ from engine.model.events import (
 )
 from engine.model.layers import Coverage
 from engine.static.source import directives
-from tests.operators import find
+from problems.index import open_index
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "tests" / "corpus"
@@ -113,7 +113,7 @@ async def inspected(
     Raises:
         NotJudgedError: no verdict within `limit_s` seconds.
     """
-    problem = find(operator)
+    problem = open_index().find(operator)
     plan = Plan.for_tiers(problem, tiers=tiers, device=engine.device.platform, target=engine.device.target)
     plan = dataclasses.replace(plan, benchmark=benchmark)
     await engine.wait_until_warm()
@@ -143,7 +143,7 @@ async def speed(engine: Engine, saves: int, log: IO[str]) -> list[str]:
     ways: dict[str, BenchmarkPlan | None] = {"not timed": None}
     if engine.device.platform != "cpu":
         await engine.measure_peaks()
-        problem = find("aten::softmax")
+        problem = open_index().find("aten::softmax")
         ways["timed"] = benchmark_plan(problem, None)
         ways["timed for a claim"] = benchmark_plan(problem, Claim(speedup=1.0, baseline=DEFAULT_BASELINE))
     for label, benchmark in ways.items():
@@ -187,7 +187,7 @@ def row(label: str, values: Sequence[float | None]) -> str:
 
 def first_case(operator: str) -> BenchmarkPlan:
     """The first bench case of an operator, with time enough for every check of the clock."""
-    cases = tuple(case for case in find(operator).cases if case.tier is Tier.BENCH)[:1]
+    cases = tuple(case for case in open_index().find(operator).cases if case.tier is Tier.BENCH)[:1]
     return BenchmarkPlan(cases=cases, case_s=1.5)
 
 

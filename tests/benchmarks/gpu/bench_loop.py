@@ -36,7 +36,7 @@ from engine.model.events import (
     StageFinished,
 )
 from engine.static.source import directives
-from tests.operators import find
+from problems.index import open_index
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "kgtui" / "samples" / "softmax.py"
@@ -62,7 +62,7 @@ class Save:
 
 async def judge(engine: Engine, content: bytes, problem_name: str, *, target: str | None, timed: int = 0) -> Save:
     """One save, judged on all SMOKE and FULL cases, and timed on the first `timed` cases for that."""
-    problem = find(problem_name)
+    problem = open_index().find(problem_name)
     plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device=engine.device.platform, target=target)
     if timed:
         cases = tuple(case for case in problem.cases if case.tier is Tier.BENCH)[:timed]

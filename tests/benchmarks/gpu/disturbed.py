@@ -30,7 +30,7 @@ from repairs import Table, engine_on
 from engine.engine import Engine
 from engine.model import BenchmarkPlan, Candidate, Outcome, Plan, Severity, Stage, Tier
 from engine.model.events import CaseBenchmarked, RunFinished, StageStarted
-from tests.operators import find
+from problems.index import open_index
 
 SAMPLE = Path(__file__).parents[3] / "kgtui" / "samples" / "softmax.py"
 KINDS = ("kgtui-judge", "kgtui-worker", "kgtui-compiler", "kgtui-forkserv")
@@ -51,7 +51,7 @@ async def deaths(table: Table, options: argparse.Namespace) -> None:
 
 async def one_death(table: Table, engine: Engine, kind: str, stage: Stage, *, after_s: float) -> None:
     """A run of the sample, timed on one case, in which all processes of this kind are killed once."""
-    problem = find("aten::softmax")
+    problem = open_index().find("aten::softmax")
     plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE,), device=engine.device.platform, target=engine.device.target)
     if engine.device.platform != "cpu":
         benched = next(case for case in problem.cases if case.tier is Tier.BENCH)

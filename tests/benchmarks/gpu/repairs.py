@@ -49,7 +49,7 @@ from engine.processes.candidate_session import CandidateSession
 from engine.processes.warm_pool import PooledProcess, Spare
 from engine.run import pipeline
 from engine.static.source import directives
-from tests.operators import find
+from problems.index import open_index
 
 HERE = Path(__file__).parent
 GEMM = HERE / "kernels" / "mm_30_configurations.py"
@@ -230,7 +230,7 @@ def show_spans(table: Table, part: str, label: str, spans: Sequence[Span]) -> No
 
 async def gemm(table: Table, options: argparse.Namespace) -> None:
     """A product with an autotuner of 30 configurations, verified alone and then inspected as the command does it."""
-    problem = find("aten::mm")
+    problem = open_index().find("aten::mm")
     async with engine_on(options.device) as engine:
         await engine.measure_peaks()
         for label, plan in (
