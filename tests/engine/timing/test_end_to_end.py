@@ -18,10 +18,10 @@ from engine.model import BenchmarkPlan, CacheState, Finding, Outcome
 from engine.model.benchmark import CaseBenchmark, DeviceState, Method
 from engine.timing.bench import Bench
 from engine.worker.timing import Stopwatch
-from tests.operators import find
+from tests.operators import definition, find
 
 CPU = torch.device("cpu")
-SOFTMAX = find("aten::softmax")
+SOFTMAX, DEFINITION = find("aten::softmax"), definition("aten::softmax")
 CASE = SOFTMAX.case("7x781 f32")
 KERNEL_NS = 5000
 
@@ -57,7 +57,7 @@ async def timed(
     device = ScriptedDevice(cache_bytes=1 << 16)
     slots = Slots(
         CPU,
-        lambda _: SOFTMAX,
+        lambda _: DEFINITION,
         instruments=device.instruments(precise=precise),
         memory=lambda _, size: device.memory(size),
     )
