@@ -16,6 +16,7 @@ from problems.catalogue import Catalogue
 
 _SUGGESTIONS = 3
 _LEAST_SIMILARITY = 0.5
+_LEAST_PART = 3  # letters of a name that suggest it wherever they are in it
 
 
 class ProblemIndex:
@@ -79,10 +80,11 @@ class ProblemIndex:
         """Up to three full names that `name` may have been meant for, the likeliest first."""
         spellings: dict[str, list[str]] = {}
         for full in self.names:
-            for spelling in (full.lower(), _bare(full).lower()):
-                spellings.setdefault(spelling, []).append(full)
-        close = difflib.get_close_matches(name.lower(), spellings, n=2 * _SUGGESTIONS, cutoff=_LEAST_SIMILARITY)
-        found = dict.fromkeys(full for spelling in close for full in spellings[spelling])
+            spellings.setdefault(_bare(full).lower(), []).append(full)
+        typed = _bare(name).lower()
+        holding = [spelling for spelling in spellings if len(typed) >= _LEAST_PART and typed in spelling]
+        close = difflib.get_close_matches(typed, spellings, n=_SUGGESTIONS, cutoff=_LEAST_SIMILARITY)
+        found = dict.fromkeys(full for spelling in (*holding, *close) for full in spellings[spelling])
         return tuple(found)[:_SUGGESTIONS]
 
 
@@ -93,4 +95,4 @@ def open_index() -> ProblemIndex:
 
 def _bare(full: str) -> str:
     """The name without its library."""
-    return full.partition("::")[2]
+    return full.rpartition("::")[2]

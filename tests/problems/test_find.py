@@ -123,6 +123,10 @@ def test_an_unknown_name_is_answered_with_the_nearest_ones() -> None:
         INDEX.find("sofmax")
 
 
+def test_part_of_a_name_suggests_the_names_that_have_it() -> None:
+    assert INDEX.nearest("sgem")[0] == "cublas::cublasSgemm_v2"
+
+
 def test_a_name_like_nothing_is_answered_with_the_way_to_the_list() -> None:
     with pytest.raises(UsageError, match="`kgtui problems list` shows them all"):
         INDEX.find("zzzzzzzz")

@@ -71,14 +71,14 @@ def test_a_file_beside_the_sample(typed, kernel):
 def test_an_unknown_operator_suggests_the_nearest(typed, kernel):
     ended = typed("check", "silu.py", "--op", "aten::sofmax")
     assert ended.exit_code == 2
-    assert "there is no problem called 'aten::sofmax'; did you mean aten::softmax" in ended.err
+    assert "there is no operator called 'aten::sofmax'; did you mean aten::softmax" in ended.err
 
 
 def test_an_unknown_operator_in_the_file_is_blamed_on_the_file(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::sillu\n")
     ended = typed("check", "k.py")
     assert ended.exit_code == 2
-    assert ended.err.startswith("kgtui: k.py, its `# kgtui:` line: there is no problem called 'aten::sillu'; did you")
+    assert ended.err.startswith("kgtui: k.py, its `# kgtui:` line: there is no operator called 'aten::sillu'; did you")
 
 
 def test_a_file_that_does_not_name_its_operator(typed, folder):
