@@ -11,7 +11,7 @@ import pytest
 
 SIZES = [(80, 24), (120, 36)]
 Starter = Callable[..., Any]
-JUDGED = "8/8 cases passed"
+JUDGED = "right on 8 of 8 cases"
 QUIT = "\x11"  # ctrl+q
 SUSPEND = "\x1a"  # ctrl+z
 NOISY = """
@@ -82,8 +82,8 @@ def test_what_our_own_process_prints_does_not_reach_the_terminal(start_applicati
 def test_what_the_candidate_and_its_libraries_say_is_only_in_the_log(run_on_terminal: Starter, tmp_path: Path) -> None:
     sample = Path(__file__).parents[3] / "kgtui" / "samples" / "softmax.py"
     (tmp_path / "noisy.py").write_text(sample.read_text() + NOISY)
-    program = run_on_terminal("-m", "kgtui", "open", "softmax", "noisy.py", columns=120, rows=36)
-    program.until_text("cases passed")
+    program = run_on_terminal("-m", "kgtui", "open", "noisy.py", "--op", "softmax", columns=120, rows=36)
+    program.until_text("right on")
     assert b"STRAY" not in program.screen.raw
     program.press("6")
     program.until_text("STRAY print")
