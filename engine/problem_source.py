@@ -1,8 +1,8 @@
 """Where problems come from: a source lists them, says what it knows of one, and loads its code.
 
 A source has an id, so that the parent and the judge open the same one: the name of a module, and after a colon
-an argument, such as "problems.catalogue" or "problems.folder:/home/me/operators".  The module defines
-`open_source(argument)`.  So the engine opens sources of packages that it must not import.
+an argument, if it takes one, such as "problems.catalogue".  The module defines `open_source(argument)`.  So the
+engine opens sources of packages that it must not import.
 """
 
 from __future__ import annotations
