@@ -31,7 +31,7 @@ def line_of_narrow_offset(ttir: str, filename: str) -> int | None:
 
 
 def _lines(function: Function, filename: str) -> Iterator[int]:
-    operations = tuple(_all(function.body))
+    operations = tuple(function.body.all_operations())
     maker_by_value = {result.index: operation for operation in operations for result in operation.results}
     static = _static(operations)
     pending = [operation.operands[1] for operation in operations if operation.name == "tt.addptr"]
@@ -48,14 +48,6 @@ def _lines(function: Function, filename: str) -> Iterator[int]:
             line = _line_in(filename, maker.location)
             if line is not None:
                 yield line
-
-
-def _all(region: Region) -> Iterator[Operation]:
-    for block in region.blocks:
-        for operation in block.operations:
-            yield operation
-            for inner in operation.regions:
-                yield from _all(inner)
 
 
 def _ends(region: Region) -> Iterator[Operation]:

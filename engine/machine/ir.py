@@ -7,7 +7,7 @@ through `engine/machine/operations/`; nothing here knows numpy or the text.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -148,6 +148,14 @@ class Region:
     """Blocks of one operation; the first is the entry."""
 
     blocks: tuple[Block, ...]
+
+    def all_operations(self) -> Iterator[Operation]:
+        """Every operation of its blocks and of the regions inside of it, in the order of the text."""
+        for block in self.blocks:
+            for operation in block.operations:
+                yield operation
+                for inner in operation.regions:
+                    yield from inner.all_operations()
 
 
 @dataclass(frozen=True, kw_only=True)

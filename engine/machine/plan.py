@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from engine.errors import UnsupportedError
 from engine.machine.errors import LimitError
@@ -24,22 +24,13 @@ def plan_module(module: Module, limits: Limits) -> Mapping[str, FunctionPlan]:
     }
 
 
-def nested(region: Region) -> Iterator[Operation]:
-    """Every operation of a region and of regions inside of it."""
-    for block in region.blocks:
-        for operation in block.operations:
-            yield operation
-            for inner in operation.regions:
-                yield from nested(inner)
-
-
 def largest_tensor(module: Module) -> int:
     """Elements of the largest value."""
     return max(
         (
             elements_of(result.type)
             for function in module.functions.values()
-            for operation in nested(function.body)
+            for operation in function.body.all_operations()
             for result in operation.results
         ),
         default=1,
@@ -51,7 +42,7 @@ def waits_for_programs(module: Module) -> bool:
     for function in module.functions.values():
         if _may_repeat(function) and _has_atomics(function.body):
             return True
-        for operation in nested(function.body):
+        for operation in function.body.all_operations():
             if operation.name == "scf.while" and any(_has_atomics(region) for region in operation.regions):
                 return True
     return False
@@ -61,7 +52,7 @@ def _has_atomics(region: Region) -> bool:
     """A call counts, since the called function may have one."""
     return any(
         inner.name.startswith("tt.atomic") or inner.name == "tt.call" or bool(inner.attributes.get("isVolatile"))
-        for inner in nested(region)
+        for inner in region.all_operations()
     )
 
 
@@ -81,7 +72,7 @@ def may_write(module: Module, function: Function) -> frozenset[int] | None:
     pointer may be anywhere.
     """
     classes = _PointerClasses()
-    for operation in nested(function.body):
+    for operation in function.body.all_operations():
         classes.visit(operation)
     for block in function.body.blocks:
         for successor in block.operations[-1].successors:
@@ -200,4 +191,4 @@ def _dead_after(block: Block) -> list[tuple[int, ...]]:
 
 def _free_values(region: Region) -> list[int]:
     """Every value that a region reads."""
-    return [operand.index for operation in nested(region) for operand in operation.operands]
+    return [operand.index for operation in region.all_operations() for operand in operation.operands]
