@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.machine.frame import Frame, MemoryAccess, Step, Update
+from engine.machine.frame import Frame, Step, Update
 from engine.machine.ir import Scalar
 from engine.machine.journal import Access, Journal
 from engine.machine.lanes import Lanes, is_increasing
@@ -27,7 +27,7 @@ class StopLaunchError(Exception):
     """A finding ended the launch; it is the last one of the launch."""
 
 
-class Accesses(MemoryAccess):
+class Accesses:
     """The memory of one launch while it runs.
 
     `tracked` are the storages that the kernel may write: reads of others can never conflict, and are not kept.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -175,34 +175,34 @@ class Services:
     call: Callable[[Frame, FunctionPlan, list[Val]], list[Val]]
 
 
-class MemoryAccess:
-    """What `accesses.Accesses` does for operations; a base class, so that frames need not know it."""
+class MemoryAccess(Protocol):
+    """What operations do to memory; `accesses.Accesses` does it.  `changes` counts what may have changed memory."""
 
-    changes: int = 0  # how many stores and atomics may have changed memory
+    changes: int
 
     def load(self, frame: Frame, step: Step, pointers: Val, mask: Array | None, other: Array | None) -> Array:
         """The elements at `pointers`; `other`, or 0, where the mask is false."""
-        raise NotImplementedError
+        ...
 
     def store(self, frame: Frame, step: Step, pointers: Val, values: Array, mask: Array | None) -> None:
         """Write elements."""
-        raise NotImplementedError
+        ...
 
     def update(self, frame: Frame, step: Step, pointers: Val, update: Update, mask: Array | None) -> Array:
         """Read, change and write elements, one program after the other; the values before."""
-        raise NotImplementedError
+        ...
 
     def locate(self, addresses: Array) -> int | Array:
         """The storages of absolute addresses."""
-        raise NotImplementedError
+        ...
 
     def bases(self, origin: int | Array) -> int | Array:
         """The addresses at which storages begin."""
-        raise NotImplementedError
+        ...
 
     def fail(self, frame: Frame, step: Step, failing: Array, message: str) -> None:
         """Stop the launch because of a device assertion of the programs at places `failing`."""
-        raise NotImplementedError
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,10 +69,6 @@ class Scope:
             del self._values[name]
 
 
-def _not_set(context: Context, arguments: tuple[Value, ...], terminator: str) -> NoReturn:
-    raise NotImplementedError
-
-
 @dataclass(kw_only=True)
 class Context:
     """The state of one reading; `read_region` comes from the module that reads regions."""
@@ -81,10 +77,10 @@ class Context:
     types: TypeTable
     locations: Locations
     limits: Limits
+    read_region: Callable[[Context, tuple[Value, ...], str], Region]
     scope: Scope = field(default_factory=Scope)
     operations: int = 0
     depth: int = 0
-    read_region: Callable[[Context, tuple[Value, ...], str], Region] = _not_set
 
     def operand(self) -> Value:
         """Read `%name`."""
