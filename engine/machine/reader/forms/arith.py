@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.machine.ir import Attribute, Scalar
 from engine.machine.reader.attributes import read_attributes, read_constant
 from engine.machine.reader.context import Context, Draft
-from engine.machine.reader.forms.kit import Form, keyword, with_element
+from engine.machine.reader.forms.kit import Form, keyword, same_type, with_element
 
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 FLOAT_PREDICATES = (
@@ -42,18 +42,6 @@ def _flag_names(context: Context) -> tuple[str, ...]:
         names.append(context.cursor.word("a flag"))
     context.cursor.expect(">")
     return tuple(names)
-
-
-def _same_type(arity: int) -> Form:
-    """`%a, %b fastmath<...> : T`."""
-
-    def read(context: Context) -> Draft:
-        operands = context.operands(arity)
-        attributes = _flags(context)
-        context.cursor.expect(":")
-        return Draft(operands=operands, results=(context.type_of(*operands),), attributes=attributes)
-
-    return read
 
 
 def _cast(context: Context) -> Draft:
@@ -152,13 +140,13 @@ FORMS: dict[str, Form] = {
     "arith.cmpi": _comparison(INTEGER_PREDICATES),
     "arith.cmpf": _comparison(FLOAT_PREDICATES),
     "arith.select": _select,
-    **{f"arith.{name}": _same_type(1) for name in _ARITH_UNARY},
-    **{f"arith.{name}": _same_type(2) for name in _ARITH_BINARY},
+    **{f"arith.{name}": same_type(1, _flags) for name in _ARITH_UNARY},
+    **{f"arith.{name}": same_type(2, _flags) for name in _ARITH_BINARY},
     **dict.fromkeys((f"arith.{name}" for name in _ARITH_CASTS), _cast),
-    **{f"math.{name}": _same_type(1) for name in _MATH_UNARY},
-    **{f"math.{name}": _same_type(2) for name in _MATH_BINARY},
+    **{f"math.{name}": same_type(1, _flags) for name in _MATH_UNARY},
+    **{f"math.{name}": same_type(2, _flags) for name in _MATH_BINARY},
     **dict.fromkeys((f"math.{name}" for name in _MATH_CLASSIFICATIONS), _classification),
-    "math.fma": _same_type(3),
+    "math.fma": same_type(3, _flags),
     "math.fpowi": _float_power,
     "ub.poison": _poison,
 }

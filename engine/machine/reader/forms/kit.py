@@ -25,12 +25,12 @@ def with_element(type_: Type, element: Scalar) -> Type:
     return Tensor(shape=type_.shape, element=element) if isinstance(type_, Tensor) else element
 
 
-def same_type(arity: int) -> Form:
-    """`%a, %b {...} : T`: operands and result have one type."""
+def same_type(arity: int, flags: Callable[[Context], dict[str, Attribute]] = read_attributes) -> Form:
+    """`%a, %b {...} : T`: operands and result have one type; `flags` reads what comes before the colon."""
 
     def read(context: Context) -> Draft:
         operands = context.operands(arity)
-        attributes = read_attributes(context)
+        attributes = flags(context)
         context.cursor.expect(":")
         return Draft(operands=operands, results=(context.type_of(*operands),), attributes=attributes)
 
