@@ -1,6 +1,6 @@
-"""All problems of this start: those of the catalogue, and of the folder that a user names.
+"""The index of all problems: those of the catalogue, by name.
 
-Names are listed and described from text; a problem is loaded when it is asked for.
+Names and descriptions come from the text of the files; a problem is loaded on first use.
 """
 
 from __future__ import annotations

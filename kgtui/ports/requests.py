@@ -1,4 +1,4 @@
-"""What runs are asked for, and who is told of them: pure records and one protocol."""
+"""Requests for runs, and the protocol of their consumers: pure records."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _OURS = (Outcome.CANCELLED, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
 class RunDriver:
     """Runs one request at a time on one engine; `pace_s` is how often it yields events at most.
 
-    `fault` is the last error of the engine that nobody foresaw; its run has a verdict all the same.
+    `fault` is the last unexpected error of the engine; the run that it ended still has a verdict.
     """
 
     def __init__(

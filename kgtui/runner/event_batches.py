@@ -66,4 +66,4 @@ async def _end(task: asyncio.Task[Event | None]) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait([task])
     if not task.cancelled():
-        task.exception()  # of one that nobody awaited, asyncio would complain
+        task.exception()  # asyncio warns of an exception that is never retrieved

@@ -72,7 +72,7 @@ STATE_CHECKS = (
     NameCheck(
         name="searches_memory",
         why=("The answer can be found through the garbage collector, references and the allocator."),
-        strict="The file uses what it is given and nothing else that lies in memory.",
+        strict="The file reads its arguments and no other objects in memory.",
         patterns=(
             names(
                 "gc.get_objects gc.get_referrers gc.get_referents torch.cuda.memory_snapshot "

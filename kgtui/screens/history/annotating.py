@@ -52,7 +52,7 @@ class Annotator:
         self._entry.ask(label, submitted=partial(self._entered, listed, change), hint=hint, value=value or "")
 
     def _entered(self, listed: ListedRun, change: Change, text: str) -> None:
-        """Keep what was typed; a tag that is none is asked for again, as what is typed next would be commands."""
+        """Save the text; after an invalid tag the prompt stays open, or the next letters would be commands."""
         screen = self._listing.screen
         screen.set_focus(self._listing.grid)
         words = len(text.split())

@@ -1,6 +1,6 @@
 """The list of runs or of sessions: its filter, the part of it that is loaded, and what is under the cursor.
 
-The store is asked in threads, through the host.
+Store queries run in threads, through the host.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from kgtui.widgets.text.toned import Lines
 
 
 class Entry(Horizontal):
-    """Hidden until something is asked for; what is typed goes to the callables that `ask` was given.
+    """A prompt, hidden until `ask`; the text goes to the callables that `ask` was given.
 
     `selects` has the first letter replace the text that is there.
     """
