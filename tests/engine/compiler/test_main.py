@@ -60,6 +60,11 @@ def test_a_launch_is_compiled_for_a_gpu_that_is_not_here(
     assert (reply["spill_bytes"], reply["shared_bytes"]) == (0, 0)
 
 
+def test_the_line_of_a_narrow_offset_is_told(told: Told, folder: Path) -> None:
+    lines = (folder / "kernel.py").read_text().splitlines()
+    assert "tl.program_id(0) * BLOCK" in lines[told["sm_90"]["narrow_offset_line"] - 1]
+
+
 def test_pointers_that_were_aligned_are_compiled_as_aligned(told: Told, folder: Path) -> None:
     ttir = (folder / told["sm_90"]["stages"]["ttir"]).read_text()
     signature = next(line for line in ttir.splitlines() if "tt.func public @copy" in line)
