@@ -227,7 +227,7 @@ ACTIONS = (
     Action(id="leave", keys=("escape",), label="back", help="stop compiling; then back to the workbench",
            group="Targets", where=Where.TARGETS, call="screen.leave", bar=True, keep=2),
     # Tuning
-    Action(id="choose", keys=("enter",), label="choose", help="choose the values of a knob; look at a variant's run",
+    Action(id="choose", keys=("enter",), label="choose", help="choose the values of a tunable; look at a variant's run",
            group="Tuning", where=Where.TUNE, call="screen.choose", bar=True),
     Action(id="try", keys=("r",), label="try all", help="judge the file as it is, then every variant", group="Tuning",
            where=Where.TUNE, call="screen.try_all", bar=True),
@@ -241,7 +241,7 @@ ACTIONS = (
            where=Where.TUNE, call="screen.copy_value"),
     Action(id="copy-grid", keys=("Y",), label="copy all", help="copy all variants as Markdown", group="Tuning",
            where=Where.TUNE, call="screen.copy_result"),
-    Action(id="other-table", keys=("tab", "shift+tab"), label="other table", help="from the knobs to the variants",
+    Action(id="other-table", keys=("tab", "shift+tab"), label="other table", help="from the tunables to the variants",
            group="Tuning", where=Where.TUNE, call="screen.other_table", bar=True),
     Action(id="leave-tuning", keys=("escape",), label="back", group="Tuning", where=Where.TUNE,
            help="leave the question; then stop trying; then back to the workbench", call="screen.step_back", bar=True,

@@ -17,7 +17,7 @@ from kgtui.state.format.glyphs import Glyphs
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 
 TUNABLE_COLUMNS = (
-    Column(label="knob", width=17),
+    Column(label="tunable", width=17),
     Column(label="now", width=11),
     Column(label="values to try", width=28, least=14),
     Column(label="where", width=30, least=14, rank=1),
@@ -38,7 +38,7 @@ _NOTHING_FOUND = (
 class Tunables:
     """What one text of a file has to turn.
 
-    `chosen` are the values to try of each knob that is to be turned.  `grid` is the file as it is and every variant;
+    `chosen` are the values to try of each tunable that is varied.  `grid` is the file as it is and every variant;
     it is empty where nothing was chosen and there is no list, or where `complaint` says what is wrong.
     """
 
@@ -56,12 +56,12 @@ class Tunables:
 
     @property
     def now(self) -> dict[str, str]:
-        """What the file says, for each knob that it gives a value."""
+        """What the file says, for each tunable that it gives a value."""
         return {tunable.name: tunable.value for tunable in self.tunables if tunable.value is not None}
 
 
 def tunables_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Tunables:
-    """What this text has to turn; of the values `chosen` before, those of knobs that it still has."""
+    """What this text has to turn; of the values `chosen` before, those of tunables that it still has."""
     try:
         tunables = tunables_of(source)
     except (SyntaxError, ValueError, UsageError) as error:
@@ -84,7 +84,7 @@ def tunables_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Tuna
 
 
 def parse_values(text: str) -> tuple[int, ...]:
-    """The whole numbers of a text such as "64, 128"; () for an empty one, which turns the knob no more.
+    """The whole numbers of a text such as "64, 128"; () for an empty one, which varies the tunable no more.
 
     Raises:
         UsageError: something in it is no whole number.
@@ -116,7 +116,7 @@ def usual_values(tunable: Tunable) -> str:
 
 
 def tunable_rows(tunables: Tunables, *, glyphs: Glyphs) -> tuple[Row, ...]:
-    """A row for every knob, its name its key, and one for the autotune list."""
+    """A row for every tunable, its name its key, and one for the autotune list."""
     rows = [
         Row(
             key=tunable.name,
@@ -141,7 +141,7 @@ def grid_line(tunables: Tunables, *, timed: bool) -> Line:
     if tunables.complaint:
         return line(Span(tunables.complaint, Tone.WARN))
     if not tunables.grid:
-        return line("enter on a knob chooses its values", muted("; r then tries every combination, each a run"))
+        return line("enter on a tunable chooses its values", muted("; r then tries every combination, each a run"))
     count = len(tunables.grid) - 1
     counted = strong(f"{count} {'variant' if count == 1 else 'variants'}")
     return line(counted, ": r tries the file as it is, then each", *([] if timed else [muted(f"; {UNTIMED}")]))

@@ -121,7 +121,7 @@ def trial_rows(
 
 
 def values_of(name: str) -> dict[str, str] | None:
-    """The values that the name of a variant lists, by knob; None where it is not of the form `A=1 B=2`."""
+    """The values that the name of a variant lists, by tunable; None where it is not of the form `A=1 B=2`."""
     pairs = [word.partition("=") for word in name.split(" ")]
     if any(not tunable.isidentifier() or not value for tunable, _, value in pairs):
         return None

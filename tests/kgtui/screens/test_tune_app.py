@@ -22,7 +22,7 @@ from kgtui.widgets.tables.paged_grid import PagedGrid
 from kgtui.widgets.text.toned import Grid, Lines
 
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
-# The knobs of the kernel of the fakes are num_warps and num_stages, which no launch gives.
+# The tunables of the kernel of the fakes are num_warps and num_stages, which no launch gives.
 CHOOSE = ("u", "enter", *["backspace"] * 15, *"4 8", "enter")
 SPEEDUPS = {b"num_warps=8": (1.5, 1.47, 1.53), b"num_warps=4": (1.01, 0.98, 1.04)}
 
@@ -85,7 +85,7 @@ async def test_what_there_is_to_turn_is_never_read_in_the_thread_that_draws_the_
         readers.append(threading.current_thread())
         return tunables_in(source, chosen=chosen)
 
-    monkeypatch.setattr("kgtui.screens.tune.screen.tunables_in", read)
+    monkeypatch.setattr("kgtui.screens.tune.tunables.tunables_in", read)
     bench = make_bench()
     async with bench.app.run_test(size=NARROW) as pilot:
         await ready(bench, pilot, *CHOOSE)
@@ -104,7 +104,7 @@ async def test_leaving_the_program_while_a_file_is_read_for_what_it_has_to_turn_
         go_on.wait()
         return tunables_in(source, chosen=chosen)
 
-    monkeypatch.setattr("kgtui.screens.tune.screen.tunables_in", read)
+    monkeypatch.setattr("kgtui.screens.tune.tunables.tunables_in", read)
     bench = make_bench()
     async with bench.app.run_test(size=NARROW) as pilot:
         await ready(bench, pilot)
@@ -189,14 +189,14 @@ async def test_what_is_no_number_is_told_and_can_be_mended(make_bench: Any) -> N
         assert not entry.display
         assert plan(bench)[0].startswith("1 variant: ")
         await pilot.press("enter", "backspace", "enter")
-        assert plan(bench)[0].startswith("enter on a knob chooses its values")
+        assert plan(bench)[0].startswith("enter on a tunable chooses its values")
 
 
 async def test_without_values_r_says_what_to_do_first(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, "u", "r")
-        assert said(bench) == ["enter on a knob chooses its values; r then tries every combination, each a run"]
+        assert said(bench) == ["enter on a tunable chooses its values; r then tries every combination, each a run"]
         assert len(judged(bench)) == 1
 
 
@@ -394,7 +394,7 @@ async def test_another_file_begins_without_the_variants_of_the_one_before(make_b
         await bench.settled(pilot)
         await pilot.press("u")
         assert variants(bench) == []
-        assert [row.key for row in bench.app.screen.query_one("#knobs", Grid).shown] == ["BLOCK"]
+        assert [row.key for row in bench.app.screen.query_one("#tunables", Grid).shown] == ["BLOCK"]
 
 
 # Pictures

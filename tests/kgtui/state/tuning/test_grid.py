@@ -1,4 +1,4 @@
-"""A grid of variants as the screen knows it: knobs and their values, progress, ending, the table, the patch."""
+"""A grid of variants as the screen knows it: tunables and their values, progress, ending, the table, the patch."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_without_values_the_entries_of_the_autotune_list_are_tried() -> None:
     ]
 
 
-def test_values_of_knobs_that_a_new_text_has_no_more_are_forgotten() -> None:
+def test_values_of_removed_tunables_are_forgotten() -> None:
     assert tunables_in(b"RADIX = 10\n", chosen={"BLOCK": (64,), "RADIX": (2,)}).chosen == {"RADIX": (2,)}
 
 
@@ -130,7 +130,7 @@ def test_values_of_knobs_that_a_new_text_has_no_more_are_forgotten() -> None:
     [
         (
             tunables_in(SOURCE, chosen={}),
-            "enter on a knob chooses its values; r then tries every combination, each a run",
+            "enter on a tunable chooses its values; r then tries every combination, each a run",
         ),
         (
             tunables_in(SOURCE, chosen={"BLOCK": (64,)}),
@@ -159,7 +159,7 @@ def test_a_file_with_nothing_to_turn_is_told_what_was_looked_for() -> None:
 
 
 @pytest.mark.parametrize("source", [b"def f(:\n", b"x = 1\0\n", b"\xff\xfe = 1\n"])
-def test_a_file_that_is_no_python_has_no_knobs_and_says_why(source: bytes) -> None:
+def test_a_file_that_is_no_python_has_no_tunables_and_says_why(source: bytes) -> None:
     tunables = tunables_in(source, chosen={})
     assert (tunables.has_any, tunables.grid) == (False, ())
     assert tunables.complaint.startswith("nothing can be turned: ")
@@ -353,7 +353,7 @@ def test_at_eighty_columns_the_number_of_the_run_gives_way(tried: Any) -> None:
     assert sum(one.width for one in trial_columns(grid_of(64), timed=True, room=77, glyphs=ASCII)) <= 77
 
 
-def test_entries_that_do_not_give_the_same_knobs_stand_in_one_column(tried: Any) -> None:
+def test_entries_that_do_not_give_the_same_tunables_stand_in_one_column(tried: Any) -> None:
     grid = tried(grid_of(tuned=True))
     header, first, second = cells(grid, timed=False)
     assert (header[1], first[1], second[1]) == ("variant", "as it is", "B=64 num_warps=4")
