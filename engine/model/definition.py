@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
 
     Value: TypeAlias = (
-        torch.Tensor | torch.dtype | bool | int | float | str | list["Value"] | tuple["Value", ...] | None
+        torch.Tensor | torch.dtype | bool | int | float | complex | str | list["Value"] | tuple["Value", ...] | None
     )
     Arguments: TypeAlias = tuple[Value, ...]
     Outputs: TypeAlias = torch.Tensor | tuple[torch.Tensor, ...]

@@ -59,6 +59,13 @@ class FloatSpec(Message, tag_field="kind", tag="float", frozen=True):
     hex: str
 
 
+class ComplexSpec(Message, tag_field="kind", tag="complex", frozen=True):
+    """A complex number: its two parts in hexadecimal, as a FloatSpec has them."""
+
+    real: str
+    imaginary: str
+
+
 class DTypeSpec(Message, tag_field="kind", tag="dtype", frozen=True):
     """A torch.dtype by its name."""
 
@@ -72,7 +79,7 @@ class SequenceSpec(Message, tag_field="kind", tag="sequence", frozen=True):
     is_tuple: bool
 
 
-ValueSpec: TypeAlias = TensorSpec | ScalarSpec | FloatSpec | DTypeSpec | SequenceSpec
+ValueSpec: TypeAlias = TensorSpec | ScalarSpec | FloatSpec | ComplexSpec | DTypeSpec | SequenceSpec
 
 
 class Command(Message, tag_field="type", frozen=True):

@@ -199,6 +199,8 @@ def lay_out(values: Sequence[Value]) -> tuple[tuple[protocol.ValueSpec, ...], li
             return protocol.DTypeSpec(name=dtype_name(value))
         if isinstance(value, float):
             return protocol.FloatSpec(hex=value.hex())
+        if isinstance(value, complex):
+            return protocol.ComplexSpec(real=value.real.hex(), imaginary=value.imag.hex())
         if isinstance(value, list | tuple):
             return protocol.SequenceSpec(
                 items=tuple(spec_of(item) for item in value), is_tuple=isinstance(value, tuple)
@@ -253,6 +255,8 @@ def value_of(spec: protocol.ValueSpec, storages: Sequence[torch.Tensor]) -> Valu
             return view(spec, storages[spec.storage])
         case protocol.FloatSpec():
             return float.fromhex(spec.hex)
+        case protocol.ComplexSpec():
+            return complex(float.fromhex(spec.real), float.fromhex(spec.imaginary))
         case protocol.DTypeSpec():
             return dtype_named(spec.name)
         case protocol.SequenceSpec():

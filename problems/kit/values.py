@@ -23,8 +23,8 @@ def torch_dtype(dtype: DType) -> torch.dtype:
 
 
 def normal(shape: tuple[int, ...], dtype: DType, rng: torch.Generator) -> torch.Tensor:
-    """Normally distributed around 0 with standard deviation 1."""
-    return torch.randn(shape, generator=rng).to(torch_dtype(dtype))
+    """Normally distributed around 0 with standard deviation 1; a complex number has a share of both parts."""
+    return torch.randn(shape, generator=rng, dtype=_drawn(dtype)).to(torch_dtype(dtype))
 
 
 def mixed(
@@ -37,7 +37,14 @@ def mixed(
     """
     scaled = shape if len(shape) < 2 else (*shape[:-1], 1)
     exponents = torch.randint(-octaves, octaves + 1, scaled, generator=rng)
-    return ((torch.randn(shape, generator=rng) + mean) * torch.exp2(exponents)).to(torch_dtype(dtype))
+    drawn = torch.randn(shape, generator=rng, dtype=_drawn(dtype))
+    return ((drawn + mean) * torch.exp2(exponents)).to(torch_dtype(dtype))
+
+
+def _drawn(dtype: DType) -> torch.dtype:
+    """What values of `dtype` are drawn in: float64 and complex values use every bit of their own type."""
+    own = (DType.FLOAT64, DType.COMPLEX64, DType.COMPLEX128)
+    return torch_dtype(dtype) if dtype in own else torch.float32
 
 
 def integers(shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, low: int, high: int) -> torch.Tensor:

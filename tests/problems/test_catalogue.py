@@ -25,6 +25,11 @@ NONFINITE = tuple(problem for problem in PROBLEMS if problem.name != "vllm::topk
 QUICK_TIERS = (Tier.SMOKE, Tier.FULL)
 SEED, OTHER_SEED = 11, 23
 MOST_ELEMENTS = 130 * 1024
+DTYPES_OF = {
+    torch.float32: (DType.FLOAT32, DType.COMPLEX64),
+    torch.float64: (DType.FLOAT64, DType.COMPLEX128),
+}
+"""The dtypes that are computed in a precision."""
 
 Outputs: TypeAlias = tuple[torch.Tensor, ...]
 Lie: TypeAlias = Callable[[ProblemDefinition, Case], Outputs | None]
@@ -133,7 +138,7 @@ def test_arguments_that_are_only_written_may_hold_anything_before(problem: Probl
         for name, value in zip(problem.arguments, arguments, strict=True):
             if name in problem.written_only:
                 assert isinstance(value, torch.Tensor)
-                value.fill_(math.nan if value.is_floating_point() else -77)
+                value.fill_(math.nan if value.is_floating_point() or value.is_complex() else -77)
         assert same_values(as_tuple(problem.reference(*arguments)), expected_outputs(problem, case)), case.name
         assert accepted(problem, case, eager_outputs(problem, arguments)), case.name
 
@@ -172,7 +177,7 @@ def ones(problem: ProblemDefinition, case: Case) -> Outputs:
 
 def mean(problem: ProblemDefinition, case: Case) -> Outputs:
     return tuple(
-        torch.full_like(output, output.double().mean().nan_to_num().item())
+        torch.full_like(output, widened(output).mean().nan_to_num().item())
         for output in expected_outputs(problem, case)
     )
 
@@ -217,23 +222,35 @@ def answer_of_another_case(problem: ProblemDefinition, case: Case) -> Outputs | 
 
 def bfloat16_arithmetic(problem: ProblemDefinition, case: Case) -> Outputs | None:
     """Inputs that went through bfloat16, where float32 was asked for."""
-    return from_degraded_inputs(problem, case, lambda x: x.bfloat16().float())
+    return from_degraded_inputs(problem, case, torch.float32, lambda x: x.bfloat16().float())
 
 
 def tensorfloat32_arithmetic(problem: ProblemDefinition, case: Case) -> Outputs | None:
     """Inputs cut to the ten mantissa bits of TF32, where float32 was asked for."""
     return from_degraded_inputs(
-        problem, case, lambda x: (x.contiguous().view(torch.int32) & ~0x1FFF).view(torch.float32)
+        problem, case, torch.float32, lambda x: (x.contiguous().view(torch.int32) & ~0x1FFF).view(torch.float32)
     )
 
 
+def single_arithmetic(problem: ProblemDefinition, case: Case) -> Outputs | None:
+    """Inputs that went through float32, where float64 was asked for."""
+    return from_degraded_inputs(problem, case, torch.float64, lambda x: x.float().double())
+
+
 def from_degraded_inputs(
-    problem: ProblemDefinition, case: Case, degraded: Callable[[torch.Tensor], torch.Tensor]
+    problem: ProblemDefinition, case: Case, precision: torch.dtype, degraded: Callable[[torch.Tensor], torch.Tensor]
 ) -> Outputs | None:
-    if case.dtype is not DType.FLOAT32:
+    """Eager's answer to inputs whose floats of `precision`, or complex numbers of such, have lost digits."""
+    if case.dtype not in DTYPES_OF[precision]:
         return None
-    arguments = each_tensor(inputs(problem, case), lambda x: degraded(x) if x.dtype == torch.float32 else x)
-    return eager_outputs(problem, tuple(arguments))
+
+    def changed(x: torch.Tensor) -> torch.Tensor:
+        parts = torch.view_as_real(x) if x.is_complex() else x
+        if parts.dtype != precision:
+            return x
+        return torch.view_as_complex(degraded(parts)) if x.is_complex() else degraded(parts)
+
+    return eager_outputs(problem, each_tensor(inputs(problem, case), changed))
 
 
 LIES: tuple[Lie, ...] = (
@@ -247,17 +264,22 @@ LIES: tuple[Lie, ...] = (
     answer_of_another_case,
     bfloat16_arithmetic,
     tensorfloat32_arithmetic,
+    single_arithmetic,
 )
 
 
 def lies_that_can_be_told() -> list[object]:
-    """Each lie with each problem, but for lies about what a problem does not have: written arguments, float32."""
+    """Each lie with each problem, but for lies about what a problem does not have: written arguments, a precision."""
     writing = [problem for problem in PROBLEMS if problem.mutates]
-    single = [problem for problem in PROBLEMS if any(case.dtype is DType.FLOAT32 for case in problem.cases)]
+    single, double = (
+        [problem for problem in PROBLEMS if any(case.dtype in dtypes for case in problem.cases)]
+        for dtypes in DTYPES_OF.values()
+    )
     told_of: dict[Lie, list[ProblemDefinition]] = {
         untouched_arguments: writing,
         bfloat16_arithmetic: single,
         tensorfloat32_arithmetic: single,
+        single_arithmetic: double,
     }
     return [
         pytest.param(problem, lie, id=f"{lie.__name__}-{problem.name}")
@@ -292,7 +314,9 @@ def infinities_clamped(problem: ProblemDefinition, case: Case) -> Outputs | None
     arguments = inputs(problem, case)
     if not any(bool(value.isinf().any()) for value in floats_of(arguments)):
         return None
-    clamped = each_tensor(arguments, lambda x: x.nan_to_num(nan=math.nan) if x.is_floating_point() else x)
+    clamped = each_tensor(
+        arguments, lambda x: x.nan_to_num(nan=math.nan) if x.is_floating_point() or x.is_complex() else x
+    )
     return eager_outputs(problem, clamped)
 
 
@@ -302,12 +326,15 @@ def on_changed_inputs(
     arguments = inputs(problem, case)
     if not any(bool(chosen(tensor).any()) for tensor in floats_of(arguments)):
         return None
-    changed = each_tensor(arguments, lambda x: x.masked_fill(chosen(x), value) if x.is_floating_point() else x)
+    changed = each_tensor(
+        arguments, lambda x: x.masked_fill(chosen(x), value) if x.is_floating_point() or x.is_complex() else x
+    )
     return eager_outputs(problem, changed)
 
 
 def floats_of(arguments: tuple[object, ...]) -> list[torch.Tensor]:
-    return [value for value in arguments if isinstance(value, torch.Tensor) and value.is_floating_point()]
+    tensors = (value for value in arguments if isinstance(value, torch.Tensor))
+    return [value for value in tensors if value.is_floating_point() or value.is_complex()]
 
 
 @pytest.mark.parametrize("mistake", [nan_dropped, infinities_clamped])
@@ -399,13 +426,18 @@ def accepted(problem: ProblemDefinition, case: Case, got: Outputs) -> bool:
 
 
 def within(tolerance: Tolerance, got: torch.Tensor, wanted: torch.Tensor) -> bool:
-    got, wanted = got.double(), wanted.double()
+    got, wanted = widened(got), widened(wanted)
     finite = wanted.isfinite()
     if not same_values(got[~finite], wanted[~finite]):
         return False
-    scale = wanted[finite].square().mean().sqrt().nan_to_num()
+    scale = wanted[finite].abs().square().mean().sqrt().nan_to_num()
     allowed = tolerance.relative * wanted[finite].abs() + tolerance.absolute * scale
     return bool(((got[finite] - wanted[finite]).abs() <= allowed).all())
+
+
+def widened(x: torch.Tensor) -> torch.Tensor:
+    """The same values in float64 or complex128."""
+    return x.to(torch.complex128 if x.is_complex() else torch.float64)
 
 
 def truncated_to(answer: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:

@@ -34,6 +34,7 @@ VALUES = (
     protocol.ScalarSpec(value="[x]"),
     protocol.ScalarSpec(value=None),
     protocol.FloatSpec(hex="nan"),
+    protocol.ComplexSpec(real="0x1.8p+1", imaginary="-inf"),
     protocol.DTypeSpec(name="bfloat16"),
     protocol.SequenceSpec(
         items=(protocol.FloatSpec(hex="-inf"), protocol.SequenceSpec(items=(), is_tuple=False)), is_tuple=True

@@ -87,7 +87,21 @@ def test_a_view_arrives_with_its_strides_and_offset(tmp_path: Path, sent: torch.
 
 
 def test_values_that_are_no_tensors_arrive_as_they_were(tmp_path: Path) -> None:
-    sent = (True, 0, -(2**63), 2**63 - 1, 0.1, -0.0, math.inf, "a[b]\0", None, torch.bfloat16, [1, (2.5, [])], ())
+    sent = (
+        True,
+        0,
+        -(2**63),
+        2**63 - 1,
+        0.1,
+        -0.0,
+        math.inf,
+        complex(0.1, -0.0),
+        "a[b]\0",
+        None,
+        torch.bfloat16,
+        [1, (2.5, [])],
+        (),
+    )
     with arrived(tmp_path / "a", *sent) as (got, _, arena):
         assert tuple(got) == sent
         assert [type(value) for value in got] == [type(value) for value in sent]

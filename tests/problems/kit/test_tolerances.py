@@ -42,3 +42,10 @@ def test_each_rounding_and_each_term_allow_more() -> None:
 def test_a_sum_of_nothing_has_a_tolerance_too() -> None:
     assert rounded(F32, terms=0).relative == 10 * F32.epsilon
     assert rounded(F32, terms=0).absolute == rounded(F32, terms=1).absolute
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT64, DType.COMPLEX128])
+def test_double_tolerances_stay_under_the_error_of_float32(dtype: DType) -> None:
+    tolerance = rounded(dtype, terms=131072)
+    assert tolerance.relative + tolerance.absolute < F32.epsilon / 8
+    assert rounded(dtype, terms=0).relative == 10 * dtype.epsilon

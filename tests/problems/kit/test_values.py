@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -144,3 +146,12 @@ def test_special_pairs_let_every_value_meet_every_other() -> None:
 def test_more_special_rows_than_rows_are_refused() -> None:
     with pytest.raises(ValueError, match="3 special rows are asked for, the tensor"):
         special_rows(torch.ones(2, 5), seeded(), rows=[Special.NAN] * 3)
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT64, DType.COMPLEX64, DType.COMPLEX128])
+@pytest.mark.parametrize("drawn", [normal, mixed])
+def test_double_and_complex_values_use_every_bit_of_their_type(drawn: Any, dtype: DType) -> None:
+    values = drawn((64, 3), dtype, seeded())
+    parts = torch.view_as_real(values) if values.is_complex() else values
+    narrower = torch.float32 if parts.dtype == torch.float64 else torch.bfloat16
+    assert (parts.to(narrower).to(parts.dtype) != parts).double().mean() > 0.9
