@@ -16,7 +16,11 @@ Row = Mapping[str, Value]
 
 _SESSIONS_IN = "(select value from json_each(:sessions))"
 _RUNS_IN = f"(select id from runs where session in {_SESSIONS_IN} or id in (select value from json_each(:runs)))"
-_ALL_SESSIONS = f"(select value from json_each(:sessions) union select session from runs where id in {_RUNS_IN})"
+_GENERATIONS_IN = f"(select id from generations where session in {_SESSIONS_IN})"
+_BATCHES_IN = f"""(select id from batches where session in {_SESSIONS_IN}
+    union select batch from generations where id in {_GENERATIONS_IN})"""
+_ALL_SESSIONS = f"""(select value from json_each(:sessions) union select session from runs where id in {_RUNS_IN}
+    union select session from batches where id in {_BATCHES_IN})"""
 # Parents before their children.
 _SELECTS = {
     "sessions": f"select * from sessions where id in {_ALL_SESSIONS} order by id",
@@ -32,15 +36,21 @@ _SELECTS = {
             "baselines", "answers",
         )
     },
-    "generations": f"select * from generations where session in {_SESSIONS_IN} order by id",
+    "batches": f"select * from batches where id in {_BATCHES_IN} order by id",
+    "generations": f"select * from generations where id in {_GENERATIONS_IN} order by id",
+    "attempts": f"select * from attempts where generation in {_GENERATIONS_IN}",
 }  # fmt: skip
-_COUNTED_ANEW = ("timings", "generations")
+_COUNTED_ANEW = ("timings",)
 """Tables whose row ids mean nothing outside of the file."""
+_NUMBERED = ("sessions", "runs", "batches", "generations")
+"""Tables whose row ids other tables and callers know."""
+_REFERENCES = frozenset({"run", "session", "newest", "batch", "generation"})
 
 _TAKEN = """
 select exists (select 1 from sessions where id in (select value from json_each(:sessions)))
-    or exists (select 1 from runs where id in (select value from json_each(:runs)))"""
-_HIGHEST = "select max(coalesce((select max(id) from sessions), 0), coalesce((select max(id) from runs), 0))"
+    or exists (select 1 from runs where id in (select value from json_each(:runs)))
+    or exists (select 1 from generations) or exists (select 1 from batches)"""
+_HIGHEST = f"select max({', '.join(f'coalesce((select max(id) from {table}), 0)' for table in _NUMBERED)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,20 +62,26 @@ class Carried:
     @property
     def runs(self) -> list[int]:
         """The numbers of the runs."""
-        return [_number(row["id"]) for row in self.rows.get("runs", ())]
+        return self.numbers("runs")
 
     @property
     def sessions(self) -> list[int]:
         """The numbers of the sessions."""
-        return [_number(row["id"]) for row in self.rows.get("sessions", ())]
+        return self.numbers("sessions")
+
+    def numbers(self, table: str) -> list[int]:
+        """The row ids of a table that has them."""
+        return [_number(row["id"]) for row in self.rows.get(table, ())]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Renumbered:
-    """The new numbers of runs and sessions by their former ones; empty where they kept them."""
+    """The new numbers of rows by their former ones; empty where they kept them."""
 
     runs: Mapping[int, int] = field(default_factory=dict)
     sessions: Mapping[int, int] = field(default_factory=dict)
+    batches: Mapping[int, int] = field(default_factory=dict)
+    generations: Mapping[int, int] = field(default_factory=dict)
 
 
 def take(connection: sqlite3.Connection, *, sessions: Sequence[int], runs: Sequence[int]) -> Carried:
@@ -87,18 +103,15 @@ def put(connection: sqlite3.Connection, carried: Carried) -> Renumbered:
             _insert(connection, table, _raised(table, row, raised))
     if not raised:
         return Renumbered()
-    return Renumbered(
-        runs={number: number + raised for number in carried.runs},
-        sessions={number: number + raised for number in carried.sessions},
-    )
+    return Renumbered(**{table: {number: number + raised for number in carried.numbers(table)} for table in _NUMBERED})
 
 
 def _raised(table: str, row: Row, raised: int) -> Row:
     """The row with its numbers of runs and sessions raised."""
-    numbered = {"run", "session", "newest", *({"id"} if table in ("runs", "sessions") else ())}
+    numbered = _REFERENCES | ({"id"} if table in _NUMBERED else set())
     dropped = {"id"} if table in _COUNTED_ANEW else set()
     return {
-        name: _number(value) + raised if name in numbered else value
+        name: _number(value) + raised if name in numbered and value is not None else value
         for name, value in row.items()
         if name not in dropped
     }

@@ -25,11 +25,16 @@ _CHILDREN = (
     "events", "answers",
 )  # fmt: skip
 _DELETE_RUNS = (
+    f"update generations set run = null where run in {_GOING}",
     *(f"delete from {table} where run in {_GOING}" for table in _CHILDREN),
     f"delete from runs where id in {_GOING}",
 )
 _DELETE_SESSION = (
+    "delete from attempts where generation in (select id from generations where session = :session)",
     "delete from generations where session = :session",
+    # An answer of another session, which resumed a batch of this one, stays.
+    "update generations set batch = null where batch in (select id from batches where session = :session)",
+    "delete from batches where session = :session",
     "delete from environment where session = :session",
     "delete from sessions where id = :session",
 )

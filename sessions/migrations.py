@@ -12,6 +12,8 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sessions.generation_schema import GENERATION
+
 APPLICATION_ID = 0x6B677475  # "kgtu": tells our files from those of other programs
 MIGRATION_SET = "kgtui.sessions"
 
@@ -315,6 +317,7 @@ MIGRATIONS = (
             "create index runs_totals on runs (session, problem, outcome, flagged, elapsed_s)",
         ),
     ),
+    Migration(name="007_generation", statements=GENERATION),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

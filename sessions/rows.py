@@ -194,11 +194,11 @@ class Generation:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The answer of a model that a candidate came from; `cost_microusd` is None where no price is known."""
+    """The answer of a model that a candidate came from; tokens and cost are None where they are unknown."""
 
     provider: str
     model: str
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
     cost_microusd: int | None
     elapsed_s: float

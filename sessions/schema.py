@@ -6,6 +6,7 @@ Made from a database that was really migrated, so it cannot say anything else th
 
 from __future__ import annotations
 
+import re
 import sys
 
 from sessions.database import open_memory
@@ -40,6 +41,11 @@ EXAMPLES = (
         "select runs.id, runs.device_name, speedup, speedup_low, speedup_high, summaries.cases, planned\n"
         "from summaries join runs on runs.id = summaries.run\n"
         "where summaries.baseline = 'eager' and runs.outcome = 'pass' and runs.flagged = 0 order by runs.id;",
+    ),
+    (
+        "What models cost, and how many of their candidates passed",
+        "select provider, model, count(*) as answers, sum(cost_microusd) / 1e6 as usd, sum(runs.outcome = 'pass')\n"
+        "from generations left join runs on runs.id = generations.run group by provider, model;",
     ),
     (
         "A source as it was judged",
@@ -83,7 +89,9 @@ def schema_page() -> str:
 
 def _fenced(statement: str) -> str:
     # SQLite keeps a statement as it was written, but for the words in front of the name.
-    lowered = statement.replace("CREATE TABLE ", "create table ").replace("CREATE INDEX ", "create index ")
+    # A table that a migration renamed has its name in quotes.
+    unquoted = re.sub(r'CREATE TABLE "(\w+)"', r"CREATE TABLE \1", statement)
+    lowered = unquoted.replace("CREATE TABLE ", "create table ").replace("CREATE INDEX ", "create index ")
     return f"```sql\n{lowered}\n```\n"
 
 

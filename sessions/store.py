@@ -23,6 +23,7 @@ from sessions.browsing import Browser
 from sessions.carrying import Carried, Renumbered, put, take
 from sessions.database import Database, Value, open_file, open_memory
 from sessions.deleting import Deleted, delete
+from sessions.generations import GenerationStore, followed
 from sessions.processes import is_alive, process_stamp
 from sessions.recording import statements, tally
 from sessions.rows import Generation, RunRow, RunState
@@ -105,6 +106,9 @@ class Store(Browser):
         self._renumbered = Renumbered()
         self._session_by_former: dict[int, int] = {}
         self._run_by_former: dict[int, int] = {}  # of the run that went on at that time
+        self.generations = GenerationStore(
+            database, session_of=self._present_session, keep_source=self._keep_now, now=self._now
+        )
         database.moving = self
 
     def __enter__(self) -> Self:
@@ -308,8 +312,9 @@ class Store(Browser):
         runs, sessions = self._renumbered.runs, self._renumbered.sessions
         self._open_sessions = [sessions.get(number, number) for number in self._open_sessions]
         self._answered = [runs.get(number, number) for number in self._answered]
-        self._session_by_former = _followed(self._session_by_former, sessions)
-        self._run_by_former = _followed(self._run_by_former, runs)
+        self._session_by_former = followed(self._session_by_former, sessions)
+        self._run_by_former = followed(self._run_by_former, runs)
+        self.generations.renumbered(batches=self._renumbered.batches, generations=self._renumbered.generations)
         self.on_moved(_moved_sentence(self.path, runs=len(carried.runs), was_deleted=was_deleted), runs)
 
     def _annotate(self, statement: str, *, run_id: int, value: str | None) -> None:
@@ -317,13 +322,14 @@ class Store(Browser):
             self.run(run_id)
             connection.execute(statement, {"run": run_id, "value": value})
 
+    def _present_session(self, session_id: int) -> int:
+        return self._session_by_former.get(session_id, session_id)
+
+    def _keep_now(self, connection: sqlite3.Connection, source: bytes) -> str:
+        return _keep_source(connection, source, seen_at=self._now())
+
     def _now(self) -> str:
         return timestamp(self._clock())
-
-
-def _followed(by_former: Mapping[int, int], renumbered: Mapping[int, int]) -> dict[int, int]:
-    """The newest number by each earlier one, after numbers changed once more."""
-    return {**renumbered, **{former: renumbered.get(number, number) for former, number in by_former.items()}}
 
 
 def _moved_sentence(path: Path | None, *, runs: int, was_deleted: bool) -> str:

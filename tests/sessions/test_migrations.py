@@ -10,8 +10,8 @@ from engine.model import Policy
 from sessions import StoreVersionError, open_store
 from sessions.migrations import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, Migration, migrate
 
-NEXT = Migration(name="007_mood", statements=("alter table runs add column mood text",))
-BROKEN = Migration(name="007_broken", statements=("create table half (x)", "create table half (x)"))
+NEXT = Migration(name="008_mood", statements=("alter table runs add column mood text",))
+BROKEN = Migration(name="008_broken", statements=("create table half (x)", "create table half (x)"))
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_later_migration_finds_the_rows_of_an_earlier_version(path, begin_in, 
         run_id = begin_in(store)
     migrate(connection, migrations=(*MIGRATIONS, NEXT))
     assert connection.execute("select id, mood from runs").fetchall() == [(run_id, None)]
-    assert applied(connection)[-1] == ("kgtui.sessions", "007_mood")
+    assert applied(connection)[-1] == ("kgtui.sessions", "008_mood")
     assert version(connection) == SCHEMA_VERSION + 1
 
 

@@ -13,6 +13,8 @@ import pytest
 from engine.model import Candidate, Tier
 from engine.model.events import Event
 from sessions import Generation, RunState, Store, StoreDamagedError, open_store
+from sessions.generation_rows import Attempt, GenerationState, Limits
+from tests.generated import NEW_GENERATION, settlement
 
 GENERATION = Generation(
     problem="aten::softmax",
@@ -112,6 +114,9 @@ def test_every_table_is_copied_with_the_session(
 ) -> None:
     store.record_all(begin(), whole_run)
     store.add_generation(session_id, GENERATION)
+    batch = store.generations.begin_batch(session_id, "{}", Limits(tokens=9))
+    generation = store.generations.reserve(session_id, batch, NEW_GENERATION)
+    store.generations.add_attempt(generation, Attempt(number=1, status=429, message="too many requests"))
     store.note_answer(1)
     before = contents(path)
     delete_all_files(path)
@@ -124,6 +129,19 @@ def test_every_table_is_copied_with_the_session(
         "summaries",
         "baselines",
     }
+
+
+def test_a_reserved_generation_is_settled_in_the_successor(store: Store, path: Path, session_id: int) -> None:
+    batch = store.generations.begin_batch(session_id, "{}", Limits())
+    generation = store.generations.reserve(session_id, batch, NEW_GENERATION)
+    path.unlink()
+    with open_store(path) as other:
+        session = other.begin_session("another")
+        other_batch = other.generations.begin_batch(session, "{}", Limits())
+        other.generations.reserve(session, other_batch, NEW_GENERATION)
+    store.generations.settle(generation, settlement(received="no code here"))
+    rows = store.generations.of_batch(batch)
+    assert [(row.state, row.received) for row in rows] == [(GenerationState.SETTLED, "no code here")]
 
 
 def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:

@@ -1,0 +1,203 @@
+"""Generated candidates as the store keeps them: batches, requests to providers, usage and cost; frozen records."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime
+
+from engine.model import Outcome
+
+
+class GenerationState(enum.StrEnum):
+    """How far one request to a provider came."""
+
+    RESERVED = "reserved"
+    """Stored before it is sent; the most that it can cost is reserved."""
+    SETTLED = "settled"
+    """Its answer is stored, whole or cut, with its cost where that is known."""
+    FAILED = "failed"
+    """The provider refused it, so nothing was charged."""
+    LOST = "lost"
+    """The program ended between the request and the answer; whether it was charged is unknown."""
+
+
+class Stop(enum.StrEnum):
+    """Why an answer ended."""
+
+    COMPLETE = "complete"
+    LENGTH = "length"
+    REFUSED = "refused"
+    CUT = "cut"
+    """The connection broke while it came."""
+    CANCELLED = "cancelled"
+
+
+class Ending(enum.StrEnum):
+    """Why a batch ended."""
+
+    FINISHED = "finished"
+    BUDGET = "budget"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenUsage:
+    """Tokens of one answer as the provider counted them.
+
+    `input_tokens` includes those read from and written to the provider's cache, `output_tokens` those of reasoning.
+    """
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.input_tokens, self.output_tokens, self.cached_tokens, self.cache_write_tokens) < 0:
+            raise ValueError(f"a number of tokens cannot be negative: {self}")
+        if self.cached_tokens + self.cache_write_tokens > self.input_tokens:
+            raise ValueError(f"cached tokens are part of the input tokens: {self}")
+        if not 0 <= self.reasoning_tokens <= self.output_tokens:
+            raise ValueError(f"reasoning tokens are part of the output tokens: {self}")
+
+    @property
+    def total_tokens(self) -> int:
+        """Input and output."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a batch may use at most; None is no limit."""
+
+    microusd: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewGeneration:
+    """A request that is about to be sent; `sent` are its messages as JSON, `place` its place in the strategy."""
+
+    problem: str
+    provider: str
+    model: str
+    place: str
+    sent: str
+    reserved_microusd: int | None
+    reserved_tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settlement:
+    """What came back; `usage` and `cost_microusd` are None where they are unknown, `source` without code."""
+
+    received: str
+    stop: Stop
+    usage: TokenUsage | None
+    cost_microusd: int | None
+    source: bytes | None
+    extraction: str
+    elapsed_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One try to send a request; `status` is that of HTTP, None without an answer."""
+
+    number: int
+    status: int | None
+    message: str
+    waited_s: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchRow:
+    """One batch; `request` is JSON.  `ending` is None while it is running, and after a crash."""
+
+    id: int
+    session: int
+    request: str
+    limits: Limits
+    started_at: datetime
+    ending: Ending | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """The verdict on a generated candidate; `speedup` is over eager, None unless it passed and was timed."""
+
+    number: int
+    outcome: Outcome | None
+    sentence: str
+    flagged: bool
+    passed: int
+    total: int
+    elapsed_s: float
+    benchmark_s: float
+    speedup: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerationRow:
+    """One request to a provider, its answer and what became of it; None is unknown or not there yet."""
+
+    id: int
+    session: int
+    batch: int | None
+    problem: str
+    provider: str
+    model: str
+    place: str
+    state: GenerationState
+    sent: str
+    received: str
+    stop: Stop | None
+    extraction: str
+    usage: TokenUsage | None
+    cost_microusd: int | None
+    reserved_microusd: int | None
+    reserved_tokens: int
+    digest: str | None
+    elapsed_s: float
+    run: RunResult | None
+
+    @property
+    def model_name(self) -> str:
+        """Provider and model in one word, "anthropic:claude-x"."""
+        return f"{self.provider}:{self.model}"
+
+
+class CostBy(enum.StrEnum):
+    """What costs are summed by."""
+
+    MODEL = "model"
+    OPERATOR = "operator"
+    DAY = "day"
+    SESSION = "session"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostRow:
+    """What generations of one group cost together.
+
+    `unpriced` of the `answers` have no known cost; `cost_microusd` sums the others, None when there is none.
+    `correct` counts answers whose run passed without a flag, `faster` those of them above the baseline.
+    """
+
+    group: str
+    answers: int
+    unpriced: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    cost_microusd: int | None
+    wall_s: float
+    engine_s: float
+    device_s: float
+    correct: int
+    faster: int
