@@ -29,6 +29,7 @@ from kgtui.app import clipboard
 from kgtui.app.finding import found_or_shown
 from kgtui.app.notifications import Notifications
 from kgtui.app.screen_stack import ScreenStack
+from kgtui.app.services import Services
 from kgtui.app.start import Settings, Start
 from kgtui.app.terminal import TerminalApp
 from kgtui.background import in_background
@@ -37,12 +38,10 @@ from kgtui.files.external_editor import Opening, opening
 from kgtui.files.file_watch import FileSaved, FileWatch, WatchTroubled
 from kgtui.files.kernel_folder import KernelFolder
 from kgtui.files.unsaved import UnsavedTexts
-from kgtui.history.run_history import RunHistory, StoreOpener
-from kgtui.ports.protocols import ArtefactReader, EngineFactory, Problems, Scaffold, WatcherFactory
+from kgtui.history.run_history import RunHistory
 from kgtui.ports.requests import RetargetRequest, RunHeader, RunRequest
 from kgtui.runner.engine_service import EngineService
 from kgtui.screens.base.appearance import Appearance
-from kgtui.screens.base.host import Diagnose
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Action, Where, bindings_of, first_key
 from kgtui.state.format.glyphs import ASCII, UNICODE, Glyphs
@@ -93,13 +92,7 @@ class WorkbenchApp(TerminalApp):
     def __init__(
         self,
         *,
-        engine_factory: EngineFactory,
-        store_opener: StoreOpener,
-        problems: Problems,
-        watcher_factory: WatcherFactory,
-        read_artefact: ArtefactReader,
-        scaffold: Scaffold,
-        diagnose: Diagnose,
+        services: Services,
         settings: Settings,
         start: Start | None = None,
         started: Callable[[WorkbenchApp], None] = lambda app: None,
@@ -108,15 +101,12 @@ class WorkbenchApp(TerminalApp):
     ) -> None:
         # Asked for before any theme is set, or Textual turns each of a theme's colours into a grey instead of none.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
-        self._engine_factory = engine_factory
-        self.past = RunHistory(store_opener, say=self.trouble_arose, notice=self._store_moved)
-        self.kernels = KernelFolder(settings.folder, scaffold=scaffold, kernels=settings.kernels)
-        self._problem_index = problems
-        self.problem_named = partial(found_or_shown, problems, self)
+        self._services = services
+        self.past = RunHistory(services.store_opener, say=self.trouble_arose, notice=self._store_moved)
+        self.kernels = KernelFolder(settings.folder, scaffold=services.scaffold, kernels=settings.kernels)
+        self.problem_named = partial(found_or_shown, services.problems, self)
         self.unsaved_texts = UnsavedTexts(settings.data / "unsaved")
-        self.file_watch = FileWatch(self, watcher_factory)
-        self._read_artefact = read_artefact
-        self._diagnose = diagnose
+        self.file_watch = FileWatch(self, services.watcher_factory)
         self._settings = settings
         self.place = f"{settings.device} to {settings.target}" if settings.target else settings.device
         self._start = start
@@ -148,7 +138,7 @@ class WorkbenchApp(TerminalApp):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self.problems, broken = self._problem_index.descriptions()
+        self.problems, broken = self._services.problems.descriptions()
         self._troubles |= {"problems": "; ".join(broken)} if broken else {}
         self._redraw()
         self._serving = in_background(self, self._serve, group="loop")
@@ -160,7 +150,7 @@ class WorkbenchApp(TerminalApp):
         self._redraw()
         if self.workbench is not None:
             self.workbench.history.read()
-        judging = self._engine_factory()
+        judging = self._services.engine_factory()
         self._started(self)  # what is imported and made by now stays as long as the application
         await self._service.serve(judging)
 
@@ -296,7 +286,7 @@ class WorkbenchApp(TerminalApp):
     async def artefact(self, digest: str) -> str:
         """The text of an artefact, or why it cannot be shown."""
         try:
-            content = await asyncio.to_thread(self._read_artefact, digest)
+            content = await asyncio.to_thread(self._services.read_artefact, digest)
         except OSError as error:
             return f"the code with the hash {digest[:12]} cannot be read: {error.strerror}; r compiles it again"
         return content.decode("utf-8", errors="replace")
@@ -314,7 +304,7 @@ class WorkbenchApp(TerminalApp):
 
     async def diagnose(self) -> tuple[str, ...]:
         """What this machine has, in the words of the doctor."""
-        return await self._diagnose((self.size.width, self.size.height), self.wishes.preferences)
+        return await self._services.diagnose((self.size.width, self.size.height), self.wishes.preferences)
 
     # Messages and actions
 

@@ -113,18 +113,21 @@ def _report(name: str, times_ms: list[float]) -> None:
 
 def _application(fakes: ModuleType, folder: Path, text: str) -> Any:  # Any: the doubles are not typed here
     from kgtui.app.application import WorkbenchApp
+    from kgtui.app.services import Services
     from kgtui.app.start import Settings, Start
 
     path = folder / "softmax.py"
     path.write_bytes(fakes.SOURCE)
     return WorkbenchApp(
-        engine_factory=fakes.FakeEngine,
-        store_opener=fakes.MemoryRecording,
-        problems=fakes.Problems(),
-        watcher_factory=fakes.FakeWatcher,
-        scaffold=lambda problem: "",
-        diagnose=fakes.diagnose,
-        read_artefact=lambda digest: text.encode() if digest == "c" * 64 else fakes.read_artefact(digest),
+        services=Services(
+            engine_factory=fakes.FakeEngine,
+            store_opener=fakes.MemoryRecording,
+            problems=fakes.Problems(),
+            watcher_factory=fakes.FakeWatcher,
+            scaffold=lambda problem: "",
+            diagnose=fakes.diagnose,
+            read_artefact=lambda digest: text.encode() if digest == "c" * 64 else fakes.read_artefact(digest),
+        ),
         settings=Settings(folder=folder),
         start=Start(problem=fakes.softmax_problem(), path=path),
         now=lambda: datetime.now(UTC),

@@ -147,18 +147,21 @@ def _events(fakes: ModuleType, kind: str, candidate: Any, plan: Any) -> Iterator
 
 def _application(fakes: ModuleType, folder: Path, *, engine: Any, recording: Any, opened: bool = True) -> Any:
     from kgtui.app.application import WorkbenchApp
+    from kgtui.app.services import Services
     from kgtui.app.start import Settings, Start
 
     path = folder / "softmax.py"
     path.write_bytes(fakes.SOURCE)
     return WorkbenchApp(
-        engine_factory=lambda: engine,
-        store_opener=lambda: recording,
-        problems=fakes.Problems() if opened else _real_problems(),
-        watcher_factory=fakes.FakeWatcher,
-        read_artefact=fakes.read_artefact,
-        scaffold=lambda problem: "",
-        diagnose=fakes.diagnose,
+        services=Services(
+            engine_factory=lambda: engine,
+            store_opener=lambda: recording,
+            problems=fakes.Problems() if opened else _real_problems(),
+            watcher_factory=fakes.FakeWatcher,
+            read_artefact=fakes.read_artefact,
+            scaffold=lambda problem: "",
+            diagnose=fakes.diagnose,
+        ),
         settings=Settings(folder=folder),
         start=Start(problem=fakes.softmax_problem(), path=path) if opened else None,
         now=lambda: datetime.now(UTC),

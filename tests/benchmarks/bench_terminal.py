@@ -212,6 +212,7 @@ def run_child(folder: Path, which: str, lines: int) -> None:
 def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
     from kgtui.app.application import WorkbenchApp
     from kgtui.app.gc_policy import Garbage
+    from kgtui.app.services import Services
     from kgtui.app.start import Settings, Start
 
     path = folder / "softmax.py"
@@ -227,13 +228,15 @@ def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
     garbage = Garbage()
     garbage.hold_back()
     return WorkbenchApp(
-        engine_factory=lambda: engine,
-        store_opener=lambda: bench_screen._real_store(folder),
-        problems=fakes.Problems() if which != "operators" else bench_screen._real_problems(),
-        watcher_factory=fakes.FakeWatcher,
-        read_artefact=lambda digest: sass if digest == "c" * 64 else fakes.read_artefact(digest),
-        scaffold=lambda problem: "",
-        diagnose=fakes.diagnose,
+        services=Services(
+            engine_factory=lambda: engine,
+            store_opener=lambda: bench_screen._real_store(folder),
+            problems=fakes.Problems() if which != "operators" else bench_screen._real_problems(),
+            watcher_factory=fakes.FakeWatcher,
+            read_artefact=lambda digest: sass if digest == "c" * 64 else fakes.read_artefact(digest),
+            scaffold=lambda problem: "",
+            diagnose=fakes.diagnose,
+        ),
         settings=Settings(folder=folder),
         start=Start(problem=fakes.softmax_problem(), path=path) if which != "operators" else None,
         started=garbage.begin,

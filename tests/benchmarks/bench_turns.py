@@ -319,6 +319,7 @@ def _with_sass(script: Any, digest: str) -> Any:
 def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
     from kgtui.app.application import WorkbenchApp
     from kgtui.app.gc_policy import Garbage
+    from kgtui.app.services import Services
     from kgtui.app.start import Settings, Start
 
     doubles = _doubles()
@@ -336,13 +337,15 @@ def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
     garbage = Garbage()
     garbage.hold_back()
     return WorkbenchApp(
-        engine_factory=lambda: engine,
-        store_opener=lambda: bench_screen._real_store(folder),
-        problems=bench_screen._real_problems(),
-        watcher_factory=doubles.fakes.FakeWatcher,
-        read_artefact=lambda digest: codes.get(digest) or doubles.fakes.read_artefact(digest),
-        scaffold=lambda problem: "",
-        diagnose=doubles.fakes.diagnose,
+        services=Services(
+            engine_factory=lambda: engine,
+            store_opener=lambda: bench_screen._real_store(folder),
+            problems=bench_screen._real_problems(),
+            watcher_factory=doubles.fakes.FakeWatcher,
+            read_artefact=lambda digest: codes.get(digest) or doubles.fakes.read_artefact(digest),
+            scaffold=lambda problem: "",
+            diagnose=doubles.fakes.diagnose,
+        ),
         settings=Settings(folder=folder, device="cuda"),
         start=Start(problem=doubles.bench.timed_problem(), path=path),
         started=garbage.begin,

@@ -16,6 +16,7 @@ import textual.pilot
 from textual.pilot import Pilot
 
 from kgtui.app.application import WorkbenchApp
+from kgtui.app.services import Services
 from kgtui.app.start import Settings, Start
 from kgtui.settings.preferences import Typed, preferences_of
 from kgtui.settings.schema import parse_config
@@ -142,13 +143,15 @@ def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
         read = parse_config(config, path=config_path or tmp_path / "settings" / "config.toml")
         preferences = preferences_of(read, environment=around, typed=Typed(ascii=ascii))
         app = WorkbenchApp(
-            engine_factory=lambda: engine,
-            store_opener=open_store,
-            problems=fakes.Problems(lambda: (*fakes.catalogue(), *([problem] if problem else []))),
-            watcher_factory=watch,
-            read_artefact=fakes.read_artefact,
-            scaffold=lambda problem: f"# kgtui: op={problem.name}\n",
-            diagnose=fakes.diagnose,
+            services=Services(
+                engine_factory=lambda: engine,
+                store_opener=open_store,
+                problems=fakes.Problems(lambda: (*fakes.catalogue(), *([problem] if problem else []))),
+                watcher_factory=watch,
+                read_artefact=fakes.read_artefact,
+                scaffold=lambda problem: f"# kgtui: op={problem.name}\n",
+                diagnose=fakes.diagnose,
+            ),
             settings=Settings(
                 folder=tmp_path, environment=around, preferences=preferences, data=tmp_path / "data", **settings
             ),

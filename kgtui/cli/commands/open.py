@@ -1,7 +1,6 @@
-"""`kgtui` and `kgtui open`: puts engine, store, watcher and screen together, and starts the workbench.
+"""`kgtui` and `kgtui open`: starts the workbench.
 
-The composition root: the only module that knows all four.  What is typed is looked up before the
-terminal is touched; the engine, the store and the watcher are made when the screen asks for them.
+What is typed is looked up before the terminal is touched; `kgtui.composition` puts the application together.
 """
 
 from __future__ import annotations
@@ -10,18 +9,13 @@ import argparse
 import asyncio
 import os
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.artefacts import ArtefactStore
-from engine.devices import Device
 from engine.errors import UsageError
-from engine.model import Problem
-from kgtui.app.gc_policy import Garbage
 from kgtui.app.notifications import kept_title
 from kgtui.app.shutdown import show
+from kgtui.app.start import Settings, Start
 from kgtui.cli.argument_groups import add_device, add_former
 from kgtui.cli.choices import (
     SAMPLE,
@@ -38,31 +32,16 @@ from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, place_of, unsaid
 from kgtui.cli.run_recorder import artefact_folder
 from kgtui.files import disk
-from kgtui.files.templates import scaffold
-from kgtui.runner.run_environment import environment_of
-from kgtui.settings.paths import Paths, find_paths
+from kgtui.settings.paths import find_paths
 from problems.index import open_index
 
 if TYPE_CHECKING:
-    from kgtui.app.application import WorkbenchApp
-    from kgtui.history.run_history import StoredRuns
-    from kgtui.ports.file_events import Saved, WatchTrouble
-    from kgtui.ports.protocols import Judging, Watching
+    from kgtui.screens.base.host import Diagnose
     from kgtui.settings.preferences import Preferences
 
 SUMMARY = "Open the workbench, on a kernel file or on the list of operators."
 GROUP = Group.KERNELS
 STARTS_ENGINE = True
-
-LABEL = "workbench"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Opened:
-    """The file to show first, and its operator."""
-
-    problem: Problem
-    path: Path
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -99,15 +78,21 @@ def run(options: argparse.Namespace, console: Console) -> int:
     directives = read_kernel(opened.path, shown=str(opened.path)) if opened else None
     device, target = place_of(preferences, options, file=directives)
     paths = find_paths(console.environment)
+    settings = Settings(
+        folder=console.folder, kernels=kernels, device=device.platform, target=target,
+        environment=console.environment, preferences=preferences, data=paths.data,
+    )  # fmt: skip
+    from kgtui.composition import compose  # Textual is imported once nothing can be wrong with the command line
+
     with artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts, kept_title(console.err):
-        app = assemble(
-            console, opened=opened, device=device, target=target, paths=paths, artefacts=artefacts,
-            kernels=kernels, preferences=preferences,
+        app = compose(
+            settings=settings, start=opened, device=device, paths=paths, artefacts=artefacts,
+            diagnose=_diagnoser(console),
         )  # fmt: skip
         return show(app, mouse=options.mouse, paths=paths, warn=console.warn)
 
 
-def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path) -> Opened | None:
+def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path) -> Start | None:
     """The file that was named, or the operator's usual one in `kernels`; None for the list of operators.
 
     Raises:
@@ -120,7 +105,7 @@ def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path)
         path = absolute(name, console.folder)
         if op is None and not os.path.lexists(path) and _is_operator(name):
             raise UsageError(f"there is no file {name}; `kgtui open --op {name}` opens the kernel file of the operator")
-        return Opened(problem=problem_for(read_kernel(path, shown=name), op), path=path)
+        return Start(problem=problem_for(read_kernel(path, shown=name), op), path=path)
     if op is None:
         return None
     problem = open_index().find(op)
@@ -130,7 +115,7 @@ def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path)
             f"there is no {shown_from(path, console.folder)}; `kgtui new {problem.name}` makes it, "
             f"or name the file: `kgtui open FILE --op {problem.name}`"
         )
-    return Opened(problem=problem, path=path)
+    return Start(problem=problem, path=path)
 
 
 def _new_form(operator: str, file: str) -> str:
@@ -145,7 +130,7 @@ def _is_operator(name: str) -> bool:
     return True
 
 
-def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path) -> Opened:
+def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path) -> Start:
     """The user's copy of the sample, made when it is not there."""
     problem = open_index().find(op or SAMPLE_OPERATOR)
     if problem.name != SAMPLE_OPERATOR:
@@ -157,33 +142,11 @@ def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path) ->
         except OSError as error:
             raise UsageError(f"{path.parent} cannot be made: {error.strerror}; start in another folder") from error
         disk.write(path, SAMPLE.read_bytes())
-    return Opened(problem=problem, path=path)
+    return Start(problem=problem, path=path)
 
 
-def assemble(
-    console: Console, *, opened: Opened | None, device: Device, target: str | None, paths: Paths,
-    artefacts: ArtefactStore, kernels: Path, preferences: Preferences,
-) -> WorkbenchApp:  # fmt: skip
-    """The application with everything that it needs; starts nothing."""
-    from kgtui.app.application import WorkbenchApp
-    from kgtui.app.start import Settings, Start
-
-    def make_engine() -> Judging:
-        from engine.engine import Engine
-
-        return Engine(
-            device=device.platform, artefacts=artefacts, environment=console.environment, warm_target=target,
-            peaks_folder=paths.peaks,
-        )  # fmt: skip
-
-    def open_recording() -> StoredRuns:
-        from kgtui.history.recorder import StoreRecording
-        from sessions import open_store
-
-        return StoreRecording(
-            open_store(paths.sessions), label=LABEL, environment=environment_of(device),
-            remove_artefact=artefacts.remove,
-        )  # fmt: skip
+def _diagnoser(console: Console) -> Diagnose:
+    """Finds out what this machine has, for the Doctor screen."""
 
     async def look_around(size: tuple[int, int], settings: Preferences) -> tuple[str, ...]:
         from kgtui.cli.child_processes import own_processes
@@ -196,29 +159,4 @@ def assemble(
         )  # fmt: skip
         return tuple(diagnosis_lines(found))
 
-    garbage = Garbage()
-    garbage.hold_back()
-    return WorkbenchApp(
-        engine_factory=make_engine,
-        store_opener=open_recording,
-        problems=open_index(),
-        watcher_factory=_watch,
-        read_artefact=artefacts.read,
-        scaffold=scaffold,
-        diagnose=look_around,
-        settings=Settings(
-            folder=console.folder, kernels=kernels, device=device.platform, target=target,
-            environment=console.environment, preferences=preferences, data=paths.data,
-        ),
-        start=Start(problem=opened.problem, path=opened.path) if opened else None,
-        started=garbage.begin,
-    )  # fmt: skip
-
-
-def _watch(
-    path: Path, on_save: Callable[[Saved], None], on_trouble: Callable[[WatchTrouble], None], *,
-    known_digest: str | None,
-) -> Watching:  # fmt: skip
-    from kgtui.files.watcher import Watcher
-
-    return Watcher(path, on_save, on_trouble, known_digest=known_digest)
+    return look_around

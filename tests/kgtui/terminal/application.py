@@ -15,6 +15,7 @@ from typing import Any
 
 from kgtui.app.application import WorkbenchApp
 from kgtui.app.notifications import kept_title
+from kgtui.app.services import Services
 from kgtui.app.shutdown import show
 from kgtui.app.start import Settings, Start
 from kgtui.settings.paths import Paths
@@ -42,13 +43,15 @@ def main(fakes: ModuleType, folder: Path, breaks: str) -> int:
         return time.monotonic()
 
     app = WorkbenchApp(
-        engine_factory=seam("engine", fakes.FakeEngine),
-        store_opener=seam("store", fakes.MemoryRecording),
-        problems=fakes.Problems(seam("catalogue", fakes.catalogue)),
-        watcher_factory=seam("watcher", fakes.FakeWatcher),
-        read_artefact=fakes.read_artefact,
-        scaffold=lambda problem: "",
-        diagnose=fakes.diagnose,
+        services=Services(
+            engine_factory=seam("engine", fakes.FakeEngine),
+            store_opener=seam("store", fakes.MemoryRecording),
+            problems=fakes.Problems(seam("catalogue", fakes.catalogue)),
+            watcher_factory=seam("watcher", fakes.FakeWatcher),
+            read_artefact=fakes.read_artefact,
+            scaffold=lambda problem: "",
+            diagnose=fakes.diagnose,
+        ),
         settings=Settings(folder=folder),
         clock=clock,
         start=Start(problem=fakes.softmax_problem(), path=path),

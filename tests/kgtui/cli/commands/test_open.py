@@ -6,22 +6,19 @@ import dataclasses
 
 import pytest
 
-from engine.artefacts import ArtefactStore
-from engine.devices import Device
 from engine.errors import UsageError
+from kgtui.app.start import Start
 from kgtui.cli.choices import SAMPLE
 from kgtui.cli.command_line import parse
-from kgtui.cli.commands.open import Opened, assemble, opened_file, run
+from kgtui.cli.commands.open import opened_file, run
 from kgtui.cli.resolved_settings import unsaid
-from kgtui.settings.paths import find_paths
-from kgtui.state.format.glyphs import ASCII
 
 
 @pytest.fixture
 def opened(console):
     """What a command line opens."""
 
-    def run(*arguments: object) -> Opened | None:
+    def run(*arguments: object) -> Start | None:
         options = parse(list(map(str, arguments))).options
         return opened_file(options, console, kernels=console.folder / "kernels")
 
@@ -72,7 +69,7 @@ def test_nothing_named_is_the_list_of_operators(opened):
 
 
 def test_a_file_names_its_operator_itself(opened, kernel):
-    assert opened("open", "silu.py") == Opened(problem=opened("open", "silu.py").problem, path=kernel)
+    assert opened("open", "silu.py") == Start(problem=opened("open", "silu.py").problem, path=kernel)
     assert opened("open", "silu.py").problem.name == "aten::silu"
 
 
@@ -147,19 +144,3 @@ def test_a_folder_that_cannot_be_made_for_the_sample(opened, folder):
     (folder / "kernels").write_text("a file\n")
     with pytest.raises(UsageError, match="kernels cannot be made: File exists; start in another folder"):
         opened("open", "--sample")
-
-
-def test_assembling_the_application_makes_nothing_on_the_disk(console, home, folder, kernel, opened):
-    app = assemble(
-        console,
-        opened=opened("open", "silu.py"),
-        device=Device(platform="cpu", index=0, name="a CPU"),
-        target="sm_90",
-        paths=find_paths(console.environment),
-        artefacts=ArtefactStore(folder=home / "artefacts"),
-        kernels=folder / "kernels",
-        preferences=unsaid(parse(["open", "--ascii"]).options, console),
-    )
-    assert app.glyphs is ASCII
-    assert not home.exists()
-    assert list(folder.iterdir()) == [kernel]

@@ -1,0 +1,22 @@
+"""What the application needs from the rest of the project, handed in by the composition root."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kgtui.history.run_history import StoreOpener
+from kgtui.ports.protocols import ArtefactReader, EngineFactory, Problems, Scaffold, WatcherFactory
+from kgtui.screens.base.host import Diagnose
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """The rest of the project as the application uses it; nothing is opened or started before it is needed."""
+
+    engine_factory: EngineFactory
+    store_opener: StoreOpener
+    problems: Problems
+    watcher_factory: WatcherFactory
+    read_artefact: ArtefactReader
+    scaffold: Scaffold
+    diagnose: Diagnose

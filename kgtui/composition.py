@@ -1,0 +1,76 @@
+"""The composition root: the only module that knows engine, store, watcher and screen.
+
+Each is imported and made when the application first needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.artefacts import ArtefactStore
+from engine.devices import Device
+from kgtui.app.gc_policy import Garbage
+from kgtui.app.services import Services
+from kgtui.app.start import Settings, Start
+from kgtui.files.templates import scaffold
+from kgtui.runner.run_environment import environment_of
+from kgtui.screens.base.host import Diagnose
+from kgtui.settings.paths import Paths
+from problems.index import open_index
+
+if TYPE_CHECKING:
+    from kgtui.app.application import WorkbenchApp
+    from kgtui.history.run_history import StoredRuns
+    from kgtui.ports.file_events import Saved, WatchTrouble
+    from kgtui.ports.protocols import Judging, Watching
+
+LABEL = "workbench"
+
+
+def compose(
+    *, settings: Settings, start: Start | None, device: Device, paths: Paths, artefacts: ArtefactStore,
+    diagnose: Diagnose,
+) -> WorkbenchApp:  # fmt: skip
+    """The application with everything that it needs; starts nothing and writes nothing."""
+    from kgtui.app.application import WorkbenchApp
+
+    def make_engine() -> Judging:
+        from engine.engine import Engine
+
+        return Engine(
+            device=device.platform, artefacts=artefacts, environment=settings.environment, warm_target=settings.target,
+            peaks_folder=paths.peaks,
+        )  # fmt: skip
+
+    def open_recording() -> StoredRuns:
+        from kgtui.history.recorder import StoreRecording
+        from sessions import open_store
+
+        return StoreRecording(
+            open_store(paths.sessions), label=LABEL, environment=environment_of(device),
+            remove_artefact=artefacts.remove,
+        )  # fmt: skip
+
+    garbage = Garbage()
+    garbage.hold_back()
+    services = Services(
+        engine_factory=make_engine,
+        store_opener=open_recording,
+        problems=open_index(),
+        watcher_factory=_watch,
+        read_artefact=artefacts.read,
+        scaffold=scaffold,
+        diagnose=diagnose,
+    )
+    return WorkbenchApp(services=services, settings=settings, start=start, started=garbage.begin)
+
+
+def _watch(
+    path: Path, on_save: Callable[[Saved], None], on_trouble: Callable[[WatchTrouble], None], *,
+    known_digest: str | None,
+) -> Watching:  # fmt: skip
+    from kgtui.files.watcher import Watcher
+
+    return Watcher(path, on_save, on_trouble, known_digest=known_digest)

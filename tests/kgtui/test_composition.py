@@ -1,0 +1,35 @@
+"""The composition root puts the application together and leaves the disk alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.artefacts import ArtefactStore
+from engine.devices import Device
+from kgtui.app.start import Settings, Start
+from kgtui.composition import compose
+from kgtui.settings.paths import find_paths
+from kgtui.settings.preferences import Typed, preferences_of
+from kgtui.settings.schema import parse_config
+from kgtui.state.format.glyphs import ASCII
+from tests.operators import find
+
+
+async def _diagnose(size: object, preferences: object) -> tuple[str, ...]:
+    return ()
+
+
+def test_composing_the_application_writes_nothing(tmp_path: Path) -> None:
+    paths = find_paths({"KGTUI_HOME": str(tmp_path / "home")})
+    read = parse_config("", path=tmp_path / "config.toml")
+    preferences = preferences_of(read, environment={}, typed=Typed(ascii=True))
+    app = compose(
+        settings=Settings(folder=tmp_path, preferences=preferences, data=paths.data),
+        start=Start(problem=find("aten::silu"), path=tmp_path / "silu.py"),
+        device=Device(platform="cpu", index=0, name="a CPU"),
+        paths=paths,
+        artefacts=ArtefactStore(folder=paths.data / "artefacts"),
+        diagnose=_diagnose,
+    )
+    assert app.glyphs is ASCII
+    assert list(tmp_path.iterdir()) == []
