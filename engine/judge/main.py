@@ -7,7 +7,7 @@ import platform
 import secrets
 import time
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ import torch
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceMemoryError, is_lost
 from engine.judge.benchmark.slots import Slots
-from engine.judge.compare.compare import compare
+from engine.judge.compare.outputs import reports_of
 from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.judge.inputs import cases
 from engine.judge.inputs.call_snapshot import CallSnapshots
@@ -24,7 +24,7 @@ from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.correct_without_kernels import weigh
 from engine.judge.probing.input_variants import Variants
 from engine.judge.probing.precision import gauge
-from engine.model import Outcome, OutputReport, ProblemDefinition, ProblemId
+from engine.model import Determinism, Outcome, OutputReport, ProblemDefinition, ProblemId
 from engine.problem_source import open_source
 from engine.protocol import tensors
 from engine.protocol.service import Line
@@ -193,15 +193,13 @@ class _Judge:
         final = hand.arena.read()  # ours from here on: the worker may still be writing
         damage = hand.arena.damaged(guard=hand.poison)
         problem, content = hand.problem, hand.content
-        got = cases.returned_values(
-            problem, command.returned, content.expected, lambda: cases.returned_bytes(hand, command)
-        )
-        got += cases.written_values(problem, content.specs, final)
+        got = cases.outputs_of(hand, command, final)
+        earlier = tuple(hand.first_outputs) if content is hand.base else ()
         repeated = _repeated(hand, got)
-        # What was right, and came again to the bit on the same input, is right again.
-        known = hand.first_reports if repeated else ()
+        # What was right, and came again to the bit on the same input, is right again; random numbers should not come.
+        known = hand.first_reports if repeated and problem.determinism is not Determinism.RANDOM else ()
         is_right = bool(known) and all(report.outcome is Outcome.PASS for report in known)
-        reports = known if is_right else _reports(hand, got)
+        reports = known if is_right else _reports(hand, got, earlier)
         if any(report.outcome is not Outcome.PASS for report in reports):
             with self._device:
                 explain = self._explainer.explained if command.explain else left_unexplained
@@ -230,15 +228,12 @@ class _Judge:
         return self._place.hand
 
 
-def _reports(hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport]) -> tuple[OutputReport, ...]:
+def _reports(
+    hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport], earlier: tuple[torch.Tensor, ...]
+) -> tuple[OutputReport, ...]:
     """One report for each output of this call."""
-    problem, content = hand.problem, hand.content
-    tolerance = problem.tolerance(hand.case)
-    names = cases.output_names(problem, content.specs)
-    return tuple(
-        value if isinstance(value, OutputReport) else compare(name, value, wanted, tolerance, poison=hand.poison)
-        for name, value, wanted in zip(names, got, content.expected, strict=True)
-    )
+    call = cases.finished_call(hand, got)
+    return reports_of(replace(call, earlier=earlier), poison=hand.poison)
 
 
 def _repeated(hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport]) -> bool | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engine.model.candidate import Candidate
 from engine.model.case import Case, DType, Parameter, Tier
 from engine.model.category import Category
+from engine.model.comparison import CalledCase, OutputMatch
 from engine.model.definition import ProblemDefinition
 from engine.model.diagnosis import Diagnosis, DiagnosisKind, Explanation, InputElement
 from engine.model.kernels import Artefact, CompiledKernel, Launch, specialisation
@@ -26,15 +27,18 @@ from engine.model.results import (
     Verdict,
     WrongElement,
 )
+from engine.model.semantics import Determinism, FrameworkWork
+from engine.model.values import PointerArray
 
 if TYPE_CHECKING:
-    from engine.model.definition import Arguments, Outputs, Value
+    from engine.model.values import Arguments, Outputs, Returned, Value
 
 __all__ = [
     "Arguments",
     "Artefact",
     "BenchmarkPlan",
     "CacheState",
+    "CalledCase",
     "Candidate",
     "Case",
     "CaseResult",
@@ -42,24 +46,29 @@ __all__ = [
     "CompiledKernel",
     "Cost",
     "DType",
+    "Determinism",
     "Diagnosis",
     "DiagnosisKind",
     "Explanation",
     "Finding",
+    "FrameworkWork",
     "InputElement",
     "Launch",
     "Limits",
     "Location",
     "OutOfBounds",
     "Outcome",
+    "OutputMatch",
     "OutputReport",
     "Outputs",
     "Parameter",
     "Plan",
+    "PointerArray",
     "Policy",
     "Problem",
     "ProblemDefinition",
     "ProblemId",
+    "Returned",
     "Severity",
     "Stage",
     "Stream",

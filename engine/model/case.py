@@ -21,10 +21,17 @@ class DType(enum.StrEnum):
     FLOAT32 = "float32"
     FLOAT16 = "float16"
     BFLOAT16 = "bfloat16"
+    FLOAT8_E4M3FN = "float8_e4m3fn"
+    FLOAT8_E5M2 = "float8_e5m2"
+    FLOAT8_E4M3FNUZ = "float8_e4m3fnuz"
+    FLOAT8_E5M2FNUZ = "float8_e5m2fnuz"
     INT64 = "int64"
     INT32 = "int32"
     INT16 = "int16"
     INT8 = "int8"
+    UINT64 = "uint64"
+    UINT32 = "uint32"
+    UINT16 = "uint16"
     UINT8 = "uint8"
     BOOL = "bool"
     COMPLEX64 = "complex64"
@@ -37,8 +44,18 @@ class DType(enum.StrEnum):
 
     @property
     def short(self) -> str:
-        """The two to four letters that tables use: f32, bf16, i64."""
+        """The short form that tables use: f32, bf16, i64, e4m3."""
         return _SHORT_NAMES[self]
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether it has fractions and one part: neither integer, boolean nor complex."""
+        return self in _EPSILONS and not self.is_complex
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it has a real and an imaginary part."""
+        return self in (DType.COMPLEX64, DType.COMPLEX128)
 
     @property
     def epsilon(self) -> float:
@@ -48,14 +65,19 @@ class DType(enum.StrEnum):
 
 _ELEMENT_BYTES = {
     DType.FLOAT64: 8, DType.FLOAT32: 4, DType.FLOAT16: 2, DType.BFLOAT16: 2,
-    DType.INT64: 8, DType.INT32: 4, DType.INT16: 2, DType.INT8: 1, DType.UINT8: 1, DType.BOOL: 1,
+    DType.FLOAT8_E4M3FN: 1, DType.FLOAT8_E5M2: 1, DType.FLOAT8_E4M3FNUZ: 1, DType.FLOAT8_E5M2FNUZ: 1,
+    DType.INT64: 8, DType.INT32: 4, DType.INT16: 2, DType.INT8: 1,
+    DType.UINT64: 8, DType.UINT32: 4, DType.UINT16: 2, DType.UINT8: 1, DType.BOOL: 1,
     DType.COMPLEX64: 8, DType.COMPLEX128: 16,
 }  # fmt: skip
 
 
 _SHORT_NAMES = {
     DType.FLOAT64: "f64", DType.FLOAT32: "f32", DType.FLOAT16: "f16", DType.BFLOAT16: "bf16",
-    DType.INT64: "i64", DType.INT32: "i32", DType.INT16: "i16", DType.INT8: "i8", DType.UINT8: "u8",
+    DType.FLOAT8_E4M3FN: "e4m3", DType.FLOAT8_E5M2: "e5m2",
+    DType.FLOAT8_E4M3FNUZ: "e4z", DType.FLOAT8_E5M2FNUZ: "e5z",
+    DType.INT64: "i64", DType.INT32: "i32", DType.INT16: "i16", DType.INT8: "i8",
+    DType.UINT64: "u64", DType.UINT32: "u32", DType.UINT16: "u16", DType.UINT8: "u8",
     DType.BOOL: "bool", DType.COMPLEX64: "c64", DType.COMPLEX128: "c128",
 }  # fmt: skip
 
@@ -65,6 +87,10 @@ _EPSILONS = {
     DType.FLOAT32: 2.0**-23,
     DType.FLOAT16: 2.0**-10,
     DType.BFLOAT16: 2.0**-7,
+    DType.FLOAT8_E4M3FN: 2.0**-3,
+    DType.FLOAT8_E5M2: 2.0**-2,
+    DType.FLOAT8_E4M3FNUZ: 2.0**-3,
+    DType.FLOAT8_E5M2FNUZ: 2.0**-2,
     DType.COMPLEX64: 2.0**-23,
     DType.COMPLEX128: 2.0**-52,
 }

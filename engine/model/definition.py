@@ -5,21 +5,18 @@ No torch here: the functions import it when they are called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 from engine.model.case import Case
+from engine.model.comparison import CalledCase, OutputMatch
 from engine.model.problem import Cost, Problem, ProblemContract, Tolerance
 
 if TYPE_CHECKING:
     import torch
 
-    Value: TypeAlias = (
-        torch.Tensor | torch.dtype | bool | int | float | complex | str | list["Value"] | tuple["Value", ...] | None
-    )
-    Arguments: TypeAlias = tuple[Value, ...]
-    Outputs: TypeAlias = torch.Tensor | tuple[torch.Tensor, ...]
+    from engine.model.values import Arguments, Outputs, Returned
 
 
 # Compared by identity: two versions of one file may differ in a function alone.
@@ -33,13 +30,19 @@ class ProblemDefinition(ProblemContract):
     rounded to the output dtype: first the `returns` returned tensors, then one for each name in
     `mutates`.  `eager` is what a PyTorch user would write, in the dtype of the inputs, with the
     entry's own contract; it is the baseline and the honest same-precision witness.
+
+    `compare` judges outputs in the place of the tolerance, one answer for each output; it runs where the shapes and
+    dtypes of all outputs are right.  `cannot_reject` says of lies that the generic rules tell (problems/rules/lies.py)
+    why no case of this problem can tell them from the truth: name of the lie -> reason.
     """
 
     make_inputs: Callable[[Case, torch.Generator], Arguments]
     reference: Callable[..., Outputs]
-    eager: Callable[..., Outputs | None]
+    eager: Callable[..., Returned]
     tolerance: Callable[[Case], Tolerance]
     cost: Callable[[Case], Cost]
+    compare: Callable[[CalledCase], tuple[OutputMatch, ...]] | None = None
+    cannot_reject: Mapping[str, str] = field(default_factory=dict)
 
     def problem(self, source: str, *, version: str = "") -> Problem:
         """The values of this definition, as found in the source with this id."""

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from engine.model.case import Case
 from engine.model.category import Category
 from engine.model.parsing import parse
+from engine.model.semantics import Determinism, FrameworkWork
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,15 @@ class ProblemId:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProblemContract:
-    """What a problem asks of a candidate: the entry, its signature, what it returns and writes, and the cases."""
+    """What a problem asks of a candidate: the entry, its signature, what it returns and writes, and the cases.
+
+    `returns` is the number of returned tensors; None for a sequence whose length the case decides.  With
+    `returns_scalar` the one returned value is a Python number, and the reference returns it as a 0-d tensor.
+    `mutates` names the arguments that are written in place: a tensor, or a sequence or PointerArray of them, whose
+    elements are compared one by one; `written_only` those of them whose content before the call is not read.
+    `on_cpu` names arguments that are tensors in host memory on every device; they are never written.
+    `framework` is what may be left to PyTorch without computing the answer.
+    """
 
     name: str
     entry: str
@@ -73,9 +82,13 @@ class ProblemContract:
     summary: str
     category: Category
     cases: tuple[Case, ...]
-    returns: int = 1
+    returns: int | None = 1
+    returns_scalar: bool = False
     mutates: tuple[str, ...] = ()
     written_only: tuple[str, ...] = ()
+    on_cpu: tuple[str, ...] = ()
+    determinism: Determinism = Determinism.ROUNDING
+    framework: tuple[FrameworkWork, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.cases:
@@ -93,8 +106,13 @@ class ProblemContract:
             raise ValueError(
                 f"{self.name}: {sorted(unknown)[0]!r} is no argument of {self.signature!r} that is written in place"
             )
-        if self.returns + len(self.mutates) < 1:
+        if self.returns == 0 and not self.mutates:
             raise ValueError(f"{self.name} neither returns nor writes anything; there is nothing to verify")
+        if self.returns_scalar and self.returns != 1:
+            raise ValueError(f"{self.name}: returns_scalar needs returns=1, got returns={self.returns}")
+        misplaced = set(self.on_cpu) - (set(self.arguments) - set(self.mutates))
+        if misplaced:
+            raise ValueError(f"{self.name}: on_cpu names {sorted(misplaced)[0]!r}; it must be an argument that is read")
 
     @cached_property
     def arguments(self) -> tuple[str, ...]:
@@ -111,9 +129,13 @@ class ProblemContract:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """What is compared, in order: "return" (or "return[i]") and the names written in place."""
-        returned = ("return",) if self.returns == 1 else tuple(f"return[{i}]" for i in range(self.returns))
-        return (*returned, *self.mutates)
+        """What is compared, in order: "return" (or "return[i]") and the names written in place.
+
+        Where the case decides the number of returned tensors, "return[...]" is the name of them all.
+        """
+        if self.returns is None:
+            return ("return[...]", *self.mutates)
+        return (*returned_names(self.returns), *self.mutates)
 
     def case(self, name: str) -> Case:
         """The case called `name`.
@@ -125,6 +147,11 @@ class ProblemContract:
             if case.name == name:
                 return case
         raise KeyError(name)
+
+
+def returned_names(count: int, *, is_sequence: bool = False) -> tuple[str, ...]:
+    """The names of `count` returned values; a single one is "return" unless it is in a sequence."""
+    return ("return",) if count == 1 and not is_sequence else tuple(f"return[{i}]" for i in range(count))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -159,7 +159,7 @@ def _tensors(values: tuple[protocol.ValueSpec, ...]) -> Iterator[protocol.Tensor
     for value in values:
         if isinstance(value, protocol.TensorSpec):
             yield value
-        elif isinstance(value, protocol.SequenceSpec):
+        elif isinstance(value, protocol.SequenceSpec | protocol.PointersSpec):
             yield from _tensors(value.items)
 
 

@@ -41,6 +41,7 @@ from engine.protocol.messages import (
     DTypeSpec,
     FloatSpec,
     Message,
+    PointersSpec,
     Reply,
     Returned,
     ReturnedSpec,
@@ -138,12 +139,12 @@ __all__ = [
     "DTypeSpec", "DeedKind", "DeedSeen", "Describe", "Described", "Difference", "Disassemble", "Disband", "Disorder",
     "Done", "Failed", "FailureKind", "Fetch", "FloatSpec", "Foresee", "Gauge", "Gauged", "Gauging", "How", "Kernel",
     "KernelTime", "Lend", "Lent", "Load", "Loaded", "MeasurePeaks", "Meeting", "Message", "NodeSeen", "Observe",
-    "Observed", "Occupy", "OperatorKind", "OperatorSeen", "PeaksMeasured", "Prepare", "PrepareBaseline", "Prepared",
-    "Ready", "Recall", "Recalled", "Record", "Recorded", "Refill", "Refresh", "Rehearse", "Rehearsed", "Release",
-    "Released", "Reply", "Returned", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout", "StorageSpec",
-    "SuppressedLaunch", "Survival", "Take", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate", "ValueSpec",
-    "Variant", "Varied", "Vary", "Watch", "Weigh", "Weighed", "Withheld", "Withhold", "decode_command", "decode_reply",
-    "encode", "id_of", "new_id",
+    "Observed", "Occupy", "OperatorKind", "OperatorSeen", "PeaksMeasured", "PointersSpec", "Prepare", "PrepareBaseline",
+    "Prepared", "Ready", "Recall", "Recalled", "Record", "Recorded", "Refill", "Refresh", "Rehearse", "Rehearsed",
+    "Release", "Released", "Reply", "Returned", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout",
+    "StorageSpec", "SuppressedLaunch", "Survival", "Take", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate",
+    "ValueSpec", "Variant", "Varied", "Vary", "Watch", "Weigh", "Weighed", "Withheld", "Withhold", "decode_command",
+    "decode_reply", "encode", "id_of", "new_id",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20

@@ -38,13 +38,20 @@ class StorageSpec(Message, frozen=True):
 
 
 class TensorSpec(Message, tag_field="kind", tag="tensor", frozen=True):
-    """A tensor: a strided view, in elements, of storage number `storage` of its arena."""
+    """A tensor: a strided view, in elements, of storage number `storage` of its arena.
+
+    One that is `on_cpu` is handed to the entry as a copy in host memory, whatever the device; one that is
+    `conjugated` or `negated` has torch's lazy bit of that name, so that its values are not those of its bytes.
+    """
 
     storage: Count
     dtype: Word
     shape: Sizes
     strides: Annotated[tuple[Stride, ...], msgspec.Meta(max_length=MOST_DIMENSIONS)]
     first: Count
+    on_cpu: bool = False
+    conjugated: bool = False
+    negated: bool = False
 
 
 class ScalarSpec(Message, tag_field="kind", tag="scalar", frozen=True):
@@ -60,7 +67,7 @@ class FloatSpec(Message, tag_field="kind", tag="float", frozen=True):
 
 
 class ComplexSpec(Message, tag_field="kind", tag="complex", frozen=True):
-    """A complex number: its two parts in hexadecimal, as a FloatSpec has them."""
+    """A complex number, its parts as in FloatSpec."""
 
     real: str
     imaginary: str
@@ -79,7 +86,13 @@ class SequenceSpec(Message, tag_field="kind", tag="sequence", frozen=True):
     is_tuple: bool
 
 
-ValueSpec: TypeAlias = TensorSpec | ScalarSpec | FloatSpec | ComplexSpec | DTypeSpec | SequenceSpec
+class PointersSpec(Message, tag_field="kind", tag="pointers", frozen=True):
+    """A PointerArray: the entry gets the addresses of these tensors."""
+
+    items: tuple[TensorSpec, ...]
+
+
+ValueSpec: TypeAlias = TensorSpec | ScalarSpec | FloatSpec | ComplexSpec | DTypeSpec | SequenceSpec | PointersSpec
 
 
 class Command(Message, tag_field="type", frozen=True):
@@ -95,13 +108,17 @@ class CaseCommand(Command, frozen=True, kw_only=True):
 
 
 class ReturnedSpec(Message, frozen=True):
-    """One value that the entry returned: a tensor's bytes in the outputs file, or the name of another type."""
+    """One value that the entry returned: a tensor's bytes in the outputs file, or the name of another type.
+
+    A Python number travels as the bytes of a 0-d tensor and is a number still: `is_number`.
+    """
 
     type_name: Word
     dtype: Word = ""
     shape: Sizes = ()
     offset: Count = 0
     bytes: Count = 0
+    is_number: bool = False
 
 
 Returned: TypeAlias = Annotated[tuple[ReturnedSpec, ...], msgspec.Meta(max_length=MOST_RETURNED)]

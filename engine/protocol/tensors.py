@@ -9,26 +9,21 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import torch
 
 from engine import protocol
+from engine.model import DType, PointerArray
 
 if TYPE_CHECKING:
     from engine.model import Value
 
 _ALIGNMENT_BYTES = 256
-_DTYPES = {
-    name: dtype
-    for name in (
-        "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool",
-        "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
-    )
-    if isinstance(dtype := getattr(torch, name, None), torch.dtype)
-}  # fmt: skip
+_DTYPES: dict[str, torch.dtype] = {str(dtype): getattr(torch, dtype) for dtype in DType}
 
 
 def dtype_named(name: str) -> torch.dtype:
@@ -187,8 +182,13 @@ def _read_all(handle: int, spec: protocol.StorageSpec) -> torch.Tensor:
     return copy
 
 
-def lay_out(values: Sequence[Value]) -> tuple[tuple[protocol.ValueSpec, ...], list[torch.Tensor]]:
-    """How these values travel: their specs, and each storage's bytes as uint8, on the device where it lies."""
+def lay_out(
+    values: Sequence[Value], *, on_cpu: Container[int] = ()
+) -> tuple[tuple[protocol.ValueSpec, ...], list[torch.Tensor]]:
+    """How these values travel: their specs, and each storage's bytes as uint8, on the device where it lies.
+
+    Tensors at the positions `on_cpu` belong in host memory; their bytes travel on the device of the others.
+    """
     storages: list[torch.Tensor] = []
     numbers: dict[int, int] = {}
 
@@ -201,14 +201,22 @@ def lay_out(values: Sequence[Value]) -> tuple[tuple[protocol.ValueSpec, ...], li
             return protocol.FloatSpec(hex=value.hex())
         if isinstance(value, complex):
             return protocol.ComplexSpec(real=value.real.hex(), imaginary=value.imag.hex())
+        if isinstance(value, PointerArray):
+            return protocol.PointersSpec(items=tuple(_tensor_spec(item, storages, numbers) for item in value.tensors))
         if isinstance(value, list | tuple):
             return protocol.SequenceSpec(
                 items=tuple(spec_of(item) for item in value), is_tuple=isinstance(value, tuple)
             )
         return protocol.ScalarSpec(value=value)
 
-    specs = tuple(spec_of(value) for value in values)
-    return specs, storages
+    specs = tuple(
+        msgspec.structs.replace(spec, on_cpu=True)
+        if isinstance(spec, protocol.TensorSpec) and place in on_cpu
+        else spec
+        for place, spec in enumerate(spec_of(value) for value in values)
+    )
+    device = next((storage.device for storage in storages if storage.device.type != "cpu"), torch.device("cpu"))
+    return specs, [storage.to(device) for storage in storages]
 
 
 def place(sizes: Sequence[int], *, first: int = 0) -> tuple[tuple[protocol.StorageSpec, ...], int]:
@@ -245,18 +253,60 @@ def view(spec: protocol.TensorSpec, storage: torch.Tensor) -> torch.Tensor:
     dtype = dtype_named(spec.dtype)
     typed = torch.empty(0, dtype=dtype, device=storage.device)
     first = storage.storage_offset() // dtype.itemsize + spec.first
-    return typed.set_(storage.untyped_storage(), first, spec.shape, spec.strides)
+    tensor = typed.set_(storage.untyped_storage(), first, spec.shape, spec.strides)
+    tensor = torch._conj(tensor) if spec.conjugated else tensor
+    return torch._neg_view(tensor) if spec.negated else tensor
+
+
+def tensor_specs(spec: protocol.ValueSpec) -> list[protocol.TensorSpec]:
+    """The tensors in a value, in their order."""
+    match spec:
+        case protocol.TensorSpec():
+            return [spec]
+        case protocol.SequenceSpec() | protocol.PointersSpec():
+            return [part for item in spec.items for part in tensor_specs(item)]
+        case _:
+            return []
+
+
+def tensors_in(value: Value) -> Iterator[torch.Tensor]:
+    """The tensors in an argument, in their order."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, PointerArray):
+        yield from value.tensors
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from tensors_in(item)
+
+
+def argument_of(spec: protocol.ValueSpec, storages: Sequence[torch.Tensor]) -> object:
+    """The value that `spec` describes, as an entry gets it: a PointerArray as the addresses of its tensors.
+
+    Addresses keep nothing alive: `storages` must outlive the call.
+    """
+    value = value_of(spec, storages)
+    return _addresses(value, storages) if isinstance(value, PointerArray) else value
+
+
+def _addresses(value: PointerArray, storages: Sequence[torch.Tensor]) -> torch.Tensor:
+    """(n,) int64, on the device of the storages."""
+    device = storages[0].device if storages else torch.device("cpu")
+    return torch.tensor([tensor.data_ptr() for tensor in value.tensors], dtype=torch.int64, device=device)
 
 
 def value_of(spec: protocol.ValueSpec, storages: Sequence[torch.Tensor]) -> Value:
-    """The value that `spec` describes, tensors as views of `storages`."""
+    """The value that `spec` describes, as functions of a problem get it, tensors as views of `storages`."""
     match spec:
         case protocol.TensorSpec():
-            return view(spec, storages[spec.storage])
+            tensor = view(spec, storages[spec.storage])
+            return tensor.cpu() if spec.on_cpu else tensor
         case protocol.FloatSpec():
             return float.fromhex(spec.hex)
         case protocol.ComplexSpec():
             return complex(float.fromhex(spec.real), float.fromhex(spec.imaginary))
+        case protocol.PointersSpec():
+            return PointerArray(tensors=tuple(view(item, storages[item.storage]) for item in spec.items))
         case protocol.DTypeSpec():
             return dtype_named(spec.name)
         case protocol.SequenceSpec():
@@ -279,4 +329,6 @@ def _tensor_spec(tensor: torch.Tensor, storages: list[torch.Tensor], numbers: di
         shape=tuple(tensor.shape),
         strides=tuple(tensor.stride()),
         first=int(tensor.storage_offset()),
+        conjugated=tensor.is_conj(),
+        negated=tensor.is_neg(),
     )

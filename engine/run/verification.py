@@ -19,7 +19,19 @@ from pathlib import Path
 
 from engine import protocol
 from engine.errors import ChildDiedError, DeadlineError, EngineError, KilledError
-from engine.model import Case, CaseResult, Finding, Launch, Limits, Outcome, OutputReport, Plan, Severity, Tier
+from engine.model import (
+    Case,
+    CaseResult,
+    Determinism,
+    Finding,
+    Launch,
+    Limits,
+    Outcome,
+    OutputReport,
+    Plan,
+    Severity,
+    Tier,
+)
 from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
@@ -147,7 +159,8 @@ class Verifier:
         if judging.taken is not None:
             conclude = protocol.Conclude(id=protocol.new_id(), taken=judging.taken, ends=True)
             judging.stop = await self._compare(judging, conclude)
-        if not judging.repeated and not judging.is_wrong and judging.stop is None:
+        is_open = self._plan.problem.determinism in (Determinism.ORDER_FREE, Determinism.RANDOM)
+        if not (judging.repeated or is_open or judging.is_wrong or judging.stop is not None):
             message = "two calls on the same input differ in bits, both within tolerance"
             finding = Finding(check="repeat", severity=Severity.NOTE, message=message, case=judging.case.name)
             self._on_finding(finding)

@@ -209,13 +209,16 @@ class _Worker:
         storages = self._memory.storages(command.arena)
         if self._guard is not None:
             self._guard.allow({f"storage {i}": part for i, part in enumerate(storages)})
-        arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
+        arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
+        values = [tensors.value_of(spec, storages) for spec in command.arguments]
         edges = GuardZones(command.poison, self._device) if self._has_edges(command) else None
         is_plain = command.withhold is None and command.disorder is None
-        has_work = all(value.numel() for value in arguments if isinstance(value, torch.Tensor))
+        has_work = all(tensor.numel() for value in values for tensor in tensors.tensors_in(value))
         started = time.perf_counter()
         with (
-            self._gpu_need.looking_into(lambda: entry(*_copies(command, storages)), launches=is_plain and has_work),
+            self._gpu_need.looking_into(
+                lambda: _called_on_copies(entry, command, storages), launches=is_plain and has_work
+            ),
             self._disorder.during(command.disorder),
             self._meetings.during(command.disorder),
             self._withholding.during(command.withhold),
@@ -226,7 +229,7 @@ class _Worker:
             returned = entry(*arguments)
             self._observer.handed_over((*values_of(returned), *arguments))
             # Before any waiting: work on a stream that the current one does not wait for is not in what is copied.
-            handed_back = self._recalls.hand_back(command, arguments, returned)
+            handed_back = self._recalls.hand_back(command, values, returned)
         self._wait_for_device()
         elapsed_s = time.perf_counter() - started
         if edges is not None:
@@ -261,7 +264,7 @@ class _Worker:
     def _record(self, command: protocol.Record) -> protocol.AnyReply:
         entry = self._loaded_entry()
         storages = self._memory.storages(command.arena)
-        arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
+        arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
         return self._tape.record(
             command.id,
             lambda: entry(*arguments),
@@ -274,10 +277,14 @@ class _Worker:
         return self._entry
 
 
-def _copies(command: protocol.Call, storages: Sequence[torch.Tensor]) -> list[Any]:  # Any: whatever the entry takes
-    """The arguments of a call on copies of their storages."""
+def _called_on_copies(
+    entry: Callable[..., Any],  # Any: whatever the entry takes and returns
+    command: protocol.Call,
+    storages: Sequence[torch.Tensor],
+) -> Any:  # Any: as above
+    """What the entry returns on copies of the storages, which live as long as the call."""
     copies = [storage.clone() for storage in storages]
-    return [tensors.value_of(spec, copies) for spec in command.arguments]
+    return entry(*(tensors.argument_of(spec, copies) for spec in command.arguments))
 
 
 def _warm_cache() -> Path:

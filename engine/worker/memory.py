@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -22,6 +23,9 @@ _MOST_RETURNED = 64  # more than any operator returns; the judge compares the co
 
 
 _OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
+
+
+_DTYPES_OF_NUMBERS = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
 
 
 class NoRoomError(Exception):
@@ -113,11 +117,15 @@ def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[tuple[pro
     What does not fit is told and not copied: it cannot have the shape that is expected.  Also how many
     activities that may be on the device.
     """
+    numbers = [_kind_of_number(value) for value in values]
+    values = tuple(
+        _tensor_of(value, place.device) if number else value for value, number in zip(values, numbers, strict=True)
+    )
     sizes = [_size_bytes(value) if is_plain_tensor(value) else 0 for value in values]
     placed, _ = tensors.place(sizes)
     specs: list[protocol.ReturnedSpec] = []
     activities = 0
-    for value, size, spot in zip(values, sizes, placed, strict=True):
+    for value, number, size, spot in zip(values, numbers, sizes, placed, strict=True):
         if not is_plain_tensor(value):
             specs.append(protocol.ReturnedSpec(type_name=type(value).__name__))
             continue
@@ -127,7 +135,7 @@ def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[tuple[pro
             continue
         if size and spot.offset + size <= place.numel():
             activities += _copy_one(value, place, spot.offset, size)
-        specs.append(_spec(value, spot.offset, size))
+        specs.append(_spec(value, spot.offset, size, number=number))
     return tuple(specs), activities
 
 
@@ -151,7 +159,9 @@ def _write_out(
     specs: list[protocol.ReturnedSpec] = []
     offset = 0
     with path.open("wb") as file:
-        for value in values:
+        for given in values:
+            number = _kind_of_number(given)
+            value = _tensor_of(given, device) if number else given
             if not is_plain_tensor(value):
                 specs.append(protocol.ReturnedSpec(type_name=type(value).__name__))
                 continue
@@ -168,16 +178,32 @@ def _write_out(
                 flat = Base.view(Base.view(content, (-1,)), torch.uint8) if size else torch.empty(0, dtype=torch.uint8)
                 raw = Base.numpy(Base.clone(flat))  # of a copy: memory that numpy has seen can grow no more
             file.write(raw.data)
-            specs.append(_spec(value, offset, size))
+            specs.append(_spec(value, offset, size, number=number))
             padding = -size % 16  # so that every tensor begins at a multiple of its element's size
             file.write(bytes(padding))
             offset += size + padding
     return tuple(specs)
 
 
-def _spec(value: torch.Tensor, offset: int, size: int) -> protocol.ReturnedSpec:
+def _kind_of_number(value: object) -> str:
+    """The name of the type of a Python number that fits into 64 bits a part; "" of anything else."""
+    is_number = type(value) in _DTYPES_OF_NUMBERS and (type(value) is not int or -(2**63) <= value < 2**63)
+    return type(value).__name__ if is_number else ""
+
+
+def _tensor_of(number: Any, device: torch.device) -> torch.Tensor:  # Any: a number of one of four types
+    """A 0-d tensor of the widest type of this kind of number."""
+    return torch.full((), number, dtype=_DTYPES_OF_NUMBERS[type(number)], device=device)
+
+
+def _spec(value: torch.Tensor, offset: int, size: int, *, number: str) -> protocol.ReturnedSpec:
     return protocol.ReturnedSpec(
-        type_name="Tensor", dtype=tensors.dtype_name(value.dtype), shape=tuple(value.shape), offset=offset, bytes=size
+        type_name=number or "Tensor",
+        dtype=tensors.dtype_name(value.dtype),
+        shape=tuple(value.shape),
+        offset=offset,
+        bytes=size,
+        is_number=bool(number),
     )
 
 

@@ -252,7 +252,7 @@ def _slot(
         own=own,
         shared=shared,
         storages=storages,
-        arguments=tuple(tensors.value_of(spec, storages) for spec in arguments),
+        arguments=tuple(tensors.argument_of(spec, storages) for spec in arguments),
         outputs=tensors.part(own, layout.outputs),
     )
 

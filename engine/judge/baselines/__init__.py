@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import EngineError, UsageError
 from engine.judge.inputs.copies import private_copies
+from engine.model import PointerArray
 
 if TYPE_CHECKING:
     import torch
 
-    from engine.model import Arguments, Case, Outputs, ProblemDefinition, Value
+    from engine.model import Arguments, Case, ProblemDefinition, Returned, Value
 
 _REQUIRED = ("NAME", "available", "prepare")
 
@@ -38,10 +39,10 @@ class ReadyBaseline:
     `notes` say in what it differs from what its name promises.
     """
 
-    call: Callable[..., Outputs | None]
+    call: Callable[..., Returned]
     notes: tuple[str, ...] = ()
 
-    def __call__(self, *arguments: Value) -> Outputs | None:
+    def __call__(self, *arguments: Value) -> Returned:
         return self.call(*arguments)
 
 
@@ -90,7 +91,7 @@ def baseline_named(name: str, *, package: str = __name__) -> Baseline:
 
 
 def ready(
-    call: Callable[..., Outputs | None],
+    call: Callable[..., Returned],
     arguments: Arguments,
     *,
     label: str,
@@ -106,9 +107,7 @@ def ready(
     return ReadyBaseline(call=call, notes=notes)
 
 
-def call_once(
-    call: Callable[..., Outputs | None], arguments: Arguments, *, label: str, device: torch.device
-) -> Outputs | None:
+def call_once(call: Callable[..., Returned], arguments: Arguments, *, label: str, device: torch.device) -> Returned:
     """What `call` returns for private copies of `arguments`, once the device has finished.
 
     Raises:
@@ -152,5 +151,7 @@ def _tensors(values: tuple[Value, ...] | list[Value]) -> Iterator[torch.Tensor]:
     for value in values:
         if isinstance(value, torch.Tensor):
             yield value
+        elif isinstance(value, PointerArray):
+            yield from value.tensors
         elif isinstance(value, list | tuple):
             yield from _tensors(value)

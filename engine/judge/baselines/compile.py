@@ -18,7 +18,7 @@ from engine.judge.baselines import BaselineError, ReadyBaseline, call_once
 if TYPE_CHECKING:
     import torch
 
-    from engine.model import Arguments, Case, Outputs, ProblemDefinition
+    from engine.model import Arguments, Case, ProblemDefinition, Returned
 
 NAME = "compile"
 
@@ -39,7 +39,7 @@ def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device
 
 
 def compiled(
-    eager: Callable[..., Outputs | None], arguments: Arguments, *, label: str, device: torch.device, mode: str
+    eager: Callable[..., Returned], arguments: Arguments, *, label: str, device: torch.device, mode: str
 ) -> ReadyBaseline:
     """`eager` compiled as one graph; in pieces, with a note, where it cannot be one.
 
@@ -66,7 +66,7 @@ def compiled(
         return ReadyBaseline(call=pieces, notes=(f"compiled in {graphs} pieces, not as one graph: {reason}",))
 
 
-def _settle(call: Callable[..., Outputs | None], arguments: Arguments, *, label: str, device: torch.device) -> int:
+def _settle(call: Callable[..., Returned], arguments: Arguments, *, label: str, device: torch.device) -> int:
     """Call until a call compiles nothing; how many graphs were compiled before.
 
     Raises:
@@ -94,7 +94,7 @@ def _graphs_compiled() -> int:
     return counters["stats"]["unique_graphs"]
 
 
-def _with_own_code(function: Callable[..., Outputs | None]) -> Callable[..., Outputs | None]:
+def _with_own_code(function: Callable[..., Returned]) -> Callable[..., Returned]:
     """The same function on a code object of its own.
 
     The compiler keeps what it compiled with the code object, eight variants at most, and runs the

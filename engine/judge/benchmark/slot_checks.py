@@ -10,16 +10,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import torch
 
 from engine import protocol
-from engine.judge.compare.compare import compare
 from engine.judge.compare.measures import raw
+from engine.judge.compare.outputs import Call, reports_of
 from engine.judge.compare.quick import wrong_among
 from engine.judge.inputs import cases
+from engine.judge.inputs.outputs import (
+    expected_outputs,
+    output_names,
+    returned_values,
+    written_specs,
+    written_values,
+)
 from engine.model import Case, Outcome, OutputReport, ProblemDefinition, Tolerance
 from engine.protocol import tensors
+
+if TYPE_CHECKING:
+    from engine.model import Arguments
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,7 @@ class Layout:
             part.storage
             for name, spec in by_name
             if name in self.problem.written_only
-            for part in cases.tensor_specs(spec)
+            for part in tensors.tensor_specs(spec)
         )
 
     @property
@@ -74,6 +85,7 @@ class Left:
     """What a call left, and what should have come of it."""
 
     written: Written
+    arguments: Arguments
     got: tuple[torch.Tensor | OutputReport, ...]
     expected: tuple[torch.Tensor, ...]
 
@@ -104,6 +116,8 @@ def look(
     """
     left = [_left(layout, one, specs) for one, specs in zip(written, returned, strict=True)]
     suspects = _changed(layout, written, finals)
+    if layout.problem.compare is not None:  # it knows more rules than one look can apply
+        return left, torch.ones_like(suspects)
     tolerance = layout.problem.tolerance(layout.case)
     outputs = (zip(*(one.got for one in left), strict=True), zip(*(one.expected for one in left), strict=True))
     for got, expected in zip(*outputs, strict=True):
@@ -113,14 +127,15 @@ def look(
 
 def explain(layout: Layout, left: Left) -> Explained:
     """What exactly is wrong, if anything is."""
-    tolerance = layout.problem.tolerance(layout.case)
-    names = cases.output_names(layout.problem, layout.specs)
-    reports = tuple(
-        value
-        if isinstance(value, OutputReport)
-        else compare(name, value, wanted, tolerance, poison=left.written.poison)
-        for name, value, wanted in zip(names, left.got, left.expected, strict=True)
+    call = Call(
+        problem=layout.problem,
+        case=layout.case,
+        arguments=left.arguments,
+        names=output_names(layout.problem, layout.specs, left.expected),
+        got=left.got,
+        expected=left.expected,
     )
+    reports = reports_of(call, poison=left.written.poison)
     image, final = left.written.image, left.written.final
     mutated = cases.mutated(layout.problem, layout.specs, layout.parts(image), layout.parts(final))
     return Explained(reports=reports, trouble=_overrun(layout, left.written) or mutated)
@@ -131,12 +146,14 @@ def _left(layout: Layout, written: Written, returned: tuple[protocol.ReturnedSpe
     problem = layout.problem
     storages, final = layout.parts(written.image), layout.parts(written.final)
     arguments = tuple(tensors.value_of(spec, storages) for spec in layout.specs)
-    expected = cases.expected_outputs(problem, arguments)
+    expected = expected_outputs(problem, arguments)
     got = (
-        *cases.returned_values(problem, returned, expected, lambda: tensors.part(written.final, layout.outputs)),
-        *cases.written_values(problem, layout.specs, final),
+        *returned_values(
+            problem, layout.specs, returned, expected, lambda: tensors.part(written.final, layout.outputs)
+        ),
+        *written_values(problem, layout.specs, final),
     )
-    return Left(written=written, got=got, expected=expected)
+    return Left(written=written, arguments=arguments, got=got, expected=expected)
 
 
 def _wrong(
@@ -165,13 +182,10 @@ def _changed(layout: Layout, written: Sequence[Written], finals: torch.Tensor) -
     allowed = torch.stack([one.image for one in written])
     outputs = slice(layout.outputs.offset, layout.outputs.offset + layout.outputs.bytes)
     allowed[:, outputs] = finals[:, outputs]
-    for name, spec in zip(layout.problem.arguments, layout.specs, strict=True):
-        if name not in layout.problem.mutates:
-            continue
+    for _, part in written_specs(layout.problem, layout.specs):
         for one, row in zip(written, allowed, strict=True):
             final, parts = layout.parts(one.final), layout.parts(row)
-            for part in cases.tensor_specs(spec):
-                tensors.view(part, parts[part.storage]).copy_(tensors.view(part, final[part.storage]))
+            tensors.view(part, parts[part.storage]).copy_(tensors.view(part, final[part.storage]))
     return (finals != allowed).any(dim=1)
 
 

@@ -26,6 +26,7 @@ from engine.judge.benchmark.baseline_times import BaselineTimes
 from engine.judge.benchmark.peaks import event_timer, measure_peaks
 from engine.judge.benchmark.slot_checks import Layout, Written
 from engine.judge.inputs import cases
+from engine.judge.inputs.outputs import expected_outputs, lay_out, returned_count
 from engine.model import Case, ProblemDefinition, ProblemId
 from engine.protocol import tensors
 
@@ -158,10 +159,10 @@ class Slots:
     def _layout(self, problem: ProblemDefinition, case: Case) -> Layout:
         """Where everything lies in a slot, found out with content that is thrown away."""
         inputs = self._inputs(problem, case)
-        specs, storages = tensors.lay_out(inputs)
+        specs, storages = lay_out(problem, inputs)
         with self._device:
-            expected = cases.expected_outputs(problem, inputs)
-        room = cases.output_bytes(expected[: problem.returns])
+            expected = expected_outputs(problem, inputs)
+        room = cases.output_bytes(expected[: returned_count(problem, specs, expected)])
         placed, size_bytes = tensors.place([*(storage.numel() for storage in storages), room])
         return Layout(
             problem=problem, case=case, specs=specs, storages=placed[:-1], outputs=placed[-1], bytes=size_bytes
@@ -179,7 +180,7 @@ class Slots:
 
     def _write(self, layout: Layout, image: torch.Tensor, poison: int) -> None:
         """Write content of a new seed into a private image, and the byte `poison` everywhere else."""
-        specs, storages = tensors.lay_out(self._inputs(layout.problem, layout.case))
+        specs, storages = lay_out(layout.problem, self._inputs(layout.problem, layout.case))
         if specs != layout.specs:
             raise ValueError(f"{layout.problem.name}: shapes and scalars of {layout.case.name} depend on the seed")
         image.fill_(poison)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -30,11 +30,21 @@ def compare(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tol
     if got.numel() == 0:
         return OutputReport(name=name, outcome=Outcome.PASS, shape=tuple(got.shape), dtype=dtype_name(got.dtype))
     passed = report_of_pass(name, got, expected, tolerance)
-    return passed if passed is not None else _compare_values(name, got, expected, tolerance, poison)
+    return passed if passed is not None else _report(name, got, expected, judge(got, expected, tolerance), poison)
+
+
+def compare_masked(
+    name: str, got: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor, *, poison: int
+) -> OutputReport:
+    """As `compare`, for values of which somebody else has said which are `wrong`; both are of one type and shape."""
+    if got.numel() == 0:
+        return OutputReport(name=name, outcome=Outcome.PASS, shape=tuple(got.shape), dtype=dtype_name(got.dtype))
+    judged = judge(got, expected, Tolerance(relative=0.0, absolute=0.0))
+    return _report(name, got, expected, replace(judged, wrong=wrong), poison)
 
 
 def count_wrong(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> int:
-    """How many elements `compare` calls wrong, for whoever asks nothing else; of another kind all of them are."""
+    """How many elements `compare` calls wrong; of an output of another kind all of them are."""
     if of_another_kind("", dtype_name(got.dtype), tuple(got.shape), expected) is not None:
         return expected.numel()
     return int(judge(got, expected, tolerance).wrong.sum()) if got.numel() else 0
@@ -101,10 +111,7 @@ def judge(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> Ju
     )
 
 
-def _compare_values(
-    name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, poison: int
-) -> OutputReport:
-    judged = judge(got, expected, tolerance)
+def _report(name: str, got: torch.Tensor, expected: torch.Tensor, judged: Judged, poison: int) -> OutputReport:
     wrong, error, both = judged.wrong, judged.error, judged.both
     got_finite, expected_finite = judged.got_finite, judged.expected_finite
     unwritten = wrong & _is_poison(got, poison)

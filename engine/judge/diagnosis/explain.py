@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine import protocol
 from engine.judge.compare.measures import raw
 from engine.judge.diagnosis.argument_hypotheses import suppositions
 from engine.judge.diagnosis.hypothesis import Supposition
@@ -26,6 +25,7 @@ from engine.judge.diagnosis.rows import line_clues
 from engine.judge.diagnosis.scale_origins import with_origin
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.judge.inputs import cases
+from engine.judge.inputs.outputs import expected_outputs, output_names, written_specs
 from engine.model import Diagnosis, Explanation, Outcome, OutputReport, ProblemDefinition, WrongElement
 from engine.protocol import tensors
 
@@ -147,10 +147,9 @@ def _comparison(hand: cases.CaseInHand, number: int, got: torch.Tensor, name: st
 def _before(hand: cases.CaseInHand, number: int, name: str) -> torch.Tensor | None:
     """What lay in an output before the call; a returned one may be an argument that was written in place."""
     problem, expected = hand.problem, hand.content.expected
-    names = cases.output_names(problem, hand.content.specs)
-    for other in problem.mutates:
-        spec = hand.content.specs[problem.arguments.index(other)]
-        if other in problem.written_only or not isinstance(spec, protocol.TensorSpec):
+    names = output_names(problem, hand.content.specs, expected)
+    for other, spec in written_specs(problem, hand.content.specs):
+        if other.partition("[")[0] in problem.written_only:
             continue
         if other == name or expected[number] is expected[names.index(other)]:
             return tensors.view(spec, hand.initial[spec.storage])
@@ -176,7 +175,7 @@ def _guess(
 ) -> torch.Tensor | None:
     """What the reference makes of the supposition, cut to the shape of the output; None when it says nothing."""
     try:
-        outputs = supposition.outcome(lambda arguments: cases.expected_outputs(problem, arguments))
+        outputs = supposition.outcome(lambda arguments: expected_outputs(problem, arguments))
     except Exception:  # a reference may refuse what was supposed, in any way; then it was not that
         return None
     expected = comparison.expected

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.judge.compare.values import text_of, unravelled
-from engine.judge.inputs.cases import expected_outputs
 from engine.judge.inputs.copies import private_copies
+from engine.judge.inputs.outputs import expected_outputs
 from engine.model import InputElement, ProblemDefinition
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,16 +18,23 @@ import torch
 
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceBlock, DeviceMemoryError
-from engine.judge.compare.compare import of_another_kind
 from engine.judge.compare.measures import raw
+from engine.judge.compare.outputs import Call
 from engine.judge.inputs.copied_arena import CopiedArena
-from engine.judge.inputs.copies import private_copies
-from engine.model import Case, Outcome, OutputReport, ProblemDefinition, Tier
+from engine.judge.inputs.outputs import (
+    expected_outputs,
+    lay_out,
+    output_names,
+    returned_values,
+    written_specs,
+    written_values,
+)
+from engine.model import Case, OutputReport, ProblemDefinition, Tier
 from engine.protocol import tensors
 from engine.sandbox.untrusted_files import read_untrusted
 
 if TYPE_CHECKING:
-    from engine.model import Arguments, Value
+    from engine.model import Value
 
 Arena: TypeAlias = tensors.ArenaFile | tensors.DeviceArena | CopiedArena
 
@@ -121,7 +128,7 @@ class Contents:
             if case.tier is Tier.BENCH:
                 with self._device:
                     inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(secrets.randbits(62)))
-                specs, storages = tensors.lay_out(inputs)
+                specs, storages = lay_out(problem, inputs)
             else:
                 content = self.of_case(problem, case, None)
                 specs, storages = content.specs, content.storages
@@ -132,7 +139,7 @@ class Contents:
         """New content from this seed; the same seed makes the same content on the same kind of device."""
         with self._device:
             inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(seed))
-            specs, storages = tensors.lay_out(inputs)
+            specs, storages = lay_out(problem, inputs)
             expected = expected_outputs(problem, inputs)
         return Content(seed=seed, inputs=inputs, specs=specs, storages=storages, expected=expected)
 
@@ -213,8 +220,8 @@ def fill(hand: CaseInHand, content: Content, poison: int) -> None:
     hand.poison = poison
     hand.initial = [storage.clone() for storage in content.storages]
     for name, spec in zip(hand.problem.arguments, content.specs, strict=True):
-        if name in hand.problem.written_only and isinstance(spec, protocol.TensorSpec):
-            hand.initial[spec.storage].fill_(poison)
+        for part in tensors.tensor_specs(spec) if name in hand.problem.written_only else ():
+            hand.initial[part.storage].fill_(poison)
     hand.arena.write(hand.initial, guard=poison)
 
 
@@ -232,77 +239,42 @@ def returned_bytes(
     return torch.frombuffer(raw, dtype=torch.uint8) if raw else torch.empty(0, dtype=torch.uint8)
 
 
-def returned_values(
-    problem: ProblemDefinition,
-    returned: tuple[protocol.ReturnedSpec, ...],
-    expected: tuple[torch.Tensor, ...],
-    content: Callable[[], torch.Tensor],
+def outputs_of(
+    hand: CaseInHand,
+    command: protocol.Compare | protocol.Weigh | protocol.Gauge,
+    final: list[torch.Tensor],
 ) -> list[torch.Tensor | OutputReport]:
-    """What the entry returned, as views of the bytes that `content` gives, or reports of why they are none."""
-    wanted = problem.returns
-    if wanted == 0:
-        return []
-    names = problem.outputs[:wanted]
-    if len(returned) != wanted:
-        message = f"the entry returned {len(returned)} values, expected {wanted}"
-        return [OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message) for name in names]
-    raw = content()
-    return [take(name, spec, raw, value) for name, spec, value in zip(names, returned, expected[:wanted], strict=True)]
+    """What the call in hand returned, and what it left in the storages, `final`, of arguments written in place.
 
-
-def take(
-    name: str, spec: protocol.ReturnedSpec, content: torch.Tensor, expected: torch.Tensor
-) -> torch.Tensor | OutputReport:
-    """A returned tensor from the raw bytes of all; nothing in `spec` is believed before it fits them.
-
-    A tensor of another type or shape than `expected` need not be there: the place is made for the right one.
+    Raises:
+        UntrustedFileError: the worker has left no file that can be read.
     """
-    if spec.type_name != "Tensor":
-        message = f"the entry returned {spec.type_name}, expected Tensor"
-        return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=message)
-    another = of_another_kind(name, spec.dtype, spec.shape, expected)
-    if another is not None:
-        return another
-    size, end = expected.numel() * expected.element_size(), spec.offset + spec.bytes
-    if spec.bytes != size or spec.offset % expected.element_size() or end > content.numel():
-        message = f"{name} should be {size} bytes, but is said to be {spec.bytes} from byte {spec.offset}"
-        return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message, shape=spec.shape)
-    if size == 0:
-        return torch.empty_like(expected, device=content.device)
-    return content[spec.offset : end].view(expected.dtype).view(expected.shape)
+    problem, content = hand.problem, hand.content
+    returned = returned_values(
+        problem, content.specs, command.returned, content.expected, lambda: returned_bytes(hand, command)
+    )
+    return [*returned, *written_values(problem, content.specs, final)]
 
 
-def written_values(
-    problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], final: list[torch.Tensor]
-) -> list[torch.Tensor | OutputReport]:
-    """The arguments that are written in place, as they were left."""
-    spec_by_name = dict(zip(problem.arguments, specs, strict=True))
-    written = (spec_by_name[name] for name in problem.mutates)
-    return [
-        tensors.view(spec, final[spec.storage]).contiguous()
-        for spec in written
-        if isinstance(spec, protocol.TensorSpec)
-    ]
-
-
-def output_names(problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...]) -> list[str]:
-    """What is compared in this case: an argument that is written in place may be None."""
-    spec_by_name = dict(zip(problem.arguments, specs, strict=True))
-    return [
-        name
-        for name in problem.outputs
-        if name not in problem.mutates or isinstance(spec_by_name[name], protocol.TensorSpec)
-    ]
+def finished_call(hand: CaseInHand, got: Sequence[torch.Tensor | OutputReport]) -> Call:
+    """The call in hand with these outputs, to be compared."""
+    content = hand.content
+    return Call(
+        problem=hand.problem,
+        case=hand.case,
+        arguments=content.inputs,
+        names=output_names(hand.problem, content.specs, content.expected),
+        got=got,
+        expected=content.expected,
+    )
 
 
 def is_idle(problem: ProblemDefinition, content: Content) -> bool:
     """Whether the reference changes nothing: it returns nothing, and what it writes in place was there before."""
     if problem.returns or problem.written_only:
         return False
-    before = dict(zip(problem.arguments, content.inputs, strict=True))
-    names = output_names(problem, content.specs)
-    pairs = [(before[name], expected) for name, expected in zip(names, content.expected, strict=True)]
-    return all(isinstance(old, torch.Tensor) and torch.equal(raw(old), raw(new)) for old, new in pairs)
+    before = [tensors.view(spec, content.storages[spec.storage]) for _, spec in written_specs(problem, content.specs)]
+    return all(torch.equal(raw(old), raw(new)) for old, new in zip(before, content.expected, strict=True))
 
 
 def mutated(
@@ -314,11 +286,10 @@ def mutated(
     """What changed and should not have: an input, or memory between the elements of an output."""
     owners = storage_owners(problem, specs)
     untouchable = list(initial)
-    for name in problem.mutates:
-        for part in tensor_specs(specs[problem.arguments.index(name)]):
-            if untouchable[part.storage] is initial[part.storage]:
-                untouchable[part.storage] = initial[part.storage].clone()
-            tensors.view(part, untouchable[part.storage]).copy_(tensors.view(part, final[part.storage]))
+    for _, part in written_specs(problem, specs):
+        if untouchable[part.storage] is initial[part.storage]:
+            untouchable[part.storage] = initial[part.storage].clone()
+        tensors.view(part, untouchable[part.storage]).copy_(tensors.view(part, final[part.storage]))
     pairs = [(after, allowed) for after, allowed in zip(final, untouchable, strict=True) if after.numel()]
     # One wait for the device when nothing has changed, which is nearly always.
     if not pairs or not bool(torch.stack([(after != allowed).any() for after, allowed in pairs]).any()):
@@ -346,21 +317,6 @@ def storage_owners(problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, 
     """Storage numbers, each with the arguments that view it."""
     owners: dict[int, list[str]] = {}
     for name, spec in zip(problem.arguments, specs, strict=True):
-        for part in tensor_specs(spec):
+        for part in tensors.tensor_specs(spec):
             owners.setdefault(part.storage, []).append(name)
     return owners
-
-
-def tensor_specs(spec: protocol.ValueSpec) -> list[protocol.TensorSpec]:
-    """The tensors in a value."""
-    if isinstance(spec, protocol.TensorSpec):
-        return [spec]
-    if isinstance(spec, protocol.SequenceSpec):
-        return [part for item in spec.items for part in tensor_specs(item)]
-    return []
-
-
-def expected_outputs(problem: ProblemDefinition, arguments: Arguments) -> tuple[torch.Tensor, ...]:
-    """What should come of a call on these arguments, which it does not touch."""
-    outputs = problem.reference(*private_copies(arguments))
-    return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.model import PointerArray
+
 if TYPE_CHECKING:
     import torch
 
@@ -29,6 +31,8 @@ def _private(value: Value) -> Value:
 
     if isinstance(value, torch.Tensor):
         return _copy(value)
+    if isinstance(value, PointerArray):
+        return PointerArray(tensors=tuple(_copy(tensor) for tensor in value.tensors))
     if isinstance(value, list):
         return [_private(item) for item in value]
     return tuple(_private(item) for item in value) if isinstance(value, tuple) else value

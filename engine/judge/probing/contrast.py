@@ -9,8 +9,9 @@ from __future__ import annotations
 import torch
 
 from engine import protocol
-from engine.judge.compare.compare import count_wrong
+from engine.judge.compare.outputs import right_counts
 from engine.judge.inputs import cases
+from engine.judge.inputs.outputs import output_names, returned_count, returned_values, take
 from engine.model import Outcome, OutputReport
 
 
@@ -30,13 +31,13 @@ class Contrasts:
         if self._hand is not hand:
             self._hand, self._kept = hand, []
         got = _handed_back(hand, command)
-        names = cases.output_names(hand.problem, hand.content.specs)
+        call = cases.finished_call(hand, got)
         before: list[torch.Tensor | OutputReport | None] = [*self._kept] or [None] * len(got)
         told = tuple(
-            protocol.Difference(
-                name=name, total=wanted.numel(), right=_right(hand, value, wanted), changed=_changed(value, kept)
+            protocol.Difference(name=name, total=wanted.numel(), right=right, changed=_changed(value, kept))
+            for name, value, wanted, right, kept in zip(
+                call.names, got, call.expected, right_counts(call), before, strict=True
             )
-            for name, value, wanted, kept in zip(names, got, hand.content.expected, before, strict=True)
         )
         if command.keep:
             self._kept = got
@@ -45,21 +46,16 @@ class Contrasts:
 
 def _handed_back(hand: cases.CaseInHand, command: protocol.Contrast) -> list[torch.Tensor | OutputReport]:
     """What the entry returned, and the arguments that it writes, as the worker handed back both."""
-    problem, expected = hand.problem, hand.content.expected
-    first = max(0, len(command.returned) - (len(expected) - problem.returns))
+    problem, specs, expected = hand.problem, hand.content.specs, hand.content.expected
+    count = returned_count(problem, specs, expected)
+    first = max(0, len(command.returned) - (len(expected) - count))
     raw = cases.returned_bytes(hand, command)
-    got = cases.returned_values(problem, command.returned[:first], expected, lambda: raw)
-    names = cases.output_names(problem, hand.content.specs)
-    watched = zip(names[problem.returns :], command.returned[first:], expected[problem.returns :], strict=False)
-    got += [cases.take(name, spec, raw, wanted) for name, spec, wanted in watched]
+    got = returned_values(problem, specs, command.returned[:first], expected, lambda: raw)
+    names = output_names(problem, specs, expected)
+    watched = zip(names[count:], command.returned[first:], expected[count:], strict=False)
+    got += [take(name, spec, raw, wanted) for name, spec, wanted in watched]
     missing = (OutputReport(name=name, outcome=Outcome.WRONG_SHAPE) for name in names[len(got) :])
     return [*got, *missing]
-
-
-def _right(hand: cases.CaseInHand, value: torch.Tensor | OutputReport, expected: torch.Tensor) -> int:
-    if isinstance(value, OutputReport):
-        return 0
-    return expected.numel() - count_wrong(value, expected, hand.problem.tolerance(hand.case))
 
 
 def _changed(value: torch.Tensor | OutputReport, kept: torch.Tensor | OutputReport | None) -> int | None:

@@ -13,8 +13,8 @@ import torch
 
 from engine import protocol
 from engine.judge.compare.compare import count_wrong, judge
+from engine.judge.compare.outputs import right_counts
 from engine.judge.inputs import cases
-from engine.model import OutputReport
 from engine.protocol import tensors
 
 
@@ -24,26 +24,18 @@ def weigh(hand: cases.CaseInHand, command: protocol.Weigh) -> tuple[protocol.Sur
     Raises:
         UntrustedFileError: the worker has left no file that can be read.
     """
-    problem, content = hand.problem, hand.content
-    final = hand.arena.read()
-    got = cases.returned_values(
-        problem, command.returned, content.expected, lambda: cases.returned_bytes(hand, command)
-    )
-    got += cases.written_values(problem, content.specs, final)
-    names = cases.output_names(problem, content.specs)
+    got = cases.outputs_of(hand, command, hand.arena.read())
+    call = cases.finished_call(hand, got)
     return tuple(
-        _survival(hand, name, value, wanted) for name, value, wanted in zip(names, got, content.expected, strict=True)
+        _survival(hand, name, right, wanted)
+        for name, right, wanted in zip(call.names, right_counts(call), call.expected, strict=True)
     )
 
 
-def _survival(
-    hand: cases.CaseInHand, name: str, value: torch.Tensor | OutputReport, expected: torch.Tensor
-) -> protocol.Survival:
-    total = expected.numel()
-    right = _right(hand, value, expected) if isinstance(value, torch.Tensor) else 0
+def _survival(hand: cases.CaseInHand, name: str, right: int, expected: torch.Tensor) -> protocol.Survival:
     counts = [_right(hand, guess, expected) for guess in _guesses(hand, expected)]
     trivial = max((*counts, _idle(hand, expected)))
-    return protocol.Survival(name=name, total=total, right=right, trivial=trivial)
+    return protocol.Survival(name=name, total=expected.numel(), right=right, trivial=trivial)
 
 
 def _right(hand: cases.CaseInHand, value: torch.Tensor, expected: torch.Tensor) -> int:
@@ -58,7 +50,7 @@ def _guesses(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.T
     yield torch.zeros_like(expected)
     yield torch.ones_like(expected)
     yield _poisoned(hand, expected)
-    for spec in (part for value in hand.content.specs for part in cases.tensor_specs(value)):
+    for spec in (part for value in hand.content.specs for part in tensors.tensor_specs(value)):
         given = tensors.view(spec, hand.initial[spec.storage])
         if given.numel() == expected.numel() and given.is_complex() <= expected.is_complex():
             yield given.reshape(expected.shape).to(expected.dtype)
@@ -85,7 +77,7 @@ def _overwritten(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[tor
     for name, spec in zip(hand.problem.arguments, hand.content.specs, strict=True):
         if name not in hand.problem.mutates:
             continue
-        for part in cases.tensor_specs(spec):
+        for part in tensors.tensor_specs(spec):
             before = tensors.view(part, hand.initial[part.storage])
             if (before.shape, before.dtype) == (expected.shape, expected.dtype):
                 yield before

@@ -17,9 +17,9 @@ import torch
 from engine import protocol
 from engine.judge.compare.quick import wrong_anywhere
 from engine.judge.inputs import cases
-from engine.judge.inputs.copies import private_copies
+from engine.judge.inputs.outputs import eager_outputs, expected_outputs, lay_out
 from engine.judge.probing import input_values
-from engine.model import ProblemDefinition, Tolerance
+from engine.model import Determinism, Tolerance
 from engine.protocol import tensors
 
 Outputs: TypeAlias = tuple[torch.Tensor, ...]
@@ -134,7 +134,7 @@ class Variants:
         """The tensors that are drawn anew for every seed; what is always the same, as a table, means something."""
         with self._device:
             rng = torch.Generator(self._device).manual_seed(secrets.randbits(62))
-            _, others = tensors.lay_out(hand.problem.make_inputs(hand.case, rng))
+            _, others = lay_out(hand.problem, hand.problem.make_inputs(hand.case, rng))
         return tuple(
             part
             for _, part in _floats(hand)
@@ -153,13 +153,15 @@ class Variants:
         inputs = tuple(tensors.value_of(spec, storages) for spec in specs)
         try:
             with self._device:
-                expected = cases.expected_outputs(hand.problem, inputs)
+                expected = expected_outputs(hand.problem, inputs)
         except Exception as error:  # the problem's own code, on content that nobody wrote it for
             raise UnfairError(f"the reference fails on it: {type(error).__name__}") from error
         return cases.Content(seed=hand.base.seed, inputs=inputs, specs=specs, storages=storages, expected=expected)
 
     def _require_fair(self, hand: cases.CaseInHand, variant: protocol.Variant, content: cases.Content) -> None:
         """Raise UnfairError where an honest kernel may have a reason to be wrong on this content."""
+        if hand.problem.determinism in (Determinism.ORDER_FREE, Determinism.RANDOM):
+            raise UnfairError("the operator has several right answers")
         if not all(bool(value.isfinite().all()) for value in content.expected):
             raise UnfairError("the reference is not finite")
         if variant not in _HARMLESS and any(_is_whole(value) for value in content.expected):
@@ -169,7 +171,7 @@ class Variants:
             raise UnfairError("the answer nearly vanishes, and with it all that it may be off")
         try:
             with self._device:
-                witness = _witness(hand.problem, content)
+                witness = eager_outputs(hand.problem, content.inputs)
         except Exception as error:  # the problem's own code, on content that nobody wrote it for
             raise UnfairError(f"eager fails on it: {type(error).__name__}") from error
         if not _agree(witness, content.expected, _times(_MARGIN, hand.problem.tolerance(hand.case))):
@@ -187,7 +189,7 @@ def _elements(spec: protocol.TensorSpec) -> int:
 def _floats(hand: cases.CaseInHand) -> Iterator[tuple[str, protocol.TensorSpec]]:
     """The tensors of numbers that are read, each with the name of its argument."""
     for name, value in zip(hand.problem.arguments, hand.base.specs, strict=True):
-        for part in cases.tensor_specs(value):
+        for part in tensors.tensor_specs(value):
             is_read = name not in hand.problem.written_only and _elements(part)
             if is_read and tensors.dtype_named(part.dtype).is_floating_point:
                 yield name, part
@@ -208,15 +210,6 @@ def _drawn(weights: list[int], rng: torch.Generator) -> int:
 
 def _times(factor: float, tolerance: Tolerance) -> Tolerance:
     return Tolerance(relative=factor * tolerance.relative, absolute=factor * tolerance.absolute)
-
-
-def _witness(problem: ProblemDefinition, content: cases.Content) -> Outputs:
-    """What eager makes of the content: what it returns, and what it leaves in its arguments."""
-    arguments = private_copies(content.inputs)
-    returned = problem.eager(*arguments)
-    values = (returned,) if isinstance(returned, torch.Tensor) else tuple(returned or ())
-    left = (arguments[problem.arguments.index(name)] for name in problem.mutates)
-    return (*values[: problem.returns], *(value for value in left if isinstance(value, torch.Tensor)))
 
 
 def _typical(value: torch.Tensor) -> float:

@@ -17,8 +17,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine import protocol
 from engine.judge.inputs import cases
-from engine.judge.inputs.copies import private_copies
-from engine.model import DType, OutputReport, ProblemDefinition
+from engine.judge.inputs.outputs import eager_outputs, expected_outputs, output_names
+from engine.model import Determinism, DType, OutputReport, ProblemDefinition
 
 if TYPE_CHECKING:
     from engine.model import Arguments, Value
@@ -41,18 +41,14 @@ def gauge(hand: cases.CaseInHand, command: protocol.Gauge) -> tuple[protocol.Gau
         UntrustedFileError: the worker has left no file that can be read.
     """
     problem, content = hand.problem, hand.content
-    final = hand.arena.read()
-    got = cases.returned_values(
-        problem, command.returned, content.expected, lambda: cases.returned_bytes(hand, command)
-    )
-    got += cases.written_values(problem, content.specs, final)
-    names = cases.output_names(problem, content.specs)
-    if hand.case.dtype not in _LOWER:
+    got = cases.outputs_of(hand, command, hand.arena.read())
+    names = output_names(problem, content.specs, content.expected)
+    if hand.case.dtype not in _LOWER or problem.determinism is not Determinism.ROUNDING:
         return tuple(protocol.Gauging(name=name) for name in names)
     precision, bits = _LOWER[hand.case.dtype]
     is_single = hand.case.dtype is DType.FLOAT32
     with _device_of(content.inputs):  # or what a reference makes anew would lie elsewhere
-        truth = cases.expected_outputs(problem, _widened(content.inputs))
+        truth = expected_outputs(problem, _widened(content.inputs))
         honest = [honest_outputs(problem, content.inputs)]
         if is_single:
             honest.append(stepwise_outputs(problem, content.inputs, bits=_SINGLE_BITS, running=_running_single))
@@ -67,34 +63,27 @@ def gauge(hand: cases.CaseInHand, command: protocol.Gauge) -> tuple[protocol.Gau
 
 def honest_outputs(problem: ProblemDefinition, inputs: Arguments) -> list[torch.Tensor]:
     """What a user of torch gets in the dtype of the inputs, without TF32; in the order of the problem's outputs."""
-    arguments = private_copies(inputs)
     allowed = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = False
     try:
-        returned = problem.eager(*arguments)
+        return list(eager_outputs(problem, inputs))
     finally:
         torch.backends.cuda.matmul.allow_tf32 = allowed
-    values = _as_list(returned)[: problem.returns]
-    value_by_name = dict(zip(problem.arguments, arguments, strict=True))
-    written = (value_by_name[name] for name in problem.mutates)
-    return [*values, *(value for value in written if isinstance(value, torch.Tensor))]
 
 
 def stepwise_outputs(
     problem: ProblemDefinition, inputs: Arguments, *, bits: int, running: _Running
 ) -> list[torch.Tensor]:
     """The reference with every step rounded to so many bits, and sums added up by `running`."""
-    arguments = private_copies(_widened(inputs))
     with _Rounding(bits, running):
-        return _as_list(problem.reference(*arguments))
+        return list(expected_outputs(problem, _widened(inputs)))
 
 
 def lowered_outputs(problem: ProblemDefinition, inputs: Arguments, *, bits: int) -> list[torch.Tensor]:
     """The reference with the inputs and every step rounded to so many bits, but sums that are exact until then."""
     rounded = tuple(_each_tensor(value, partial(_rounded, bits=bits)) for value in _widened(inputs))
-    arguments = private_copies(rounded)
     with _Rounding(bits, None):
-        return _as_list(problem.reference(*arguments))
+        return list(expected_outputs(problem, rounded))
 
 
 def _gauging(
@@ -115,10 +104,6 @@ def _gauging(
 
 def _device_of(inputs: Arguments) -> torch.device:
     return next((value.device for value in inputs if isinstance(value, torch.Tensor)), torch.device("cpu"))
-
-
-def _as_list(outputs: torch.Tensor | tuple[torch.Tensor, ...] | None) -> list[torch.Tensor]:
-    return [outputs] if isinstance(outputs, torch.Tensor) else list(outputs or ())
 
 
 def _widened(inputs: Arguments) -> Arguments:

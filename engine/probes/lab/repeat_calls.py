@@ -56,7 +56,7 @@ async def watched(
 
 def watch_of(session: CaseSession) -> protocol.Watch:
     """What a watched call hands back: the outputs of the problem, and nothing else that an entry may return."""
-    return protocol.Watch(positions=_written(session), returns=session.lab.problem.returns > 0)
+    return protocol.Watch(positions=_written(session), returns=session.lab.problem.returns != 0)
 
 
 async def recalled(session: CaseSession, *, pause_s: float) -> Contrasting:
@@ -144,7 +144,7 @@ def _written(session: CaseSession) -> tuple[int, ...]:
     """The positions of the arguments that are written in this case, in the order of the outputs."""
     problem, specs = session.lab.problem, session.prepared.arguments
     positions = (problem.arguments.index(name) for name in problem.mutates)
-    return tuple(position for position in positions if isinstance(specs[position], protocol.TensorSpec))
+    return tuple(position for position in positions if not isinstance(specs[position], protocol.ScalarSpec))
 
 
 def _counted(counts: Sequence[tuple[str, int, int]], word: str) -> str:

@@ -50,7 +50,7 @@ class DryRun:
         self._tuning.forget()
         self._tunes = command.tunes
         storages = [torch.zeros(size, dtype=torch.uint8, device=self._device) for size in command.storages]
-        arguments = [tensors.value_of(spec, storages) for spec in command.arguments]
+        arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
         # It may well stumble over results that are not there; what it launched before that is still true.
         stumbled = True
         with contextlib.suppress(Exception):

@@ -7,12 +7,17 @@ when it was last looked at.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 
 from engine import protocol
 from engine.clock.safe_torch import Base, unheard
+from engine.protocol import tensors
 from engine.worker.memory import CallMemory, is_plain_tensor, values_of
+
+if TYPE_CHECKING:
+    from engine.model import Value
 
 
 class Recalls:
@@ -25,15 +30,17 @@ class Recalls:
         self._places: frozenset[int] = frozenset()
 
     def hand_back(
-        self, command: protocol.Call, arguments: Sequence[object], returned: object
+        self, command: protocol.Call, arguments: Sequence[Value], returned: object
     ) -> tuple[protocol.ReturnedSpec, ...]:
-        """Leave what the entry returned, and what of the arguments is watched."""
+        """Leave what the entry returned, and the tensors of the arguments that are watched."""
         if command.watch is None:
             return self._leave(command, returned)
         self._call = command
-        watched = tuple(arguments[position] for position in command.watch.positions)
+        watched = tuple(
+            tensor for position in command.watch.positions for tensor in tensors.tensors_in(arguments[position])
+        )
         self._values = (*values_of(returned), *watched) if command.watch.returns else watched
-        self._places = frozenset(_place(value) for value in arguments if isinstance(value, torch.Tensor))
+        self._places = frozenset(_place(tensor) for value in arguments for tensor in tensors.tensors_in(value))
         return self._leave(command, self._values)
 
     def again(self) -> tuple[protocol.ReturnedSpec, ...]:

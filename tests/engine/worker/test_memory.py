@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
 import torch
 
 from engine import protocol
-from engine.judge.inputs.cases import output_bytes, take
+from engine.judge.inputs.cases import output_bytes
+from engine.judge.inputs.outputs import take
 from engine.model import OutputReport
 from engine.protocol import tensors
 from engine.worker.memory import CallMemory, NoRoomError, copy_out, values_of
@@ -76,10 +78,24 @@ class Agreeable(torch.Tensor):
 def test_what_is_no_tensor_is_told_by_its_type_and_not_written(memory: CallMemory, tmp_path: Path) -> None:
     spec = arena(tmp_path / "a", 16)
     memory.storages(spec)
-    returned = (None, 1.0, torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"))
+    returned = (None, "1.0", torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"))
     specs = memory.leave(spec, returned, str(tmp_path / "o"), 1 << 20)
-    assert [told.type_name for told in specs] == ["NoneType", "float", "Agreeable", "Tensor on meta"]
+    assert [told.type_name for told in specs] == ["NoneType", "str", "Agreeable", "Tensor on meta"]
     assert (tmp_path / "o").read_bytes() == b""
+
+
+def test_python_number_travels_as_a_tensor_without_dimensions(memory: CallMemory, tmp_path: Path) -> None:
+    spec = arena(tmp_path / "a", 16)
+    memory.storages(spec)
+    specs = memory.leave(spec, (True, 3, 0.5, 1j, 2**63), str(tmp_path / "o"), 1 << 20)
+    assert [(told.type_name, told.dtype, told.is_number) for told in specs] == [
+        ("bool", "bool", True),
+        ("int", "int64", True),
+        ("float", "float64", True),
+        ("complex", "complex128", True),
+        ("int", "", False),
+    ]
+    assert (tmp_path / "o").read_bytes()[32:40] == struct.pack("<d", 0.5)
 
 
 def test_one_value_and_a_list_of_one_are_the_same_and_no_list_is_endless() -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from engine.judge.compare.compare import _compare_values
+from engine.judge.compare.compare import _report, judge
 from engine.judge.compare.passing import report_of_pass
 from engine.model import Outcome, Tolerance
 
@@ -36,7 +36,7 @@ def test_right_floats_are_reported_as_the_full_comparison_does(
     sides = torch.tensor([*got, 5.0], dtype=dtype), torch.tensor([*expected, 5.0], dtype=dtype)
     report = report_of_pass("x", *sides, tolerance)
     assert report is not None
-    assert report == _compare_values("x", *sides, tolerance, 0x7B)
+    assert report == _report("x", *sides, judge(*sides, tolerance), 0x7B)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool], ids=str)
@@ -45,7 +45,7 @@ def test_equal_integers_are_reported_as_the_full_comparison_does(values: list[in
     sides = torch.tensor(values, dtype=dtype), torch.tensor(values, dtype=dtype)
     report = report_of_pass("x", *sides, LOOSE)
     assert report is not None
-    assert report == _compare_values("x", *sides, LOOSE, 0x7B)
+    assert report == _report("x", *sides, judge(*sides, LOOSE), 0x7B)
 
 
 def test_values_that_are_not_contiguous_are_compared_by_their_places() -> None:

@@ -12,7 +12,8 @@ import torch
 
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceMemoryError
-from engine.judge.inputs.cases import Content, Contents, Memory, expected_outputs, is_idle, take
+from engine.judge.inputs.cases import Content, Contents, Memory, is_idle
+from engine.judge.inputs.outputs import expected_outputs, take
 from engine.model import Case, Cost, DType, Outcome, OutputReport, ProblemDefinition, Tier, Tolerance
 from tests.operators import definition
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine import protocol
-from engine.judge.inputs.cases import expected_outputs
+from engine.judge.inputs.outputs import expected_outputs
 from engine.judge.probing.precision import honest_outputs, lowered_outputs, stepwise_outputs
 from engine.protocol import tensors
 from tests.operators import definition, find

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from engine import protocol
-from engine.judge.inputs.cases import take
+from engine.judge.inputs.outputs import take
 from engine.protocol import tensors
 from engine.worker import main
 from engine.worker.monitor.recent_outputs import Recalls

@@ -1,0 +1,109 @@
+"""All outputs of one call under the rule of their problem: its tolerance, or its own comparer.
+
+A comparer sees all outputs together and runs only where each has the right type and shape.  Its answer is a mask for
+each output; counts, places and words come of that here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.judge.compare.compare import compare, compare_masked, count_wrong, of_another_kind
+from engine.model import CalledCase, Case, Determinism, OutputMatch, OutputReport, ProblemDefinition
+from engine.protocol.tensors import dtype_name
+
+if TYPE_CHECKING:
+    from engine.model import Arguments
+
+_MEASURED = (Determinism.EXACT, Determinism.ROUNDING)
+"""Where the distance to the reference says how wrong an output is."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Call:
+    """A finished call; `got` has a report in the place of an output that could not be taken over.
+
+    The rest is as in CalledCase; `names` are those of the outputs.
+    """
+
+    problem: ProblemDefinition
+    case: Case
+    arguments: Arguments
+    names: Sequence[str]
+    got: Sequence[torch.Tensor | OutputReport]
+    expected: tuple[torch.Tensor, ...]
+    earlier: tuple[torch.Tensor, ...] = ()
+
+
+def reports_of(call: Call, *, poison: int) -> tuple[OutputReport, ...]:
+    """One report for each output; `poison` is the byte that the memory of outputs held before the call."""
+    matches = _matches(call)
+    if matches is not None:
+        return tuple(_report(call, number, match, poison=poison) for number, match in enumerate(matches))
+    tolerance = call.problem.tolerance(call.case)
+    return tuple(
+        value if isinstance(value, OutputReport) else compare(name, value, wanted, tolerance, poison=poison)
+        for name, value, wanted in zip(call.names, call.got, call.expected, strict=True)
+    )
+
+
+def right_counts(call: Call) -> tuple[int, ...]:
+    """How many elements of each output are right."""
+    matches = _matches(call)
+    if matches is not None:
+        return tuple(match.wrong.numel() - int(match.wrong.sum()) for match in matches)
+    tolerance = call.problem.tolerance(call.case)
+    return tuple(
+        0 if isinstance(value, OutputReport) else wanted.numel() - count_wrong(value, wanted, tolerance)
+        for value, wanted in zip(call.got, call.expected, strict=True)
+    )
+
+
+def _matches(call: Call) -> tuple[OutputMatch, ...] | None:
+    """What the problem's comparer says; None where it has none, or an output is of another kind.
+
+    Raises:
+        ValueError: the comparer answers with another number or shape of masks than there are outputs.
+    """
+    outputs = tuple(value for value in call.got if isinstance(value, torch.Tensor))
+    if call.problem.compare is None or len(outputs) != len(call.expected):
+        return None
+    pairs = zip(outputs, call.expected, strict=True)
+    if any(of_another_kind("", dtype_name(one.dtype), tuple(one.shape), wanted) for one, wanted in pairs):
+        return None
+    matches = tuple(
+        call.problem.compare(
+            CalledCase(
+                case=call.case,
+                arguments=call.arguments,
+                outputs=outputs,
+                expected=call.expected,
+                earlier=call.earlier,
+            )
+        )
+    )
+    shapes, wanted_shapes = [match.wrong.shape for match in matches], [wanted.shape for wanted in call.expected]
+    if shapes != wanted_shapes or any(match.wrong.dtype != torch.bool for match in matches):
+        wanted_text, text = (list(map(tuple, some)) for some in (wanted_shapes, shapes))
+        raise ValueError(
+            f"{call.problem.name}: compare should answer with boolean masks of shapes {wanted_text}, "
+            f"answered with shapes {text}"
+        )
+    return matches
+
+
+def _report(call: Call, number: int, match: OutputMatch, *, poison: int) -> OutputReport:
+    got = call.got[number]
+    assert isinstance(got, torch.Tensor)
+    report = compare_masked(call.names[number], got, call.expected[number], match.wrong, poison=poison)
+    if report.mismatched:
+        steps = f", largest error {match.error:g} {match.unit}".rstrip() if match.error is not None else ""
+        said = f"{call.names[number]}: {match.message}" if match.message else report.message
+        report = replace(report, message=f"{said}{steps}")
+    if call.problem.determinism in _MEASURED:
+        return report
+    return replace(report, max_absolute_error=None, max_relative_error=None, max_ulp_error=None)

@@ -1,0 +1,131 @@
+"""The outputs of a problem: their names, and their values as the worker left them and as the problem's code makes them.
+
+Outputs have one order everywhere: the returned values, then each tensor that is written in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine import protocol
+from engine.judge.compare.compare import of_another_kind
+from engine.judge.inputs.copies import private_copies
+from engine.model import Outcome, OutputReport, ProblemDefinition
+from engine.model.problem import returned_names
+from engine.protocol import tensors
+
+if TYPE_CHECKING:
+    from engine.model import Arguments, Returned
+
+_DTYPES_OF_NUMBERS = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
+
+
+def lay_out(problem: ProblemDefinition, inputs: Arguments) -> tuple[tuple[protocol.ValueSpec, ...], list[torch.Tensor]]:
+    """How these arguments travel; see engine.protocol.tensors."""
+    return tensors.lay_out(inputs, on_cpu=[problem.arguments.index(name) for name in problem.on_cpu])
+
+
+def written_specs(
+    problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...]
+) -> list[tuple[str, protocol.TensorSpec]]:
+    """The tensors that are written in place in this case, by the names of outputs; an argument may be None."""
+    spec_by_name = dict(zip(problem.arguments, specs, strict=True))
+    return [
+        (name if isinstance(spec_by_name[name], protocol.TensorSpec) else f"{name}[{number}]", part)
+        for name in problem.mutates
+        for number, part in enumerate(tensors.tensor_specs(spec_by_name[name]))
+    ]
+
+
+def returned_count(
+    problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], expected: Sequence[torch.Tensor]
+) -> int:
+    """How many values are returned in this case."""
+    return len(expected) - len(written_specs(problem, specs)) if problem.returns is None else problem.returns
+
+
+def output_names(
+    problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], expected: Sequence[torch.Tensor]
+) -> list[str]:
+    """What is compared in this case."""
+    names = returned_names(returned_count(problem, specs, expected), is_sequence=problem.returns is None)
+    return [*names, *(name for name, _ in written_specs(problem, specs))]
+
+
+def returned_values(
+    problem: ProblemDefinition,
+    specs: tuple[protocol.ValueSpec, ...],
+    returned: tuple[protocol.ReturnedSpec, ...],
+    expected: tuple[torch.Tensor, ...],
+    content: Callable[[], torch.Tensor],
+) -> list[torch.Tensor | OutputReport]:
+    """What the entry returned, as views of the bytes that `content` gives, or reports of why they are none."""
+    wanted = returned_count(problem, specs, expected)
+    if problem.returns == 0:
+        return []
+    names = output_names(problem, specs, expected)[:wanted]
+    if len(returned) != wanted:
+        message = f"the entry returned {len(returned)} values, expected {wanted}"
+        return [OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message) for name in names]
+    raw = content()
+    return [
+        take(name, spec, raw, value, is_scalar=problem.returns_scalar)
+        for name, spec, value in zip(names, returned, expected[:wanted], strict=True)
+    ]
+
+
+def take(
+    name: str, spec: protocol.ReturnedSpec, content: torch.Tensor, expected: torch.Tensor, *, is_scalar: bool = False
+) -> torch.Tensor | OutputReport:
+    """A returned value from the raw bytes of all; nothing in `spec` is believed before it fits them.
+
+    A tensor of another type or shape than `expected` need not be there: the place is made for the right one.
+    """
+    wanted = "a Python number" if is_scalar else "Tensor"
+    if spec.is_number is not is_scalar or (spec.type_name != "Tensor" and not spec.is_number):
+        message = f"the entry returned {spec.type_name}, expected {wanted}"
+        return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=message)
+    another = of_another_kind(name, spec.dtype, spec.shape, expected)
+    if another is not None:
+        return another
+    size, end = expected.numel() * expected.element_size(), spec.offset + spec.bytes
+    if spec.bytes != size or spec.offset % expected.element_size() or end > content.numel():
+        message = f"{name} should be {size} bytes, but is said to be {spec.bytes} from byte {spec.offset}"
+        return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message, shape=spec.shape)
+    if size == 0:
+        return torch.empty_like(expected, device=content.device)
+    return content[spec.offset : end].view(expected.dtype).view(expected.shape)
+
+
+def written_values(
+    problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], final: list[torch.Tensor]
+) -> list[torch.Tensor | OutputReport]:
+    """The arguments that are written in place, as they were left."""
+    return [tensors.view(spec, final[spec.storage]).contiguous() for _, spec in written_specs(problem, specs)]
+
+
+def expected_outputs(problem: ProblemDefinition, arguments: Arguments) -> tuple[torch.Tensor, ...]:
+    """What should come of a call on these arguments, which it does not touch."""
+    outputs = problem.reference(*private_copies(arguments))
+    return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)
+
+
+def eager_outputs(problem: ProblemDefinition, arguments: Arguments) -> tuple[torch.Tensor, ...]:
+    """What `eager` returns for these arguments, which it does not touch, and what it leaves in those it writes."""
+    own = private_copies(arguments)
+    returned = as_tensors(problem.eager(*own))
+    value_by_name = dict(zip(problem.arguments, own, strict=True))
+    written = (tensor for name in problem.mutates for tensor in tensors.tensors_in(value_by_name[name]))
+    return (*returned[: problem.returns], *written)
+
+
+def as_tensors(returned: Returned) -> tuple[torch.Tensor, ...]:
+    """What an entry or `eager` returned as tensors; a Python number as a 0-d one of 64 bits a part, or boolean."""
+    if isinstance(returned, torch.Tensor):
+        return (returned,)
+    if isinstance(returned, bool | int | float | complex):
+        return (torch.tensor(returned, dtype=_DTYPES_OF_NUMBERS[type(returned)]),)
+    return tuple(returned or ())

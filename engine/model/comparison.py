@@ -1,0 +1,47 @@
+"""What a problem's own comparer gets, and what it answers: for operators that a tolerance cannot judge.
+
+Examples are quantised outputs (errors counted in steps), sets whose order is free, and random operators, whose
+numbers follow a distribution.  No torch here but for types.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.model.case import Case
+    from engine.model.values import Arguments
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CalledCase:
+    """One finished call.
+
+    `arguments` are those before the call.  `outputs` and `expected` are what was got and what the reference made, of
+    the same shapes and dtypes, on the judge's device: the returned tensors, then those written in place.  `earlier`
+    are the outputs of the first call on the same input, () in that call itself and where it is not known.
+    """
+
+    case: Case
+    arguments: Arguments
+    outputs: tuple[torch.Tensor, ...]
+    expected: tuple[torch.Tensor, ...]
+    earlier: tuple[torch.Tensor, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OutputMatch:
+    """What a comparer says of one output.
+
+    `wrong` are booleans of the output's shape.  Where the output is wrong as a whole, as of a random operator, all of
+    them are true.  `message` says in a sentence what is wrong, "" to have the counts say it.  `error` is the largest
+    error in the comparer's own unit, such as quantisation steps; `unit` names that.
+    """
+
+    wrong: torch.Tensor
+    message: str = ""
+    error: float | None = None
+    unit: str = ""

@@ -1,0 +1,31 @@
+"""What an operator promises of its answer, and what of it a candidate may leave to the framework."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Determinism(enum.StrEnum):
+    """How many answers to one input are right.
+
+    EXACT: one, to the bit.  ROUNDING: one, up to the rounding of its arithmetic.  ORDER_FREE: several, that differ in
+    an order that the operator leaves open (ties, duplicates).  RANDOM: any that follows a distribution.
+    """
+
+    EXACT = "exact"
+    ROUNDING = "rounding"
+    ORDER_FREE = "order_free"
+    RANDOM = "random"
+
+
+class FrameworkWork(enum.StrEnum):
+    """Work that a candidate may leave to PyTorch, with no kernel of its own, and has still implemented the operator.
+
+    VIEWS: shape, strides or offset of an existing tensor.  METADATA: a number or flag that is known without reading
+    the elements.  COPIES: plain copies, casts and fills.  ALLOCATION: new memory whose content is not specified.
+    """
+
+    VIEWS = "views"
+    METADATA = "metadata"
+    COPIES = "copies"
+    ALLOCATION = "allocation"
