@@ -1,0 +1,143 @@
+"""The honest kernels of the corpus on a real device: verdict, speed-up over eager and time of each, by operator.
+
+Run with the interpreter of an environment that has kgtui and a CUDA torch:
+
+    python tests/benchmarks/gpu/catalogue.py [--device cuda] [--match PATTERN] [--every] [--untimed] [--tiers TIER ...]
+
+Each file is verified on its tiers, and timed on the first BENCH case of its operator against eager unless `--untimed`.
+Without `--every` one file of each operator runs, the first by name.  A table is printed last: a line for each file, the
+geometric mean of the speed-ups by category, and what did not pass; the exit code is 1 if a file did not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import fnmatch
+import math
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench_inspector import Inspected, NotJudgedError, inspected
+from repairs import engine_on
+
+from engine.engine import Engine
+from engine.model import BenchmarkPlan, Outcome, Problem, Tier
+from engine.model.events import CaseBenchmarked
+from problems.index import open_index
+from tests.candidates import candidates, stated
+
+LIMIT_S = 90.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One kernel file: its operator, what came of it, its speed-up over eager if it was timed, and the seconds."""
+
+    name: str
+    operator: str
+    category: str
+    passed: bool
+    words: str
+    speedup: float | None
+    seconds: float
+
+    @property
+    def text(self) -> str:
+        """The row as it is printed."""
+        speedup = f"{self.speedup:7.2f}x" if self.speedup is not None else "        "
+        mark = "ok  " if self.passed else "DIFF"
+        return f"{mark} {self.operator:44} {self.name:40} {self.seconds:6.1f} s {speedup}  {self.words}"
+
+
+def chosen_files(pattern: str, *, every: bool) -> tuple[Path, ...]:
+    """The honest files whose operator matches, all of them or the first of each operator."""
+    first: dict[str, Path] = {}
+    found = [path for path in candidates("honest") if fnmatch.fnmatch(stated(path).op, pattern)]
+    for path in found:
+        first.setdefault(stated(path).op, path)
+    return tuple(found) if every else tuple(first.values())
+
+
+async def row_of(engine: Engine, path: Path, problem: Problem, tiers: Sequence[Tier], *, timed: bool) -> Row:
+    """What comes of one file."""
+    benchmark = None
+    if timed and engine.device.platform != "cpu":
+        case = next(case for case in problem.cases if case.tier is Tier.BENCH)
+        benchmark = BenchmarkPlan(cases=(case,))
+    started = time.perf_counter()
+    try:
+        found = await inspected(
+            engine, path.name, path.read_bytes(), problem.name,
+            tiers=tuple(tiers), benchmark=benchmark, limit_s=LIMIT_S,
+        )  # fmt: skip
+    except NotJudgedError as error:
+        words, passed, speedup = str(error)[:200], False, None
+    else:
+        verdict = found.verdict
+        words, passed, speedup = verdict.sentence, verdict.outcome is Outcome.PASS, speedup_of(found)
+        if verdict.flagged:
+            passed, words = False, f"{words}; flagged: {'; '.join(each.message for each in found.findings)[:300]}"
+    return Row(
+        name=path.stem, operator=problem.name, category=problem.category, passed=passed, words=words,
+        speedup=speedup, seconds=time.perf_counter() - started,
+    )  # fmt: skip
+
+
+def speedup_of(found: Inspected) -> float | None:
+    """How many times faster than eager the timed case was; None if it was not timed."""
+    for event in found.events:
+        if isinstance(event, CaseBenchmarked):
+            for comparison in event.benchmark.comparisons:
+                if comparison.baseline == "eager":
+                    return comparison.speedup.estimate
+    return None
+
+
+def summary(rows: Sequence[Row]) -> Iterable[str]:
+    """What came of all files, by category and in all."""
+    by_category: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_category[row.category].append(row)
+    for category, among in sorted(by_category.items()):
+        speedups = [row.speedup for row in among if row.speedup]
+        mean = math.exp(sum(map(math.log, speedups)) / len(speedups)) if speedups else None
+        words = f"geometric mean {mean:.2f}x of {len(speedups)} timed" if mean else "not timed"
+        yield f"{category:26} {sum(row.passed for row in among)}/{len(among)} passed, {words}"
+    seconds = sum(row.seconds for row in rows)
+    operators = {row.operator for row in rows if row.passed}
+    yield f"{sum(row.passed for row in rows)}/{len(rows)} files of {len(operators)} operators passed in {seconds:.0f} s"
+    for row in rows:
+        if not row.passed:
+            yield row.text
+
+
+async def main() -> int:
+    """Run every chosen file and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--match", default="*")
+    parser.add_argument("--every", action="store_true")
+    parser.add_argument("--untimed", action="store_true")
+    parser.add_argument("--tiers", nargs="+", type=Tier, default=[Tier.SMOKE, Tier.FULL])
+    options = parser.parse_args()
+    index = open_index()
+    rows = []
+    async with engine_on(options.device) as engine:
+        print(f"{engine.device.name}, {engine.versions}", flush=True)
+        if engine.device.platform != "cpu" and not options.untimed:
+            await engine.measure_peaks()
+        for path in chosen_files(options.match, every=options.every):
+            row = await row_of(engine, path, index.find(stated(path).op), options.tiers, timed=not options.untimed)
+            rows.append(row)
+            print(row.text, flush=True)
+    print("\n".join(summary(rows)))
+    return 0 if all(row.passed for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
