@@ -1,0 +1,32 @@
+"""Dot product without conjugation: result = sum over i < n of x[i * incx] * y[i * incy], complex.
+
+Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. The
+buffers are dense, of complex64, and do not overlap; they may begin at any element of their storage. n is at least 0.
+result: (1,). Where n is 0 the result is 0. A NaN makes the result NaN; what infinities come to in a complex product
+is left open. Sums are carried in float32 or better; TensorFloat-32 is not float32.
+"""
+# ruff: noqa: N999 -- a problem's file has the operator's own name
+
+from __future__ import annotations
+
+from engine.model import Category, DType, ProblemDefinition
+from problems.kit.blas import dot_cases, dot_cost, dot_eager, dot_inputs, dot_reference, dot_tolerance
+
+CASES = dot_cases(dtype=DType.COMPLEX64)
+
+PROBLEM = ProblemDefinition(
+    name="cublas::cublasCdotu_v2",
+    entry="cublasCdotu_v2",
+    signature="cublasCdotu_v2(n: int, x: Tensor, incx: int, y: Tensor, incy: int, result: Tensor) -> Tensor",
+    summary="x . y, complex, not conjugated",
+    category=Category.BLAS1,
+    cases=CASES,
+    make_inputs=dot_inputs,
+    reference=dot_reference,
+    eager=dot_eager,
+    tolerance=dot_tolerance,
+    cost=dot_cost,
+    mutates=("result",),
+    written_only=("result",),
+    cannot_reject={"infinities_clamped": "what infinities come to in a complex product is left open"},
+)

@@ -1,0 +1,39 @@
+"""Matrix-vector product: y = alpha * op(A) @ x + beta * y, column-major.
+
+trans is "N", "T" (transposed) or "C" (conjugated and transposed). A: (m, n), column-major; x has n elements and y m
+for "N", x m and y n otherwise. A leading dimension is at least the number of rows, and at least 1; what lies in the
+rows beyond a matrix is not read. Increments are not 0; a vector with a negative one begins at the far end of its
+buffer, as BLAS defines it. What lies between the elements of y stays as it is. The buffers are dense, of complex64,
+and do not overlap; they may begin at any element of their storage. m and n are at least 0. alpha and beta are Python
+complex numbers. Where alpha is 0, A and x are not read, and where beta is 0, y is not: what they hold then, NaN
+included, has no part in the answer. NaN follows IEEE arithmetic; what infinities come to in a complex product is left
+open. Products and partial sums that overflow are outside of the contract. Sums are carried in float32 or better;
+TensorFloat-32 is not float32. Subnormal values may be flushed to zero.
+"""
+# ruff: noqa: N999 -- a problem's file has the operator's own name
+
+from __future__ import annotations
+
+from engine.model import Category, DType, ProblemDefinition
+from problems.kit.blas import gemv_cases, gemv_cost, gemv_eager, gemv_inputs, gemv_reference, gemv_tolerance
+
+CASES = gemv_cases(dtype=DType.COMPLEX64)
+
+PROBLEM = ProblemDefinition(
+    name="cublas::cublasCgemv_v2",
+    entry="cublasCgemv_v2",
+    signature=(
+        "cublasCgemv_v2(trans: str, m: int, n: int, alpha: complex, A: Tensor, lda: int, x: Tensor, incx: "
+        "int, beta: complex, y: Tensor, incy: int) -> Tensor"
+    ),
+    summary="y = alpha*op(A)x + beta*y",
+    category=Category.BLAS2_GEMV,
+    cases=CASES,
+    make_inputs=gemv_inputs,
+    reference=gemv_reference,
+    eager=gemv_eager,
+    tolerance=gemv_tolerance,
+    cost=gemv_cost,
+    mutates=("y",),
+    cannot_reject={"infinities_clamped": "what infinities come to in a complex product is left open"},
+)

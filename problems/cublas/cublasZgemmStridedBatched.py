@@ -1,0 +1,48 @@
+"""Batch of matrix products: C_b = alpha * op(A_b) @ op(B_b) + beta * C_b, column-major, with fixed strides.
+
+transa and transb are "N", "T" (transposed) or "C" (conjugated and transposed), upper or lower case. op(A): (m, k),
+op(B): (k, n), C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; what lies
+in the rows beyond a matrix is not read and stays as it is. Matrix b of A begins strideA * b elements into its buffer,
+B and C likewise; strideA and strideB may be 0, one matrix for all of the batch, strideC keeps the matrices of C
+apart. batchCount is at least 0. What lies between the matrices stays as it is. The buffers are dense, of complex128,
+and do not overlap; they may begin at any element of their storage. m, n and k are at least 0. alpha and beta are
+Python complex numbers. Where alpha or k is 0, A and B are not read, and where beta is 0, C is not: what they hold
+then, NaN included, has no part in the answer. NaN follows IEEE arithmetic; what infinities come to in a complex
+product is left open. Products and partial sums that overflow are outside of the contract. Sums are carried in
+float64. Subnormal values may be flushed to zero.
+"""
+# ruff: noqa: N999 -- a problem's file has the operator's own name
+
+from __future__ import annotations
+
+from engine.model import Category, DType, ProblemDefinition
+from problems.kit.blas import (
+    gemm_cost,
+    gemm_tolerance,
+    strided_gemm_cases,
+    strided_gemm_eager,
+    strided_gemm_inputs,
+    strided_gemm_reference,
+)
+
+CASES = strided_gemm_cases(dtype=DType.COMPLEX128)
+
+PROBLEM = ProblemDefinition(
+    name="cublas::cublasZgemmStridedBatched",
+    entry="cublasZgemmStridedBatched",
+    signature=(
+        "cublasZgemmStridedBatched(transa: str, transb: str, m: int, n: int, k: int, alpha: complex, A: "
+        "Tensor, lda: int, strideA: int, B: Tensor, ldb: int, strideB: int, beta: complex, C: Tensor, ldc: "
+        "int, strideC: int, batchCount: int) -> Tensor"
+    ),
+    summary="C_b = alpha*op(A_b)op(B_b) + beta*C_b, fixed strides",
+    category=Category.BLAS3_GEMM,
+    cases=CASES,
+    make_inputs=strided_gemm_inputs,
+    reference=strided_gemm_reference,
+    eager=strided_gemm_eager,
+    tolerance=gemm_tolerance,
+    cost=gemm_cost,
+    mutates=("C",),
+    cannot_reject={"infinities_clamped": "what infinities come to in a complex product is left open"},
+)

@@ -1,0 +1,91 @@
+"""What the routines of BLAS share: buffers with increments and leading dimensions, scalars, tables of cases, families.
+
+Imports the modules of `problems.kit` and no torch; problems import from this package, never from its modules.
+"""
+
+from __future__ import annotations
+
+from problems.kit.blas.buffers import (
+    SPECIAL,
+    batch_of,
+    fill_padding,
+    matrix_buffer,
+    placed,
+    special_lines,
+    vector_buffer,
+    vector_span,
+)
+from problems.kit.blas.gemm import (
+    NOTHING_READ,
+    add_product,
+    gemm_cost,
+    gemm_eager,
+    gemm_inputs,
+    gemm_reference,
+    gemm_tolerance,
+    strided_gemm_eager,
+    strided_gemm_inputs,
+    strided_gemm_reference,
+)
+from problems.kit.blas.gemm_cases import far_gemm_cases, gemm_cases, strided_gemm_cases
+from problems.kit.blas.gemv import (
+    gemv_cases,
+    gemv_cost,
+    gemv_eager,
+    gemv_inputs,
+    gemv_reference,
+    gemv_tolerance,
+    strided_gemv_cases,
+    strided_gemv_eager,
+    strided_gemv_inputs,
+    strided_gemv_reference,
+)
+from problems.kit.blas.rank import ger_cases, ger_cost, ger_eager, ger_inputs, ger_reference, ger_tolerance
+from problems.kit.blas.scalars import COMPLEX_DTYPES, parts_of, scalar_of, scalar_parameter
+from problems.kit.blas.tables import CaseTable, case_table
+from problems.kit.blas.triangular import solved, triangular_buffer
+from problems.kit.blas.vectors import (
+    axpy_cost,
+    axpy_eager,
+    axpy_reference,
+    axpy_tolerance,
+    copy_cases,
+    copy_cost,
+    copy_eager,
+    copy_inputs,
+    copy_reference,
+    copy_tolerance,
+    dot_cases,
+    dot_cost,
+    dot_eager,
+    dot_inputs,
+    dot_reference,
+    dot_tolerance,
+    vector_table,
+)
+from problems.kit.blas.views import (
+    in_triangle,
+    matrix_of,
+    operand_of,
+    scaled_or_zero,
+    symmetric_of,
+    transformed,
+    triangular_of,
+    vector_of,
+    widened,
+    write_vector,
+)
+
+__all__ = [
+    "COMPLEX_DTYPES", "NOTHING_READ", "SPECIAL", "CaseTable", "add_product", "axpy_cost", "axpy_eager",
+    "axpy_reference", "axpy_tolerance", "batch_of", "case_table", "copy_cases", "copy_cost", "copy_eager",
+    "copy_inputs", "copy_reference", "copy_tolerance", "dot_cases", "dot_cost", "dot_eager", "dot_inputs",
+    "dot_reference", "dot_tolerance", "far_gemm_cases", "fill_padding", "gemm_cases", "gemm_cost", "gemm_eager",
+    "gemm_inputs", "gemm_reference", "gemm_tolerance", "gemv_cases", "gemv_cost", "gemv_eager", "gemv_inputs",
+    "gemv_reference", "gemv_tolerance", "ger_cases", "ger_cost", "ger_eager", "ger_inputs", "ger_reference",
+    "ger_tolerance", "in_triangle", "matrix_buffer", "matrix_of", "operand_of", "parts_of", "placed", "scalar_of",
+    "scalar_parameter", "scaled_or_zero", "solved", "special_lines", "strided_gemm_cases", "strided_gemm_eager",
+    "strided_gemm_inputs", "strided_gemm_reference", "strided_gemv_cases", "strided_gemv_eager",
+    "strided_gemv_inputs", "strided_gemv_reference", "symmetric_of", "transformed", "triangular_buffer",
+    "triangular_of", "vector_buffer", "vector_of", "vector_span", "vector_table", "widened", "write_vector",
+]  # fmt: skip

@@ -1,0 +1,68 @@
+"""Flat buffers for the arguments of BLAS, longer than needed: what lies between and behind the elements stays.
+
+What a routine must not read holds plausible numbers, or NaN where a case says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.model import Case, DType
+from problems.kit.blas.scalars import COMPLEX_DTYPES
+from problems.kit.deferred import torch
+from problems.kit.layouts import laid_out
+from problems.kit.values import Special, normal, special_rows
+
+FINITE_ONLY, UNREAD_NAN, SPECIAL = "normal", "unread nan", "special"
+"""What a case's parameter `values` may be: finite numbers, NaN in what is not read, special values in what is."""
+
+
+def batch_of(case: Case) -> int:
+    """How many problems the case has at once; 1 where it names no batch."""
+    return case.size("batch") if "batch" in case.params else 1
+
+
+def vector_span(n: int, increment: int) -> int:
+    """The elements of a buffer from the first to the last of n that are `increment` apart."""
+    return (n - 1) * abs(increment) + 1 if n else 0
+
+
+def vector_buffer(
+    case: Case, n: int, increment: int, rng: torch.Generator, *, tail: int = 3, batch: int = 1
+) -> tuple[torch.Tensor, int]:
+    """A buffer for `batch` vectors and the stride between them; `tail` elements lie behind each."""
+    stride = vector_span(n, increment) + tail
+    return normal((batch * stride,), case.dtype, rng), stride
+
+
+def matrix_buffer(
+    case: Case, rows: int, columns: int, padding: int, rng: torch.Generator, *, batch: int = 1, gap: int = 0
+) -> tuple[torch.Tensor, int, int]:
+    """A buffer for `batch` matrices, their leading dimension, and the stride between them.
+
+    `padding` rows lie below each column, and `gap` elements behind each matrix.
+    """
+    leading = max(rows, 1) + padding
+    stride = leading * columns + gap
+    return normal((batch * stride,), case.dtype, rng), leading, stride
+
+
+def fill_padding(buffer: torch.Tensor, leading: int, rows: int) -> None:
+    """Put NaN into the rows of one matrix beyond its own."""
+    buffer.view(-1, leading)[:, rows:] = torch.nan
+
+
+def special_lines(
+    values: torch.Tensor, dtype: DType, rng: torch.Generator, *, dim: int, rows: Sequence[Special]
+) -> None:
+    """Make the first lines of a matrix along `dim` special, in place.
+
+    Complex lines are NaN throughout: what infinities come to in a complex product is left open.
+    """
+    kinds = [Special.NAN] if dtype in COMPLEX_DTYPES else list(rows)
+    values.copy_(special_rows(values, rng, rows=kinds[: values.shape[1 if dim == 0 else 0]], dim=dim))
+
+
+def placed(case: Case, *buffers: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The buffers in the layout of the case."""
+    return tuple(laid_out(buffer, case.word("layout")) for buffer in buffers)

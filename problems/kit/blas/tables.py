@@ -1,0 +1,37 @@
+"""Tables of BLAS cases: what is plain needs no column, and no word in the name of a case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+from engine.model import Case, DType, Tier
+from problems.kit.cases import Parameter, cases_over
+from problems.kit.layouts import Layout
+
+Axis: TypeAlias = Parameter | Sequence[Parameter]
+
+
+class CaseTable(Protocol):
+    """Rows of a table of cases."""
+
+    def __call__(self, tier: Tier, **axes: Axis) -> tuple[Case, ...]:
+        """One case for every combination of the lists among `axes`."""
+        ...
+
+
+def case_table(dtype: DType, label: str, **plain: Axis) -> CaseTable:
+    """Rows of cases of one dtype, with the values of `plain` where a row gives no other.
+
+    A case is named by `label`, and by each axis outside of it that is not plain: "alpha 0.5", "offset".
+    """
+    defaults: Mapping[str, Axis] = {"values": "normal", "layout": Layout.CONTIGUOUS, **plain}
+
+    def rows(tier: Tier, **axes: Axis) -> tuple[Case, ...]:
+        chosen = {**defaults, **axes}
+        unusual = [key for key in chosen if f"{{{key}}}" not in label and chosen[key] != defaults.get(key)]
+        words = (f" {{{key}}}" if isinstance(defaults[key], Layout) or key == "values" else f" {key} {{{key}}}"
+                 for key in unusual)  # fmt: skip
+        return cases_over(tier, label + "".join(words), dtype=dtype, **chosen)
+
+    return rows
