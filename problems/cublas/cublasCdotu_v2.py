@@ -28,5 +28,9 @@ PROBLEM = ProblemDefinition(
     cost=dot_cost,
     mutates=("result",),
     written_only=("result",),
-    cannot_reject={"infinities_clamped": "what infinities come to in a complex product is left open"},
+    cannot_reject={
+        "mean": "the answer is one number",
+        "backwards": "the answer is one number",
+        "infinities_clamped": "what infinities come to in a complex product is left open",
+    },
 )

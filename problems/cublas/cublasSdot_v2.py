@@ -29,4 +29,8 @@ PROBLEM = ProblemDefinition(
     cost=dot_cost,
     mutates=("result",),
     written_only=("result",),
+    cannot_reject={
+        "mean": "the answer is one number",
+        "backwards": "the answer is one number",
+    },
 )

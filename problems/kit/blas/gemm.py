@@ -70,7 +70,7 @@ def strided_gemm_inputs(case: Case, rng: torch.Generator) -> Arguments:
 def gemm_buffers(case: Case, rng: torch.Generator) -> tuple[tuple[torch.Tensor, int, int], ...]:
     """For A, B and C the buffer, the leading dimension and the stride of the batch."""
     m, n, k, batch = case.size("m"), case.size("n"), case.size("k"), batch_of(case)
-    transa, transb = case.word("trans").upper()
+    transa, transb = tuple(case.word("trans").upper())
     a_shape, b_shape = (m, k) if transa == "N" else (k, m), (k, n) if transb == "N" else (n, k)
     shapes = a_shape, b_shape, (m, n)
     padding, gap = case.size("padding"), case.size("gap") if "gap" in case.params else 0
@@ -93,7 +93,7 @@ def _make_special(
     rng: torch.Generator,
 ) -> None:
     """Special rows in op(A), columns in op(B) and rows in C, those of the first batch; NaN below all of it."""
-    transa, transb = case.word("trans").upper()
+    transa, transb = tuple(case.word("trans").upper())
     along = 1 if transa == "N" else 0, 0 if transb == "N" else 1, 1
     for (buffer, leading, stride), shape, dim, kinds in zip(made, shapes, along, (_ROWS, _COLUMNS, _OLD), strict=True):
         first = buffer[: stride or None]
@@ -139,7 +139,7 @@ def gemm_eager(
     if alpha == 0 or k == 0:
         matrix.copy_(scaled_or_zero(beta, matrix))
     else:
-        matrix.copy_(torch.addmm(matrix, left, right, beta=beta, alpha=alpha))  # type: ignore[arg-type]  # complex too
+        matrix.copy_(torch.addmm(matrix, left, right, beta=beta, alpha=alpha))
     return c
 
 
@@ -154,7 +154,7 @@ def strided_gemm_eager(
     if alpha == 0 or k == 0:
         matrix.copy_(scaled_or_zero(beta, matrix))
     else:
-        matrix.copy_(torch.baddbmm(matrix, left, right, beta=beta, alpha=alpha))  # type: ignore[arg-type]  # complex
+        matrix.copy_(torch.baddbmm(matrix, left, right, beta=beta, alpha=alpha))
     return c
 
 

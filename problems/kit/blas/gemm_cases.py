@@ -46,7 +46,7 @@ def far_gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
 def _product_table(dtype: DType, label: str, **plain: int | str) -> CaseTable:
     """Rows of products, C = A @ B without padding where a row says no more."""
     one, zero = scalar_parameter(dtype, 1.0), scalar_parameter(dtype, 0.0)
-    return case_table(dtype, label, trans="NN", alpha=one, beta=zero, padding=0, **plain)
+    return case_table(label, dtype=dtype, trans="NN", alpha=one, beta=zero, padding=0, **plain)
 
 
 def _shared_rows(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:

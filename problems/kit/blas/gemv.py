@@ -173,7 +173,7 @@ def strided_gemv_cases(*, dtype: DType) -> tuple[Case, ...]:
 def _vector_product_table(dtype: DType, label: str, **plain: int | str) -> CaseTable:
     """Rows of products, y = A @ x of dense operands where a row says no more."""
     one, zero = scalar_parameter(dtype, 1.0), scalar_parameter(dtype, 0.0)
-    return case_table(dtype, label, trans="N", alpha=one, beta=zero, incx=1, incy=1, padding=0, **plain)
+    return case_table(label, dtype=dtype, trans="N", alpha=one, beta=zero, incx=1, incy=1, padding=0, **plain)
 
 
 def _shared_rows_of_gemv(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:

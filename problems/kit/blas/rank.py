@@ -63,7 +63,7 @@ def ger_eager(
     """The library's own outer product on views of the buffers."""
     if alpha != 0:
         outer = torch.outer(vector_of(x, m, incx)[0], vector_of(y, n, incy)[0])
-        matrix_of(a, lda, m, n)[0].add_(outer, alpha=alpha)  # type: ignore[arg-type]  # complex too
+        matrix_of(a, lda, m, n)[0].add_(outer, alpha=alpha)
     return a
 
 
@@ -84,7 +84,7 @@ def ger_cost(case: Case) -> Cost:
 def ger_cases(*, dtype: DType) -> tuple[Case, ...]:
     """Sizes around the blocks of kernels, scalars, increments of both signs, padding, special values."""
     scale = partial(scalar_parameter, dtype)
-    rows = case_table(dtype, "{m}x{n} inc {incx} {incy}", alpha=scale(1.0), incx=1, incy=1, padding=0)
+    rows = case_table("{m}x{n} inc {incx} {incy}", dtype=dtype, alpha=scale(1.0), incx=1, incy=1, padding=0)
     return (
         *rows(Tier.SMOKE, m=33, n=20, alpha=scale(-0.75, 0.5), padding=3),
         *rows(Tier.SMOKE, m=17, n=40, alpha=scale(0.5, 2.0), incx=2, incy=-3, padding=1),

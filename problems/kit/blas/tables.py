@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from engine.model import Case, DType, Tier
-from problems.kit.cases import Parameter, cases_over
+from engine.model import Case, DType, Parameter, Tier
+from problems.kit.cases import cases_over
 from problems.kit.layouts import Layout
 
 Axis: TypeAlias = Parameter | Sequence[Parameter]
@@ -20,7 +20,7 @@ class CaseTable(Protocol):
         ...
 
 
-def case_table(dtype: DType, label: str, **plain: Axis) -> CaseTable:
+def case_table(label: str, *, dtype: DType, **plain: Axis) -> CaseTable:
     """Rows of cases of one dtype, with the values of `plain` where a row gives no other.
 
     A case is named by `label`, and by each axis outside of it that is not plain: "alpha 0.5", "offset".

@@ -22,7 +22,7 @@ _NOISE = 0.5
 
 def vector_table(dtype: DType) -> CaseTable:
     """Rows of cases of two vectors with unit increments where a row says no more."""
-    return case_table(dtype, "{n} inc {incx} {incy}", incx=1, incy=1)
+    return case_table("{n} inc {incx} {incy}", dtype=dtype, incx=1, incy=1)
 
 
 def copy_cases(*, dtype: DType) -> tuple[Case, ...]:
@@ -92,7 +92,7 @@ def axpy_reference(
 
 def axpy_eager(n: int, alpha: complex, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int) -> torch.Tensor:
     """The library's own sum on views of the buffers."""
-    total = torch.add(vector_of(y, n, incy), vector_of(x, n, incx), alpha=alpha)  # type: ignore[arg-type]  # complex
+    total = torch.add(vector_of(y, n, incy), vector_of(x, n, incx), alpha=alpha)
     write_vector(y, incy, total)
     return y
 
