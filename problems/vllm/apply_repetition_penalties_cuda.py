@@ -2,8 +2,8 @@
 
 It applies where prompt_mask[b, v] or output_mask[b, v] is true, with p = repetition_penalties[b]; other logits keep
 their value.  The logits are float32, float16 or bfloat16 and updated in place, the penalties have their dtype and are
-positive; the masks are bool.  All tensors may have any strides.  NaN stays NaN and infinities stay what they are.
-A division may be computed as a product with the reciprocal; subnormal values may be flushed to zero.
+positive; the masks are bool.  All tensors may have any strides.  NaN stays NaN and infinities stay what they are. A
+division may be computed as a product with the reciprocal; subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-"""Gather of paged blocks: dst[cu_seq_lens[s] + t] = src_cache[block_table[s, p // B], p % B] with p = seq_starts[s] + t.
+"""Gather of paged blocks: dst[cu_seq_lens[s] + t] = src_cache[block_table[s, p // B], p % B].
 
-Caches of 16-bit, 32-bit or 8-bit elements with blocks of B tokens of any shape, all tensors in any strides; block_table,
-cu_seq_lens and seq_starts are int32.  A start is a multiple of B; no `seq_starts` means 0.  Sequences may be empty, and
-dst has exactly cu_seq_lens[-1] tokens.  A copy: NaN, infinities, -0.0 and subnormal values arrive as they are.
+Token t of sequence s is at p = seq_starts[s] + t.  Caches of 16-bit, 32-bit or 8-bit elements with blocks of B tokens
+of any shape, all tensors in any strides; block_table, cu_seq_lens and seq_starts are int32.  A start is a multiple of
+B; no `seq_starts` means 0.  Sequences may be empty, and dst has exactly cu_seq_lens[-1] tokens.  A copy: NaN,
+infinities, -0.0 and subnormal values arrive as they are.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, Arguments, Layout, cases_over, integers, mixed, scattered, torch
@@ -65,7 +67,7 @@ def reference(
 ) -> torch.Tensor:
     """The final dst, token by token."""
     bounds = cu_seq_lens.tolist()
-    lengths = [end - start for start, end in zip(bounds, bounds[1:], strict=False)]
+    lengths = [end - start for start, end in pairwise(bounds)]
     starts = [0] * batch_size if seq_starts is None else seq_starts.tolist()
     out = dst.clone()
     for token, (block, place) in enumerate(gathered_rows(block_table, lengths, starts, src_cache.shape[1]).tolist()):

@@ -3,13 +3,14 @@
 p = seq_starts[s] + i - cu_seq_lens[s].  With kv_cache_dtype "auto" the cache has the dtype of dst and entries are
 copied: the scale, one float32, does not count, and NaN, infinities and -0.0 arrive as they are.  With "fp8" the cache
 holds e4m3fn codes as uint8 and each value is multiplied by the scale and rounded once to the dtype of dst; the codes
-0x7F and 0xFF give NaN.  Tensors in any strides; tables, bounds, starts and token_to_seq are int32.  A start is a multiple
-of the block size B, no `seq_starts` means 0; sequences may be empty, num_tokens is cu_seq_lens[-1].
+0x7F and 0xFF give NaN.  Tensors in any strides; tables, bounds, starts and token_to_seq are int32.  A start is a
+multiple of the block size B, no `seq_starts` means 0; sequences may be empty, num_tokens is cu_seq_lens[-1].
 """
 
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, EXACT, F16, Arguments, Layout, cases_over, normal, rounded, torch
@@ -88,7 +89,7 @@ def reference(
 ) -> torch.Tensor:
     """The final dst, token by token, in float64 where it is scaled."""
     bounds = cu_seq_lens.tolist()
-    lengths = [end - start for start, end in zip(bounds, bounds[1:], strict=False)]
+    lengths = [end - start for start, end in pairwise(bounds)]
     starts = [0] * len(lengths) if seq_starts is None else seq_starts.tolist()
     places = gathered_rows(block_table, lengths, starts, src_cache.shape[1])
     entries = src_cache[places[:, 0], places[:, 1]]

@@ -4,19 +4,20 @@ One query for each sequence, over its L = seq_lens[s] >= 1 tokens; token t is in
 the caches, key_cache: (blocks, Hkv, D / x, B, x) with x elements of 16 bytes, value_cache: (blocks, Hkv, D, B).  Query
 head h reads head h // (Hq / Hkv).  No slopes mean 0.  With blocksparse_vert_stride > 1 a head attends to the last
 blocksparse_local_blocks blocks of blocksparse_block_size tokens, and to block j where (j + offset) is a multiple of the
-stride; offset = 1 + step * (tp_rank * Hq + h) for a step blocksparse_head_sliding_step >= 0, else
-1 - step * (tp_rank * Hkv + h // (Hq / Hkv)).
+stride; offset = 1 + step * (tp_rank * Hq + h) for a step blocksparse_head_sliding_step >= 0, else 1 - step * (tp_rank *
+Hkv + h // (Hq / Hkv)).
 
 Query and out are float16 or bfloat16, float32 too; the caches have that dtype ("auto") or are e4m3fn codes as uint8
 ("fp8") that are multiplied by k_scale and v_scale, one float32 each.  D is a multiple of x.  Any strides.  NaN and
-infinities follow IEEE arithmetic: they reach the heads that attend to them.  Cache content behind the end of a
-sequence does not count, whatever it is.  Subnormal values may be flushed to zero.
+infinities follow IEEE arithmetic: they reach the heads that attend to them.  Cache content behind the end of a sequence
+does not count, whatever it is.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F16, F32, Arguments, Layout, cases_over, laid_out, normal, rounded, torch
@@ -69,12 +70,18 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     )  # fmt: skip
 
 
-def reference(out: torch.Tensor, *arguments: object) -> torch.Tensor:
+def reference(
+    out: torch.Tensor,
+    *arguments: Any,  # Any: the other arguments in order, as `attention_of` types them
+) -> torch.Tensor:
     """The final out, sequence by sequence in float64."""
     return torch.stack(tuple(attention_of(*arguments).answers(exact=True))).to(out.dtype)
 
 
-def eager(out: torch.Tensor, *arguments: object) -> None:
+def eager(
+    out: torch.Tensor,
+    *arguments: Any,  # Any: the other arguments in order, as `attention_of` types them
+) -> None:
     """Sequence by sequence in float32."""
     for sequence, answer in enumerate(attention_of(*arguments).answers(exact=False)):
         out[sequence] = answer

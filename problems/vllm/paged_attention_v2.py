@@ -1,17 +1,17 @@
-"""Paged decode attention in partitions of 512 tokens: out = sum_p exp_sum[p] * e^(max_logits[p] - m) * tmp_out[p] / total.
+"""Paged decode attention in parts of 512 tokens: out = sum_p exp_sum[p] * e^(max_logits[p] - m) * tmp_out[p] / total.
 
 The arguments after tmp_out, and the answer in out, are those of paged_attention_v1.  The work tensors are outputs too:
-with the logits l of partition p (tokens 512 p up to 512 (p + 1)) max_logits[s, h, p] = max l, float32,
-exp_sum[s, h, p] = sum e^(l - max l), float32, and tmp_out[s, h, p] is the attention over the partition alone, in the
-dtype of out.  Partitions behind the end of a sequence keep their values; m is the largest of max_logits over the
-others, and total = sum_p exp_sum[p] * e^(max_logits[p] - m).  In the block-sparse pattern every partition has a token
-that is attended to.
+with the logits l of partition p (tokens 512 p up to 512 (p + 1)) max_logits[s, h, p] = max l, float32, exp_sum[s, h, p]
+= sum e^(l - max l), float32, and tmp_out[s, h, p] is the attention over the partition alone, in the dtype of out.
+Partitions behind the end of a sequence keep their values; m is the largest of max_logits over the others, and total =
+sum_p exp_sum[p] * e^(max_logits[p] - m).  In the block-sparse pattern every partition has a token that is attended to.
 """
 
 from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F16, F32, Arguments, Layout, cases_over, laid_out, normal, rounded, torch
@@ -64,7 +64,11 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(
-    out: torch.Tensor, exp_sum: torch.Tensor, max_logits: torch.Tensor, tmp_out: torch.Tensor, *arguments: object
+    out: torch.Tensor,
+    exp_sum: torch.Tensor,
+    max_logits: torch.Tensor,
+    tmp_out: torch.Tensor,
+    *arguments: Any,  # Any: the other arguments in order, as `attention_of` types them
 ) -> tuple[torch.Tensor, ...]:
     """The final out and work tensors, in float64."""
     written = (torch.empty_like(out), exp_sum.clone(), max_logits.clone(), tmp_out.clone())
@@ -73,7 +77,11 @@ def reference(
 
 
 def eager(
-    out: torch.Tensor, exp_sum: torch.Tensor, max_logits: torch.Tensor, tmp_out: torch.Tensor, *arguments: object
+    out: torch.Tensor,
+    exp_sum: torch.Tensor,
+    max_logits: torch.Tensor,
+    tmp_out: torch.Tensor,
+    *arguments: Any,  # Any: the other arguments in order, as `attention_of` types them
 ) -> None:
     """Sequence by sequence in float32."""
     _fill(out, exp_sum, max_logits, tmp_out, attention=attention_of(*arguments), exact=False)

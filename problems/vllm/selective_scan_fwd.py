@@ -1,10 +1,10 @@
-"""Selective state-space scan: h = exp(d * A) * h + d * u[t] * B[:, t]; y[t] = sum(C[:, t] * h) + D * u[t], channel by channel.
+"""Selective state-space scan: h = exp(d * A) * h + d * u[t] * B[:, t]; y[t] = sum(C[:, t] * h) + D * u[t].
 
-d = delta[c, t] + delta_bias[c], and d = log(1 + e^d) if delta_softplus; B and C are those of the group c // (channels /
-groups).  The tokens query_start_loc[s] up to query_start_loc[s + 1] are sequence s, which has at least one.  It begins
-with h = ssm_states[cache_indices[s], c] if has_initial_state[s], else with 0, and leaves its last h there; a sequence
-whose index is pad_slot_id is skipped, and states of no sequence keep their values.  The answer is written to z_ as
-y * z_ / (1 + e^-z_) where z_ is not None, else to delta, which otherwise keeps its values.
+Channel by channel, with d = delta[c, t] + delta_bias[c], and d = log(1 + e^d) if delta_softplus; B and C are those of
+the group c // (channels / groups).  The tokens query_start_loc[s] up to query_start_loc[s + 1] are sequence s, which
+has at least one.  It begins with h = ssm_states[cache_indices[s], c] if has_initial_state[s], else with 0, and leaves
+its last h there; a sequence whose index is pad_slot_id is skipped, and states of no sequence keep their values.  The
+answer is written to z_ as y * z_ / (1 + e^-z_) where z_ is not None, else to delta, which otherwise keeps its values.
 
 u, delta, B, C and z_ are float16 or bfloat16, A, D_, delta_bias_ and ssm_states float32; any strides.  Sums are carried
 in float32 or better.  block_size and the last three arguments, for states kept at block boundaries, have no meaning
@@ -15,6 +15,7 @@ Subnormal values may be flushed to zero.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
@@ -96,33 +97,31 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 def reference(
     u: torch.Tensor,
     delta: torch.Tensor,
-    A: torch.Tensor,
-    B: torch.Tensor,
-    C: torch.Tensor,
-    D_: torch.Tensor | None,
-    z_: torch.Tensor | None,
-    *others: object,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    c: torch.Tensor,
+    d: torch.Tensor | None,
+    z: torch.Tensor | None,
+    *others: Any,  # Any: the other arguments in order, as `_scan` types them
 ) -> tuple[torch.Tensor, ...]:
     """The final delta, z_ where there is one, and ssm_states; in float64."""
-    written = (delta.clone(), None if z_ is None else z_.clone())
-    memory = _scan(u, *written, (A, B, C, D_), *others, dtype=torch.float64)
+    written = (delta.clone(), None if z is None else z.clone())
+    memory = _scan(u, *written, (a, b, c, d), *others, dtype=torch.float64)
     return tuple(tensor for tensor in (*written, memory) if tensor is not None)
 
 
 def eager(
     u: torch.Tensor,
     delta: torch.Tensor,
-    A: torch.Tensor,
-    B: torch.Tensor,
-    C: torch.Tensor,
-    D_: torch.Tensor | None,
-    z_: torch.Tensor | None,
-    *others: object,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    c: torch.Tensor,
+    d: torch.Tensor | None,
+    z: torch.Tensor | None,
+    *others: Any,  # Any: the other arguments in order, as `_scan` types them
 ) -> None:
     """Token by token in float32."""
-    memory = others[5]
-    assert isinstance(memory, torch.Tensor)
-    memory.copy_(_scan(u, delta, z_, (A, B, C, D_), *others, dtype=torch.float32))
+    others[5].copy_(_scan(u, delta, z, (a, b, c, d), *others, dtype=torch.float32))
 
 
 def tolerance(case: Case) -> Tolerance:

@@ -1,8 +1,8 @@
 """Blocks copied from one cache to another: dst[block_mapping[p, 1]] = src[block_mapping[p, 0]] for every pair p.
 
-Caches of 16-bit elements in any strides; blocks of any rank.  The mapping is int64, of any strides, on the device of
-the caches; the library also takes it from the host.  No block of dst is named twice, and blocks that are not named keep
-their content.  A copy: NaN, infinities, -0.0 and subnormal values arrive as they are.
+Caches of 16-bit elements in any strides; blocks of any rank.  The mapping is int64, of any strides, in host memory on
+every device.  No block of dst is named twice, and blocks that are not named keep their content.  A copy: NaN,
+infinities, -0.0 and subnormal values arrive as they are.
 """
 
 from __future__ import annotations
@@ -85,4 +85,5 @@ PROBLEM = ProblemDefinition(
     cost=cost,
     returns=0,
     mutates=("dst",),
+    on_cpu=("block_mapping",),
 )

@@ -177,7 +177,7 @@ def ones(problem: ProblemDefinition, case: Case) -> Outputs:
 
 def mean(problem: ProblemDefinition, case: Case) -> Outputs:
     return tuple(
-        torch.full_like(output, widened(output).mean().nan_to_num().item())
+        torch.full_like(output, widened(output).mean().nan_to_num(0.0, 0.0, 0.0).item())
         for output in expected_outputs(problem, case)
     )
 

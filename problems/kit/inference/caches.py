@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from engine.model import Case, DType
 from problems.kit.deferred import torch
 from problems.kit.inference.fp8 import cast_from_e4m3, cast_to_e4m3, e4m3_codes, e4m3_values, off_the_ties
-from problems.kit.values import distinct, mixed, scattered, torch_dtype
+from problems.kit.values import Special, distinct, mixed, scattered, torch_dtype
 
 AUTO, FP8 = "auto", "fp8"
+SPECIAL = (Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO, Special.SUBNORMAL)
+"""Elements of a special cache; no large ones, whose products with a query leave no digit of a logit."""
 
 
 def blocks_of(lengths: Sequence[int], block_size: int) -> list[int]:
@@ -29,7 +31,7 @@ def block_table(lengths: Sequence[int], block_size: int, blocks: int, rng: torch
     counts = blocks_of(lengths, block_size)
     table = torch.randint(0, blocks, (len(counts), max(counts, default=0) + 1), generator=rng, dtype=torch.int32)
     used = distinct(sum(counts), blocks, rng).int()
-    for row, part in zip(table, used.split(counts), strict=True):
+    for row, part in zip(table, torch.split(used, counts), strict=True):
         row[: len(part)] = part
     return table
 
@@ -51,7 +53,7 @@ def cache_like(shape: tuple[int, ...], case: Case, rng: torch.Generator) -> torc
     if case.word("cache") == FP8:
         return torch.randint(0, 256, shape, generator=rng, dtype=torch.uint8)
     tensor = mixed(shape, case.dtype, rng)
-    return scattered(tensor, rng, each=5) if case.word("values") == "special" else tensor
+    return scattered(tensor, rng, values=SPECIAL, each=5) if case.word("values") == "special" else tensor
 
 
 def to_be_cached(shape: tuple[int, ...], case: Case, rng: torch.Generator, *, scale: float) -> torch.Tensor:

@@ -15,7 +15,16 @@ from dataclasses import dataclass
 
 from engine.model import Case
 from problems.kit.deferred import torch
-from problems.kit.inference.caches import AUTO, block_table, blocks_of, cache_like, float_scale, loaded, loaded_eagerly
+from problems.kit.inference.caches import (
+    AUTO,
+    SPECIAL,
+    block_table,
+    blocks_of,
+    cache_like,
+    float_scale,
+    loaded,
+    loaded_eagerly,
+)
 from problems.kit.layouts import laid_out
 from problems.kit.values import normal, scattered
 
@@ -38,7 +47,9 @@ class Sparsity:
         if self.vert_stride <= 1:
             return torch.ones(length, dtype=torch.bool)
         step = self.head_sliding_step
-        offset = 1 + (step * (self.tp_rank * heads + head) if step >= 0 else -step * (self.tp_rank * kv_heads + kv_head))
+        offset = 1 + (
+            step * (self.tp_rank * heads + head) if step >= 0 else -step * (self.tp_rank * kv_heads + kv_head)
+        )
         block = torch.arange(length) // self.block_size
         is_local = block > (length - 1) // self.block_size - self.local_blocks
         return is_local | ((block + offset) % self.vert_stride == 0)
@@ -73,7 +84,7 @@ def draw(case: Case, rng: torch.Generator) -> Drawn:
     if case.word("cache") != AUTO:
         keys, values = (codes.masked_fill(codes & 0x7F == 0x7F, 0x31) for codes in (keys, values))
     if case.word("values") == "special":
-        query = scattered(query, rng, each=1)
+        query = scattered(query, rng, values=SPECIAL, each=1)
     slopes = torch.exp2(-torch.arange(1, heads + 1) / 2) if case.claim("alibi") else None
     scales = float_scale(K_SCALE), float_scale(V_SCALE)
     arranged = [
@@ -99,17 +110,21 @@ class Attention:
     sparsity: Sparsity
 
     def logits(self, sequence: int, *, exact: bool) -> tuple[torch.Tensor, torch.Tensor]:
-        """(Hq, L) logits, -inf where a head does not attend, and (Hq, L, D) values; float64, or float32 if not exact."""
+        """(Hq, L) logits, -inf where a head does not attend, and (Hq, L, D) values; float64 if exact, else float32."""
         given = self.drawn
         length, heads, kv_heads = int(given.lengths[sequence]), given.query.shape[1], given.key_cache.shape[1]
-        keys, values = (tensor.repeat_interleave(heads // kv_heads, 0) for tensor in self._tokens(sequence, exact=exact))
+        keys, values = (
+            tensor.repeat_interleave(heads // kv_heads, 0) for tensor in self._tokens(sequence, exact=exact)
+        )
         query = given.query[sequence].to(keys.dtype)
         logits = torch.einsum("hd,hld->hl", query, keys) * self.scale
         if given.slopes is not None:
             distance = torch.arange(length, device=logits.device) - length + 1
             logits = logits + given.slopes.to(logits.dtype).unsqueeze(1) * distance
         attended = [
-            self.sparsity.attended(length, head=head, heads=heads, kv_head=head // (heads // kv_heads), kv_heads=kv_heads)
+            self.sparsity.attended(
+                length, head=head, heads=heads, kv_head=head // (heads // kv_heads), kv_heads=kv_heads
+            )
             for head in range(heads)
         ]
         return logits.masked_fill(~torch.stack(attended).to(logits.device), -math.inf), values
