@@ -63,6 +63,14 @@ def special_lines(
     values.copy_(special_rows(values, rng, rows=kinds[: values.shape[1 if dim == 0 else 0]], dim=dim))
 
 
+def scattered_vector(buffer: torch.Tensor, n: int, increment: int, values: Sequence[Special]) -> torch.Tensor:
+    """A copy of the buffer with each of `values` in one element of its vector, evenly spread."""
+    made, step = buffer.clone(), max(n // (len(values) + 1), 1) * abs(increment)
+    for number, value in enumerate(values, start=1):
+        made[number * step] = float(value)
+    return made
+
+
 def placed(case: Case, *buffers: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """The buffers in the layout of the case."""
     return tuple(laid_out(buffer, case.word("layout")) for buffer in buffers)
