@@ -45,7 +45,7 @@ class Replay:
     make_inputs: Callable[..., Any]  # Any: arguments of every kind
     reference: Callable[..., Any]
     tolerance: Callable[[Case], Tolerance]
-    returns: int
+    returns: int | None
     written: dict[str, int]
     overwritten: tuple[int, ...]
     answers_before: bool = False
@@ -99,7 +99,7 @@ class Replay:
         if self.device == "cuda":
             torch.cuda.synchronize()
         values = () if self.returns == 0 else (returned,) if self.returns == 1 else tuple(returned)
-        names = ["return"] if self.returns == 1 else [f"return[{number}]" for number in range(self.returns)]
+        names = ["return"] if self.returns == 1 else [f"return[{number}]" for number in range(len(values))]
         got = dict(zip(names, values, strict=True))
         got |= {name: inputs[place] for name, place in self.written.items() if inputs[place] is not None}
         for (name, value), wanted in zip(got.items(), expected, strict=True):

@@ -17,6 +17,11 @@ class Determinism(enum.StrEnum):
     ORDER_FREE = "order_free"
     RANDOM = "random"
 
+    @property
+    def has_one_answer(self) -> bool:
+        """Whether the distance to the reference says how wrong an output is."""
+        return self in (Determinism.EXACT, Determinism.ROUNDING)
+
 
 class FrameworkWork(enum.StrEnum):
     """Work that a candidate may leave to PyTorch, with no kernel of its own, and has still implemented the operator.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from engine import protocol
-from engine.model import Finding, Severity
+from engine.model import Finding, FrameworkWork, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CaseSession, Lab, Passed, Taped
@@ -47,7 +47,8 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         if wrong := _wrong(taped.outputs):
             message = f"passed before, but {wrong} elements are wrong while launches are recorded"
             yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
-        for finding in findings(one.case.name, taped.recorded):
+        may_copy = FrameworkWork.COPIES in lab.problem.framework
+        for finding in findings(one.case.name, taped.recorded, may_copy=may_copy):
             yield finding
         told += facts(one.case.name, taped.recorded)
         launched |= {activity.name for activity in taped.recorded.activities if activity.own}

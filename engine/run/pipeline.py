@@ -15,12 +15,10 @@ from engine.model import (
     Candidate,
     CaseResult,
     CompiledKernel,
-    Finding,
     Launch,
     Limits,
     Outcome,
     Plan,
-    Severity,
     Stage,
     Stream,
     events,
@@ -48,6 +46,7 @@ from engine.static.source import SourceError
 from engine.timing.measurement_context import Metrology
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Facts, Stop, judge
+from engine.verdict.no_launch import no_launch
 
 
 class Run:
@@ -309,10 +308,9 @@ class Run:
         stop = await stage.run()
         self._first_launches = verifier.launches
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
-        computed = any(output.total for result in self._results for output in result.outputs)
-        if failed is None and stop is None and computed and not self._launched:
-            message = "no kernel was launched in any case; the output was computed by other code"
-            self._told.find(Finding(check="no_launch", severity=Severity.SUSPECT, message=message))
+        unlaunched = no_launch(self._plan.problem, self._results) if stop is None and not self._launched else None
+        if unlaunched is not None:
+            self._told.find(unlaunched)
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
         self._told.end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
         return stop

@@ -22,7 +22,6 @@ from engine.errors import ChildDiedError, DeadlineError, EngineError, KilledErro
 from engine.model import (
     Case,
     CaseResult,
-    Determinism,
     Finding,
     Launch,
     Limits,
@@ -159,8 +158,8 @@ class Verifier:
         if judging.taken is not None:
             conclude = protocol.Conclude(id=protocol.new_id(), taken=judging.taken, ends=True)
             judging.stop = await self._compare(judging, conclude)
-        is_open = self._plan.problem.determinism in (Determinism.ORDER_FREE, Determinism.RANDOM)
-        if not (judging.repeated or is_open or judging.is_wrong or judging.stop is not None):
+        should_repeat = self._plan.problem.determinism.has_one_answer
+        if should_repeat and not judging.repeated and not judging.is_wrong and judging.stop is None:
             message = "two calls on the same input differ in bits, both within tolerance"
             finding = Finding(check="repeat", severity=Severity.NOTE, message=message, case=judging.case.name)
             self._on_finding(finding)

@@ -94,8 +94,8 @@ def _origin_by_name(name: str) -> Origin:
     return Origin.UNKNOWN
 
 
-def findings(case: str, recorded: protocol.Recorded) -> Iterator[Finding]:
-    """What no file that computes by its own kernels shows."""
+def findings(case: str, recorded: protocol.Recorded, *, may_copy: bool = False) -> Iterator[Finding]:
+    """What no file that computes by its own kernels shows; where it `may_copy`, copies need none of them."""
     found = {share.origin: share for share in shares(recorded)}
     busy_ns = sum(share.device_ns for share in found.values())
     for origin in (Origin.LIBRARY, Origin.COMPILED, Origin.UNKNOWN, Origin.TORCH):
@@ -106,7 +106,8 @@ def findings(case: str, recorded: protocol.Recorded) -> Iterator[Finding]:
         grave = origin is not Origin.TORCH or share.device_ns >= TORCH_SHARE * busy_ns
         message = f"{_percent(share, busy_ns)} of device time is in {origin}: {_named(share.names)}"
         yield _finding(Severity.SUSPECT if grave else Severity.HINT, message, case)
-    if busy_ns and Origin.OWN not in found:
+    only_moved = found.keys() <= {Origin.MOVES, Origin.COPIES}
+    if busy_ns and Origin.OWN not in found and not (may_copy and only_moved):
         yield _finding(Severity.SUSPECT, "no device time in kernels of this file", case)
     if recorded.late:
         message = f"work was submitted to the device after the call had returned: {_named(recorded.late)}"

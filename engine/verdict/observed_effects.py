@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine import protocol
-from engine.model import Case, CaseResult, Finding, Location, Problem, Severity
+from engine.model import Case, CaseResult, Finding, FrameworkWork, Location, Problem, Severity
 from engine.model.layers import Fact
 from engine.protocol.monitoring import GIVEN, INTO, LOOKING_UP, UNSEEN
 
@@ -104,7 +104,8 @@ class _Weight:
 
 def findings(problem: Problem, results: Iterable[CaseResult], observed: protocol.Observed) -> Iterator[Finding]:
     """What the reply says of a candidate that was judged with these results."""
-    yield from _of_operators(_weights(problem, results), observed.operators)
+    may_copy = FrameworkWork.COPIES in problem.framework
+    yield from _of_operators(_weights(problem, results), observed.operators, may_copy=may_copy)
     yield from _of_deeds(observed.deeds)
     yield from _of_changes(observed.changes)
 
@@ -142,8 +143,13 @@ def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weig
     return weight_by_case
 
 
-def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[protocol.OperatorSeen]) -> Iterator[Finding]:
-    """Operators that made as much as the answer: computed from the inputs, or finished what a kernel had left."""
+def _of_operators(
+    weights: Mapping[str, _Weight], seen: Sequence[protocol.OperatorSeen], *, may_copy: bool
+) -> Iterator[Finding]:
+    """Operators that made as much as the answer: computed from the inputs, or finished what a kernel had left.
+
+    Where the operator `may_copy`, an output of copied pieces is honest.
+    """
     told = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
     for what, which in (
         ("data as large as the output left torch, where other code can compute it", _took_out),
@@ -154,7 +160,7 @@ def _of_operators(weights: Mapping[str, _Weight], seen: Sequence[protocol.Operat
         ("torch evaluated more predicates than there are elements", _asked),
         ("computed by torch", _computed),
     ):
-        found = [one for one in told if which(one, weights[one.case])]
+        found = [one for one in told if which(one, weights[one.case]) and not (may_copy and which is _joined)]
         if found and not _is_a_small_lookup(found, weights):
             message = f"{what}: {_uses(found)}"
             yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=found[0].case)

@@ -52,7 +52,7 @@ def {entry}_kernel(x_ptr, y_ptr, elements, BLOCK: tl.constexpr):
 
 def scaffold(problem: Problem) -> str:
     """The text of a new kernel file."""
-    ending = "return its output" if problem.returns else "write its outputs in place"
+    ending = "return its output" if problem.returns != 0 else "write its outputs in place"
     return _TEMPLATE.format(
         name=problem.name,
         summary=problem.summary.rstrip(".").replace("\\", "\\\\"),

@@ -74,12 +74,15 @@ def standalone_script(failed: FailedCase, *, name: str) -> str:
     """The text of the script that will be called `name`.
 
     Raises:
-        UsageError: the case did not fail, no inputs were made for it, or a function of the problem is no plain one.
+        UsageError: the case did not fail, no inputs were made for it, or a function of the problem is no plain one,
+            or the problem has a comparer of its own.
     """
     problem, result = failed.problem, failed.result
     if result.outcome is Outcome.PASS or result.seed is None:
         why = "it passed" if result.outcome is Outcome.PASS else "no inputs were made for it"
         raise UsageError(f"there is nothing to reproduce of {result.case}: {why}")
+    if "compare" in failed.described.functions:
+        raise UsageError(f"{problem.name} judges its outputs by a comparer of its own, which no script can hold")
     case = problem.case(result.case)
     module = problem.name.replace("::", ".")
     inliner = Inliner(files={module: failed.described.file})

@@ -47,7 +47,7 @@ class Layout:
     @property
     def content_bytes(self) -> int:
         """The memory of one input set and its outputs."""
-        returned = self.outputs.bytes if self.problem.returns else 0
+        returned = self.outputs.bytes if self.problem.returns != 0 else 0
         return sum(storage.bytes for storage in self.storages) + returned
 
     @cached_property

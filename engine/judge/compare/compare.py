@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from engine.judge.compare.measures import INTEGER_OF, ordered, raw, typical, ulps
+from engine.judge.compare.measures import INTEGER_OF, computable, ordered, raw, typical, ulps
 from engine.judge.compare.passing import report_of_pass
 from engine.judge.compare.values import text_of, unravelled
 from engine.model import Outcome, OutputReport, Tolerance, WrongElement
@@ -162,6 +162,9 @@ def _distance(got: torch.Tensor, expected: torch.Tensor, rounded: torch.Tensor) 
     """|got - expected| of integers, exact where it fits into their type."""
     if got.dtype == torch.bool:
         return rounded
+    if got.dtype == torch.uint64:
+        return rounded
+    got, expected = computable(got), computable(expected)
     exact = torch.where(got > expected, got - expected, expected - got)
     return torch.where(exact < 0, rounded, exact.double())
 

@@ -15,6 +15,10 @@ INTEGER_OF = {
     torch.float32: torch.int32,
     torch.float16: torch.int16,
     torch.bfloat16: torch.int16,
+    torch.float8_e4m3fn: torch.int8,
+    torch.float8_e5m2: torch.int8,
+    torch.float8_e4m3fnuz: torch.int8,
+    torch.float8_e5m2fnuz: torch.int8,
 }
 """For the types whose representable numbers are counted: the integer type of the same size."""
 
@@ -49,6 +53,19 @@ def ordered(values: torch.Tensor) -> torch.Tensor:
     bits = values.contiguous().view(integer).long()
     magnitude = bits & torch.iinfo(integer).max
     return torch.where(bits < 0, -magnitude, magnitude)
+
+
+def computable(values: torch.Tensor) -> torch.Tensor:
+    """The values in a type that torch has arithmetic and comparisons of; of others only equality is known.
+
+    Float8 as float16, which holds each of them; unsigned integers as int64, where uint64 from 2 ** 63 wraps around.
+    """
+    if values.dtype in (torch.uint16, torch.uint32):
+        return values.long()
+    if values.dtype == torch.uint64:
+        return values.view(torch.int64)
+    is_float8 = values.dtype.is_floating_point and values.dtype.itemsize == 1
+    return values.half() if is_float8 else values
 
 
 def raw(values: torch.Tensor) -> torch.Tensor:

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.judge.compare.compare import compare, compare_masked, count_wrong, of_another_kind
-from engine.model import CalledCase, Case, Determinism, OutputMatch, OutputReport, ProblemDefinition
+from engine.model import CalledCase, Case, OutputMatch, OutputReport, ProblemDefinition
 from engine.protocol.tensors import dtype_name
 
 if TYPE_CHECKING:
     from engine.model import Arguments
-
-_MEASURED = (Determinism.EXACT, Determinism.ROUNDING)
-"""Where the distance to the reference says how wrong an output is."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,6 +101,6 @@ def _report(call: Call, number: int, match: OutputMatch, *, poison: int) -> Outp
         steps = f", largest error {match.error:g} {match.unit}".rstrip() if match.error is not None else ""
         said = f"{call.names[number]}: {match.message}" if match.message else report.message
         report = replace(report, message=f"{said}{steps}")
-    if call.problem.determinism in _MEASURED:
+    if call.problem.determinism.has_one_answer:
         return report
     return replace(report, max_absolute_error=None, max_relative_error=None, max_ulp_error=None)

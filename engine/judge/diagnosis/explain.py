@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.judge.compare.measures import raw
+from engine.judge.compare.measures import computable, raw
 from engine.judge.diagnosis.argument_hypotheses import suppositions
 from engine.judge.diagnosis.hypothesis import Supposition
 from engine.judge.diagnosis.input_dependencies import feeding
@@ -59,6 +59,8 @@ class Explainer:
 
         `repeated` is whether the outputs are those of the first call, None when that had other input or this is it.
         """
+        if not hand.problem.determinism.has_one_answer:
+            return reports
         told = list(reports)
         for number, (value, report) in enumerate(zip(got, reports, strict=True)):
             if isinstance(value, torch.Tensor) and report.outcome in _VALUES_ARE_WRONG and report.worst is not None:
@@ -179,7 +181,7 @@ def _guess(
     except Exception:  # a reference may refuse what was supposed, in any way; then it was not that
         return None
     expected = comparison.expected
-    guess = outputs[number] if outputs is not None and number < len(outputs) else None
+    guess = computable(outputs[number]) if outputs is not None and number < len(outputs) else None
     if guess is None or guess.dim() != expected.dim() or guess.dtype != expected.dtype:
         return None
     guess = guess.to(expected.device)

@@ -12,7 +12,7 @@ from functools import cached_property
 import torch
 
 from engine.judge.compare.compare import judge
-from engine.judge.compare.measures import raw, typical
+from engine.judge.compare.measures import computable, raw, typical
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import Tolerance
@@ -40,10 +40,11 @@ class Comparison:
 
     @property
     def on_host(self) -> Comparison:
-        """The same with all tensors in host memory."""
-        before = self.before.cpu() if self.before is not None else None
-        earlier = self.earlier.cpu() if self.earlier is not None else None
-        return replace(self, got=self.got.cpu(), expected=self.expected.cpu(), before=before, earlier=earlier)
+        """The same with all tensors in host memory, in types that torch computes with."""
+        before = computable(self.before.cpu()) if self.before is not None else None
+        earlier = computable(self.earlier.cpu()) if self.earlier is not None else None
+        got, expected = computable(self.got.cpu()), computable(self.expected.cpu())
+        return replace(self, got=got, expected=expected, before=before, earlier=earlier)
 
     @property
     def is_exact(self) -> bool:

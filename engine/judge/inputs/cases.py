@@ -271,7 +271,7 @@ def finished_call(hand: CaseInHand, got: Sequence[torch.Tensor | OutputReport]) 
 
 def is_idle(problem: ProblemDefinition, content: Content) -> bool:
     """Whether the reference changes nothing: it returns nothing, and what it writes in place was there before."""
-    if problem.returns or problem.written_only:
+    if problem.returns != 0 or problem.written_only:
         return False
     before = [tensors.view(spec, content.storages[spec.storage]) for _, spec in written_specs(problem, content.specs)]
     return all(torch.equal(raw(old), raw(new)) for old, new in zip(before, content.expected, strict=True))

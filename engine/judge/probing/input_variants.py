@@ -19,7 +19,7 @@ from engine.judge.compare.quick import wrong_anywhere
 from engine.judge.inputs import cases
 from engine.judge.inputs.outputs import eager_outputs, expected_outputs, lay_out
 from engine.judge.probing import input_values
-from engine.model import Determinism, Tolerance
+from engine.model import Tolerance
 from engine.protocol import tensors
 
 Outputs: TypeAlias = tuple[torch.Tensor, ...]
@@ -160,7 +160,7 @@ class Variants:
 
     def _require_fair(self, hand: cases.CaseInHand, variant: protocol.Variant, content: cases.Content) -> None:
         """Raise UnfairError where an honest kernel may have a reason to be wrong on this content."""
-        if hand.problem.determinism in (Determinism.ORDER_FREE, Determinism.RANDOM):
+        if not hand.problem.determinism.has_one_answer:
             raise UnfairError("the operator has several right answers")
         if not all(bool(value.isfinite().all()) for value in content.expected):
             raise UnfairError("the reference is not finite")

@@ -8,7 +8,18 @@ from typing import Any
 import torch
 
 from engine.errors import EngineError
-from engine.model import Case, Cost, DType, ProblemDefinition, Tier, Tolerance
+from engine.model import (
+    CalledCase,
+    Case,
+    Cost,
+    Determinism,
+    DType,
+    OutputMatch,
+    PointerArray,
+    ProblemDefinition,
+    Tier,
+    Tolerance,
+)
 
 CASE = Case(name="one", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 LARGE = Case(name="large", dtype=DType.FLOAT32, tier=Tier.FULL, params={})
@@ -107,6 +118,86 @@ ALIASES = _problem(
 
 EMPTY = _problem("EMPTY", "f(x: Tensor) -> Tensor", _random(0, 3), lambda x: x.sum(1))
 """Returns no element at all."""
+
+
+def _batch(case: Case, rng: torch.Generator) -> tuple[PointerArray, PointerArray]:
+    given = tuple(torch.randn(3, generator=rng) for _ in range(2))
+    return PointerArray(tensors=given), PointerArray(tensors=(torch.zeros(3), torch.zeros(3)))
+
+
+BATCHED = _problem(
+    "BATCHED",
+    "f(xs: Pointers, ys: Pointers) -> None",
+    _batch,
+    lambda xs, ys: tuple(2 * x for x in xs.tensors),
+    returns=0,
+    mutates=("ys",),
+    written_only=("ys",),
+)
+"""Writes tensors that it knows by their addresses."""
+
+LISTED = _problem(
+    "LISTED",
+    "f(x: Tensor, outs: list[Tensor | None]) -> None",
+    lambda case, rng: (torch.randn(3, generator=rng), [torch.zeros(3), None, torch.zeros(3)]),
+    lambda x, outs: (x + 1, x - 1),
+    returns=0,
+    mutates=("outs",),
+)
+"""Writes the tensors of a list that also holds None."""
+
+SPLIT = _problem("SPLIT", "f(x: Tensor) -> list[Tensor]", _random(5), lambda x: tuple(x.split(2)), returns=None)
+"""Returns as many tensors as the case has."""
+
+ITEM = _problem("ITEM", "f(x: Tensor) -> float", _random(1), lambda x: x[0].double(), returns_scalar=True)
+"""Returns a Python number."""
+
+ON_CPU = _problem(
+    "ON_CPU", "f(x: Tensor, n: Tensor) -> Tensor", lambda case, rng: (torch.ones(2), torch.ones(1)), lambda x, n: x + n,
+    on_cpu=("n",),
+)  # fmt: skip
+"""Takes a tensor that is in host memory on every device."""
+
+CONJUGATED = _problem(
+    "CONJUGATED",
+    "f(x: Tensor) -> Tensor",
+    lambda case, rng: (torch.randn(3, generator=rng, dtype=torch.complex64).conj(),),
+    lambda x: x.resolve_conj(),
+)
+"""Takes a tensor whose conjugation torch has not carried out."""
+
+
+def _any_order(call: CalledCase) -> tuple[OutputMatch]:
+    wrong = call.outputs[0].sort().values != call.expected[0].sort().values
+    return (OutputMatch(wrong=wrong, message="another set of numbers"),)
+
+
+SHUFFLED = _problem(
+    "SHUFFLED",
+    "f(x: Tensor) -> Tensor",
+    _random(4),
+    lambda x: x,
+    determinism=Determinism.ORDER_FREE,
+    compare=_any_order,
+)
+"""Returns its input in any order."""
+
+
+def _unlike_before(call: CalledCase) -> tuple[OutputMatch]:
+    is_repeated = any(torch.equal(call.outputs[0], before) for before in call.earlier)
+    wrong = torch.full_like(call.outputs[0], is_repeated, dtype=torch.bool)
+    return (OutputMatch(wrong=wrong, message="the numbers of the call before"),)
+
+
+DRAWN = _problem(
+    "DRAWN",
+    "f(x: Tensor) -> Tensor",
+    _random(4),
+    torch.rand_like,
+    determinism=Determinism.RANDOM,
+    compare=_unlike_before,
+)
+"""Returns random numbers."""
 
 
 def _raising(x: torch.Tensor) -> torch.Tensor:

@@ -64,6 +64,14 @@ def test_work_in_its_own_kernels_is_a_fact_and_no_finding() -> None:
     ]
 
 
+def test_copies_alone_are_honest_only_where_the_operator_may_copy() -> None:
+    record = recorded(ran(TORCH_FILL, 500), protocol.ActivitySeen(kind=COPY, device_ns=500))
+    assert found(record) == [(Severity.SUSPECT, "no device time in kernels of this file")]
+    assert list(findings("c", record, may_copy=True)) == []
+    computing = recorded(ran(TORCH_ADD, 1000))
+    assert len(list(findings("c", computing, may_copy=True))) == 2
+
+
 def test_shares_are_added_up_by_origin_with_the_longest_first() -> None:
     own, library = shares(recorded(ran("a", 10, own=True), ran(GEMM, 5), ran("b", 20, own=True)))
     assert (own.origin, own.device_ns, own.launches, own.names) == (Origin.OWN, 30, 2, ("a", "b"))

@@ -1,0 +1,25 @@
+"""What it means that a candidate whose answers are right launched no kernel: a pure function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.model import CaseResult, Finding, Outcome, Problem, Severity
+
+CHECK = "no_launch"
+
+
+def no_launch(problem: Problem, results: Sequence[CaseResult]) -> Finding | None:
+    """A finding on a run without a launch; None where a case failed, or no case has an output to compute.
+
+    An operator that leaves views, metadata, copies or allocation to the framework needs no kernel.
+    """
+    passed = all(result.outcome is Outcome.PASS for result in results)
+    if not passed or not any(output.total for result in results for output in result.outputs):
+        return None
+    if problem.framework:
+        work = ", ".join(problem.framework)
+        message = f"no kernel was launched; this operator may be left to PyTorch ({work})"
+        return Finding(check=CHECK, severity=Severity.NOTE, message=message)
+    message = "no kernel was launched in any case; the output was computed by other code"
+    return Finding(check=CHECK, severity=Severity.SUSPECT, message=message)

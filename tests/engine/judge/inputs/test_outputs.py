@@ -1,0 +1,120 @@
+"""Outputs of every form: lists, addresses, as many as the case has, Python numbers, in any order, random."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+import msgspec
+import torch
+
+from engine import protocol
+from engine.model import Outcome
+from engine.protocol import tensors
+
+if TYPE_CHECKING:
+    from tests.engine.judge.conftest import Bench
+
+
+def outcomes(compared: protocol.Compared) -> dict[str, Outcome]:
+    return {report.name: report.outcome for report in compared.reports}
+
+
+def test_entry_gets_the_addresses_of_a_pointer_array(bench: Bench) -> None:
+    prepared = bench.prepare("BATCHED")
+    storages = tensors.Arena(prepared.arena).storages
+    given = tensors.value_of(prepared.arguments[0], storages)
+    addresses = tensors.argument_of(prepared.arguments[0], storages)
+    assert isinstance(addresses, torch.Tensor)
+    assert addresses.dtype == torch.int64
+    assert addresses.tolist() == [tensor.data_ptr() for tensor in tensors.tensors_in(given)]
+
+
+def test_each_tensor_of_a_written_pointer_array_is_compared(bench: Bench) -> None:
+    bench.prepare("BATCHED")
+    xs, ys = bench.arguments
+    for x, y in zip(xs.tensors, ys.tensors, strict=True):
+        y.copy_(2 * x)
+    ys.tensors[1][0] += 1
+    compared = bench.compared()
+    assert outcomes(compared) == {"ys[0]": Outcome.PASS, "ys[1]": Outcome.WRONG_VALUE}
+    assert compared.mutated is None
+
+
+def test_read_tensor_of_a_pointer_array_must_stay(bench: Bench) -> None:
+    bench.prepare("BATCHED")
+    bench.arguments[0].tensors[0].zero_()
+    assert bench.compared().mutated == "input xs was changed; the signature does not say that it is written"
+
+
+def test_each_written_tensor_of_a_list_is_compared(bench: Bench) -> None:
+    bench.prepare("LISTED")
+    x, (first, none, second) = bench.arguments
+    assert none is None
+    first.copy_(x + 1)
+    second.copy_(x)
+    assert outcomes(bench.compared()) == {"outs[0]": Outcome.PASS, "outs[1]": Outcome.WRONG_VALUE}
+
+
+def test_case_decides_the_number_of_returned_tensors(bench: Bench) -> None:
+    bench.prepare("SPLIT")
+    parts = bench.arguments[0].split(2)
+    compared = bench.compared(*bench.hand_back(*parts))
+    assert outcomes(compared) == dict.fromkeys(("return[0]", "return[1]", "return[2]"), Outcome.PASS)
+    too_few = bench.compared(*bench.hand_back(*parts[:2]))
+    assert too_few.reports[0].message == "the entry returned 2 values, expected 3"
+
+
+def number(bench: Bench, value: float) -> protocol.ReturnedSpec:
+    """A Python float as the worker leaves it."""
+    bench.outputs.write_bytes(struct.pack("<d", value))
+    return protocol.ReturnedSpec(type_name="float", dtype="float64", shape=(), offset=0, bytes=8, is_number=True)
+
+
+def test_python_number_is_compared_as_a_number(bench: Bench) -> None:
+    bench.prepare("ITEM")
+    value = bench.arguments[0].item()
+    assert outcomes(bench.compared(number(bench, value))) == {"return": Outcome.PASS}
+    assert outcomes(bench.compared(number(bench, value + 1))) == {"return": Outcome.WRONG_VALUE}
+    (tensor,) = bench.compared(*bench.hand_back(bench.arguments[0][0].double())).reports
+    assert tensor.message == "the entry returned Tensor, expected a Python number"
+
+
+def test_python_number_is_no_tensor(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    (report,) = bench.compared(number(bench, 1.0)).reports
+    assert report.message == "the entry returned float, expected Tensor"
+
+
+def test_argument_on_the_cpu_is_marked(bench: Bench) -> None:
+    prepared = bench.prepare("ON_CPU")
+    assert [spec.on_cpu for spec in prepared.arguments if isinstance(spec, protocol.TensorSpec)] == [False, True]
+
+
+def test_lazy_conjugation_travels(bench: Bench) -> None:
+    prepared = bench.prepare("CONJUGATED")
+    (x,) = bench.arguments
+    assert x.is_conj()
+    assert outcomes(bench.compared(*bench.hand_back(x.resolve_conj()))) == {"return": Outcome.PASS}
+    assert outcomes(bench.compared(*bench.hand_back(x.conj().resolve_conj()))) == {"return": Outcome.WRONG_VALUE}
+    spec = prepared.arguments[0]
+    assert isinstance(spec, protocol.TensorSpec)
+    assert msgspec.structs.replace(spec, conjugated=False) != spec
+
+
+def test_comparer_decides_over_an_output(bench: Bench) -> None:
+    bench.prepare("SHUFFLED")
+    (x,) = bench.arguments
+    assert outcomes(bench.compared(*bench.hand_back(x.flip(0)))) == {"return": Outcome.PASS}
+    (report,) = bench.compared(*bench.hand_back(x + 1)).reports
+    assert (report.outcome, report.message) == (Outcome.WRONG_VALUE, "return: another set of numbers")
+    assert report.max_absolute_error is None
+    assert report.explanation is None
+
+
+def test_random_numbers_that_come_again_are_wrong(bench: Bench) -> None:
+    bench.prepare("DRAWN")
+    drawn = torch.rand(4)
+    assert outcomes(bench.compared(*bench.hand_back(drawn))) == {"return": Outcome.PASS}
+    assert outcomes(bench.compared(*bench.hand_back(drawn))) == {"return": Outcome.WRONG_VALUE}
+    assert outcomes(bench.compared(*bench.hand_back(torch.rand(4)))) == {"return": Outcome.PASS}
