@@ -1,0 +1,85 @@
+"""Fill in place: self[i] = value.
+
+Any rank, any strides; memory between the elements stays as it is.  The value is a number or a 0-d tensor, cast to the
+dtype of self; infinities and NaN are themselves.  Numbers that the dtype cannot hold are outside of the contract.
+Returns self.  Overloads: .Scalar and .Tensor are tested.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
+from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, integers, torch, torch_dtype
+from problems.kit.movement import case_values, copied, count, exact
+
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", value="number")
+_VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0, "true": True, "-1": -1}
+_WHOLE = [DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL]
+
+CASES = (
+    *_over(Tier.SMOKE, "{shape} {dtype}", shape=(7, 65), dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, "{shape} {dtype} {value}", shape=(4, 9, 33), dtype=F32, value="tensor"),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(), (1,), (0, 5), (127,), (128,), (129,), (4099,)], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype} {value}", shape=(31, 257), dtype=FLOATS, value=["number", "tensor"]),
+    *_over(Tier.FULL, "{shape} {dtype} {value}", shape=(13, 97), dtype=FLOATS, value=["-inf", "nan", "0", "true"]),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(9, 40), dtype=[DType.FLOAT64, *_WHOLE]),
+    *_over(Tier.FULL, "{shape} {dtype} {value}", shape=(9, 40), dtype=[DType.INT64, DType.INT8], value="-1"),
+    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=[F32, BF16],
+           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.PADDED]),
+    *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=[(3, 7, 2, 3), (2, 3, 4, 2, 3)], dtype=F16,
+           layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(7, 33), dtype=F32, values="special"),
+    *_over(Tier.BENCH, "{shape} {dtype}", shape=(4096, 4096), dtype=[F32, BF16]),
+    *_over(Tier.BENCH, "{shape} {dtype} {layout}", shape=(4096, 2048), dtype=F32, layout=Layout.TRANSPOSED),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: `shape`, value: drawn from whole numbers and halves, or the one that the case names."""
+    return case_values(case, rng), _value(case, rng)
+
+
+def _value(case: Case, rng: torch.Generator) -> torch.Tensor | float:
+    word = case.word("value")
+    if word in _VALUES:
+        return _VALUES[word]
+    # Whole numbers and halves below 120 are themselves in every floating dtype.
+    drawn = int(integers((), DType.INT64, rng, low=2, high=120))
+    if word == "tensor":
+        return torch.tensor(drawn, dtype=torch_dtype(case.dtype))
+    return drawn + 0.5 if case.dtype.epsilon else drawn
+
+
+def reference(x: torch.Tensor, value: torch.Tensor | float) -> tuple[torch.Tensor, torch.Tensor]:
+    """self twice: what is returned and what is written."""
+    filled = torch.as_tensor(value, dtype=x.dtype, device=x.device).expand(x.shape)
+    return filled, filled
+
+
+def eager(x: torch.Tensor, value: torch.Tensor | float) -> torch.Tensor:
+    """The library's own."""
+    return x.fill_(value)
+
+
+def cost(case: Case) -> Cost:
+    """Written only."""
+    return copied(case, read=0, written=count(case.shape("shape")))
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::fill_",
+    entry="fill_",
+    signature="fill_(self: Tensor, value: Tensor | float) -> Tensor",
+    summary="Fill in place with a number or a 0-d tensor",
+    category=Category.FILL,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=exact,
+    cost=cost,
+    mutates=("self",),
+    written_only=("self",),
+)

@@ -1,0 +1,84 @@
+"""Lists of index tensors from the parameters of a case, for `index` and the operators that write at indices.
+
+`axes` names the indexed dimensions ("0 2"); the list has None for those between them.  `form` has the shape of each
+index tensor ("5,1 4"), or is "mask": one mask over all of the axes, true for half of its elements.  `picks` says how
+often one place is picked: "any" number of times (the default), "distinct", or "thrice".
+"""
+
+from __future__ import annotations
+
+from engine.model import Case, DType
+from problems.kit.deferred import torch
+from problems.kit.indexing import repeated, with_negatives
+from problems.kit.layouts import laid_out
+from problems.kit.movement import count
+from problems.kit.values import distinct, integers
+
+_TIMES = 3
+
+
+def make_indices(case: Case, rng: torch.Generator) -> list[torch.Tensor | None]:
+    """The list of index tensors of a case; every second integer is negative, `index` is their dtype."""
+    axes = _axes(case)
+    tensors = [_mask(case, rng)] if case.word("form") == "mask" else _coordinates(case, rng)
+    made: list[torch.Tensor | None] = [None] * (axes[0] + 1 if case.word("form") == "mask" else axes[-1] + 1)
+    for axis, tensor in zip(axes, tensors, strict=False):
+        made[axis] = laid_out(tensor, case.word("index_layout"))
+    return made
+
+
+def selected_shape(case: Case) -> tuple[int, ...]:
+    """The common shape of the index tensors; of a mask, the number of its true elements."""
+    if case.word("form") == "mask":
+        return (count(_sizes(case)) // 2,)
+    return tuple(torch.broadcast_shapes(*_forms(case)))
+
+
+def index_elements(case: Case) -> tuple[int, int]:
+    """How many elements of self the indices select, repetitions counted, and the bytes of the indices."""
+    shape, axes = case.shape("shape"), _axes(case)
+    rest = count(size for axis, size in enumerate(shape) if axis not in axes)
+    index_bytes = count(_sizes(case)) if case.word("form") == "mask" else sum(map(count, _forms(case))) * 8
+    return count(selected_shape(case)) * rest, index_bytes
+
+
+def _coordinates(case: Case, rng: torch.Generator) -> list[torch.Tensor]:
+    forms, sizes = _forms(case), _sizes(case)
+    if len(set(forms)) == 1:  # places are picked in all dimensions at once
+        flat = _picked(count(forms[0]), count(sizes), case, rng).view(forms[0])
+        found: list[torch.Tensor] = []
+        for size in reversed(sizes):
+            found.insert(0, flat % size)
+            flat = flat // size
+    else:
+        found = [_picked(count(form), size, case, rng).view(form) for form, size in zip(forms, sizes, strict=True)]
+    return [with_negatives(index, size) for index, size in zip(found, sizes, strict=True)]
+
+
+def _picked(picks: int, below: int, case: Case, rng: torch.Generator) -> torch.Tensor:
+    match case.params.get("picks", "any"):
+        case "distinct":
+            return distinct(picks, below, rng)
+        case "thrice":
+            return repeated(picks // _TIMES, below, _TIMES, rng)
+        case _:
+            return integers((picks,), DType.INT64, rng, low=0, high=below)
+
+
+def _mask(case: Case, rng: torch.Generator) -> torch.Tensor:
+    sizes = _sizes(case)
+    mask = torch.zeros(count(sizes), dtype=torch.bool)
+    mask[distinct(count(sizes) // 2, count(sizes), rng)] = True
+    return mask.view(sizes)
+
+
+def _axes(case: Case) -> list[int]:
+    return [int(axis) for axis in case.word("axes").split()]
+
+
+def _sizes(case: Case) -> tuple[int, ...]:
+    return tuple(case.shape("shape")[axis] for axis in _axes(case))
+
+
+def _forms(case: Case) -> list[tuple[int, ...]]:
+    return [tuple(int(size) for size in form.split(",")) for form in case.word("form").split()]

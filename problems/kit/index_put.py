@@ -1,0 +1,53 @@
+"""The problem of `index_put_` and of `_index_put_impl_`, its worker: cases, inputs, reference, tolerance, cost."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import Case, Cost, Tolerance
+from problems.kit.cases import cases_over
+from problems.kit.deferred import torch
+from problems.kit.index_lists import index_elements, make_indices
+from problems.kit.indexing import IndexList, accumulated, positions, put
+from problems.kit.layouts import Layout
+from problems.kit.movement import any_values, case_values, copied
+from problems.kit.tolerances import EXACT
+
+over = partial(
+    cases_over, layout=Layout.CONTIGUOUS, index_layout=Layout.CONTIGUOUS, values_layout=Layout.CONTIGUOUS,
+    values="mixed", form="4", axes="0", picks="distinct", accumulate=False, spread="full",
+)  # fmt: skip
+ADD = {"picks": "thrice", "accumulate": True}
+"""Options of a case that adds to every picked place three times."""
+
+
+def inputs(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, list[torch.Tensor | None], torch.Tensor, bool]:
+    """self, indices, values, accumulate.
+
+    Values have the shape that the indices select, or with `spread` "one" are a single one that is broadcast.
+    """
+    x, indices = case_values(case, rng), make_indices(case, rng)
+    shape = (1,) if case.word("spread") == "one" else tuple(positions(x.shape, indices).shape)
+    special = case.word("values") == "special"
+    values = any_values(shape, case.dtype, rng, special=special, layout=case.word("values_layout"))
+    return x, indices, values, case.claim("accumulate")
+
+
+def written(x: torch.Tensor, indices: IndexList, values: torch.Tensor, *, accumulate: bool) -> torch.Tensor:
+    """self after the call, by flat positions; floating sums in double precision."""
+    return put(x, positions(x.shape, indices), values, accumulate=accumulate)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """A copy, or a sum of four terms in any order: what was there and three values."""
+    return accumulated(case.dtype, terms=4) if case.claim("accumulate") else EXACT
+
+
+def cost(case: Case) -> Cost:
+    """Values and indices are read, places are written once; where values are added the places are read as well."""
+    selected, index_bytes = index_elements(case)
+    places = selected // 3 if case.word("picks") == "thrice" else selected
+    values = 1 if case.word("spread") == "one" else selected
+    adds = case.claim("accumulate")
+    moved = copied(case, read=values + (places if adds else 0), written=places, index_bytes=index_bytes)
+    return Cost(flops=selected if adds else 0, bytes_read=moved.bytes_read, bytes_written=moved.bytes_written)
