@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, torch
-from problems.kit.index_put import ADD, cost, inputs, over, tolerance, written
+from problems.kit.index_put import cost, inputs, over, over_adding, tolerance, written
 from problems.kit.indexing import IndexList
 
 _NAME = "{shape} [{form}] at {axes} {dtype}"
@@ -18,23 +18,23 @@ _SUM = f"{_NAME} add"
 
 CASES = (
     *over(Tier.SMOKE, _NAME, shape=(8, 33), form="5 5", axes="0 1", dtype=[F32, BF16], unsafe=False),
-    *over(Tier.SMOKE, _SUM, shape=(8, 40), form="15", dtype=F32, unsafe=True, **ADD),
+    *over_adding(Tier.SMOKE, _SUM, shape=(8, 40), form="15", dtype=F32, unsafe=True),
     *over(Tier.FULL, f"{_NAME} unsafe {{unsafe}}", shape=(32, 32), form="20", dtype=F32, unsafe=[False, True]),
     *over(Tier.FULL, _NAME, shape=(64, 9, 31), form=["31", "1", "0"], dtype=FLOATS, unsafe=True),
     *over(Tier.FULL, _NAME, shape=(17, 31), form=["129 129", "13,1 5"], axes="0 1", dtype=[F32, BF16], unsafe=False),
     *over(Tier.FULL, _NAME, shape=(5, 6, 3, 4, 2), form="9 9", axes=["0 1", "1 3"], dtype=F32, unsafe=False),
     *over(Tier.FULL, _NAME, shape=(13, 29), form="mask", axes=["0", "0 1"], dtype=F32, unsafe=False),
     *over(Tier.FULL, _NAME, shape=(19, 20), form="11", dtype=[DType.INT64, DType.UINT8, DType.BOOL], unsafe=False),
-    *over(Tier.FULL, _SUM, shape=(32, 32), form=["9", "60"], dtype=FLOATS, unsafe=False, **ADD),
-    *over(Tier.FULL, _SUM, shape=(17, 31), form="90 90", axes="0 1", dtype=[F32, DType.INT64], unsafe=False, **ADD),
+    *over_adding(Tier.FULL, _SUM, shape=(32, 32), form=["9", "60"], dtype=FLOATS, unsafe=False),
+    *over_adding(Tier.FULL, _SUM, shape=(17, 31), form="90 90", axes="0 1", dtype=[F32, DType.INT64], unsafe=False),
     *over(Tier.FULL, f"{_NAME} all {{layout}}", shape=(3, 17, 2, 3), form="5,2", axes="1", dtype=F32, unsafe=False,
           layout=Layout.IRREGULAR, index_layout=Layout.IRREGULAR, values_layout=Layout.IRREGULAR),
-    *over(Tier.FULL, f"{_SUM} all {{layout}}", shape=(3, 17, 2), form="5,3", axes="1", dtype=F16, unsafe=False, **ADD,
+    *over_adding(Tier.FULL, f"{_SUM} all {{layout}}", shape=(3, 17, 2), form="5,3", axes="1", dtype=F16, unsafe=False,
           layout=Layout.IRREGULAR, index_layout=Layout.IRREGULAR, values_layout=Layout.IRREGULAR),
     *over(Tier.FULL, f"{_NAME} {{values}}", shape=(7, 33), form="20", axes="1", dtype=FLOATS, values="special",
           unsafe=False),
     *over(Tier.BENCH, _NAME, shape=(64, 512, 512), form="8192 8192", axes="0 1", dtype=BF16, unsafe=True),
-    *over(Tier.BENCH, _SUM, shape=(4096, 1024), form="6144", dtype=F32, unsafe=True, **ADD),
+    *over_adding(Tier.BENCH, _SUM, shape=(4096, 1024), form="6144", dtype=F32, unsafe=True),
 )  # fmt: skip
 
 
@@ -55,7 +55,8 @@ def eager(
     x: torch.Tensor, indices: IndexList, values: torch.Tensor, accumulate: bool = False, unsafe: bool = False
 ) -> torch.Tensor:
     """The library's own."""
-    return torch.ops.aten._index_put_impl_.default(x, list(indices), values, accumulate, unsafe)
+    result: torch.Tensor = torch.ops.aten._index_put_impl_.default(x, list(indices), values, accumulate, unsafe)
+    return result
 
 
 PROBLEM = ProblemDefinition(

@@ -71,7 +71,8 @@ def _coordinates(length: int, align_corners: bool, device: torch.device) -> torc
 
 def eager(theta: torch.Tensor, size: list[int], align_corners: bool) -> torch.Tensor:
     """The library's own."""
-    return torch.ops.aten.affine_grid_generator.default(theta, size, align_corners)
+    result: torch.Tensor = torch.ops.aten.affine_grid_generator.default(theta, size, align_corners)
+    return result
 
 
 def tolerance(case: Case) -> Tolerance:

@@ -2,7 +2,8 @@
 
 Any rank from 1, any strides of all tensors.  A dimension with no more than n elements gives none; n = 0 gives self.
 Integers wrap around, bool differs by exclusive or.  A difference of a difference may be rounded to the dtype in
-between.  NaN and infinities follow IEEE arithmetic: inf - inf is NaN.  Overloads: diff is tested; .out computes the same.
+between.  NaN and infinities follow IEEE arithmetic: inf - inf is NaN.  Overloads: diff is tested; .out computes the
+same.
 """
 
 from __future__ import annotations

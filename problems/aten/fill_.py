@@ -17,6 +17,15 @@ from problems.kit.movement import case_values, copied, count, exact
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", value="number")
 _VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0, "true": True, "-1": -1}
 _WHOLE = [DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL]
+_ALIKE = (
+    "mean",
+    "backwards",
+    "bfloat16_arithmetic",
+    "tensorfloat32_arithmetic",
+    "single_arithmetic",
+    "nan_dropped",
+    "infinities_clamped",
+)  # lies whose answers are the right one
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(7, 65), dtype=[F32, BF16]),
@@ -64,8 +73,8 @@ def eager(x: torch.Tensor, value: torch.Tensor | float) -> torch.Tensor:
 
 
 def cost(case: Case) -> Cost:
-    """Written only."""
-    return copied(case, read=0, written=count(case.shape("shape")))
+    """Written only; of the arguments a 0-d value is read."""
+    return copied(case, read=int(case.word("value") == "tensor"), written=count(case.shape("shape")))
 
 
 PROBLEM = ProblemDefinition(
@@ -82,4 +91,7 @@ PROBLEM = ProblemDefinition(
     cost=cost,
     mutates=("self",),
     written_only=("self",),
+    cannot_reject=dict.fromkeys(
+        _ALIKE, "every element of the answer is one value, which does not depend on the content of self"
+    ),
 )

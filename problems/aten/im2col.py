@@ -43,8 +43,8 @@ CASES = (
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: `shape`, kernel_size, dilation, padding, stride."""
-    options = (list(case.shape(key)) for key in ("kernel", "dilation", "padding", "stride"))
-    return case_values(case, rng), *options
+    kernel, dilation, padding, stride = (case.shape(key) for key in ("kernel", "dilation", "padding", "stride"))
+    return case_values(case, rng), list(kernel), list(dilation), list(padding), list(stride)
 
 
 def reference(
@@ -79,7 +79,8 @@ def eager(
     x: torch.Tensor, kernel_size: list[int], dilation: list[int], padding: list[int], stride: list[int]
 ) -> torch.Tensor:
     """The library's own."""
-    return torch.nn.functional.unfold(x, kernel_size, dilation, padding, stride)
+    result: torch.Tensor = torch.ops.aten.im2col.default(x, kernel_size, dilation, padding, stride)
+    return result
 
 
 def cost(case: Case) -> Cost:

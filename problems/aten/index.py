@@ -1,6 +1,6 @@
 """Advanced indexing: y[...] = self[i_0[...], i_1[...], ...], with an index tensor, a mask or None for each dimension.
 
-Any rank from 1, any strides.  Index tensors are int32, int64 or bool; integers may be negative (counted from the end)
+Any rank from 1, any strides.  Index tensors are int64 or bool; integers may be negative (counted from the end)
 and repeat, all are broadcast together, and a mask of bool takes as many dimensions as it has, in place of the
 coordinates of its true elements.  The dimensions of the index come in place of the indexed ones where those are
 adjacent, and first where a None separates them.  A copy: NaN and infinities arrive as they are.  Indices out of range
@@ -64,7 +64,8 @@ def reference(x: torch.Tensor, indices: IndexList) -> torch.Tensor:
 
 def eager(x: torch.Tensor, indices: IndexList) -> torch.Tensor:
     """The library's own."""
-    return torch.ops.aten.index.Tensor(x, list(indices))
+    result: torch.Tensor = torch.ops.aten.index.Tensor(x, list(indices))
+    return result
 
 
 def cost(case: Case) -> Cost:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, torch
-from problems.kit.index_put import ADD, cost, inputs, over, tolerance, written
+from problems.kit.index_put import cost, inputs, over, over_adding, tolerance, written
 from problems.kit.indexing import IndexList
 
 _NAME = "{shape} [{form}] at {axes} {dtype}"
@@ -19,7 +19,7 @@ _SUM = f"{_NAME} add"
 
 CASES = (
     *over(Tier.SMOKE, _NAME, shape=(9, 65), form="7", dtype=[F32, BF16]),
-    *over(Tier.SMOKE, _SUM, shape=(8, 40), form="3,5", dtype=F32, **ADD),
+    *over_adding(Tier.SMOKE, _SUM, shape=(8, 40), form="3,5", dtype=F32),
     *over(Tier.FULL, _NAME, shape=(1,), form="1", dtype=F32),
     *over(Tier.FULL, _NAME, shape=(200,), form=["0", "127", "128", "129", "3,5,7"], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(33, 129), form="21", axes=["0", "1"], dtype=FLOATS),
@@ -30,10 +30,10 @@ CASES = (
     *over(Tier.FULL, f"{_NAME} from one", shape=(33, 65), form=["mask", "40 40"], axes="0 1", dtype=F32, spread="one"),
     *over(Tier.FULL, _NAME, shape=(19, 40), form="11", dtype=[DType.FLOAT64, DType.INT64, DType.INT32, DType.INT16,
           DType.INT8, DType.UINT8, DType.BOOL]),
-    *over(Tier.FULL, _SUM, shape=(50,), form=["3", "126", "129"], dtype=F32, **ADD),
-    *over(Tier.FULL, _SUM, shape=(21, 129), form="60", axes=["0", "1"], dtype=FLOATS, **ADD),
-    *over(Tier.FULL, _SUM, shape=(17, 31), form=["90 90", "6,4 6,4"], axes="0 1", dtype=[F32, BF16], **ADD),
-    *over(Tier.FULL, _SUM, shape=(19, 40), form="12", dtype=[DType.INT64, DType.INT32, DType.UINT8, DType.BOOL], **ADD),
+    *over_adding(Tier.FULL, _SUM, shape=(50,), form=["3", "126", "129"], dtype=F32),
+    *over_adding(Tier.FULL, _SUM, shape=(21, 129), form="60", axes=["0", "1"], dtype=FLOATS),
+    *over_adding(Tier.FULL, _SUM, shape=(17, 31), form=["90 90", "6,4 6,4"], axes="0 1", dtype=[F32, BF16]),
+    *over_adding(Tier.FULL, _SUM, shape=(19, 40), form="12", dtype=[DType.INT64, DType.INT32, DType.UINT8, DType.BOOL]),
     *over(Tier.FULL, f"{_NAME} {{layout}}", shape=(33, 65), form="12 12", axes="0 1", dtype=F32,
           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.PADDED]),
     *over(Tier.FULL, f"{_NAME} index {{index_layout}}", shape=(53, 65), form="6,7", dtype=F32,
@@ -44,7 +44,7 @@ CASES = (
           layout=Layout.IRREGULAR, index_layout=Layout.IRREGULAR, values_layout=Layout.IRREGULAR),
     *over(Tier.FULL, f"{_NAME} {{values}}", shape=(7, 33), form="20", axes="1", dtype=FLOATS, values="special"),
     *over(Tier.BENCH, _NAME, shape=(4096, 4096), form="2048", dtype=BF16),
-    *over(Tier.BENCH, _SUM, shape=(4096, 1024), form="6144", dtype=F32, **ADD),
+    *over_adding(Tier.BENCH, _SUM, shape=(4096, 1024), form="6144", dtype=F32),
 )  # fmt: skip
 
 
@@ -63,7 +63,8 @@ def reference(
 
 def eager(x: torch.Tensor, indices: IndexList, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
     """The library's own."""
-    return torch.ops.aten.index_put_.default(x, list(indices), values, accumulate)
+    result: torch.Tensor = torch.ops.aten.index_put_.default(x, list(indices), values, accumulate)
+    return result
 
 
 PROBLEM = ProblemDefinition(

@@ -1,7 +1,7 @@
 """Matrix product: y[..., i, j] = sum_k self[..., i, k] * other[..., k, j], with the dimensions in front broadcast.
 
-Ranks from 1 to 5, any strides of both.  A vector on the left is a row, one on the right a column, and its dimension is
-dropped from the result; two vectors give a scalar.  NaN and infinities follow IEEE arithmetic; products and partial
+Any rank from 1 to 5, any strides of both.  A vector on the left is a row, one on the right a column, and its dimension
+is dropped from the result; two vectors give a scalar.  NaN and infinities follow IEEE arithmetic; products and partial
 sums that overflow are outside of the contract.  Sums are carried in float32 or better, in float64 for float64.
 Subnormal values may be flushed to zero.  Overloads: matmul is tested; .out computes the same.
 """

@@ -110,9 +110,10 @@ def eager(
     self_is_result: bool,
 ) -> torch.Tensor:
     """The library's own."""
-    return torch.ops.aten.rrelu_with_noise_backward.default(
+    result: torch.Tensor = torch.ops.aten.rrelu_with_noise_backward.default(
         grad_output, x, noise, lower, upper, training, self_is_result
     )
+    return result
 
 
 def tolerance(case: Case) -> Tolerance:

@@ -2,8 +2,9 @@
 
 Any rank, any strides; a scalar is its own order.  NaN counts as the largest value, -0.0 and 0.0 as equal, and so in
 descending order NaN comes first.  With stable=True equal elements keep their order, in descending order too.
-Without, their order is open, so the elements of those cases are distinct, and a stable kernel is right as well.  Indices are
-int64.  Overloads: sort and .stable are tested; .values and .dimname compute the same, those for lists are TorchScript's.
+Without, their order is open, so the elements of those cases are distinct, and a stable kernel is right as well.
+Indices are int64.  Overloads: sort and .stable are tested; .values and .dimname compute the same, those for lists are
+TorchScript's.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ CASES = (
            values="distinct"),
     *_over(Tier.FULL, f"{_NAME} unstable", shape=(300, 7), dim=0, dtype=[F32, DType.INT32], stable=False,
            values="distinct"),
+    *_over(Tier.FULL, f"{_NAME} {{values}}", shape=(9, 140), dtype=DType.FLOAT64, values="whole range"),
     *_over(Tier.FULL, _NAME, shape=(9, 140), dtype=[DType.FLOAT64, DType.INT64, DType.INT32, DType.INT16, DType.INT8,
            DType.UINT8, DType.BOOL], descending=_BOTH),
     *_over(Tier.FULL, f"{_NAME} {{values}}", shape=(9, 140), dtype=[DType.INT64, DType.INT32, DType.UINT8],

@@ -10,10 +10,10 @@ from __future__ import annotations
 from functools import partial
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
-from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
+from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, result_dtype, torch
 from problems.kit.movement import any_values, count, exact
 
-_over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", dim=0, parts=2, second="same")
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", dim=0, parts=2, second="same", result="same")
 _NAME = "{parts} x {shape} dim {dim} {dtype}"
 
 CASES = (
@@ -27,7 +27,8 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=(3, 9), parts=33, dim=[0, 1], dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(9, 40), dim=1, dtype=[DType.FLOAT64, DType.INT64, DType.INT32, DType.INT16,
            DType.INT8, DType.UINT8, DType.BOOL]),
-    *_over(Tier.FULL, f"{_NAME} with {{second}}", shape=(9, 40), parts=3, dtype=[F16, BF16], second="float32"),
+    *_over(Tier.FULL, f"{_NAME} with {{second}}", shape=(9, 40), parts=3, dtype=[F16, BF16], second="float32",
+           result="float32"),
     *_over(Tier.FULL, f"{_NAME} with {{second}}", shape=(9, 40), parts=3, dtype=F32, second=["int64", "bool"]),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(13, 65), dim=[0, 1], dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
@@ -71,11 +72,10 @@ def eager(tensors: list[torch.Tensor], dim: int = 0) -> torch.Tensor:
 def cost(case: Case) -> Cost:
     """Every element is read and written once, in the dtype that all are promoted to."""
     elements, dtypes = count(case.shape("shape")), _dtypes(case)
-    widest = max(dtype.bytes for dtype in dtypes)
     return Cost(
         flops=0,
         bytes_read=elements * sum(dtype.bytes for dtype in dtypes),
-        bytes_written=elements * len(dtypes) * widest,
+        bytes_written=elements * len(dtypes) * result_dtype(case).bytes,
     )
 
 

@@ -14,6 +14,18 @@ from problems.kit.movement import case_values, copied, count, exact
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed")
 _WHOLE = [DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL]
+_ALIKE = (
+    "zeros",
+    "mean",
+    "backwards",
+    "answer_to_other_inputs",
+    "answer_of_another_case",
+    "bfloat16_arithmetic",
+    "tensorfloat32_arithmetic",
+    "single_arithmetic",
+    "nan_dropped",
+    "infinities_clamped",
+)  # lies whose answers are the right one
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(7, 65), dtype=[F32, BF16]),
@@ -65,4 +77,5 @@ PROBLEM = ProblemDefinition(
     cost=cost,
     mutates=("self",),
     written_only=("self",),
+    cannot_reject=dict.fromkeys(_ALIKE, "every element of the answer is 0, whatever self holds"),
 )

@@ -7,6 +7,8 @@ often one place is picked: "any" number of times (the default), "distinct", or "
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from engine.model import Case, DType
 from problems.kit.deferred import torch
 from problems.kit.indexing import repeated, with_negatives
@@ -14,32 +16,44 @@ from problems.kit.layouts import laid_out
 from problems.kit.movement import count
 from problems.kit.values import distinct, integers
 
+if TYPE_CHECKING:
+    from engine.model import Value
+
 _TIMES = 3
 
 
-def make_indices(case: Case, rng: torch.Generator) -> list[torch.Tensor | None]:
+def make_indices(case: Case, rng: torch.Generator) -> list[Value]:
     """The list of index tensors of a case; every second integer is negative, `index` is their dtype."""
     axes = _axes(case)
     tensors = [_mask(case, rng)] if case.word("form") == "mask" else _coordinates(case, rng)
-    made: list[torch.Tensor | None] = [None] * (axes[0] + 1 if case.word("form") == "mask" else axes[-1] + 1)
+    made: list[Value] = [None] * (axes[0] + 1 if case.word("form") == "mask" else axes[-1] + 1)
     for axis, tensor in zip(axes, tensors, strict=False):
         made[axis] = laid_out(tensor, case.word("index_layout"))
     return made
 
 
 def selected_shape(case: Case) -> tuple[int, ...]:
-    """The common shape of the index tensors; of a mask, the number of its true elements."""
-    if case.word("form") == "mask":
-        return (count(_sizes(case)) // 2,)
-    return tuple(torch.broadcast_shapes(*_forms(case)))
+    """The shape of what the indices select of self."""
+    shape, axes = case.shape("shape"), _axes(case)
+    rest = [size for axis, size in enumerate(shape) if axis not in axes]
+    before = axes[0] if axes == list(range(axes[0], axes[-1] + 1)) else 0
+    return (*rest[:before], *_index_shape(case), *rest[before:])
 
 
 def index_elements(case: Case) -> tuple[int, int]:
     """How many elements of self the indices select, repetitions counted, and the bytes of the indices."""
-    shape, axes = case.shape("shape"), _axes(case)
-    rest = count(size for axis, size in enumerate(shape) if axis not in axes)
     index_bytes = count(_sizes(case)) if case.word("form") == "mask" else sum(map(count, _forms(case))) * 8
-    return count(selected_shape(case)) * rest, index_bytes
+    return count(selected_shape(case)), index_bytes
+
+
+def _index_shape(case: Case) -> tuple[int, ...]:
+    """The common shape of the index tensors; of a mask, the number of its true elements."""
+    if case.word("form") == "mask":
+        return (count(_sizes(case)) // 2,)
+    forms = _forms(case)
+    rank = max(map(len, forms))
+    aligned = [(1,) * (rank - len(form)) + form for form in forms]
+    return tuple(next((size for size in sizes if size != 1), 1) for sizes in zip(*aligned, strict=True))
 
 
 def _coordinates(case: Case, rng: torch.Generator) -> list[torch.Tensor]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from engine.model import Case, Cost, Tolerance
-from problems.kit.cases import cases_over
+from problems.kit.cases import Arguments, cases_over
 from problems.kit.deferred import torch
-from problems.kit.index_lists import index_elements, make_indices
+from problems.kit.index_lists import index_elements, make_indices, selected_shape
 from problems.kit.indexing import IndexList, accumulated, positions, put
 from problems.kit.layouts import Layout
 from problems.kit.movement import any_values, case_values, copied
@@ -17,17 +17,17 @@ over = partial(
     cases_over, layout=Layout.CONTIGUOUS, index_layout=Layout.CONTIGUOUS, values_layout=Layout.CONTIGUOUS,
     values="mixed", form="4", axes="0", picks="distinct", accumulate=False, spread="full",
 )  # fmt: skip
-ADD = {"picks": "thrice", "accumulate": True}
-"""Options of a case that adds to every picked place three times."""
+over_adding = partial(over, picks="thrice", accumulate=True)
+"""Cases that add to every picked place three times."""
 
 
-def inputs(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, list[torch.Tensor | None], torch.Tensor, bool]:
+def inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self, indices, values, accumulate.
 
     Values have the shape that the indices select, or with `spread` "one" are a single one that is broadcast.
     """
     x, indices = case_values(case, rng), make_indices(case, rng)
-    shape = (1,) if case.word("spread") == "one" else tuple(positions(x.shape, indices).shape)
+    shape = (1,) if case.word("spread") == "one" else selected_shape(case)
     special = case.word("values") == "special"
     values = any_values(shape, case.dtype, rng, special=special, layout=case.word("values_layout"))
     return x, indices, values, case.claim("accumulate")

@@ -26,14 +26,14 @@ def positions(shape: Sequence[int], indices: IndexList) -> torch.Tensor:
     """
     spread = _without_masks(indices)
     spread += [None] * (len(shape) - len(spread))
-    given = [axis for axis, index in enumerate(spread) if index is not None]
-    chosen = torch.broadcast_tensors(*(index for index in spread if index is not None))
+    chosen = {axis: index for axis, index in enumerate(spread) if index is not None}
+    given = list(chosen)
     adjacent = given == list(range(given[0], given[-1] + 1))
     before = list(range(given[0])) if adjacent else []
     after = [axis for axis in range(len(shape)) if axis not in given and axis not in before]
     strides = _contiguous_strides(shape)
-    total = torch.zeros((), dtype=torch.int64, device=chosen[0].device)
-    for axis, index in zip(given, chosen, strict=True):
+    total = torch.zeros((), dtype=torch.int64, device=chosen[given[0]].device)
+    for axis, index in chosen.items():
         wrapped = torch.where(index < 0, index + shape[axis], index).long() * strides[axis]
         total = total + wrapped.view(*index.shape, *(1 for _ in after))
     for place, axis in enumerate(after):
