@@ -18,15 +18,13 @@ from engine.model import Case, Category, DType, ProblemDefinition
 from problems.kit import Arguments, torch
 from problems.kit.blas import (
     SOLVES_LEAVE_OPEN,
-    matrix_of,
     placed,
     solve_cost,
     solve_tolerance,
-    solved_by_library,
-    solved_from,
     trsm_buffers,
     trsm_cases,
-    widened,
+    trsm_eager,
+    trsm_reference,
 )
 
 CASES = trsm_cases("{side}{uplo}{trans}{diag} {m}x{n}", dtype=DType.FLOAT32)
@@ -44,30 +42,6 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     return *words, case.size("m"), case.size("n"), case.number("alpha"), a, lda, b, ldb
 
 
-def reference(
-    side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: float, a: torch.Tensor, lda: int,
-    b: torch.Tensor, ldb: int,
-) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
-    """The solution in the place of B, as the returned tensor and as the argument; by substitution in float64."""
-    final, order = b.clone(), m if side == "L" else n
-    matrix, right = matrix_of(a, lda, order, order)[0], matrix_of(final, ldb, m, n)[0]
-    if alpha == 0:
-        right.zero_()
-    else:
-        right.copy_(solved_from(side, widened(matrix), uplo, trans, diag, alpha * widened(right)))
-    return final, final
-
-
-def eager(
-    side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: float, a: torch.Tensor, lda: int,
-    b: torch.Tensor, ldb: int,
-) -> torch.Tensor:  # fmt: skip
-    """The library's own solver on views of the buffers."""
-    order, right = m if side == "L" else n, matrix_of(b, ldb, m, n)[0]
-    right.copy_(solved_by_library(side, matrix_of(a, lda, order, order)[0], uplo, trans, diag, alpha, right))
-    return b
-
-
 PROBLEM = ProblemDefinition(
     name="cublas::cublasStrsm_v2",
     entry="cublasStrsm_v2",
@@ -79,8 +53,8 @@ PROBLEM = ProblemDefinition(
     category=Category.BLAS3_TRSM,
     cases=CASES,
     make_inputs=make_inputs,
-    reference=reference,
-    eager=eager,
+    reference=trsm_reference,
+    eager=trsm_eager,
     tolerance=solve_tolerance,
     cost=solve_cost,
     mutates=("B",),

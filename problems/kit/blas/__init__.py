@@ -43,6 +43,19 @@ from problems.kit.blas.gemv import (
     strided_gemv_inputs,
     strided_gemv_reference,
 )
+from problems.kit.blas.pointers import (
+    pointer_gemm_cases,
+    pointer_gemm_eager,
+    pointer_gemm_inputs,
+    pointer_gemm_reference,
+    pointer_gemv_cases,
+    pointer_gemv_eager,
+    pointer_gemv_inputs,
+    pointer_gemv_reference,
+    pointer_trsm_eager,
+    pointer_trsm_inputs,
+    pointer_trsm_reference,
+)
 from problems.kit.blas.rank import ger_cases, ger_cost, ger_eager, ger_inputs, ger_reference, ger_tolerance
 from problems.kit.blas.scalars import COMPLEX_DTYPES, parts_of, scalar_of, scalar_parameter
 from problems.kit.blas.syrk import syrk_cases, syrk_cost, syrk_eager, syrk_inputs, syrk_reference, syrk_tolerance
@@ -57,7 +70,7 @@ from problems.kit.blas.triangular import (
     symmetric_buffer,
     triangular_buffer,
 )
-from problems.kit.blas.trsm import solve_cost, solved_by_library, trsm_buffers, trsm_cases
+from problems.kit.blas.trsm import solve_cost, trsm_buffers, trsm_cases, trsm_eager, trsm_reference
 from problems.kit.blas.vectors import (
     axpy_cost,
     axpy_eager,
@@ -98,12 +111,13 @@ __all__ = [
     "far_gemm_cases", "fill_padding", "gemm_cases", "gemm_cost", "gemm_eager", "gemm_inputs", "gemm_reference",
     "gemm_tolerance", "gemv_cases", "gemv_cost", "gemv_eager", "gemv_inputs", "gemv_reference", "gemv_tolerance",
     "ger_cases", "ger_cost", "ger_eager", "ger_inputs", "ger_reference", "ger_tolerance", "in_triangle", "is_forward",
-    "matrix_buffer", "matrix_of", "operand_of", "parts_of", "placed", "scalar_of", "scalar_parameter",
-    "scaled_or_zero", "scattered_vector", "solve_cost", "solve_tolerance", "solved", "solved_by_library",
-    "solved_from", "special_lines", "strided_gemm_cases", "strided_gemm_eager", "strided_gemm_inputs",
-    "strided_gemm_reference", "strided_gemv_cases", "strided_gemv_eager", "strided_gemv_inputs",
-    "strided_gemv_reference", "symmetric_buffer", "symmetric_of", "syrk_cases", "syrk_cost", "syrk_eager",
-    "syrk_inputs", "syrk_reference", "syrk_tolerance", "transformed", "triangular_buffer", "triangular_of",
-    "trsm_buffers", "trsm_cases", "vector_buffer", "vector_of", "vector_span", "vector_table", "widened",
-    "write_vector",
+    "matrix_buffer", "matrix_of", "operand_of", "parts_of", "placed", "pointer_gemm_cases", "pointer_gemm_eager",
+    "pointer_gemm_inputs", "pointer_gemm_reference", "pointer_gemv_cases", "pointer_gemv_eager", "pointer_gemv_inputs",
+    "pointer_gemv_reference", "pointer_trsm_eager", "pointer_trsm_inputs", "pointer_trsm_reference", "scalar_of",
+    "scalar_parameter", "scaled_or_zero", "scattered_vector", "solve_cost", "solve_tolerance", "solved", "solved_from",
+    "special_lines", "strided_gemm_cases", "strided_gemm_eager", "strided_gemm_inputs", "strided_gemm_reference",
+    "strided_gemv_cases", "strided_gemv_eager", "strided_gemv_inputs", "strided_gemv_reference", "symmetric_buffer",
+    "symmetric_of", "syrk_cases", "syrk_cost", "syrk_eager", "syrk_inputs", "syrk_reference", "syrk_tolerance",
+    "transformed", "triangular_buffer", "triangular_of", "trsm_buffers", "trsm_cases", "trsm_eager", "trsm_reference",
+    "vector_buffer", "vector_of", "vector_span", "vector_table", "widened", "write_vector",
 ]  # fmt: skip

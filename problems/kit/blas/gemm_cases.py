@@ -17,16 +17,16 @@ _COMPLEX_OPERATIONS = ["NN", "NT", "NC", "TN", "TT", "TC", "CN", "CT", "CC"]
 
 def gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
     """The cases of a single product."""
-    rows = _product_table(dtype, "{m}x{n}x{k} {trans}")
-    return _shared_rows(dtype, rows) + rows(Tier.BENCH, m=1024, n=1024, k=1024)
+    rows = product_table(dtype, "{m}x{n}x{k} {trans}")
+    return product_rows(dtype, rows) + rows(Tier.BENCH, m=1024, n=1024, k=1024)
 
 
 def strided_gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
     """The cases of a batch with fixed strides, "shared" where A is one for all of it."""
-    rows = _product_table(dtype, "{batch}x {m}x{n}x{k} {trans}", batch=2, gap=0, strides="own")
+    rows = product_table(dtype, "{batch}x {m}x{n}x{k} {trans}", batch=2, gap=0, strides="own")
     half = scalar_parameter(dtype, 0.5)
     return (
-        *_shared_rows(dtype, rows),
+        *product_rows(dtype, rows),
         *rows(Tier.FULL, m=17, n=9, k=21, batch=[1, 4], gap=7, beta=half),
         *rows(Tier.FULL, m=16, n=33, k=8, trans=["NN", "TN"], batch=3, gap=2, strides="shared", beta=half),
         *rows(Tier.FULL, m=5, n=6, k=7, batch=0, beta=half),
@@ -36,20 +36,20 @@ def strided_gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 def far_gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
     """The cases of a batch whose sizes are 64 bits wide: strides that 32 bits do not hold, too."""
-    rows = _product_table(dtype, "{batch}x {m}x{n}x{k} {trans}", batch=1, gap=0, strides="own")
+    rows = product_table(dtype, "{batch}x {m}x{n}x{k} {trans}", batch=1, gap=0, strides="own")
     half = scalar_parameter(dtype, 0.5)
     return strided_gemm_cases(dtype=dtype) + rows(
         Tier.FULL, m=9, n=17, k=5, trans=["NN", "TT"], strides="far", beta=half
     )
 
 
-def _product_table(dtype: DType, label: str, **plain: int | str) -> CaseTable:
+def product_table(dtype: DType, label: str, **plain: int | str) -> CaseTable:
     """Rows of products, C = A @ B without padding where a row says no more."""
     one, zero = scalar_parameter(dtype, 1.0), scalar_parameter(dtype, 0.0)
     return case_table(label, dtype=dtype, trans="NN", alpha=one, beta=zero, padding=0, **plain)
 
 
-def _shared_rows(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:
+def product_rows(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:
     """What single products and batches have in common."""
     operations = _COMPLEX_OPERATIONS if dtype in COMPLEX_DTYPES else _REAL_OPERATIONS
     scale = partial(scalar_parameter, dtype)

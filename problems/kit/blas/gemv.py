@@ -154,15 +154,15 @@ def gemv_cost(case: Case) -> Cost:
 
 def gemv_cases(*, dtype: DType) -> tuple[Case, ...]:
     """The cases of a single product."""
-    rows = _vector_product_table(dtype, "{m}x{n} {trans} inc {incx} {incy}")
-    return _shared_rows_of_gemv(dtype, rows) + rows(Tier.BENCH, m=4096, n=4096, trans=["N", "T"])
+    rows = gemv_table(dtype, "{m}x{n} {trans} inc {incx} {incy}")
+    return gemv_rows(dtype, rows) + rows(Tier.BENCH, m=4096, n=4096, trans=["N", "T"])
 
 
 def strided_gemv_cases(*, dtype: DType) -> tuple[Case, ...]:
     """The cases of a batch with fixed strides, "shared" where A is one for all of it."""
-    rows = _vector_product_table(dtype, "{batch}x {m}x{n} {trans} inc {incx} {incy}", batch=2, strides="own")
+    rows = gemv_table(dtype, "{batch}x {m}x{n} {trans} inc {incx} {incy}", batch=2, strides="own")
     return (
-        *_shared_rows_of_gemv(dtype, rows),
+        *gemv_rows(dtype, rows),
         *rows(Tier.FULL, m=17, n=33, trans=["N", "T"], batch=[1, 5], incx=-2),
         *rows(Tier.FULL, m=16, n=8, trans=["N", "T"], batch=3, strides="shared", padding=1),
         *rows(Tier.FULL, m=5, n=6, batch=0),
@@ -170,13 +170,13 @@ def strided_gemv_cases(*, dtype: DType) -> tuple[Case, ...]:
     )
 
 
-def _vector_product_table(dtype: DType, label: str, **plain: int | str) -> CaseTable:
+def gemv_table(dtype: DType, label: str, **plain: int | str) -> CaseTable:
     """Rows of products, y = A @ x of dense operands where a row says no more."""
     one, zero = scalar_parameter(dtype, 1.0), scalar_parameter(dtype, 0.0)
     return case_table(label, dtype=dtype, trans="N", alpha=one, beta=zero, incx=1, incy=1, padding=0, **plain)
 
 
-def _shared_rows_of_gemv(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:
+def gemv_rows(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:
     """What single products and batches have in common."""
     scale = partial(scalar_parameter, dtype)
     operations = ["N", "T", "C"] if dtype in COMPLEX_DTYPES else ["N", "T"]

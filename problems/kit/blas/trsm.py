@@ -12,8 +12,8 @@ from problems.kit.blas.buffers import UNREAD_NAN, batch_of, matrix_buffer
 from problems.kit.blas.gemm import NOTHING_READ
 from problems.kit.blas.scalars import COMPLEX_DTYPES, parts_of, scalar_of, scalar_parameter
 from problems.kit.blas.tables import case_table
-from problems.kit.blas.triangular import NAN_FIRST, is_forward, triangular_buffer
-from problems.kit.blas.views import matrix_of, transformed
+from problems.kit.blas.triangular import NAN_FIRST, is_forward, solved_from, triangular_buffer
+from problems.kit.blas.views import matrix_of, transformed, widened
 from problems.kit.deferred import torch
 from problems.kit.layouts import Layout
 
@@ -36,20 +36,35 @@ def trsm_buffers(
     return (a, lda, stride_a), (b, ldb, stride_b)
 
 
-def solved_by_library(
-    side: str, matrix: torch.Tensor, uplo: str, trans: str, diag: str, alpha: complex, right: torch.Tensor
-) -> torch.Tensor:
-    """The solution by PyTorch's solver, in the dtype of the arguments."""
+def trsm_reference(
+    side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: complex, a: torch.Tensor, lda: int,
+    b: torch.Tensor, ldb: int,
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    """The solution in the place of B, as the returned tensor and as the argument; by substitution."""
+    final, order = b.clone(), m if side == "L" else n
+    matrix, right = matrix_of(a, lda, order, order)[0], matrix_of(final, ldb, m, n)[0]
     if alpha == 0:
-        return torch.zeros_like(right)
-    solution: torch.Tensor = torch.linalg.solve_triangular(
-        transformed(matrix, trans),
-        alpha * right,
-        upper=not is_forward(uplo, trans),
-        left=side == "L",
-        unitriangular=diag == "U",
-    )
-    return solution
+        right.zero_()
+    else:
+        right.copy_(solved_from(side, widened(matrix), uplo, trans, diag, alpha * widened(right)))
+    return final, final
+
+
+def trsm_eager(
+    side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: complex, a: torch.Tensor, lda: int,
+    b: torch.Tensor, ldb: int,
+) -> torch.Tensor:  # fmt: skip
+    """The library's own solver on views of the buffers."""
+    order, right = m if side == "L" else n, matrix_of(b, ldb, m, n)[0]
+    if alpha == 0:
+        right.zero_()
+    else:
+        solution = torch.linalg.solve_triangular(
+            transformed(matrix_of(a, lda, order, order)[0], trans), alpha * right, upper=not is_forward(uplo, trans),
+            left=side == "L", unitriangular=diag == "U",
+        )  # fmt: skip
+        right.copy_(solution)
+    return b
 
 
 def solve_cost(case: Case) -> Cost:

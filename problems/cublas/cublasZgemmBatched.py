@@ -1,0 +1,48 @@
+"""Batch of matrix products: C_b = alpha * op(A_b) @ op(B_b) + beta * C_b, column-major, by pointers.
+
+transa and transb are "N", "T" (transposed) or "C" (conjugated and transposed), upper or lower case. op(A): (m, k),
+op(B): (k, n), C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; what lies
+in the rows beyond a matrix is not read and stays as it is. Aarray, Barray and Carray are batchCount addresses of
+buffers, as an int64 tensor; batchCount is at least 1. A buffer may occur more than once, those that are written do
+not. Nothing is returned. The buffers are dense, of complex128, and do not overlap; they may begin at any element of
+their storage. m, n and k are at least 0. alpha and beta are Python complex numbers. Where alpha or k is 0, A and B
+are not read, and where beta is 0, C is not: what they hold then, NaN included, has no part in the answer. NaN follows
+IEEE arithmetic; what infinities come to in a complex product is left open. Products and partial sums that overflow
+are outside of the contract. Sums are carried in float64. Subnormal values may be flushed to zero.
+"""
+# ruff: noqa: N999 -- a problem's file has the operator's own name
+
+from __future__ import annotations
+
+from engine.model import Category, DType, ProblemDefinition
+from problems.kit.blas import (
+    gemm_cost,
+    gemm_tolerance,
+    pointer_gemm_cases,
+    pointer_gemm_eager,
+    pointer_gemm_inputs,
+    pointer_gemm_reference,
+)
+
+CASES = pointer_gemm_cases(dtype=DType.COMPLEX128)
+
+PROBLEM = ProblemDefinition(
+    name="cublas::cublasZgemmBatched",
+    entry="cublasZgemmBatched",
+    signature=(
+        "cublasZgemmBatched(transa: str, transb: str, m: int, n: int, k: int, alpha: complex, Aarray: Tensor, "
+        "lda: int, Barray: Tensor, ldb: int, beta: complex, Carray: Tensor, ldc: int, batchCount: int) -> "
+        "Tensor"
+    ),
+    summary="C_b = alpha*op(A_b)op(B_b) + beta*C_b by pointers",
+    category=Category.BLAS3_GEMM,
+    cases=CASES,
+    make_inputs=pointer_gemm_inputs,
+    reference=pointer_gemm_reference,
+    eager=pointer_gemm_eager,
+    tolerance=gemm_tolerance,
+    cost=gemm_cost,
+    mutates=("Carray",),
+    returns=0,
+    cannot_reject={"infinities_clamped": "what infinities come to in a complex product is left open"},
+)
