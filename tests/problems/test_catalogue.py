@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeGuard
 import pytest
 import torch
 
-from engine.model import CalledCase, Case, DType, ProblemDefinition, Tier, Tolerance
+from engine.model import CalledCase, Case, DType, PointerArray, ProblemDefinition, Tier, Tolerance
 from problems.catalogue import LIBRARIES, Catalogue
 from tests.operators import definitions
 
@@ -106,7 +106,7 @@ def test_no_two_arguments_share_memory_and_what_is_written_does_not_overlap_itse
         tensors = tensors_in(tuple(arguments.values()))
         storages = [tensor.untyped_storage().data_ptr() for tensor in tensors if occupied(tensor)]
         assert len(storages) == len(set(storages)), case.name
-        written = [value for name in problem.mutates if isinstance(value := arguments[name], torch.Tensor)]
+        written = tensors_in(arguments[name] for name in problem.mutates)
         assert [x.shape for x in written if 0 in x.stride() and x.numel() > 0] == [], case.name
 
 
@@ -214,7 +214,7 @@ def untouched_arguments(problem: ProblemDefinition, case: Case) -> Outputs | Non
     if not problem.mutates:
         return None
     arguments = dict(zip(problem.arguments, inputs(problem, case), strict=True))
-    written = [value for name in problem.mutates if isinstance(value := arguments[name], torch.Tensor)]
+    written = tensors_in(arguments[name] for name in problem.mutates)
     return (*written[: problem.returns], *written)
 
 
@@ -431,7 +431,7 @@ def eager_outputs(problem: ProblemDefinition, arguments: tuple[object, ...]) -> 
     returned = as_tuple(problem.eager(*arguments))
     assert problem.returns is None or len(returned) == problem.returns
     by_name = dict(zip(problem.arguments, arguments, strict=True))
-    written = [value for name in problem.mutates if isinstance(value := by_name[name], torch.Tensor)]
+    written = tensors_in(by_name[name] for name in problem.mutates)
     return (*returned, *written)
 
 
@@ -475,19 +475,23 @@ def each_tensor(arguments: tuple[object, ...], changed: Callable[[torch.Tensor],
     def change(value: object) -> object:
         if isinstance(value, list):
             return [change(item) for item in value]
+        if isinstance(value, PointerArray):
+            return PointerArray(tensors=tuple(map(changed, value.tensors)))
         return changed(value) if isinstance(value, torch.Tensor) else value
 
     return tuple(change(value) for value in arguments)
 
 
 def tensors_in(values: Iterable[object]) -> list[torch.Tensor]:
-    """The tensors among these values and in lists among them, in order."""
+    """The tensors among these values and in lists and pointer arrays among them, in order."""
     found: list[torch.Tensor] = []
     for value in values:
         if isinstance(value, torch.Tensor):
             found.append(value)
         elif isinstance(value, list | tuple):
             found += tensors_in(value)
+        elif isinstance(value, PointerArray):
+            found += dict.fromkeys(value.tensors)  # one tensor may be pointed at more than once
     return found
 
 
@@ -505,6 +509,8 @@ def same_values(left: object, right: object) -> bool:
         )
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(same_values, left, right))
+    if isinstance(left, PointerArray) and isinstance(right, PointerArray):
+        return same_values(left.tensors, right.tensors)
     if isinstance(left, float) and isinstance(right, float):
         return left == right or (math.isnan(left) and math.isnan(right))
     return left == right
