@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.model import Case, Tolerance
 from problems.kit.deferred import torch
 from problems.kit.layouts import laid_out
 from problems.kit.tolerances import EXACT
+from problems.kit.values import Special
+
+NO_FLOATS: Mapping[str, str] = {
+    "nan_dropped": "no argument is a floating point tensor that can hold NaN",
+    "infinities_clamped": "no argument is a floating point tensor that can hold an infinity",
+}
+"""For `cannot_reject` of operators on integers and codes."""
+
+SPECIAL_FACTORS = (Special.NAN, Special.INF, Special.NEGATIVE_INF)
+"""Elements of special operands of a product."""
 
 
 def arranged(case: Case, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:

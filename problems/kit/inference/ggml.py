@@ -1,0 +1,103 @@
+"""Weight blocks of GGML as bytes: 32 values with one scale, and in some formats an offset.
+
+A block is a float16 scale d, in some formats a float16 offset m, in some 4 bytes with the fifth bits of the 32 values,
+and the codes: 16 bytes with value i in the lower half of byte i and value i + 16 in its upper half, or 32 signed bytes.
+Little endian.  The value is d * (code - middle) + m (ggml, ggml-quants.h: block_q4_0 and so on).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.model import Tolerance
+from problems.kit.deferred import torch
+
+BLOCK = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """One block format by its number; `middle` is the code of 0 in formats without offset."""
+
+    name: str
+    bits: int
+    middle: int
+    has_offset: bool
+
+    @property
+    def block_bytes(self) -> int:
+        """The size of a block of 32 values."""
+        return 2 + 2 * self.has_offset + BLOCK * self.bits // 8
+
+
+FORMATS = {
+    2: Format(name="q4_0", bits=4, middle=8, has_offset=False),
+    3: Format(name="q4_1", bits=4, middle=0, has_offset=True),
+    6: Format(name="q5_0", bits=5, middle=16, has_offset=False),
+    7: Format(name="q5_1", bits=5, middle=0, has_offset=True),
+    8: Format(name="q8_0", bits=8, middle=0, has_offset=False),
+}
+
+
+def row_bytes(quant_type: int, columns: int) -> int:
+    """Bytes of one row of `columns` values, a multiple of 32."""
+    return columns // BLOCK * FORMATS[quant_type].block_bytes
+
+
+def decoded(weights: torch.Tensor, quant_type: int, dtype: torch.dtype) -> torch.Tensor:
+    """(..., row bytes), uint8 -> (..., columns) values in `dtype`."""
+    form = FORMATS[quant_type]
+    blocks = weights.unflatten(-1, (-1, form.block_bytes))
+    scale = _half(blocks, 0).to(dtype)
+    start = 4 if form.has_offset else 2
+    values = scale * (_codes(blocks[..., start:], form.bits) - form.middle).to(dtype)
+    if form.has_offset:
+        values = values + _half(blocks, 2).to(dtype)
+    return values.flatten(-2)
+
+
+def drawn(shape: tuple[int, ...], quant_type: int, rng: torch.Generator) -> torch.Tensor:
+    """(..., row bytes), uint8, for (..., columns) = `shape`: scales from 0.5 to 1 of either sign, small offsets."""
+    form = FORMATS[quant_type]
+    blocks = (*shape[:-1], shape[-1] // BLOCK)
+    codes = torch.randint(0, 256, (*blocks, form.block_bytes), generator=rng, dtype=torch.uint8)
+    scales = (0.5 + torch.rand(blocks, generator=rng) / 2) * (1 - 2 * torch.randint(0, 2, blocks, generator=rng))
+    headers = [scales, torch.randn(blocks, generator=rng)] if form.has_offset else [scales]
+    header = torch.stack(headers, dim=-1).half().view(torch.uint8)
+    codes[..., : header.shape[-1]] = header
+    return codes.flatten(-2)
+
+
+def quantised_activations(x: torch.Tensor) -> torch.Tensor:
+    """`x` rounded, 32 neighbours at a time, to 255 levels from minus to plus their largest magnitude, as kernels do."""
+    blocks = x.float().unflatten(-1, (-1, BLOCK))
+    step = blocks.abs().amax(-1, keepdim=True) / 127
+    levels = (blocks / step.clamp(min=torch.finfo(torch.float32).tiny)).round()
+    return (levels * step).flatten(-2)
+
+
+def activation_tolerance() -> Tolerance:
+    """Activations quantised to 8 bits.
+
+    A step is 1/127 of the largest of 32 values, up to three times a typical one.  Errors are even within half a step,
+    so that their root mean square is 3 / 127 / sqrt(12) = 0.7 % of a typical activation and, as they are independent,
+    of a typical output; five times that is allowed.
+    """
+    return Tolerance(relative=0.01, absolute=0.035)
+
+
+def _half(blocks: torch.Tensor, start: int) -> torch.Tensor:
+    """(..., 1): the float16 at a byte offset of every block."""
+    return blocks[..., start : start + 2].contiguous().view(torch.float16)
+
+
+def _codes(data: torch.Tensor, bits: int) -> torch.Tensor:
+    """(..., bytes of the codes) -> (..., 32) integers, int64."""
+    if bits == 8:
+        return data.contiguous().view(torch.int8).long()
+    nibbles = data[..., -16:].long()
+    codes = torch.cat((nibbles & 0xF, nibbles >> 4), dim=-1)
+    if bits == 5:
+        shifts = torch.arange(8, device=data.device)
+        codes = codes | (data[..., :4].long().unsqueeze(-1) >> shifts & 1).flatten(-2) << 4
+    return codes

@@ -1,0 +1,66 @@
+"""Integers of 4 or 8 bits packed into int32 words, and the products of activations with such weights.
+
+Place i of a word is its bits from `bits * i` on.  A word of GPTQ holds neighbours in their order.  A word of AWQ, and a
+word of 4-bit weights that gptq_shuffle has made, holds the neighbours 0, 2, 4, 6, 1, 3, 5, 7 at the places 0 to 7.
+"""
+
+from __future__ import annotations
+
+from engine.model import DType, Tolerance
+from problems.kit.deferred import torch
+from problems.kit.tolerances import rounded
+
+IN_ORDER = tuple(range(8))
+EVEN_BEFORE_ODD = (0, 2, 4, 6, 1, 3, 5, 7)
+_WORD_BITS = 32
+
+
+def pack(values: torch.Tensor, bits: int, *, dim: int = -1, order: tuple[int, ...] | None = None) -> torch.Tensor:
+    """int32 words of the integers `values`, from 0 up to 2 ** bits - 1, packed along `dim`.
+
+    `order[i]` is the neighbour at place i; without it they are in their order.
+    """
+    count = _WORD_BITS // bits
+    parts = values.long().movedim(dim, -1).unflatten(-1, (-1, count))
+    parts = parts[..., list(order)] if order is not None else parts
+    words = (parts << (bits * torch.arange(count, device=values.device))).sum(-1)
+    signed = torch.where(words >= 2 ** (_WORD_BITS - 1), words - 2**_WORD_BITS, words)
+    return signed.int().movedim(-1, dim)
+
+
+def unpack(words: torch.Tensor, bits: int, *, dim: int = -1, order: tuple[int, ...] | None = None) -> torch.Tensor:
+    """The integers, int64, that `pack` made `words` of."""
+    count = _WORD_BITS // bits
+    shifts = bits * torch.arange(count, device=words.device)
+    parts = words.movedim(dim, -1).long().unsqueeze(-1) >> shifts & 2**bits - 1
+    if order is not None:
+        parts = parts[..., torch.tensor(order, device=words.device).argsort()]
+    return parts.flatten(-2).movedim(-1, dim)
+
+
+def drawn_words(shape: tuple[int, ...], rng: torch.Generator) -> torch.Tensor:
+    """int32 words of which every bit is drawn."""
+    return torch.randint(-(2**31), 2**31, shape, generator=rng).int()
+
+
+def dequantised(values: torch.Tensor, zeros: torch.Tensor, scales: torch.Tensor, groups: torch.Tensor) -> torch.Tensor:
+    """(K, N) weights (values - zeros) * scales in the dtype of the scales; row k has the zeros and scales of groups[k].
+
+    values: (K, N) integers, zeros and scales: (groups, N), groups: (K,).
+    """
+    return (values - zeros[groups]).to(scales.dtype) * scales[groups]
+
+
+def rows_by_group(rows: int, groups: int, device: torch.device) -> torch.Tensor:
+    """(rows,), int64: the group of each row where all groups have neighbours, and as many."""
+    return torch.arange(rows, device=device) // (rows // groups)
+
+
+def product_tolerance(dtype: DType, terms: int) -> Tolerance:
+    """A product with weights that may be rounded to `dtype` first, carried in float32 and rounded once.
+
+    The rounding of a weight is at most half a unit, of either sign: over a sum it comes to less than a unit of a
+    typical output, and two are allowed.
+    """
+    wide = rounded(dtype, roundings=2, terms=terms)
+    return Tolerance(relative=wide.relative, absolute=wide.absolute + 2 * dtype.epsilon)
