@@ -107,7 +107,7 @@ def cost(case: Case) -> Cost:
 
 def _weights(words: torch.Tensor, meta: torch.Tensor, scales: torch.Tensor, bits: int) -> torch.Tensor:
     """(K, N) in the dtype of the scales; zeros where nothing is kept, whatever the scale."""
-    kept = from_tiles(words, bits, scales.shape[1], sparse_order()) - 2 ** (bits - 1)
+    kept = from_tiles(words, bits, scales.shape[1], sparse_order()) - (1 << bits - 1)
     restored = restored_scales(scales, sparse_scale_order(len(scales)))
     groups = rows_by_group(2 * len(kept), len(scales), scales.device)[::2]
     return spread(kept.to(scales.dtype) * restored[groups], from_meta(meta))
@@ -128,5 +128,7 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=tolerance,
     cost=cost,
-    cannot_reject={"infinities_clamped": "an infinite scale makes a column infinite in float16, as the largest one does"},
+    cannot_reject={
+        "infinities_clamped": "an infinite scale makes a column infinite in float16, as the largest one does"
+    },
 )

@@ -103,7 +103,7 @@ def eager(
     *sizes: int,
 ) -> torch.Tensor:
     """Weights in the dtype of a, then a product."""
-    taken = a[:, perm.long()] if len(perm) else a
+    taken: torch.Tensor = a[:, perm.long()] if len(perm) else a
     return taken @ _weights(b_q_weight, b_scales, g_idx, _BITS[b_q_type])
 
 
@@ -124,7 +124,7 @@ def cost(case: Case) -> Cost:
 
 
 def _weights(words: torch.Tensor, scales: torch.Tensor, g_idx: torch.Tensor, bits: int) -> torch.Tensor:
-    values = from_tiles(words, bits, scales.shape[1]) - 2 ** (bits - 1)
+    values = from_tiles(words, bits, scales.shape[1]) - (1 << bits - 1)
     restored = restored_scales(scales, scale_order(len(scales)))
     groups = g_idx.long() if len(g_idx) else rows_by_group(len(values), len(scales), scales.device)
     return values.to(scales.dtype) * restored[groups]

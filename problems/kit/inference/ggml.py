@@ -7,6 +7,7 @@ Little endian.  The value is d * (code - middle) + m (ggml, ggml-quants.h: block
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.model import Tolerance
@@ -47,7 +48,7 @@ def row_bytes(quant_type: int, columns: int) -> int:
 def decoded(weights: torch.Tensor, quant_type: int, dtype: torch.dtype) -> torch.Tensor:
     """(..., row bytes), uint8 -> (..., columns) values in `dtype`."""
     form = FORMATS[quant_type]
-    blocks = weights.unflatten(-1, (-1, form.block_bytes))
+    blocks = weights.reshape(*weights.shape[:-1], weights.shape[-1] // form.block_bytes, form.block_bytes)
     scale = _half(blocks, 0).to(dtype)
     start = 4 if form.has_offset else 2
     values = scale * (_codes(blocks[..., start:], form.bits) - form.middle).to(dtype)
@@ -70,7 +71,7 @@ def drawn(shape: tuple[int, ...], quant_type: int, rng: torch.Generator) -> torc
 
 def quantised_activations(x: torch.Tensor) -> torch.Tensor:
     """`x` rounded, 32 neighbours at a time, to 255 levels from minus to plus their largest magnitude, as kernels do."""
-    blocks = x.float().unflatten(-1, (-1, BLOCK))
+    blocks = x.float().reshape(*x.shape[:-1], x.shape[-1] // BLOCK, BLOCK)
     step = blocks.abs().amax(-1, keepdim=True) / 127
     levels = (blocks / step.clamp(min=torch.finfo(torch.float32).tiny)).round()
     return (levels * step).flatten(-2)
@@ -84,6 +85,15 @@ def activation_tolerance() -> Tolerance:
     of a typical output; five times that is allowed.
     """
     return Tolerance(relative=0.01, absolute=0.035)
+
+
+CANNOT_REJECT: Mapping[str, str] = {
+    "bfloat16_arithmetic": "activations are quantised to 8 bits, which is coarser",
+    "tensorfloat32_arithmetic": "activations are quantised to 8 bits, which is coarser",
+    "nan_dropped": "activations that are not finite have no quantised form",
+    "infinities_clamped": "activations that are not finite have no quantised form",
+}
+"""For `cannot_reject` of the products with quantised activations."""
 
 
 def _half(blocks: torch.Tensor, start: int) -> torch.Tensor:

@@ -21,7 +21,8 @@ def pack(values: torch.Tensor, bits: int, *, dim: int = -1, order: tuple[int, ..
     `order[i]` is the neighbour at place i; without it they are in their order.
     """
     count = _WORD_BITS // bits
-    parts = values.long().movedim(dim, -1).unflatten(-1, (-1, count))
+    last = values.long().movedim(dim, -1)
+    parts = last.reshape(*last.shape[:-1], last.shape[-1] // count, count)
     parts = parts[..., list(order)] if order is not None else parts
     words = (parts << (bits * torch.arange(count, device=values.device))).sum(-1)
     signed = torch.where(words >= 2 ** (_WORD_BITS - 1), words - 2**_WORD_BITS, words)
@@ -32,7 +33,7 @@ def unpack(words: torch.Tensor, bits: int, *, dim: int = -1, order: tuple[int, .
     """The integers, int64, that `pack` made `words` of."""
     count = _WORD_BITS // bits
     shifts = bits * torch.arange(count, device=words.device)
-    parts = words.movedim(dim, -1).long().unsqueeze(-1) >> shifts & 2**bits - 1
+    parts = words.movedim(dim, -1).long().unsqueeze(-1) >> shifts & (1 << bits) - 1
     if order is not None:
         parts = parts[..., torch.tensor(order, device=words.device).argsort()]
     return parts.flatten(-2).movedim(-1, dim)

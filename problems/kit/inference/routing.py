@@ -1,0 +1,34 @@
+"""Pairs of tokens and experts sorted by expert, padded to whole blocks, and the comparison of such lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from problems.kit.deferred import torch
+
+
+def aligned(chosen: torch.Tensor, experts: int, block_size: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The numbers of pairs, expert by expert and ascending, padded with the number of pairs; the expert of each block.
+
+    `chosen` is the expert of each pair; pairs of an expert outside of 0 to `experts` - 1 are left out.  Both int64.
+    """
+    pairs = chosen.flatten().long()
+    listed, owners = [], []
+    for expert in range(experts):
+        own = (pairs == expert).nonzero().flatten()
+        padding = -len(own) % block_size
+        listed += [own, torch.full((padding,), len(pairs), device=pairs.device)]
+        owners += [expert] * ((len(own) + padding) // block_size)
+    nothing = torch.zeros(0, dtype=torch.int64, device=pairs.device)
+    return torch.cat((nothing, *listed)), torch.tensor(owners, dtype=torch.int64, device=pairs.device)
+
+
+def out_of_place(got: torch.Tensor, expected: torch.Tensor, bounds: Sequence[tuple[int, int]]) -> torch.Tensor:
+    """Booleans, as many as `expected`: the entries that are wrong, where the order inside each of `bounds` is free.
+
+    Inside of bounds the sorted entries are compared; entries outside of all of them are not.
+    """
+    wrong = torch.zeros(expected.shape, dtype=torch.bool, device=expected.device)
+    for start, end in bounds:
+        wrong[start:end] = got[start:end].sort().values != expected[start:end].sort().values
+    return wrong

@@ -1,0 +1,144 @@
+"""Expert products with GGML weights: out[i, r] = sum_k X[i // top_k, k] * w[e, r, k], pair i in a block of expert e.
+
+W: (E, row, K / 32 * block bytes), uint8, X: (tokens, K).  sorted_token_ids, int32, lists pairs i from 0 to tokens *
+top_k - 1 in blocks; a block has as many entries as sorted_token_ids has for each of expert_ids, int32, and belongs to
+the expert of its number there.  Entries from tokens * top_k on are padding, and those from num_tokens_post_padded[0] on
+do not count, as moe_align_block_size makes them.  Every pair is listed once. Activations are quantised to 8 bits first,
+32 neighbours of a row at a time, with a step of 1/127 of the largest: an honest kernel may leave that out, and the
+reference does.  quant_type is a format of ggml_dequantize: 2, 3, 6, 7 or 8.  X, and the answer, are float32, float16 or
+bfloat16; any strides.  Activations are finite; weights have finite scales.  The columns of W are a multiple of 32.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
+from problems.kit import BF16, F16, F32, Arguments, Layout, cases_over, integers, laid_out, normal, torch
+from problems.kit.inference.ggml import (
+    CANNOT_REJECT,
+    activation_tolerance,
+    decoded,
+    drawn,
+    quantised_activations,
+    row_bytes,
+)
+from problems.kit.inference.routing import aligned
+
+_over = partial(cases_over, block=4, layout=Layout.CONTIGUOUS)
+_SIZES = "{tokens}x{top_k} of {experts} {k}x{row} type {type} {dtype}"
+
+CASES = (
+    *_over(Tier.SMOKE, _SIZES, tokens=4, top_k=2, experts=4, k=64, row=24, type=8, dtype=[F32, F16]),
+    *_over(Tier.SMOKE, _SIZES, tokens=3, top_k=1, experts=2, k=32, row=17, type=2, dtype=F32),
+    *_over(Tier.FULL, _SIZES, tokens=5, top_k=2, experts=3, k=96, row=32, type=[2, 3, 6, 7, 8], dtype=[F32, BF16]),
+    *_over(Tier.FULL, _SIZES, tokens=[1, 17], top_k=4, experts=8, k=64, row=33, type=8, dtype=F32),
+    *_over(Tier.FULL, _SIZES, tokens=6, top_k=2, experts=16, k=256, row=[1, 20], type=8, dtype=F16),
+    *_over(Tier.FULL, f"{_SIZES} blocks of {{block}}", tokens=9, top_k=2, experts=4, k=64, row=16, type=8, dtype=F32,
+           block=[1, 8, 16]),
+    *_over(Tier.FULL, f"{_SIZES} {{layout}}", tokens=3, top_k=2, experts=3, k=64, row=9, type=[2, 8], dtype=F32,
+           layout=Layout.IRREGULAR),
+    *_over(Tier.BENCH, _SIZES, tokens=[8, 128], top_k=2, experts=8, k=2048, row=2048, type=8, dtype=F32),
+)  # fmt: skip
+
+_BEHIND = 2
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """X: (tokens, K), W, sorted_token_ids, expert_ids, num_tokens_post_padded: (1,), quant_type, row, top_k, tokens.
+
+    Two blocks behind the end have plausible entries that do not count.
+    """
+    tokens, top_k, experts = case.size("tokens"), case.size("top_k"), case.size("experts")
+    k, row, kind, block = case.size("k"), case.size("row"), case.size("type"), case.size("block")
+    x, w = normal((tokens, k), case.dtype, rng), drawn((experts, row, k), kind, rng)
+    chosen = integers((tokens * top_k,), DType.INT32, rng, low=0, high=experts)
+    listed, owners = aligned(chosen, experts, block)
+    behind = integers((_BEHIND * block,), DType.INT32, rng, low=0, high=tokens * top_k)
+    entries = torch.cat((listed, behind)).int()
+    owners = torch.cat((owners, torch.zeros(_BEHIND, dtype=torch.int64))).int()
+    tensors = (x, w, entries, owners, torch.tensor([len(listed)], dtype=torch.int32))
+    return *(laid_out(tensor, case.word("layout")) for tensor in tensors), kind, row, top_k, tokens
+
+
+def reference(
+    x: torch.Tensor,
+    w: torch.Tensor,
+    sorted_token_ids: torch.Tensor,
+    expert_ids: torch.Tensor,
+    num_tokens_post_padded: torch.Tensor,
+    quant_type: int,
+    row: int,
+    top_k: int,
+    tokens: int,
+) -> torch.Tensor:
+    """(tokens * top_k, row) in float64."""
+    pairs = _pairs(sorted_token_ids, expert_ids, int(num_tokens_post_padded), tokens * top_k)
+    values, rows = decoded(w, quant_type, torch.float64), x.double()
+    out = x.new_empty((tokens * top_k, row))
+    for pair, expert in pairs:
+        out[pair] = (rows[pair // top_k] @ values[expert].T).to(x.dtype)
+    return out
+
+
+def eager(
+    x: torch.Tensor,
+    w: torch.Tensor,
+    sorted_token_ids: torch.Tensor,
+    expert_ids: torch.Tensor,
+    num_tokens_post_padded: torch.Tensor,
+    quant_type: int,
+    row: int,
+    top_k: int,
+    tokens: int,
+) -> torch.Tensor:
+    """Activations quantised as kernels do, products in float32."""
+    pairs = _pairs(sorted_token_ids, expert_ids, int(num_tokens_post_padded), tokens * top_k)
+    values, rows = decoded(w, quant_type, torch.float32), quantised_activations(x)
+    out = x.new_empty((tokens * top_k, row))
+    for pair, expert in pairs:
+        out[pair] = (rows[pair // top_k] @ values[expert].T).to(x.dtype)
+    return out
+
+
+def tolerance(case: Case) -> Tolerance:
+    """That of activations of 8 bits."""
+    return activation_tolerance()
+
+
+def cost(case: Case) -> Cost:
+    """A product and a sum for each weight of a pair; the weights of at most as many experts as there are pairs."""
+    tokens, k, row = case.size("tokens"), case.size("k"), case.size("row")
+    pairs = tokens * case.size("top_k")
+    experts = min(case.size("experts"), pairs)
+    return Cost(
+        flops=2 * pairs * k * row,
+        bytes_read=experts * row * row_bytes(case.size("type"), k) + tokens * k * case.dtype.bytes + 4 * pairs,
+        bytes_written=pairs * row * case.dtype.bytes,
+    )
+
+
+def _pairs(listed: torch.Tensor, experts: torch.Tensor, count: int, pairs: int) -> list[tuple[int, int]]:
+    """The pairs with their experts, without padding."""
+    block = len(listed) // len(experts)
+    owners = experts.repeat_interleave(block).tolist()[:count]
+    return [(pair, owner) for pair, owner in zip(listed.tolist()[:count], owners, strict=True) if pair < pairs]
+
+
+PROBLEM = ProblemDefinition(
+    name="vllm::ggml_moe_a8",
+    entry="ggml_moe_a8",
+    signature=(
+        "ggml_moe_a8(X: Tensor, W: Tensor, sorted_token_ids: Tensor, expert_ids: Tensor, "
+        "num_tokens_post_padded: Tensor, quant_type: int, row: int, top_k: int, tokens: int) -> Tensor"
+    ),
+    summary="Expert-wise matmul with GGML weights and activations quantised to 8 bits",
+    category=Category.QUANTISED_GEMM_MOE,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    cannot_reject=CANNOT_REJECT,
+)

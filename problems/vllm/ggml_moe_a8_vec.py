@@ -1,0 +1,107 @@
+"""Expert products with GGML weights: out[t * top_k + j, r] = sum_k X[t, k] * w[topk_ids[t, j], r, k].
+
+W: (E, row, K / 32 * block bytes), uint8, X: (tokens, K), topk_ids: (tokens, top_k), int32 from 0 to E - 1. Activations
+are quantised to 8 bits first, 32 neighbours of a row at a time, with a step of 1/127 of the largest: an honest kernel
+may leave that out, and the reference does.  quant_type is a format of ggml_dequantize: 2, 3, 6, 7 or 8.  X, and the
+answer, are float32, float16 or bfloat16; any strides.  Activations are finite; weights have finite scales.  The columns
+of W are a multiple of 32.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
+from problems.kit import BF16, F16, F32, Arguments, Layout, cases_over, integers, laid_out, normal, torch
+from problems.kit.inference.ggml import (
+    CANNOT_REJECT,
+    activation_tolerance,
+    decoded,
+    drawn,
+    quantised_activations,
+    row_bytes,
+)
+
+_over = partial(cases_over, layout=Layout.CONTIGUOUS)
+_SIZES = "{tokens}x{top_k} of {experts} {k}x{row} type {type} {dtype}"
+
+CASES = (
+    *_over(Tier.SMOKE, _SIZES, tokens=4, top_k=2, experts=4, k=64, row=24, type=8, dtype=[F32, F16]),
+    *_over(Tier.SMOKE, _SIZES, tokens=3, top_k=1, experts=2, k=32, row=17, type=2, dtype=F32),
+    *_over(Tier.FULL, _SIZES, tokens=5, top_k=2, experts=3, k=96, row=32, type=[2, 3, 6, 7, 8], dtype=[F32, BF16]),
+    *_over(Tier.FULL, _SIZES, tokens=[1, 17], top_k=4, experts=8, k=64, row=33, type=8, dtype=F32),
+    *_over(Tier.FULL, _SIZES, tokens=6, top_k=2, experts=16, k=256, row=[1, 20], type=8, dtype=F16),
+    *_over(Tier.FULL, f"{_SIZES} {{layout}}", tokens=3, top_k=2, experts=3, k=64, row=9, type=[2, 8], dtype=F32,
+           layout=Layout.IRREGULAR),
+    *_over(Tier.BENCH, _SIZES, tokens=[8, 128], top_k=2, experts=8, k=2048, row=2048, type=8, dtype=F32),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """X: (tokens, K), W, topk_ids: (tokens, top_k), top_k, quant_type, row, tokens."""
+    tokens, top_k, experts = case.size("tokens"), case.size("top_k"), case.size("experts")
+    k, row, kind = case.size("k"), case.size("row"), case.size("type")
+    x, w = normal((tokens, k), case.dtype, rng), drawn((experts, row, k), kind, rng)
+    ids = integers((tokens, top_k), DType.INT32, rng, low=0, high=experts)
+    x, w, ids = (laid_out(tensor, case.word("layout")) for tensor in (x, w, ids))
+    return x, w, ids, top_k, kind, row, tokens
+
+
+def reference(
+    x: torch.Tensor, w: torch.Tensor, topk_ids: torch.Tensor, top_k: int, quant_type: int, row: int, tokens: int
+) -> torch.Tensor:
+    """(tokens * top_k, row) in float64."""
+    values = decoded(w, quant_type, torch.float64)
+    outputs = [
+        part @ values[expert].T for part, ids in zip(x.double(), topk_ids.tolist(), strict=True) for expert in ids
+    ]
+    return torch.stack(outputs).to(x.dtype)
+
+
+def eager(
+    x: torch.Tensor, w: torch.Tensor, topk_ids: torch.Tensor, top_k: int, quant_type: int, row: int, tokens: int
+) -> torch.Tensor:
+    """Activations quantised as kernels do, products in float32."""
+    values = decoded(w, quant_type, torch.float32)
+    outputs = [
+        part @ values[expert].T
+        for part, ids in zip(quantised_activations(x), topk_ids.tolist(), strict=True)
+        for expert in ids
+    ]
+    return torch.stack(outputs).to(x.dtype)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """That of activations of 8 bits."""
+    return activation_tolerance()
+
+
+def cost(case: Case) -> Cost:
+    """A product and a sum for each weight of a pair; the weights of at most as many experts as there are pairs."""
+    tokens, k, row = case.size("tokens"), case.size("k"), case.size("row")
+    pairs = tokens * case.size("top_k")
+    experts = min(case.size("experts"), pairs)
+    return Cost(
+        flops=2 * pairs * k * row,
+        bytes_read=experts * row * row_bytes(case.size("type"), k) + tokens * k * case.dtype.bytes + 4 * pairs,
+        bytes_written=pairs * row * case.dtype.bytes,
+    )
+
+
+PROBLEM = ProblemDefinition(
+    name="vllm::ggml_moe_a8_vec",
+    entry="ggml_moe_a8_vec",
+    signature=(
+        "ggml_moe_a8_vec(X: Tensor, W: Tensor, topk_ids: Tensor, top_k: int, quant_type: int, row: int, "
+        "tokens: int) -> Tensor"
+    ),
+    summary="Vector form of ggml_moe_a8: one output row per (token, expert) pair",
+    category=Category.QUANTISED_GEMM_MOE,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    cannot_reject=CANNOT_REJECT,
+)
