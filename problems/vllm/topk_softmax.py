@@ -173,4 +173,8 @@ PROBLEM = ProblemDefinition(
     returns=0,
     mutates=("topk_weights", "topk_ids", "token_expert_indices"),
     written_only=("topk_weights", "topk_ids", "token_expert_indices"),
+    cannot_reject={
+        "nan_dropped": "NaN is outside of the contract",
+        "infinities_clamped": "inf is outside of the contract, and -inf weighs 0 as the least finite value does",
+    },
 )

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from problems.cublas import cublasSaxpy_v2, cublasSgemm_v2
+from problems.rules.trial import Trial
 from problems.vllm import topk_softmax
-from tests.operators import definition
-from tests.problems.test_catalogue import accepted, eager_outputs, inputs, quick_cases
+from tests.operators import definition, described
 
 Made = dict[str, Any]  # Any: arguments by name, tensors, numbers and letters alike
 Mistaken = Callable[[Made], None]
@@ -162,25 +162,24 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("name", "mistake"), MISTAKES)
 def test_a_mistake_that_usual_inputs_hide_is_rejected(name: str, mistake: Mistaken) -> None:
-    problem = definition(name)
+    problem, trial = definition(name), Trial(definition(name), described(name))
     rejected, passed = [], []
-    for case in quick_cases(problem):
-        arguments = inputs(problem, case)
+    for case in trial.cases:
+        arguments = trial.copies(case)
         made = dict(zip([argument.lower() for argument in problem.arguments], arguments, strict=True))
         mistake(made)
         returned = [made[name.lower()] for name in problem.mutates]
         outputs = (*returned[: problem.returns], *returned)
-        (passed if accepted(problem, case, outputs) else rejected).append(case.name)
+        (passed if trial.accepts(case, outputs) else rejected).append(case.name)
     assert rejected != []
     assert passed != []
 
 
 @pytest.mark.parametrize("name", ["cublasSgemm_v2", "cublasSaxpy_v2"])
 def test_every_buffer_begins_within_its_storage_in_some_case(name: str) -> None:
-    problem = definition(name)
+    problem, trial = definition(name), Trial(definition(name), described(name))
     moved: set[str] = set()
-    for case in quick_cases(problem):
-        given = zip(problem.arguments, inputs(problem, case), strict=True)
+    for case in trial.cases:
+        given = zip(problem.arguments, trial.given(case), strict=True)
         moved |= {word for word, value in given if isinstance(value, torch.Tensor) and value.storage_offset() > 0}
-        assert accepted(problem, case, eager_outputs(problem, inputs(problem, case))), case.name
     assert moved == {word for word in problem.arguments if word in ("x", "y", "A", "B", "C")}

@@ -1,0 +1,126 @@
+"""Rules on the reference, on eager and on the cost.  Each yields a sentence for every breach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from engine.model import Determinism, DType, Tier
+from problems.kit import torch
+from problems.rules.trial import Trial, allowed
+from problems.rules.values import (
+    as_tuple,
+    bytes_of,
+    each_tensor,
+    has_fractions,
+    same_values,
+    tensors_in,
+    truncated_to,
+    widened,
+)
+
+LEAST_MARGIN = 3.0
+
+
+def repeatable_reference(trial: Trial) -> Iterator[str]:
+    """The reference leaves its arguments alone and repeats itself."""
+    for case in trial.cases:
+        arguments = trial.copies(case)
+        again = as_tuple(trial.problem.reference(*arguments))
+        if not same_values(arguments, trial.given(case)):
+            yield f"{case.name}: the reference changes its arguments"
+        if trial.problem.determinism is not Determinism.RANDOM and not same_values(again, trial.expected(case)):
+            yield f"{case.name}: the reference answers otherwise to the same arguments"
+
+
+def honest_eager(trial: Trial) -> Iterator[str]:
+    """Eager has the contract of the entry, is right on every case, and changes only what is written."""
+    for case in trial.cases:
+        arguments = trial.copies(case)
+        if not trial.accepts(case, trial.answers_on(case, arguments)):
+            yield f"{case.name}: eager is wrong"
+        pairs = zip(trial.problem.arguments, arguments, trial.given(case), strict=True)
+        for name, after, before in pairs:
+            if name not in trial.problem.mutates and not same_values(after, before):
+                yield f"{case.name}: eager changes {name}, which mutates does not name"
+
+
+def margin(trial: Trial) -> Iterator[str]:
+    """Eager, an honest answer in the dtype of the inputs, is well within the tolerance."""
+    if trial.problem.compare is not None or not trial.problem.determinism.has_one_answer:
+        return
+    least = least_margin(trial)
+    if least is not None and least[0] < LEAST_MARGIN:
+        yield f"{least[1]}: eager takes 1 / {least[0]:.2g} of the tolerance; it should be 1 / {LEAST_MARGIN:g} at most"
+
+
+def least_margin(trial: Trial) -> tuple[float, str] | None:
+    """How many times the error of eager would fit into the tolerance, where that is least, and in which case."""
+    found: list[tuple[float, str]] = []
+    for case in trial.cases:
+        tolerance = trial.problem.tolerance(case)
+        for got, wanted in zip(trial.answers(case), trial.expected(case), strict=True):
+            finite = wanted.isfinite() if has_fractions(wanted) else None
+            if finite is None or not bool(finite.any()):
+                continue
+            exact = widened(wanted)[finite]
+            error = (widened(got)[finite] - exact).abs()
+            limit = allowed(tolerance, exact)
+            share = (error / limit)[error > 0]
+            if share.numel():
+                found.append((1 / float(share.max()), case.name))
+    return min(found, default=None)
+
+
+def written_only_content(trial: Trial) -> Iterator[str]:
+    """Arguments that are only written may hold anything before the call."""
+    if not trial.problem.written_only:
+        return
+    for case in trial.cases:
+        arguments = trial.copies(case)
+        by_name = dict(zip(trial.problem.arguments, arguments, strict=True))
+        for tensor in tensors_in(by_name[name] for name in trial.problem.written_only):
+            _spoil(tensor)
+        wanted = as_tuple(trial.problem.reference(*arguments))
+        if trial.problem.determinism is not Determinism.RANDOM and not same_values(wanted, trial.expected(case)):
+            yield f"{case.name}: the reference reads what {', '.join(trial.problem.written_only)} held before"
+        if not trial.accepts(case, trial.eager_on(arguments)):
+            yield f"{case.name}: eager reads what {', '.join(trial.problem.written_only)} held before"
+
+
+def _spoil(tensor: torch.Tensor) -> None:
+    tensor.fill_(math.nan if has_fractions(tensor) else True if tensor.dtype == torch.bool else 77)
+
+
+def truncation(trial: Trial) -> Iterator[str]:
+    """An answer computed in float32 and truncated to the output dtype is right, as interpreters truncate."""
+    if trial.problem.compare is not None:
+        return
+    for case in trial.cases:
+        if case.dtype not in (DType.FLOAT16, DType.BFLOAT16):
+            continue
+        wanted = trial.expected(case)
+        arguments = each_tensor(trial.copies(case), lambda x: x.float() if x.is_floating_point() else x)
+        answers = trial.eager_on(arguments)
+        if not trial.accepts(case, tuple(map(truncated_to, answers, wanted))):
+            yield f"{case.name}: eager in float32, truncated to {case.dtype}, is wrong"
+
+
+def cost(trial: Trial) -> Iterator[str]:
+    """The cost is at most all arguments and outputs once, and positive at realistic shapes."""
+    problem = trial.problem
+    for case in trial.cases:
+        least = problem.cost(case)
+        if least.bytes_read > bytes_of(trial.given(case)):
+            yield f"{case.name}: cost reads {least.bytes_read} bytes, the arguments have {bytes_of(trial.given(case))}"
+        if least.bytes_written > bytes_of(trial.expected(case)):
+            yield f"{case.name}: cost writes {least.bytes_written} bytes, outputs have {bytes_of(trial.expected(case))}"
+    given = zip(problem.arguments, trial.given(problem.cases[0]), strict=True)
+    reads = any(tensors_in((value,)) for name, value in given if name not in problem.mutates)
+    is_free = bool(problem.framework)
+    for case in problem.cases:
+        if case.tier is Tier.FULL or is_free:
+            continue
+        least = problem.cost(case)
+        if not least.bytes_written or (reads and not least.bytes_read):
+            yield f"{case.name}: cost reads {least.bytes_read} and writes {least.bytes_written} bytes; say at least 1"

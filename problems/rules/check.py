@@ -1,0 +1,59 @@
+"""All rules on one problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from engine.model import ProblemDefinition
+from engine.problem_source import ProblemDescription
+from problems.rules import answers, form, lies
+from problems.rules.trial import Trial
+
+Rule: TypeAlias = Callable[[Trial], Iterator[str]]
+
+RULES: tuple[Rule, ...] = (
+    form.formula,
+    form.description,
+    form.signature,
+    form.tiers,
+    form.arguments,
+    form.seeds,
+    form.memory,
+    form.layouts,
+    form.strides,
+    form.ranks,
+    answers.repeatable_reference,
+    answers.honest_eager,
+    answers.margin,
+    answers.written_only_content,
+    answers.truncation,
+    answers.cost,
+    lies.rejected_lies,
+    lies.rejected_mistakes,
+    lies.private_copies_rejected,
+    lies.reasons,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Complaint:
+    """A breach of a rule, in a sentence."""
+
+    rule: str
+    text: str
+
+
+def complaints(problem: ProblemDefinition, described: ProblemDescription) -> tuple[Complaint, ...]:
+    """Every breach of every rule; a rule that fails itself, as by an exception of the problem's code, is one."""
+    trial = Trial(problem, described)
+    return tuple(found for rule in RULES for found in _of_rule(rule, trial))
+
+
+def _of_rule(rule: Rule, trial: Trial) -> list[Complaint]:
+    name = rule.__name__
+    try:
+        return [Complaint(rule=name, text=text) for text in rule(trial)]
+    except Exception as error:  # the edge to a problem's own code, which may raise anything
+        return [Complaint(rule=name, text=f"raised {type(error).__name__}: {error}")]

@@ -1,0 +1,133 @@
+"""Rules on what a problem says of itself, and on its inputs.  Each yields a sentence for every breach."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from engine.model import Tier
+from problems.rules.trial import OTHER_SEED, Trial
+from problems.rules.values import is_occupied, same_values, tensors_in
+
+MOST_ELEMENTS = 130 * 1024
+_ROLES = ("make_inputs", "reference", "eager", "tolerance", "cost")
+
+
+def formula(trial: Trial) -> Iterator[str]:
+    """The first line of the module's docstring is a formula."""
+    if "=" not in trial.described.formula:
+        yield f'the first line of the docstring should be the formula, with "=", is {trial.described.formula!r}'
+
+
+def description(trial: Trial) -> Iterator[str]:
+    """What is read from the text of the file is what the module defines."""
+    for name in ("name", "entry", "signature", "summary", "category"):
+        said, defined = getattr(trial.described, name), getattr(trial.problem, name)
+        if said != defined:
+            yield f"{name} is {said!r} in the text of the file, but {defined!r} when it is run"
+    dtypes = {case.dtype for case in trial.problem.cases}
+    if set(trial.described.dtypes) != dtypes:
+        yield f"the text names the dtypes {_listed(trial.described.dtypes)}, the cases have {_listed(dtypes)}"
+
+
+def signature(trial: Trial) -> Iterator[str]:
+    """The signature names the entry after the problem, and annotates what it takes and returns."""
+    problem = trial.problem
+    definition = ast.parse(f"def {problem.signature}: ...").body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    bare = problem.name.partition("::")[2]
+    if not definition.name == problem.entry == bare:
+        yield f"entry {problem.entry!r} and the signature's {definition.name!r} should both be {bare!r}"
+    if definition.returns is None:
+        yield "the signature has no return annotation"
+    for argument in (*definition.args.args, *definition.args.kwonlyargs):
+        if argument.annotation is None:
+            yield f"the argument {argument.arg} has no annotation"
+    if not problem.summary:
+        yield "summary is empty; say in a few words what the operator does"
+
+
+def tiers(trial: Trial) -> Iterator[str]:
+    """Each tier has cases: 1 to 3 SMOKE, 9 or more FULL, 2 to 5 BENCH."""
+    for tier, least, most in ((Tier.SMOKE, 1, 3), (Tier.FULL, 9, None), (Tier.BENCH, 2, 5)):
+        count = sum(case.tier is tier for case in trial.problem.cases)
+        if count < least or (most is not None and count > most):
+            yield f"{count} {tier} cases; there should be {least} to {most or 'any number'}"
+
+
+def arguments(trial: Trial) -> Iterator[str]:
+    """`make_inputs` makes one value for each argument, small enough for the interpreter."""
+    for case in trial.cases:
+        values = trial.given(case)
+        if len(values) != len(trial.problem.arguments):
+            yield f"{case.name}: {len(values)} values for {len(trial.problem.arguments)} arguments"
+        elements = sum(tensor.numel() for tensor in tensors_in(values))
+        if elements > MOST_ELEMENTS:
+            yield f"{case.name}: {elements} elements of inputs; a {case.tier} case has at most {MOST_ELEMENTS}"
+
+
+def seeds(trial: Trial) -> Iterator[str]:
+    """Inputs are a function of the seed."""
+    for case in trial.cases:
+        first = trial.given(case)
+        if not same_values(first, trial.made(case)):
+            yield f"{case.name}: the same seed makes other inputs; draw all randomness from `rng`"
+        has_content = all(any(map(is_occupied, some)) for some in (tensors_in(first), trial.expected(case)))
+        if has_content and same_values(first, trial.given(case, OTHER_SEED)):
+            yield f"{case.name}: another seed makes the same inputs"
+
+
+def memory(trial: Trial) -> Iterator[str]:
+    """No two arguments share memory, and what is written does not overlap itself."""
+    for case in trial.cases:
+        values = trial.given(case)
+        storages = [one.untyped_storage().data_ptr() for one in tensors_in(values) if is_occupied(one)]
+        if len(storages) != len(set(storages)):
+            yield f"{case.name}: two arguments share memory"
+        if any(0 in one.stride() and one.numel() > 1 and _repeats(one) for one in trial.written(values)):
+            yield f"{case.name}: an argument that is written overlaps itself"
+
+
+def _repeats(tensor: object) -> bool:
+    """Whether an element of the tensor has several places."""
+    shape, strides = getattr(tensor, "shape", ()), tensor.stride()  # type: ignore[attr-defined]
+    return any(stride == 0 and size > 1 for size, stride in zip(shape, strides, strict=True))
+
+
+def layouts(trial: Trial) -> Iterator[str]:
+    """A parameter that ends in "layout" names another than "contiguous" exactly where some input is not contiguous."""
+    for case in trial.cases:
+        tensors = tensors_in(trial.given(case))
+        unusual = any(not tensor.is_contiguous() or tensor.storage_offset() > 0 for tensor in tensors)
+        named = {word for key, word in case.params.items() if key.endswith("layout")} - {"contiguous"}
+        if unusual is not bool(named):
+            yield f"{case.name}: inputs are {'not ' if unusual else ''}contiguous, and its layout says otherwise"
+
+
+def strides(trial: Trial) -> Iterator[str]:
+    """Every tensor argument is strided and offset in some case; arguments of cuBLAS have increments instead."""
+    if trial.problem.library == "cublas":
+        return
+    seen: set[str] = set()
+    irregular: set[str] = set()
+    for case in trial.cases:
+        for name, value in zip(trial.problem.arguments, trial.given(case), strict=True):
+            tensors = tensors_in((value,))
+            seen |= {name} if any(tensor.dim() for tensor in tensors) else set()
+            if any(tensor.storage_offset() and 1 not in tensor.stride() for tensor in tensors):
+                irregular.add(name)
+    if seen - irregular:
+        yield f"no case has {', '.join(sorted(seen - irregular))} with a storage offset and no stride of 1"
+
+
+def ranks(trial: Trial) -> Iterator[str]:
+    """Where the contract says "any rank", some case has rank five, and elsewhere none does."""
+    if trial.problem.library != "aten":
+        return
+    has_five = any(tensor.dim() == 5 for case in trial.cases for tensor in tensors_in(trial.given(case)))
+    if has_five is not ("any rank" in trial.described.contract.lower()):
+        yield f"the docstring should say 'any rank' exactly where a case has rank 5; one has: {has_five}"
+
+
+def _listed(names: object) -> str:
+    return ", ".join(sorted(map(str, names))) or "none"  # type: ignore[call-overload]

@@ -1,0 +1,249 @@
+"""Answers that are wrong on purpose: for each some case must tell it from the truth.
+
+A lie is a function of a trial and a case that makes outputs, or None where the case offers nothing to make them of.
+`ProblemDefinition.cannot_reject` names lies that an operator cannot reject by its nature, with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from engine.model import Case, Determinism, DType, Tier
+from problems.kit import torch
+from problems.rules.trial import OTHER_SEED, Trial
+from problems.rules.values import each_tensor, form_of, has_fractions, tensors_in, widened
+
+if TYPE_CHECKING:
+    from problems.rules.values import Outputs
+
+Lie: TypeAlias = "Callable[[Trial, Case], Outputs | None]"
+
+
+def zeros(trial: Trial, case: Case) -> Outputs | None:
+    """Zeros."""
+    return tuple(map(torch.zeros_like, trial.expected(case)))
+
+
+def ones(trial: Trial, case: Case) -> Outputs | None:
+    """Ones."""
+    return tuple(map(torch.ones_like, trial.expected(case)))
+
+
+def mean(trial: Trial, case: Case) -> Outputs | None:
+    """The mean of the answer, everywhere."""
+    return tuple(
+        torch.full_like(output, widened(output).mean().nan_to_num(0.0, 0.0, 0.0).item())
+        for output in trial.expected(case)
+    )
+
+
+def backwards(trial: Trial, case: Case) -> Outputs | None:
+    """The answer with its elements in the opposite order."""
+    return tuple(output.flatten().flip(0).view(output.shape) for output in trial.expected(case))
+
+
+def tail_missing(trial: Trial, case: Case) -> Outputs | None:
+    """The answer without its last element, which is 0; None where it is so in every output."""
+    answers = tuple(output.clone(memory_format=torch.contiguous_format) for output in trial.expected(case))
+    tails = [answer.view(-1)[-1:] for answer in answers]
+    if not any(bool((tail != 0).any()) for tail in tails):
+        return None
+    for tail in tails:
+        tail.zero_()
+    return answers
+
+
+def unchanged_input(trial: Trial, case: Case) -> Outputs | None:
+    """For each output the first argument that could be taken for it; None where one has no such argument."""
+    tensors = tensors_in(trial.given(case))
+    answers = []
+    for wanted in trial.expected(case):
+        alike = [tensor for tensor in tensors if form_of((tensor,)) == form_of((wanted,))]
+        if not alike:
+            return None
+        answers.append(alike[0])
+    return tuple(answers)
+
+
+def untouched_arguments(trial: Trial, case: Case) -> Outputs | None:
+    """What an entry leaves that does nothing, where it returns nothing but what it was given."""
+    if not trial.problem.mutates:
+        return None
+    written = trial.written(trial.given(case))
+    return (*written[: trial.problem.returns], *written)
+
+
+def answer_to_other_inputs(trial: Trial, case: Case) -> Outputs | None:
+    """The answer to the inputs of another seed."""
+    answer = trial.expected(case, OTHER_SEED)
+    return answer if form_of(answer) == form_of(trial.expected(case)) else None
+
+
+def answer_of_another_case(trial: Trial, case: Case) -> Outputs | None:
+    """The answer of the first other case that has outputs of the same shapes and dtypes, to another seed."""
+    form = form_of(trial.expected(case))
+    for other in trial.cases:
+        if other.name != case.name and form_of(trial.expected(other)) == form:
+            return trial.expected(other, OTHER_SEED)
+    return None
+
+
+def bfloat16_arithmetic(trial: Trial, case: Case) -> Outputs | None:
+    """Inputs that went through bfloat16, where float32 was asked for."""
+    return _from_degraded(trial, case, torch.float32, lambda x: x.bfloat16().float())
+
+
+def tensorfloat32_arithmetic(trial: Trial, case: Case) -> Outputs | None:
+    """Inputs cut to the ten mantissa bits of TF32, where float32 was asked for."""
+    return _from_degraded(
+        trial, case, torch.float32, lambda x: (x.contiguous().view(torch.int32) & ~0x1FFF).view(torch.float32)
+    )
+
+
+def single_arithmetic(trial: Trial, case: Case) -> Outputs | None:
+    """Inputs that went through float32, where float64 was asked for."""
+    return _from_degraded(trial, case, torch.float64, lambda x: x.float().double())
+
+
+def nan_dropped(trial: Trial, case: Case) -> Outputs | None:
+    """Eager's answer where every NaN of the inputs is taken for 0."""
+    return _from_changed(trial, case, torch.isnan, lambda x: x.masked_fill(x.isnan(), 0.0))
+
+
+def infinities_clamped(trial: Trial, case: Case) -> Outputs | None:
+    """Eager's answer where every infinity of the inputs is taken for the largest finite number."""
+    return _from_changed(trial, case, torch.isinf, lambda x: x.nan_to_num(nan=math.nan))
+
+
+def _from_degraded(
+    trial: Trial, case: Case, precision: torch.dtype, degraded: Callable[[torch.Tensor], torch.Tensor]
+) -> Outputs | None:
+    """Eager's answer to inputs whose floats of `precision`, or complex numbers of such, have lost digits."""
+    dtypes = {torch.float32: (DType.FLOAT32, DType.COMPLEX64), torch.float64: (DType.FLOAT64, DType.COMPLEX128)}
+    if case.dtype not in dtypes[precision]:
+        return None
+
+    def changed(x: torch.Tensor) -> torch.Tensor:
+        parts = torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
+        if parts.dtype != precision:
+            return x
+        return torch.view_as_complex(degraded(parts)) if x.is_complex() else degraded(parts)
+
+    return trial.eager_on(each_tensor(trial.copies(case), changed))
+
+
+def _from_changed(
+    trial: Trial,
+    case: Case,
+    chosen: Callable[[torch.Tensor], torch.Tensor],
+    changed: Callable[[torch.Tensor], torch.Tensor],
+) -> Outputs | None:
+    """Eager's answer to changed floats; None where none of them has a `chosen` element."""
+    floats = [tensor for tensor in tensors_in(trial.given(case)) if _is_plain_float(tensor)]
+    if not any(bool(chosen(tensor).any()) for tensor in floats):
+        return None
+    return trial.eager_on(each_tensor(trial.copies(case), lambda x: changed(x) if _is_plain_float(x) else x))
+
+
+def _is_plain_float(tensor: torch.Tensor) -> bool:
+    """Whether torch has arithmetic for it."""
+    return has_fractions(tensor) and tensor.element_size() > 1
+
+
+LIES: tuple[Lie, ...] = (
+    zeros,
+    ones,
+    mean,
+    backwards,
+    tail_missing,
+    unchanged_input,
+    untouched_arguments,
+    answer_to_other_inputs,
+    answer_of_another_case,
+    bfloat16_arithmetic,
+    tensorfloat32_arithmetic,
+    single_arithmetic,
+)
+MISTAKES: tuple[Lie, ...] = (nan_dropped, infinities_clamped)
+"""Lies that every floating operator must have a case for."""
+
+
+def rejected_lies(trial: Trial) -> Iterator[str]:
+    """Each lie is rejected by some case, and by a SMOKE case where one can tell it."""
+    for lie in LIES:
+        name = _name(lie)
+        if name in trial.problem.cannot_reject:
+            continue
+        told, caught = _tiers(trial, lie)
+        if told and not caught:
+            yield f"the lie {name} is rejected by no case"
+        elif Tier.SMOKE in told and Tier.SMOKE not in caught:
+            yield f"the lie {name} is rejected by no SMOKE case"
+
+
+def rejected_mistakes(trial: Trial) -> Iterator[str]:
+    """A floating operator rejects an answer that drops NaN, and one that clamps infinities."""
+    if not any(_is_plain_float(one) for case in trial.cases for one in tensors_in(trial.given(case))):
+        return
+    for mistake in MISTAKES:
+        name = _name(mistake)
+        if name in trial.problem.cannot_reject:
+            continue
+        told, caught = _tiers(trial, mistake)
+        if not told:
+            yield f"no case has inputs for the mistake {name}"
+        elif not caught:
+            yield f"the mistake {name} is rejected by no case"
+
+
+def reasons(trial: Trial) -> Iterator[str]:
+    """`cannot_reject` names lies that there are, with a reason each."""
+    known = {_name(lie) for lie in (*LIES, *MISTAKES)}
+    for name, reason in trial.problem.cannot_reject.items():
+        if name not in known:
+            yield f"cannot_reject names {name!r}, which is no lie; lies are {', '.join(sorted(known))}"
+        if not reason:
+            yield f"cannot_reject has no reason for {name}"
+
+
+def private_copies_rejected(trial: Trial) -> Iterator[str]:
+    """An answer that is left in a private copy of an argument that is not contiguous is rejected by some case."""
+    if trial.problem.determinism is Determinism.RANDOM or "untouched_arguments" in trial.problem.cannot_reject:
+        return
+    for name in trial.problem.mutates:
+        position = trial.problem.arguments.index(name)
+        told = caught = False
+        for case in trial.cases:
+            value = trial.given(case)[position]
+            if not isinstance(value, torch.Tensor) or value.is_contiguous():
+                continue
+            written = trial.written(trial.given(case))
+            number = next(place for place, tensor in enumerate(written) if tensor is value) - len(written)
+            honest = list(trial.expected(case))
+            honest[number] = value
+            told, caught = True, not trial.accepts(case, tuple(honest))
+            if caught:
+                break
+        if told and not caught:
+            yield f"no case rejects an answer in a private copy of {name}"
+
+
+def _tiers(trial: Trial, lie: Lie) -> tuple[set[Tier], set[Tier]]:
+    """The tiers of cases where the lie was told, and of those that rejected it; ends with the first that suffices."""
+    told: set[Tier] = set()
+    caught: set[Tier] = set()
+    for case in trial.cases:
+        answers = lie(trial, case)
+        if answers is None:
+            continue
+        told.add(case.tier)
+        if not trial.accepts(case, answers):
+            caught.add(case.tier)
+            return told, caught
+    return told, caught
+
+
+def _name(lie: Lie) -> str:
+    return lie.__name__

@@ -1,0 +1,122 @@
+"""One problem on trial: its inputs, expected outputs and honest answers, each made once for all rules.
+
+Answers are compared by the rule of `engine.model.Tolerance`, written once more on purpose: a fault of the judge's
+comparer must not hide a fault of a tolerance.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from engine.judge.inputs.copies import private_copies
+from engine.model import CalledCase, Case, ProblemDefinition, Tier
+from engine.problem_source import ProblemDescription
+from problems.kit import torch
+from problems.rules.values import as_tuple, form_of, same_values, tensors_in, widened
+
+if TYPE_CHECKING:
+    from engine.model import Arguments, Tolerance
+    from problems.rules.values import Outputs
+
+SEED, OTHER_SEED = 11, 23
+QUICK_TIERS = (Tier.SMOKE, Tier.FULL)
+
+
+class Trial:
+    """A problem, its description, and what its functions made so far; to be dropped after the last rule."""
+
+    def __init__(self, problem: ProblemDefinition, described: ProblemDescription) -> None:
+        self.problem, self.described = problem, described
+        self._given: dict[tuple[str, int], Arguments] = {}
+        self._expected: dict[tuple[str, int], Outputs] = {}
+        self._answers: dict[str, Outputs] = {}
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """The cases of the quick tiers, SMOKE first."""
+        quick = [case for case in self.problem.cases if case.tier in QUICK_TIERS]
+        return tuple(sorted(quick, key=lambda case: QUICK_TIERS.index(case.tier)))
+
+    def made(self, case: Case, seed: int = SEED) -> Arguments:
+        """New arguments of this seed."""
+        return tuple(self.problem.make_inputs(case, torch.Generator().manual_seed(seed)))
+
+    def given(self, case: Case, seed: int = SEED) -> Arguments:
+        """The arguments of this seed, to be looked at and never written."""
+        key = case.name, seed
+        if key not in self._given:
+            self._given[key] = self.made(case, seed)
+        return self._given[key]
+
+    def copies(self, case: Case, seed: int = SEED) -> Arguments:
+        """The arguments of this seed, to be written."""
+        return private_copies(self.given(case, seed))
+
+    def expected(self, case: Case, seed: int = SEED) -> Outputs:
+        """What the reference makes of the arguments of this seed."""
+        key = case.name, seed
+        if key not in self._expected:
+            self._expected[key] = as_tuple(self.problem.reference(*self.copies(case, seed)))
+        return self._expected[key]
+
+    def answers(self, case: Case) -> Outputs:
+        """What eager makes of the arguments."""
+        if case.name not in self._answers:
+            self.answers_on(case, self.copies(case))
+        return self._answers[case.name]
+
+    def answers_on(self, case: Case, arguments: Arguments) -> Outputs:
+        """The same on these copies of the arguments, kept as the answers of the case."""
+        self._answers[case.name] = self.eager_on(arguments)
+        return self._answers[case.name]
+
+    def eager_on(self, arguments: Arguments) -> Outputs:
+        """What eager returns for these arguments, then what it leaves in those that it writes."""
+        returned = as_tuple(self.problem.eager(*arguments))
+        count = self.problem.returns
+        if count is not None and len(returned) != count:
+            raise ValueError(f"eager returns {len(returned)} tensors, the problem says {count}")
+        return (*returned, *self.written(arguments))
+
+    def written(self, arguments: Arguments) -> list[torch.Tensor]:
+        """The tensors among these arguments that are written in place."""
+        by_name = dict(zip(self.problem.arguments, arguments, strict=True))
+        return tensors_in(by_name[name] for name in self.problem.mutates)
+
+    def accepts(self, case: Case, got: Outputs) -> bool:
+        """Whether these outputs are right.
+
+        Raises:
+            ValueError: they have other shapes or dtypes than the expected ones.
+        """
+        wanted = self.expected(case)
+        if form_of(got) != form_of(wanted):
+            raise ValueError(f"{case.name}: outputs are {form_of(got)}, the reference has {form_of(wanted)}")
+        if self.problem.compare is not None:
+            called = CalledCase(case=case, arguments=self.given(case), outputs=got, expected=wanted)
+            return not any(bool(match.wrong.any()) for match in self.problem.compare(called))
+        tolerance = self.problem.tolerance(case)
+        return all(within(tolerance, *pair) for pair in zip(got, wanted, strict=True))
+
+
+def within(tolerance: Tolerance, got: torch.Tensor, wanted: torch.Tensor) -> bool:
+    """Whether every element of one output is right; both are of one shape and dtype."""
+    if not has_tolerance(tolerance, wanted):
+        return same_values(got, wanted)
+    got, wanted = widened(got), widened(wanted)
+    finite = wanted.isfinite()
+    if not same_values(got[~finite], wanted[~finite]):
+        return False
+    return bool(((got[finite] - wanted[finite]).abs() <= allowed(tolerance, wanted[finite])).all())
+
+
+def has_tolerance(tolerance: Tolerance, wanted: torch.Tensor) -> bool:
+    """Whether anything but equality is right: integers and booleans have none."""
+    return wanted.dtype.is_floating_point or wanted.dtype.is_complex
+
+
+def allowed(tolerance: Tolerance, wanted: torch.Tensor) -> torch.Tensor:
+    """How far each element may be from these finite values, in float64."""
+    scale = wanted.abs().square().mean().sqrt().nan_to_num()
+    return tolerance.relative * wanted.abs() + tolerance.absolute * scale

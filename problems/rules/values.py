@@ -1,0 +1,103 @@
+"""Arguments and outputs as the rules look at them: lists, PointerArrays and numbers alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from engine.model import PointerArray
+from problems.kit import torch
+
+if TYPE_CHECKING:
+    from engine.model import Arguments, Returned, Value
+
+    Outputs: TypeAlias = tuple[torch.Tensor, ...]
+
+
+def tensors_in(values: Iterable[Value]) -> list[torch.Tensor]:
+    """The tensors among these values, in sequences and PointerArrays too, in order; one that repeats comes once."""
+    found: list[torch.Tensor] = []
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif isinstance(value, list | tuple):
+            found += tensors_in(value)
+        elif isinstance(value, PointerArray):
+            found += dict.fromkeys(value.tensors)
+    return found
+
+
+def each_tensor(arguments: Arguments, changed: Callable[[torch.Tensor], torch.Tensor]) -> Arguments:
+    """The arguments with every tensor changed."""
+    return tuple(_changed(value, changed) for value in arguments)
+
+
+def _changed(value: Value, changed: Callable[[torch.Tensor], torch.Tensor]) -> Value:
+    if isinstance(value, torch.Tensor):
+        return changed(value)
+    if isinstance(value, PointerArray):
+        return PointerArray(tensors=tuple(map(changed, value.tensors)))
+    if isinstance(value, list):
+        return [_changed(item, changed) for item in value]
+    return tuple(_changed(item, changed) for item in value) if isinstance(value, tuple) else value
+
+
+def as_tuple(returned: Returned) -> Outputs:
+    """What an entry or a reference returned as tensors; a Python number as a 0-d tensor of its widest dtype."""
+    if isinstance(returned, torch.Tensor):
+        return (returned,)
+    if isinstance(returned, bool | int | float | complex):
+        dtypes = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
+        return (torch.tensor(returned, dtype=dtypes[type(returned)]),)
+    return tuple(returned or ())
+
+
+def same_values(left: object, right: object) -> bool:
+    """Equal element for element, NaN to NaN."""
+    if isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor):
+        same = form_of((left,)) == form_of((right,))
+        return same and bool(((left == right) | (left != left) & (right != right)).all())
+    if isinstance(left, PointerArray) and isinstance(right, PointerArray):
+        return same_values(left.tensors, right.tensors)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(same_values, left, right))
+    if isinstance(left, float) and isinstance(right, float):
+        return left == right or (math.isnan(left) and math.isnan(right))
+    return left == right
+
+
+def form_of(outputs: Iterable[torch.Tensor]) -> list[tuple[tuple[int, ...], torch.dtype]]:
+    """Shape and dtype of each."""
+    return [(tuple(output.shape), output.dtype) for output in outputs]
+
+
+def bytes_of(values: Iterable[Value]) -> int:
+    """What the tensors among these values take, element by element."""
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors_in(values))
+
+
+def is_occupied(tensor: torch.Tensor) -> bool:
+    """Whether there is memory behind it."""
+    return tensor.untyped_storage().nbytes() > 0
+
+
+def has_fractions(tensor: torch.Tensor) -> bool:
+    """Whether it holds floats or complex numbers."""
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def widened(values: torch.Tensor) -> torch.Tensor:
+    """The same values in float64 or complex128."""
+    return values.to(torch.complex128 if values.is_complex() else torch.float64)
+
+
+def truncated_to(answer: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """`answer` in the dtype of `wanted`, cut off where hardware would round."""
+    if answer.dtype == wanted.dtype:
+        return answer
+    if wanted.dtype == torch.bfloat16:
+        return (answer.contiguous().view(torch.int32) & ~0xFFFF).view(torch.float32).bfloat16()
+    rounded = answer.half()
+    is_above = (rounded.float().abs() > answer.abs()) & rounded.isfinite()  # what overflows is inf nevertheless
+    return torch.where(is_above, torch.nextafter(rounded, torch.zeros_like(rounded)), rounded)
