@@ -1,4 +1,4 @@
-"""Every problem of the catalogue keeps the rules of problems/rules, each of them in one pass that shares its tensors."""
+"""Every problem of the catalogue keeps the rules of problems/rules, in one pass that shares its tensors."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _finite(case: Any, rng: torch.Generator) -> Any:  # Any: as above
 
 
 BREACHES: tuple[tuple[str, Made, str], ...] = (
-    ("description", {"summary": "another"}, "summary is 'SiLU"),
+    ("description", {"summary": "another"}, "summary is 'x*sigmoid"),
     ("signature", {"signature": "silu(self: Tensor)"}, "the signature has no return annotation"),
     ("signature", {"entry": "swish"}, "entry 'swish'"),
     ("tiers", {"cases": tuple(one for one in SILU.cases if one.tier is not Tier.BENCH)}, "0 bench cases"),
@@ -79,8 +79,8 @@ def test_broken_problem_breaks_the_rule(rule: str, changes: Made, text: str) -> 
 def test_reason_excuses_a_lie() -> None:
     loose: Made = {"tolerance": lambda case: Tolerance(relative=2.0, absolute=9.0)}
     excused = replace(SILU, **loose, cannot_reject={"zeros": "anything is right"})
-    assert "the lie zeros is rejected by no case" in [text for _, text in found(replace(SILU, **loose))]
-    assert "the lie zeros is rejected by no case" not in [text for _, text in found(excused)]
+    assert "the lie zeros is rejected by no SMOKE case" in [text for _, text in found(replace(SILU, **loose))]
+    assert "the lie zeros is rejected by no SMOKE case" not in [text for _, text in found(excused)]
 
 
 def test_exception_of_a_problem_is_a_complaint_of_the_rule() -> None:
