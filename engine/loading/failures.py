@@ -17,7 +17,7 @@ from triton.runtime.errors import InterpreterError, OutOfResources, PTXASError
 from engine import protocol
 from engine.loading.loader import NoEntryError
 from engine.loading.missing import missing
-from engine.loading.raised import InterpreterLimitError, StrayStoreError
+from engine.loading.raised import InterpreterLimitError, KernelError, StrayStoreError
 from engine.model import OutOfBounds
 
 _TRACE_CHARACTERS = 20_000
@@ -164,7 +164,7 @@ def _message(error: BaseException) -> str:
     text = _words(str, told or error).strip()
     if isinstance(error, SystemExit):
         return f"it called sys.exit({_words(repr, error.code)}); a candidate returns, it does not exit"
-    is_sentence = isinstance(error, NoEntryError | StrayStoreError | NeedsGpuError)
+    is_sentence = isinstance(error, NoEntryError | StrayStoreError | NeedsGpuError | KernelError)
     if is_sentence or isinstance(getattr(error, "report", None), OutOfBounds):
         return text
     told = f"{type(error).__name__}: {text}" if text else type(error).__name__
@@ -191,7 +191,7 @@ def _words(show: Callable[[object], str], value: object) -> str:
 
 def _line(chain: list[BaseException], filename: str) -> int | None:
     for error in reversed(chain):
-        if isinstance(error, NeedsGpuError) and error.line is not None:
+        if isinstance(error, NeedsGpuError | KernelError) and error.line is not None:
             return error.line
         if isinstance(error, CompilationError) and (line := compilation_line(error, filename)) is not None:
             return line

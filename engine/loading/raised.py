@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from engine.model import OutOfBounds
+
 
 class InterpreterLimitError(NotImplementedError):
     """The interpreter cannot do what a GPU can; the candidate is not at fault."""
@@ -9,3 +11,23 @@ class InterpreterLimitError(NotImplementedError):
 
 class StrayStoreError(Exception):
     """Something was written behind a tensor that the candidate made."""
+
+
+class KernelError(Exception):
+    """A kernel failed at `line` of the candidate's file; None where the line is in another file."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class OutOfBoundsError(KernelError):
+    """A kernel was about to access memory outside every tensor of its launch."""
+
+    def __init__(self, report: OutOfBounds) -> None:
+        super().__init__(
+            f"out-of-bounds {report.access} in {report.kernel}: {report.tensor}[{report.index}], "
+            f"but {report.tensor} has {report.elements} elements (program {report.program})",
+            report.location.line if report.location is not None else None,
+        )
+        self.report = report

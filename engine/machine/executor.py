@@ -37,8 +37,8 @@ def execute(
 ) -> Execution:
     """Run the kernel for every program of `grid`; storages of `memory` change in place.
 
-    `arguments` are those of the kernel's function, in order.  With seed 0 programs run in ascending order, with any
-    other in a permutation that it chooses.
+    `arguments` are those of the kernel's function, in order.  With seed 0 programs run in ascending order, with a
+    negative one in descending order, with any other in a permutation that it chooses.
 
     Raises:
         UnsupportedError: an operation, type or form that the machine does not execute; memory is unchanged.
@@ -87,7 +87,9 @@ def _chunks(module: Module, programs: int, limits: Limits, seed: int) -> list[Ar
         return []
     if waits_for_programs(module):
         return list(np.arange(programs)[:, None])
-    order = np.arange(programs) if seed == 0 else np.random.default_rng(seed).permutation(programs)
+    order = np.arange(programs)
+    if seed:
+        order = order[::-1] if seed < 0 else np.random.default_rng(seed).permutation(programs)
     together = max(1, limits.chunk_elements // largest_tensor(module))
     return [order[first : first + together] for first in range(0, programs, together)]
 

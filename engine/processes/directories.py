@@ -18,6 +18,7 @@ from pathlib import Path
 
 from engine.model import Limits
 from engine.sandbox.confinement import Confinement
+from engine.sandbox.variables import MACHINE_VARIABLE
 
 _KEPT_VARIABLES = (
     "PATH",
@@ -178,7 +179,7 @@ def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Pa
     kept["TRITON_CACHE_DIR"] = str(folder / "triton")
     kept["HOME"] = str(folder)
     if interpreted:
-        kept["TRITON_INTERPRET"] = "1"
+        kept[MACHINE_VARIABLE] = "1"
     return kept
 
 

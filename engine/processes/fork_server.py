@@ -28,7 +28,7 @@ import msgspec
 from engine.sandbox import linux
 from engine.sandbox.confinement import Confinement, confine
 from engine.sandbox.inherited import settle_inherited
-from engine.sandbox.variables import DRIVER_VARIABLE, WARM_TARGET_VARIABLE
+from engine.sandbox.variables import DRIVER_VARIABLE, MACHINE_VARIABLE, WARM_TARGET_VARIABLE
 
 MAX_MESSAGE_BYTES = 1 << 16
 _SWEEP_S = 30.0  # against what forks as fast as it is killed; each look finds all that there is
@@ -100,10 +100,10 @@ def _import_everything() -> None:
     import engine.judge.main
     import engine.worker.main
 
-    if os.environ.get("TRITON_INTERPRET") == "1":
-        import torch
+    if os.environ.get(MACHINE_VARIABLE) == "1":
+        import engine.worker.cpu_driver.warm
 
-        engine.worker.main.warm_up(torch.device("cpu"))
+        engine.worker.cpu_driver.warm.warm_up(os.environ[WARM_TARGET_VARIABLE])
     else:
         engine.compiler.main.warm_up(os.environ[WARM_TARGET_VARIABLE])
     if os.environ.get(DRIVER_VARIABLE) == "cuda":

@@ -25,6 +25,7 @@ from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
 from engine.sandbox.variables import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
 from engine.worker import semaphores
+from engine.worker.cpu_driver.launcher import Launches
 from engine.worker.launches import published
 from engine.worker.launches.dry_run import DryRun
 from engine.worker.launches.recorder import LaunchRecorder
@@ -42,7 +43,7 @@ from engine.worker.monitor.race_witness import Meetings
 from engine.worker.monitor.recent_outputs import Recalls
 from engine.worker.timing import Stopwatch
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
-from engine.worker.triton_interpreter.interpreter import Guard
+from engine.worker.triton_interpreter.interpreter import Interpreter
 from engine.worker.triton_interpreter.program_order import Disorder
 
 _WARM_DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.int64)
@@ -68,8 +69,6 @@ def warm_up(device: torch.device) -> None:
     """
     with Poison(0):
         warm_kernel.run(device)
-    if device.type == "cpu":
-        return
     edges = GuardZones(0, device)
     with edges, Poison(0):
         made = tuple(torch.empty(_WARM_ELEMENTS, dtype=dtype, device=device) for dtype in _WARM_DTYPES)
@@ -89,21 +88,21 @@ class _Worker:
         self._host_code = HostCode()
         semaphores.install()
         self._gpu_need = GpuNeed()
-        self._guard: Guard | None = None
+        self._launches: Launches | None = None
         self._tuning: Tuning | None = None
         self._recorder: LaunchRecorder | None = None
         if device.type == "cpu":
-            self._guard = Guard(
-                self._book,
-                self._withholding,
-                self._disorder,
-                self._meetings,
-                self._provenance,
-                self._host_code,
-                self._gpu_need,
+            self._launches = Launches(
+                book=self._book,
+                withholding=self._withholding,
+                disorder=self._disorder,
+                provenance=self._provenance,
+                gpu_need=self._gpu_need,
+                interpreter=Interpreter(disorder=self._disorder, meetings=self._meetings, host_code=self._host_code),
             )
-            self._guard.install()
+            self._launches.install()
             self._gpu_need.install()
+            self._tuning = Tuning()
             torch.set_num_threads(1)  # small tensors; the other cores belong to the judge, the compiler and the user
         else:
             published.read_from(_warm_cache())
@@ -179,9 +178,9 @@ class _Worker:
 
     def _load(self, command: protocol.Load) -> protocol.AnyReply:
         self._filename = command.path
-        if self._guard is not None:
-            self._guard.watch(command.path)
-            self._guard.refuse_as(command.target)
+        if self._launches is not None:
+            self._launches.watch(command.path)
+            self._launches.specialise_for(command.target)
             self._gpu_need.watch(command.path)
         if command.shelves:
             published.read_from(_warm_cache(), *map(Path, command.shelves))
@@ -207,8 +206,8 @@ class _Worker:
         if self._tuning is not None:
             self._tuning.briefly()  # what is called after the benchmark is not timed
         storages = self._memory.storages(command.arena)
-        if self._guard is not None:
-            self._guard.allow({f"storage {i}": part for i, part in enumerate(storages)})
+        if self._launches is not None:
+            self._launches.allow({f"storage {i}": part for i, part in enumerate(storages)})
         arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
         values = [tensors.value_of(spec, storages) for spec in command.arguments]
         edges = GuardZones(command.poison, self._device) if self._has_edges(command) else None

@@ -17,7 +17,7 @@ from triton.runtime.jit import mangle_type
 from engine.model import Launch, specialisation
 from engine.protocol import MOST_LAUNCHES
 
-_OPTIONS = ("num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
+OPTIONS = ("num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _DEFAULT_WARPS, _DEFAULT_STAGES = 4, 3
 
 
@@ -101,7 +101,7 @@ def describe(
         num_stages=_number(kwargs.get("num_stages"), _DEFAULT_STAGES),
         grid=grid,
         line=code.co_firstlineno,
-        options={name: repr(kwargs[name]) for name in _OPTIONS if kwargs.get(name) is not None},
+        options={name: repr(kwargs[name]) for name in OPTIONS if kwargs.get(name) is not None},
     )
 
 

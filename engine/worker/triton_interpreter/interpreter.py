@@ -1,56 +1,33 @@
-"""Triton's interpreter, made safe to point at broken kernels.
+"""Triton's interpreter, made safe to point at broken kernels: what runs a kernel that the machine does not support.
 
-Every load, store and atomic is checked against the tensors of its launch before it touches memory,
-an autotuned kernel runs with its first configuration that works, and launches are recorded.  Patches
-Triton's own classes in this process, for triton 3.6 to 3.9; never used outside a worker.
+Every load, store and atomic is checked against the tensors of its launch before it touches memory.  Patches
+classes of Triton's interpreter in this process, for triton 3.6 to 3.9; never used outside a worker.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
 import numpy as np
 import torch
-import triton.language as tl
 from triton.runtime import interpreter as triton_interpreter
-from triton.runtime.autotuner import Autotuner
-from triton.runtime.jit import mangle_type
+from triton.runtime.errors import InterpreterError
+from triton.runtime.interpreter import GridExecutor, InterpretedFunction
 
+from engine.loading.raised import OutOfBoundsError
 from engine.model import Location, OutOfBounds
-from engine.worker.launches.records import LaunchBook, bound_arguments, is_constexpr, parts_of
-from engine.worker.launches.withholding import Withholding
+from engine.worker.launches.records import is_constexpr, parts_of
 from engine.worker.monitor.host_code import HostCode
-from engine.worker.monitor.memory_tracker import MemoryTracker
 from engine.worker.monitor.race_witness import Deed, Meetings
-from engine.worker.triton_interpreter import (
-    bfloat16,
-    combining,
-    float_arguments,
-    handles,
-    jit_attributes,
-    libdevice,
-    loop_values,
-)
-from engine.worker.triton_interpreter.gpu_need import GpuNeed
+from engine.worker.triton_interpreter import bfloat16, combining, float_arguments, libdevice, loop_values
+from engine.worker.triton_interpreter.language import interpreting
 from engine.worker.triton_interpreter.program_order import Disorder
-from engine.worker.triton_interpreter.refusals import Refusals, is_refusal
 
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
-
-
-class OutOfBoundsError(Exception):
-    """A kernel was about to touch memory outside every tensor of its launch."""
-
-    def __init__(self, report: OutOfBounds) -> None:
-        super().__init__(
-            f"out-of-bounds {report.access} in {report.kernel}: {report.tensor}[{report.index}], "
-            f"but {report.tensor} has {report.elements} elements (program {report.program})"
-        )
-        self.report = report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,42 +40,27 @@ class _Extent:
     element_bytes: int
 
 
-class Guard:
-    """Checks the memory accesses of interpreted kernels; one per process, installed once."""
+class Interpreter:
+    """Runs kernels in Triton's interpreter and checks their memory accesses; one per process."""
 
     def __init__(
-        self,
-        book: LaunchBook,
-        withholding: Withholding | None = None,
-        disorder: Disorder | None = None,
-        meetings: Meetings | None = None,
-        provenance: MemoryTracker | None = None,
-        host_code: HostCode | None = None,
-        gpu_need: GpuNeed | None = None,
+        self, *, disorder: Disorder | None = None, meetings: Meetings | None = None, host_code: HostCode | None = None
     ) -> None:
-        self._book = book
-        self._withholding = withholding or Withholding()
         self._disorder = disorder or Disorder(torch.device("cpu"))
         self._meetings = meetings or Meetings()
-        self._provenance = provenance or MemoryTracker()
         self._host_code = host_code or HostCode()
-        self._gpu_need = gpu_need or GpuNeed()
         self._filename = ""
         self._kernel = ""
         self._extents: tuple[_Extent, ...] = ()
         self._always: tuple[_Extent, ...] = ()
         self._made_pointers = False
-        self._refusals: Refusals | None = None
 
     def install(self) -> None:
-        """Patch Triton's interpreter and autotuner in this process."""
+        """Patch Triton's interpreter in this process."""
         bfloat16.install()
         combining.install()
         float_arguments.install()
         loop_values.install()
-        libdevice.install()
-        handles.install()
-        jit_attributes.install()
         builder = triton_interpreter.InterpreterBuilder
         for name, access, pointer_at, mask_at in (
             ("create_masked_load", "load", 0, 1),
@@ -110,67 +72,47 @@ class Guard:
         builder.create_int_to_ptr = self._noting_pointers(builder.create_int_to_ptr)
         builder.create_splat = _keeping_booleans(builder.create_splat)
         builder.set_grid_idx = self._disorder.moving(builder.set_grid_idx)
-        executor = triton_interpreter.GridExecutor
-        executor.__call__ = self._recorded(executor.__call__)
-        Autotuner.run = _run_first_valid
-        triton_interpreter._patch_lang = _patch_once(triton_interpreter._patch_lang)
-        mangle_type(0)  # the first question of a type imports Triton's other languages, which takes 0.1 s
+        libdevice.functions()
 
     def watch(self, filename: str) -> None:
         """Accesses are attributed to lines of this file."""
         self._filename = filename
 
-    def refuse_as(self, target: str | None) -> None:
-        """Refuse what this GPU would refuse to launch; None refuses nothing."""
-        self._refusals = Refusals(target) if target is not None else None
-
-    def allow(self, storages: dict[str, torch.Tensor]) -> None:
+    def allow(self, storages: Mapping[str, torch.Tensor]) -> None:
         """Also these storages may be touched, by launches that make pointers of integers that they read."""
         self._always = tuple(_extent(name, storage) for name, storage in storages.items() if storage.numel())
 
-    def _recorded(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        def recorded(executor: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._gpu_need.skips():
-                return None
-            # Triton compares the annotation's text, which is quoted twice where the file quotes it.
-            executor.constexprs = [name for name in executor.arg_names if is_constexpr(executor.fn, name)]
-            bound = bound_arguments(executor.fn, args, kwargs)
-            hooks, executor.pre_run_hooks = getattr(executor, "pre_run_hooks", ()), ()
-            for hook in hooks:  # here, for nothing of the candidate's runs in the launch, and none of it is withheld
-                hook(*args, **{name: value for name, value in kwargs.items() if name in bound})
-            if self._withholding.withholds(executor.fn):
-                return None
-            news = self._host_code.look(executor.fn, bound)
-            grid = executor.grid(bound) if callable(executor.grid) else executor.grid
-            grid = self._refusals.grid(grid) if self._refusals is not None else tuple(int(size) for size in grid)
-            if self._refusals is not None:
-                self._refusals.check(executor.fn, args, kwargs, grid)
-            executor.grid = grid  # evaluated here as well
-            outer = self._kernel, self._extents
-            self._kernel, self._made_pointers = executor.fn.__name__, False
-            parts = dict(part for name, value in bound.items() for part in parts_of(name, value))
-            self._extents = tuple(
-                _extent(name, base) for name, value in parts.items() if (base := _tensor_of(value)) is not None
-            )
-            self._meetings.begin_launch()
-            try:
-                values = parts.values()
-                told = (*values, *news)
-                name = executor.fn.__name__
-                with self._provenance.launch(told, name), self._withholding.launching(executor.fn, values):
-                    result = call(executor, *args, **kwargs)
-            except Exception as error:
-                if _caused_by_bounds(error):  # anything else may be a configuration that autotuning passes over
-                    self._book.record(executor.fn, args, kwargs, grid)
-                raise
-            finally:
-                if self._made_pointers:
-                    self._provenance.lose_sight()
-                self._kernel, self._extents = outer
-            self._book.record(executor.fn, args, kwargs, grid)
-            return result
+    def news(self, function: Callable[..., Any], values: Mapping[str, Any]) -> tuple[object, ...]:
+        """Note what a kernel calls of Python; constants that changed since its first launch."""
+        return self._host_code.look(function, values)
 
-        return recorded
+    def run(self, function: Callable[..., Any], values: Mapping[str, Any], grid: tuple[int, int, int]) -> bool:
+        """Run a kernel for all programs of `grid`; whether it made pointers of integers.
+
+        Raises:
+            OutOfBoundsError: an access outside every tensor of the launch.
+            InterpreterError: what the kernel's own code raised, as its cause.
+        """
+        parts = dict(part for name, value in values.items() for part in parts_of(name, value))
+        outer = self._kernel, self._extents
+        self._kernel, self._made_pointers = function.__name__, False
+        self._extents = tuple(
+            _extent(name, base) for name, value in parts.items() if (base := _tensor_of(value)) is not None
+        )
+        self._meetings.begin_launch()
+        try:
+            with interpreting():
+                executor = GridExecutor(InterpretedFunction(function).rewrite(), list(values), grid)
+                # Triton compares the annotation's text, which is quoted twice where the file quotes it.
+                executor.constexprs = [name for name in values if is_constexpr(function, name)]
+                executor(**values)
+        except InterpreterError as error:
+            if (violation := _violation_of(error)) is not None:
+                raise violation from None
+            raise
+        finally:
+            self._kernel, self._extents = outer
+        return self._made_pointers
 
     def _noting_pointers(self, operation: Callable[..., Any]) -> Callable[..., Any]:
         def create_int_to_ptr(builder: Any, *args: Any) -> Any:
@@ -293,60 +235,7 @@ def _keeping_booleans(splat: Callable[..., Any]) -> Callable[..., Any]:
     return create_splat
 
 
-class _Kept:
-    """Stands for Triton's patch scope, and restores nothing."""
-
-    def restore(self) -> None:
-        pass
-
-
-def _patch_once(patch: Callable[..., Any]) -> Callable[..., Any]:
-    """Triton's language patched once, not before every launch, where it takes 5 ms of doing the same again."""
-    patched: set[frozenset[int]] = set()
-    # As they are before the first patch: a module's own name for one of them, `exp = tl.exp`, would stay with it.
-    originals = {id(value): name for name, value in vars(tl).items() if callable(value)}
-    renewed: set[tuple[int, int]] = set()
-
-    def patch_unless_patched(function: Any) -> _Kept:
-        languages = {id(tl), id(tl.core)}  # an array would answer whether it equals one of them with an array
-        visible = frozenset(languages.intersection(map(id, list(function.__globals__.values()))))
-        if not visible or visible not in patched:
-            patch(function)
-            patched.add(visible)
-            # Triton 3.6 says int(data), which numpy refuses since 2.4 for what is no 0-d array.
-            tl.tensor.__index__ = lambda scalar: int(scalar.handle.data.squeeze())
-        names: dict[str, Any] = function.__globals__
-        if (id(names), len(names)) not in renewed:
-            renewed.add((id(names), len(names)))
-            held = tuple(names.items())  # at once: a thread of the candidate may define something meanwhile
-            names.update({name: getattr(tl, originals[id(of)]) for name, of in held if id(of) in originals})
-        return _Kept()
-
-    return patch_unless_patched
-
-
-def _run_first_valid(tuner: Any, *args: Any, **kwargs: Any) -> Any:
-    """Autotuner.run without timing: the first configuration, after pruning, that the kernel accepts."""
-    tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
-    configs = tuner.prune_configs(kwargs) if len(tuner.configs) > 1 else tuner.configs
-    refusal: Exception | None = None
-    for config in configs:
-        tuner.best_config = config
-        if config.pre_hook is not None:
-            config.pre_hook({**tuner.nargs, **kwargs, **config.all_kwargs()})
-        try:
-            return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
-        except Exception as error:
-            if _caused_by_bounds(error) or is_refusal(error):
-                raise
-            refusal = refusal or error
-    assert refusal is not None
-    raise refusal
-
-
-def _caused_by_bounds(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, OutOfBoundsError):
-            return True
+def _violation_of(error: BaseException | None) -> OutOfBoundsError | None:
+    while error is not None and not isinstance(error, OutOfBoundsError):
         error = error.__cause__
-    return False
+    return error

@@ -1,16 +1,18 @@
 """What kernels call of libdevice, for Triton's interpreter, which has none of it.
 
 Without this `libdevice.exp(x)` is None there, and a right kernel raises where nobody finds the reason.  What is
-computed here is as exact as the type allows, also what a device may do faster and worse.  Patches Triton's
-modules in this process, for triton 3.6 to 3.9; never used outside a worker.
+computed here is as exact as the type allows, also what a device may do faster and worse.  For triton
+3.6 to 3.9; never used outside a worker.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import math
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -69,14 +71,17 @@ _FLOATS = (tl.float32, tl.float64)
 _INTEGERS = {"abs": (0,), "pow": (1,)}
 
 
-def install() -> None:
-    """Patch Triton's libdevice in this process."""
+@functools.cache
+def functions() -> tuple[tuple[ModuleType, str, Callable[..., Any]], ...]:
+    """Module, name and what computes it, for every function of Triton's libdevice."""
     known = dict(_known())
-    for path in _MODULES:
-        module = importlib.import_module(path)
-        for name, function in list(vars(module).items()):
-            if inspect.isfunction(function) and function.__module__ == path:
-                setattr(module, name, known.get(name) or _missing(name))
+    return tuple(
+        (module, name, known.get(name) or _missing(name))
+        for path in _MODULES
+        for module in (importlib.import_module(path),)
+        for name, function in list(vars(module).items())
+        if inspect.isfunction(function) and function.__module__ == path
+    )
 
 
 def _known() -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -8,6 +8,7 @@ provokes; it never looks at an answer.
 from __future__ import annotations
 
 import contextlib
+import math
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -48,6 +49,13 @@ class Disorder:
     def launches(self) -> int:
         """How many launches of the last block had several programs, which ran in another order."""
         return self._launches
+
+    def seed_of(self, grid: tuple[int, int, int]) -> int:
+        """The seed of the machine for the order of a launch over `grid`, which counts as reordered."""
+        if self._disorder is None:
+            return 0
+        self._launches += math.prod(grid) > 1
+        return -1 if self._disorder.seed is None else self._disorder.seed + 1
 
     def moving(self, set_place: Callable[..., None]) -> Callable[..., None]:
         """The interpreter's way to say which program is next, with another one said while there is disorder."""

@@ -1,7 +1,7 @@
-"""Launches that a GPU refuses, refused where kernels are interpreted.
+"""Launches that a GPU refuses: grids and thread counts beyond its limits, and errors of arguments explained.
 
-The interpreter ignores launch options and takes any grid and any argument.  The installed Triton's own binder and
-option parser of the target decide here, so that a refusal has the type that it has on a GPU: a candidate may catch it.
+Triton's own binder and option parser of the target decide, so that a refusal has the type that it has on a GPU: a
+candidate may catch it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from typing import Any
 from triton.backends.compiler import GPUTarget
 from triton.compiler.compiler import make_backend
 from triton.runtime.errors import OutOfResources
-from triton.runtime.interpreter import InterpretedFunction
-from triton.runtime.jit import KernelParam, create_function_from_signature, native_specialize_impl
+from triton.runtime.jit import JITFunction, KernelParam, create_function_from_signature, native_specialize_impl
 
 from engine.devices.hardware.targets import target_named
 
 # Triton's launcher is not typed: what it is given is Any throughout this file.
 
-_NOTE = "a GPU refuses this launch, so the interpreter does"
+_NOTE = "a GPU refuses this launch"
 _MOST_BINDERS = 1024
 _INT32 = 2**31 - 1
 
@@ -69,9 +68,21 @@ class Refusals:
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: Sequence[int]
     ) -> None:
         """Raise what Triton raises for a launch of the plain Python function `function` of a kernel."""
+        self.check_limits(function.__name__, self.check_arguments(function, args, kwargs), grid)
+
+    def check_arguments(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:  # Any: options of Triton, which is not typed
+        """The parsed options of a launch; raises what Triton raises for its arguments, which the message names."""
         try:
-            options = self._options(function, args, kwargs)
-            self._check_threads(function.__name__, options)
+            return self._options(function, args, kwargs)
+        except Exception as error:
+            raise _refused(error) from None
+
+    def check_limits(self, kernel: str, options: Any, grid: Sequence[int]) -> None:
+        """Raise what Triton raises for a launch with these parsed options: too many threads, or too large a grid."""
+        try:
+            self._check_threads(kernel, options)
             self._check_grid(grid, getattr(options, "num_ctas", 1))
         except Exception as error:
             raise _refused(error) from None
@@ -139,6 +150,22 @@ class Refusals:
                 )
 
 
+def explain_refusals(refusals: Callable[[], Refusals]) -> None:
+    """Have Triton's errors of arguments and options of a launch name the argument, and what may have been meant."""
+    run = JITFunction.run
+
+    def explained(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> Any:
+        try:
+            return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
+        except (TypeError, KeyError, OverflowError, AssertionError, IndexError):
+            if not callable(grid):
+                refusals().grid(grid)
+            refusals().check_arguments(kernel.fn, args, kwargs)
+            raise
+
+    JITFunction.run = explained
+
+
 def is_refusal(error: BaseException) -> bool:
     """Whether this was raised here for a launch that no other configuration of an autotuner would make good."""
     return _NOTE in getattr(error, "__notes__", ()) and not isinstance(error, OutOfResources)
@@ -152,7 +179,7 @@ def _refused(error: Exception) -> Exception:
 
 def _as_compiled(value: Any) -> Any:
     """The argument as the compiler would see it: kernels given to kernels are constants, as None is."""
-    if isinstance(value, InterpretedFunction):
+    if isinstance(value, JITFunction):
         return None
     if type(value) is tuple:
         return tuple(map(_as_compiled, value))

@@ -1,7 +1,7 @@
-"""Launches broken and honest kernels under the guard and prints what became of each, as JSON.
+"""Launches broken and honest kernels as workers on the CPU do and prints what became of each, as JSON.
 
-A script, not a module of tests: Triton decides at its import whether it interprets, and the guard
-patches Triton's classes for good, so all of this happens in a process of its own.
+A script, not a module of tests: the driver replaces functions of Triton for good, so all of this happens in a process
+of its own.  With the argument "interpreter" Triton's interpreter runs every kernel, as where the machine cannot.
 """
 
 from __future__ import annotations
@@ -22,15 +22,30 @@ from triton.language.extra import libdevice
 
 from engine import protocol
 from engine.worker.launches.records import LaunchBook
+from engine.loading.raised import OutOfBoundsError
+from engine.worker.cpu_driver.launcher import Launches
+from engine.worker.launches.tuning import Tuning
+from engine.worker.launches.withholding import Withholding
+from engine.worker.monitor.memory_tracker import MemoryTracker
 from engine.worker.monitor.race_witness import Meetings
-from engine.worker.triton_interpreter.interpreter import Guard, OutOfBoundsError
+from engine.worker.triton_interpreter.gpu_need import GpuNeed
+from engine.worker.triton_interpreter.interpreter import Interpreter
 from engine.worker.triton_interpreter.program_order import Disorder
 
 TABLE = np.ones(2)  # beside kernels there may be arrays, which no question of yes and no can be asked of
 BOOK = LaunchBook()
 DISORDER = Disorder(torch.device("cpu"))
 MEETINGS = Meetings()
-GUARD = Guard(BOOK, disorder=DISORDER, meetings=MEETINGS)
+LAUNCHES = Launches(
+    book=BOOK,
+    withholding=Withholding(),
+    disorder=DISORDER,
+    provenance=MemoryTracker(),
+    gpu_need=GpuNeed(),
+    interpreter=Interpreter(disorder=DISORDER, meetings=MEETINGS),
+    uses_machine="interpreter" not in sys.argv,
+)
+TUNING = Tuning()
 SCENARIOS: dict[str, Callable[[], Any]] = {}
 
 
@@ -42,11 +57,11 @@ def scenario(function: Callable[[], Any]) -> Callable[[], Any]:
 @contextlib.contextmanager
 def allowed(*storages: torch.Tensor) -> Iterator[None]:
     """While these are the storages of the case in hand."""
-    GUARD.allow({f"storage {number}": storage for number, storage in enumerate(storages)})
+    LAUNCHES.allow({f"storage {number}": storage for number, storage in enumerate(storages)})
     try:
         yield
     finally:
-        GUARD.allow({})
+        LAUNCHES.allow({})
 
 
 @triton.jit
@@ -613,8 +628,9 @@ def _became(run: Callable[[], Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    GUARD.install()
-    GUARD.watch(__file__)
+    LAUNCHES.install()
+    LAUNCHES.watch(__file__)
+    TUNING.briefly()
     json.dump({name: _became(run) for name, run in SCENARIOS.items()}, sys.stdout)
 
 

@@ -1,0 +1,114 @@
+"""What a kernel compiles to on the CPU: its TTIR, in the place of Triton's compiled kernel.
+
+`install` replaces Triton's `compile` in this process.  What only a binary has, such as registers, raises
+`NotCompiledError`, so that host code that needs it is reported as needing a GPU.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import triton
+from triton import runtime
+from triton.backends.compiler import GPUTarget
+from triton.compiler import compiler
+from triton.compiler.compiler import CompiledKernel, make_backend
+
+from engine.loading.lowering import ttir_of
+from engine.loading.raised import InterpreterLimitError
+
+# Triton's compiler is not typed: sources, options and kernels are Any throughout this file.
+
+_NO_TEXTS_OF_OTHERS = "triton.compile of a file needs a GPU; on the CPU only @triton.jit functions are compiled"
+
+
+class NotCompiledError(InterpreterLimitError, AttributeError):
+    """A figure of compiled code was requested.  An AttributeError too, so that `getattr` with a default works."""
+
+
+class MissingStageError(InterpreterLimitError, KeyError):
+    """The text of a stage behind TTIR was requested."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Stages(dict[str, str]):
+    """The texts of a kernel by stage; only TTIR is there."""
+
+    def __missing__(self, stage: str) -> str:
+        raise MissingStageError(f"kernels are not compiled to {stage} on the CPU, only to TTIR; use a GPU")
+
+
+class Metadata:
+    """Launch options of a specialisation, as attributes; figures of compiled code raise `NotCompiledError`."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.__dict__.update(fields)
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotCompiledError(f"kernels are compiled to TTIR only on the CPU, which has no {name}; use a GPU")
+
+
+class TtirKernel(CompiledKernel):  # type: ignore[misc]  # of Triton, which is not typed
+    """One specialisation of a kernel; launching it runs its TTIR."""
+
+    def __init__(self, source: Any, metadata: Metadata, ttir: str) -> None:
+        self.src, self.metadata, self.hash = source, metadata, metadata.hash
+        self.name: str = source.name
+        self.asm = Stages(ttir=ttir)
+        self.kernel = ttir
+        self.metadata_group: dict[str, str] = {}
+        self.packed_metadata = ()
+        self.module = self.function = self._run = None
+
+    def _init_handles(self) -> None:
+        if self._run is None:
+            self._run = runtime.driver.active.launcher_cls(self.src, self.metadata)
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotCompiledError(f"kernels are compiled to TTIR only on the CPU, which has no {name}; use a GPU")
+
+
+def install() -> None:
+    """Have kernels of this process compile to TTIR only."""
+    triton.compiler.compile = compiler.compile = triton.compile = compile_to_ttir
+
+
+def compile_to_ttir(
+    source: Any, target: Any = None, options: Mapping[str, Any] | None = None, _env_vars: object = None
+) -> TtirKernel:
+    """As `triton.compile`, up to TTIR; no file is read or written.
+
+    Device assertions are compiled in, as a debug build on a GPU has them; checks for integer overflow are not.
+
+    Raises:
+        InterpreterLimitError: a language without TTIR, or no source at all.
+        Exception: what the frontend raises for a kernel that does not compile.
+    """
+    if isinstance(source, str):
+        raise InterpreterLimitError(_NO_TEXTS_OF_OTHERS)
+    target = target or runtime.driver.active.get_current_target()
+    parsed = parse_options(target, {**(options or {}), "debug": True, "sanitize_overflow": False})
+    try:
+        ttir = ttir_of(source, target, parsed)
+    except KeyError as error:
+        if error.args != ("ttir",):
+            raise
+        raise InterpreterLimitError("Gluon kernels need a GPU: their compiler makes no TTIR") from None
+    digest = hashlib.sha256(ttir.encode()).hexdigest()
+    fields = {**vars(parsed), "target": target, "name": source.name, "hash": digest, "ttir": ttir}
+    return TtirKernel(source, Metadata(fields), ttir)
+
+
+def parse_options(target: GPUTarget, options: Mapping[str, Any]) -> Any:
+    """Launch options as the backend of the target reads them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Triton's advice on a default, once per process
+        return make_backend(target).parse_options(dict(options))

@@ -1,0 +1,265 @@
+"""Launches on the CPU: every launch of a kernel comes to `Launches.carry_out`, and runs in `Launches._run`.
+
+The machine executes the TTIR; where it does not support an operation, Triton's interpreter runs the kernel, and the
+launch is noted in `fallbacks`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+
+from engine.devices.hardware.targets import DEFAULT_TARGET
+from engine.errors import UnsupportedError
+from engine.loading.raised import OutOfBoundsError
+from engine.machine.errors import MachineError
+from engine.machine.executor import execute
+from engine.machine.ir import Module
+from engine.machine.memory import Argument, Memory
+from engine.machine.reader import read_module
+from engine.machine.results import Execution, Limits
+from engine.worker.cpu_driver import driver, findings, frontend
+from engine.worker.cpu_driver.frontend import parse_options
+from engine.worker.cpu_driver.storages import arguments_of
+from engine.worker.launches.records import OPTIONS, LaunchBook, parts_of
+from engine.worker.launches.withholding import Withholding
+from engine.worker.monitor.memory_tracker import MemoryTracker
+from engine.worker.triton_interpreter.gpu_need import GpuNeed
+from engine.worker.triton_interpreter.interpreter import Interpreter
+from engine.worker.triton_interpreter.program_order import Disorder
+from engine.worker.triton_interpreter.refusals import Refusals, explain_refusals
+
+# Triton's launcher is not typed: sources, metadata and arguments are Any throughout this file.
+
+LIMITS = Limits(steps=1 << 62, elements=1 << 62)
+"""A call has a deadline: work without end ends there, and not in a limit of the machine."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelLaunch:
+    """A launch that is about to run.
+
+    `specialisation` is the SHA-256 of `ttir`; `values` are the bound arguments by parameter, constants included;
+    `arguments` are those that the kernel takes at run time, in order, with tensors as addresses in `memory`.
+    """
+
+    specialisation: str
+    ttir: str
+    function: Callable[..., Any]
+    grid: tuple[int, int, int]
+    values: Mapping[str, Any]
+    arguments: tuple[Argument, ...]
+    memory: Memory
+
+    @property
+    def kernel(self) -> str:
+        """The name of the kernel's function."""
+        return self.function.__name__
+
+
+class LaunchRecorder(Protocol):
+    """Records launches, as for a tape."""
+
+    def launching(self, launch: KernelLaunch) -> contextlib.AbstractContextManager[None]:
+        """The launch runs within."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterpretedLaunch:
+    """A kernel that the machine did not run, and why: `reason` begins with the line, if one is known."""
+
+    kernel: str
+    reason: str
+
+
+class Launches:
+    """Every launch of this process; one per worker on the CPU."""
+
+    def __init__(
+        self,
+        *,
+        book: LaunchBook,
+        withholding: Withholding,
+        disorder: Disorder,
+        provenance: MemoryTracker,
+        gpu_need: GpuNeed,
+        interpreter: Interpreter,
+        recorder: LaunchRecorder | None = None,
+        uses_machine: bool = True,
+    ) -> None:
+        """Without `uses_machine` the interpreter runs every kernel, as for a comparison."""
+        self._book = book
+        self._withholding = withholding
+        self._disorder = disorder
+        self._provenance = provenance
+        self._gpu_need = gpu_need
+        self._interpreter = interpreter
+        self._recorder = recorder
+        self._uses_machine = uses_machine
+        self._filename = ""
+        self._case_storages: dict[str, torch.Tensor] = {}
+        self._refusals = Refusals(DEFAULT_TARGET)
+        self._refuses = False
+        self.interpreted: dict[str, InterpretedLaunch] = {}
+
+    def install(self) -> None:
+        """Have every kernel of this process compile to TTIR and launch here."""
+        self._interpreter.install()
+        frontend.install()
+        driver.install(DEFAULT_TARGET, self.launcher)
+        explain_refusals(lambda: self._refusals)
+
+    def watch(self, filename: str) -> None:
+        """Findings are attributed to lines of this file."""
+        self._filename = filename
+        self._interpreter.watch(filename)
+
+    def specialise_for(self, target: str | None) -> None:
+        """Specialise kernels for this target, and refuse what that GPU would refuse to launch; None refuses nothing."""
+        self._refuses = target is not None
+        if target is not None:
+            self._refusals = Refusals(target)
+            driver.install(target, self.launcher)
+
+    def allow(self, storages: Mapping[str, torch.Tensor]) -> None:
+        """The storages of the case, which kernels may reach by pointers that they make of integers."""
+        self._case_storages = dict(storages)
+        self._interpreter.allow(storages)
+
+    def launcher(self, source: Any, metadata: Any) -> Launcher:
+        """What Triton calls to launch a specialisation.
+
+        Raises:
+            OutOfResources: more threads than a block of the target may have.
+        """
+        made = Launcher(source, metadata, self)
+        self._check_limits(made, (1, 1, 1))
+        return made
+
+    def _check_limits(self, launcher: Launcher, grid: Sequence[int]) -> None:
+        if self._refuses:
+            self._refusals.check_limits(launcher.function.__name__, launcher.metadata, grid)
+
+    def carry_out(self, launcher: Launcher, grid: Sequence[Any], args: Sequence[Any]) -> None:
+        """Run a launch, or leave it out where launches are withheld or only counted."""
+        if self._gpu_need.skips():
+            return
+        function = launcher.function
+        x, y, z = self._refusals.grid(grid)
+        self._check_limits(launcher, (x, y, z))
+        if self._withholding.withholds(function) or min(x, y, z) <= 0:
+            return
+        values = dict(zip(launcher.names, args, strict=True))
+        parts = dict(part for name, value in values.items() for part in parts_of(name, value))
+        record = functools.partial(self._book.record, function, (), {**values, **launcher.options}, (x, y, z))
+        news = self._interpreter.news(function, values) if launcher.refused is not None else ()
+        try:
+            with (
+                self._provenance.launch((*parts.values(), *news), function.__name__),
+                self._withholding.launching(function, parts.values()),
+            ):
+                self._prepare_and_run(launcher, (x, y, z), values)
+        except OutOfBoundsError:
+            record()  # any other error may be of a configuration that an autotuner passes over
+            raise
+        record()
+
+    def _prepare_and_run(self, launcher: Launcher, grid: tuple[int, int, int], values: Mapping[str, Any]) -> None:
+        others = self._case_storages if launcher.makes_pointers else {}
+        arguments, memory = arguments_of(launcher.signature, values, others)
+        launch = KernelLaunch(
+            specialisation=launcher.metadata.hash,
+            ttir=launcher.metadata.ttir,
+            function=launcher.function,
+            grid=grid,
+            values=values,
+            arguments=arguments,
+            memory=memory,
+        )
+        with self._recorder.launching(launch) if self._recorder is not None else contextlib.nullcontext():
+            made_pointers = self._run(launcher, launch)
+        if made_pointers:
+            self._provenance.lose_sight()
+
+    def _run(self, launcher: Launcher, launch: KernelLaunch) -> bool:
+        """The one place where kernels run; whether the kernel made pointers of integers."""
+        if launcher.refused is None and self._uses_machine:
+            try:
+                seed = self._disorder.seed_of(launch.grid)
+                execution = execute(
+                    launcher.module, launch.grid, launch.arguments, launch.memory, limits=LIMITS, seed=seed
+                )
+            except (UnsupportedError, MachineError) as error:
+                launcher.refused = error
+            else:
+                self._conclude(launch, execution)
+                return launcher.makes_pointers
+        reason = str(launcher.refused)
+        self.interpreted.setdefault(launch.kernel, InterpretedLaunch(kernel=launch.kernel, reason=reason))
+        self._interpreter.news(launch.function, launch.values)
+        return self._interpreter.run(launch.function, launch.values, launch.grid)
+
+    def _conclude(self, launch: KernelLaunch, execution: Execution) -> None:
+        """Print what the kernel printed, and raise where a finding stopped it."""
+        for line in execution.printed:
+            sys.stdout.write(f"{line}\n")
+        if not execution.is_complete:
+            raise findings.error_of(execution.findings[-1], launch.kernel, launch.grid, self._filename)
+
+
+class Launcher:
+    """One specialisation of a kernel, called by Triton with grid, hooks and all arguments."""
+
+    def __init__(self, source: Any, metadata: Any, launches: Launches) -> None:
+        self.function: Callable[..., Any] = source.fn.fn
+        self.signature: Mapping[str, Any] = source.signature
+        self.names: Sequence[str] = source.fn.arg_names
+        self.metadata = metadata
+        self.makes_pointers = "tt.int_to_ptr" in metadata.ttir
+        self.options = _options_of(metadata)
+        self.refused: Exception | None = None
+        self._launches = launches
+
+    @functools.cached_property
+    def module(self) -> Module:
+        """The TTIR, read.
+
+        Raises:
+            UnsupportedError: it has an operation, type or form that the machine does not have.
+            MachineError: it exceeds a limit of the machine.
+        """
+        return read_module(self.metadata.ttir)
+
+    def __call__(
+        self,
+        grid_0: Any,
+        grid_1: Any,
+        grid_2: Any,
+        stream: object,
+        function: object,
+        packed_metadata: object,
+        launch_metadata: Any,
+        enter_hook: Callable[[Any], Any] | None,
+        exit_hook: Callable[[Any], Any] | None,
+        *args: Any,
+    ) -> None:
+        if enter_hook is not None:
+            enter_hook(launch_metadata)
+        self._launches.carry_out(self, (grid_0, grid_1, grid_2), args)
+        if exit_hook is not None:
+            exit_hook(launch_metadata)
+
+
+def _options_of(metadata: Any) -> dict[str, Any]:
+    """The launch options that a launch record has: warps, stages, and the others that differ from the default."""
+    usual = parse_options(metadata.target, {})
+    chosen = {name: getattr(metadata, name) for name in OPTIONS if hasattr(usual, name)}
+    others = {name: value for name, value in chosen.items() if value != getattr(usual, name)}
+    return {"num_warps": metadata.num_warps, "num_stages": metadata.num_stages, **others}

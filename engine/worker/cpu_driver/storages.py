@@ -1,0 +1,158 @@
+"""The memory of a launch: the storages behind its tensors, and its arguments as the machine takes them."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from engine.clock.safe_torch import Base, unheard
+from engine.machine.ir import Scalar
+from engine.machine.memory import Address, Argument, DescriptorArgument, Memory, Storage
+from engine.machine.numerics import Array
+
+# Arguments of kernels are whatever Triton takes: Any throughout this file.
+
+_ELEMENTS = {
+    torch.float64: Scalar.F64,
+    torch.float32: Scalar.F32,
+    torch.float16: Scalar.F16,
+    torch.bfloat16: Scalar.BF16,
+    torch.int64: Scalar.I64,
+    torch.int32: Scalar.I32,
+    torch.int16: Scalar.I16,
+    torch.complex64: Scalar.F32,
+    torch.complex128: Scalar.F64,
+}
+_EMPTY_BASE = 1 << 60  # where storages without memory are placed, 512 bytes apart
+
+
+class LaunchMemory:
+    """Collects the storages of a launch; storages that overlap in memory become one."""
+
+    def __init__(self) -> None:
+        self._extents: dict[int, tuple[str, int, Scalar]] = {}
+        self._empty = 0
+
+    def add(self, name: str, tensor: torch.Tensor) -> int:
+        """Include the storage of a tensor; the address of the tensor's first element."""
+        with unheard():
+            storage = Base.untyped_storage(tensor)
+            start, size, first = storage.data_ptr(), storage.nbytes(), Base.data_ptr(tensor)
+        if not size or not start:
+            self._empty += 1
+            start, size = _EMPTY_BASE + 512 * self._empty, 0
+            first = start
+        self._extents.setdefault(start, (name, size, _ELEMENTS.get(tensor.dtype, Scalar.I8)))
+        return first
+
+    def add_foreign(self, name: str, address: int) -> int:
+        """Include an address of unknown extent, where only other tensors can be accessed; the address."""
+        self._extents.setdefault(address, (name, 0, Scalar.I8))
+        return address
+
+    def memory(self) -> Memory:
+        """All storages, in the order of their addresses."""
+        merged: list[tuple[int, str, int, Scalar]] = []
+        for start, (name, size, element) in sorted(self._extents.items()):
+            if merged and start < merged[-1][0] + merged[-1][2]:
+                before = merged[-1]
+                stop = max(before[0] + before[2], start + size)
+                merged[-1] = (before[0], before[1], stop - before[0], before[3])
+            else:
+                merged.append((start, name, size, element))
+        return Memory(
+            [
+                Storage(name=name, data=_bytes_at(start, size), base=start, element=element)
+                for start, name, size, element in merged
+            ]
+        )
+
+
+def arguments_of(
+    signature: Mapping[str, Any], values: Mapping[str, Any], others: Mapping[str, torch.Tensor]
+) -> tuple[tuple[Argument, ...], Memory]:
+    """The run-time arguments of a launch in order, constants left out, and the memory that they point into.
+
+    `others` are storages that no argument points to, for kernels that make pointers of integers.
+    """
+    collected = LaunchMemory()
+    leaves = [leaf for name, kind in signature.items() for leaf in _leaves(name, kind, values[name])]
+    first = [_collect(collected, name, value) for name, value in leaves]
+    for name, tensor in others.items():
+        collected.add(name, tensor)
+    memory = collected.memory()
+    arguments = tuple(_argument(value, at, memory) for (_, value), at in zip(leaves, first, strict=True))
+    return arguments, memory
+
+
+def tensor_of(value: Any) -> torch.Tensor | None:
+    """The tensor that an argument points into: itself, or that of a descriptor or of `triton.reinterpret`."""
+    if isinstance(value, torch.Tensor):
+        return value
+    base = getattr(value, "base", None)
+    return base if isinstance(base, torch.Tensor) else None
+
+
+def _collect(collected: LaunchMemory, name: str, value: Any) -> int | None:
+    """Where an argument points to, None for a number."""
+    tensor = tensor_of(value)
+    if tensor is None:
+        return collected.add_foreign(name, value.data_ptr()) if hasattr(value, "data_ptr") else None
+    return collected.add(name, tensor)
+
+
+def _leaves(name: str, kind: Any, value: Any) -> Iterator[tuple[str, Any]]:
+    """The values that a kernel still takes at run time, with their names: "sizes.2" in a tuple."""
+    if isinstance(kind, tuple | list):
+        for place, (inner, part) in enumerate(zip(kind, value, strict=True)):
+            yield from _leaves(f"{name}.{place}", inner, part)
+    elif kind != "constexpr":
+        yield name, value
+
+
+def _argument(value: Any, first: int | None, memory: Memory) -> Argument:
+    if first is None:
+        number: int | float = value
+        return number
+    if hasattr(value, "block_shape") and hasattr(value, "strides"):
+        return DescriptorArgument(
+            base=_address(first, memory),
+            shape=tuple(value.shape),
+            strides=tuple(value.strides),
+            padding_is_nan=getattr(value, "padding", "zero") == "nan",
+        )
+    return _address(first, memory)
+
+
+def _address(number: int, memory: Memory) -> Address:
+    """The storage that begins last at or before an address: of those that were collected one does."""
+    bases = [storage.base for storage in memory.storages]
+    place = bisect.bisect_right(bases, number) - 1
+    return Address(storage=place, offset=number - bases[place])
+
+
+def _bytes_at(start: int, size: int) -> Array:
+    """The bytes of this process at an address, as an array that writes through."""
+    if not size:
+        return np.zeros(0, np.uint8)
+    return np.asarray(_Bytes(start, size))
+
+
+class _Bytes:
+    """Memory as numpy's array interface describes it."""
+
+    def __init__(self, start: int, size: int) -> None:
+        self.__array_interface__ = {"data": (start, False), "shape": (size,), "typestr": "|u1", "version": 3}
+
+
+def tensors_of(values: Iterable[Any]) -> Iterator[torch.Tensor]:
+    """The tensors among arguments, also in tuples and behind descriptors."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from tensors_of(value)
+        elif (tensor := tensor_of(value)) is not None:
+            yield tensor

@@ -1,0 +1,113 @@
+"""Triton's language as the interpreter needs it, while a kernel is interpreted in a process that compiles others.
+
+Triton decides at its import whether kernels are interpreted.  Here they are `JITFunction`s, and so are the functions
+of its library: within the scope each call of one is interpreted.  Everything is put back behind it, as the frontend
+needs the language unchanged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import triton.language as tl
+from triton.runtime import interpreter as triton_interpreter
+from triton.runtime.interpreter import InterpretedFunction
+from triton.runtime.jit import JITFunction
+
+from engine.worker.triton_interpreter import libdevice
+
+# Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
+
+_ABSENT = object()
+_patch_lang = triton_interpreter._patch_lang  # as Triton has it, before any scope
+
+
+@functools.lru_cache(maxsize=1024)
+def interpreted(kernel: Any) -> Any:
+    """The interpreted form of a `JITFunction`."""
+    return InterpretedFunction(kernel.fn)
+
+
+@contextlib.contextmanager
+def interpreting() -> Iterator[None]:
+    """Within, kernels can be interpreted: functions of Triton that are called, too."""
+    scope = _Scope()
+    try:
+        scope.open()
+        yield
+    finally:
+        scope.close()
+
+
+class _Scope:
+    """What was changed, in order, so that it can be put back."""
+
+    def __init__(self) -> None:
+        self._undo = contextlib.ExitStack()
+        self._patched: set[frozenset[int]] = set()
+        self._renewed: set[tuple[int, int]] = set()
+        self._originals: dict[int, str] = {}
+
+    def open(self) -> None:
+        """Change what is the same for all kernels."""
+        # As they are before the first patch: a module's own name for one of them, `exp = tl.exp`, would stay with it.
+        self._originals = {id(value): name for name, value in vars(tl).items() if callable(value)}
+        self._set(JITFunction, "__call__", lambda kernel, *args, **kwargs: interpreted(kernel)(*args, **kwargs))
+        for name, value in list(vars(tl.tensor).items()):
+            if isinstance(value, JITFunction):
+                self._set(tl.tensor, name, _member(value))
+        for module, name, function in libdevice.functions():
+            self._set(module, name, function)
+        self._set(triton_interpreter, "_patch_lang", self._patch)
+
+    def close(self) -> None:
+        """Put everything back."""
+        self._undo.close()
+
+    def _patch(self, function: Any) -> _Kept:
+        """Triton's own change of its language, once per scope and not before every call, where it takes 5 ms."""
+        languages = {id(tl), id(tl.core)}  # an array would answer whether it equals one of them with an array
+        visible = frozenset(languages.intersection(map(id, list(function.__globals__.values()))))
+        if not visible or visible not in self._patched:
+            self._undo.callback(_patch_lang(function).restore)
+            self._patched.add(visible)
+            # Triton 3.6 says int(data), which numpy refuses since 2.4 for what is no 0-d array.
+            self._set(tl.tensor, "__index__", lambda scalar: int(scalar.handle.data.squeeze()))
+        self._renew(function.__globals__)
+        return _Kept()
+
+    def _renew(self, names: dict[str, Any]) -> None:
+        if (id(names), len(names)) in self._renewed:
+            return
+        self._renewed.add((id(names), len(names)))
+        held = {name: of for name, of in tuple(names.items()) if id(of) in self._originals}
+        self._undo.callback(names.update, held)
+        names.update({name: getattr(tl, self._originals[id(of)]) for name, of in held.items()})
+
+    def _set(self, owner: Any, name: str, value: Any) -> None:
+        self._undo.callback(_put_back, owner, name, vars(owner).get(name, _ABSENT))
+        setattr(owner, name, value)
+
+
+class _Kept:
+    """Stands for Triton's patch scope, and restores nothing."""
+
+    def restore(self) -> None:
+        pass
+
+
+def _member(kernel: Any) -> Callable[..., Any]:
+    def called(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        return kernel(tensor, *args, **kwargs)
+
+    return called
+
+
+def _put_back(owner: Any, name: str, value: Any) -> None:
+    if value is _ABSENT:
+        delattr(owner, name)
+    else:
+        setattr(owner, name, value)
