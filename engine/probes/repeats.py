@@ -1,8 +1,7 @@
 """Is the answer right again, and in any order of the programs?  A few cases are called several times.
 
-Nothing promises in which order the programs of a grid run.  In the interpreter they run one after another, so
-that a program may read what another one will have written only by luck: there they run backwards and shuffled
-too, and one more call tells which two of them meet, and in which lines.  On a device the calls are repeated
+Nothing promises in which order the programs of a grid run.  On the CPU they run backwards and shuffled too, and one
+more call tells which two of them meet, and in which lines.  On a device the calls are repeated
 beside other work.  The last call is on new content, for who counts calls.  Other bits within tolerance are the
 order of a sum, and no finding.  Nor is it one when a call in another order never ends: a kernel whose programs
 wait for those before them has no race, and is then only called again as usual.
@@ -26,7 +25,6 @@ from engine.probes.lab.repeat_calls import Contrasting, one_larger, smallest_fir
 LAYER = Layer.INPUTS
 CATCHES = (
     "last_by_number.py",
-    "carry_from_the_program_before.py",
     "right_three_times.py",
 )
 
@@ -221,7 +219,7 @@ def _report(lab: Lab, facts: _Facts, left_out: Sequence[Passed]) -> LayerReport:
     elif facts.reordered:
         told.append(Fact(name="order", value=f"{facts.reordered} launches with their programs in another order"))
     elif lab.process_pool.interpreted and not facts.why:
-        told.append(Fact(name="order", value="every grid has one program"))
+        told.append(Fact(name="order", value="no launch has programs whose order can change"))
     told += [Fact(name="left out", value=f"{one.case.name}: only a few calls were verified") for one in left_out]
     told += facts.varied
     if not (facts.varied or facts.found or facts.why):

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 
 from engine.model import OutOfBounds, OutputReport, ProblemId
+from engine.protocol.executing import Executed
 from engine.protocol.launches import Launches
 from engine.protocol.messages import (
     Byte,
@@ -215,7 +216,7 @@ class Called(Reply, tag="called", frozen=True):
     """The entry returned.  `ledger` counts the launches of a call that some were withheld from.
 
     `disordered` counts those whose programs ran in another order than the usual; `meeting` is where two of these
-    programs met, if a witness was asked for and saw any.
+    programs met, if a witness was asked for and saw any; `executed` is what the machine reports of its launches.
     """
 
     returned: Returned
@@ -224,6 +225,7 @@ class Called(Reply, tag="called", frozen=True):
     ledger: Ledger = ()
     disordered: Count = 0
     meeting: Meeting | None = None
+    executed: Executed | None = None
 
 
 class Compared(Reply, tag="compared", frozen=True):
@@ -272,4 +274,5 @@ class Failed(Reply, tag="failed", frozen=True):
     out_of_bounds: OutOfBounds | None = None
     launches: Launches = ()
     ledger: Ledger = ()
+    executed: Executed | None = None
     broken: bool = False

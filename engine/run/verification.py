@@ -34,7 +34,8 @@ from engine.model import (
 from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
-from engine.verdict import outcome_mapping
+from engine.protocol.executing import Executed
+from engine.verdict import executed_launches, outcome_mapping
 from engine.verdict.decide import Stop
 
 # 0xFF makes nan of every float and -1 of every integer; 0x7B makes large finite numbers of both.
@@ -118,6 +119,7 @@ class Verifier:
         self._on_finding = on_finding
         self._on_trace = on_trace
         self._said_unshared = False
+        self._executed: set[tuple[object, ...]] = set()
         self._expects_right = False
         self._wrong = 0
         self.launches: dict[str, tuple[Launch, ...]] = {}
@@ -240,6 +242,7 @@ class Verifier:
             self.launches[name] = (*self.launches.get(name, ()), *called.launches)
             for launch in called.launches:
                 self._on_launch(launch, name)
+            self._find_executed(called.executed, name)
         if (stop := await self._compared(judging)) is not None or judging.is_wrong:
             return stop
         judging.calls += 1
@@ -265,6 +268,14 @@ class Verifier:
         if not isinstance(refilled, protocol.Done):
             return outcome_mapping.of_trusted(refilled, "while inputs were made again")
         return None
+
+    def _find_executed(self, executed: Executed | None, case: str) -> None:
+        """Tell what the launches of a call showed: of each check, kernel and line once in a run."""
+        for finding in executed_launches.findings_of(executed, case) if executed is not None else ():
+            key = (finding.check, finding.location, finding.message.partition(":")[0])
+            if key not in self._executed:
+                self._executed.add(key)
+                self._on_finding(finding)
 
     def _limit_s(self, case: Case) -> float:
         """How long a call may take; who has not returned once need not be waited for as long to have it confirmed."""

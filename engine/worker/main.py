@@ -141,6 +141,7 @@ class _Worker:
                 failed,
                 launches=self._book.take_untold(),
                 ledger=self._withholding.take_ledger(),
+                executed=self._launches.reports.executed() if self._launches is not None else None,
                 broken=is_lost(self._device),
             )
 
@@ -207,7 +208,7 @@ class _Worker:
             self._tuning.briefly()  # what is called after the benchmark is not timed
         storages = self._memory.storages(command.arena)
         if self._launches is not None:
-            self._launches.allow({f"storage {i}": part for i, part in enumerate(storages)})
+            self._launches.begin_call({f"storage {i}": part for i, part in enumerate(storages)})
         arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
         values = [tensors.value_of(spec, storages) for spec in command.arguments]
         edges = GuardZones(command.poison, self._device) if self._has_edges(command) else None
@@ -241,7 +242,8 @@ class _Worker:
             elapsed_s=elapsed_s,
             ledger=self._withholding.take_ledger(),
             disordered=self._disorder.launches,
-            meeting=self._meetings.first,
+            meeting=self._meetings.first or (self._launches.reports.meeting if self._launches is not None else None),
+            executed=self._launches.reports.executed() if self._launches is not None else None,
         )
 
     def _has_edges(self, command: protocol.Call) -> bool:

@@ -1,7 +1,7 @@
 """Launches on the CPU: every launch of a kernel comes to `Launches.carry_out`, and runs in `Launches._run`.
 
 The machine executes the TTIR; where it does not support an operation, Triton's interpreter runs the kernel, and the
-launch is noted in `fallbacks`.
+launch is noted in `reports`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from engine.machine.errors import MachineError
 from engine.machine.executor import execute
 from engine.machine.ir import Module
 from engine.machine.memory import Argument, Memory
+from engine.machine.plan import waits_for_programs
 from engine.machine.reader import read_module
 from engine.machine.results import Execution, Limits
 from engine.worker.cpu_driver import driver, findings, frontend
 from engine.worker.cpu_driver.frontend import parse_options
+from engine.worker.cpu_driver.reports import Reports
 from engine.worker.cpu_driver.storages import arguments_of
 from engine.worker.launches.records import OPTIONS, LaunchBook, parts_of
 from engine.worker.launches.withholding import Withholding
@@ -71,14 +73,6 @@ class LaunchRecorder(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class InterpretedLaunch:
-    """A kernel that the machine did not run, and why: `reason` begins with the line, if one is known."""
-
-    kernel: str
-    reason: str
-
-
 class Launches:
     """Every launch of this process; one per worker on the CPU."""
 
@@ -107,7 +101,7 @@ class Launches:
         self._case_storages: dict[str, torch.Tensor] = {}
         self._refusals = Refusals(DEFAULT_TARGET)
         self._refuses = False
-        self.interpreted: dict[str, InterpretedLaunch] = {}
+        self.reports = Reports()
 
     def install(self) -> None:
         """Have every kernel of this process compile to TTIR and launch here."""
@@ -120,6 +114,7 @@ class Launches:
         """Findings are attributed to lines of this file."""
         self._filename = filename
         self._interpreter.watch(filename)
+        self.reports.watch(filename)
 
     def specialise_for(self, target: str | None) -> None:
         """Specialise kernels for this target, and refuse what that GPU would refuse to launch; None refuses nothing."""
@@ -128,8 +123,9 @@ class Launches:
             self._refusals = Refusals(target)
             driver.install(target, self.launcher)
 
-    def allow(self, storages: Mapping[str, torch.Tensor]) -> None:
-        """The storages of the case, which kernels may reach by pointers that they make of integers."""
+    def begin_call(self, storages: Mapping[str, torch.Tensor]) -> None:
+        """A call begins; kernels may reach these storages of the case by pointers that they make of integers."""
+        self.reports.begin()
         self._case_storages = dict(storages)
         self._interpreter.allow(storages)
 
@@ -158,7 +154,7 @@ class Launches:
             return
         values = dict(zip(launcher.names, args, strict=True))
         parts = dict(part for name, value in values.items() for part in parts_of(name, value))
-        record = functools.partial(self._book.record, function, (), {**values, **launcher.options}, (x, y, z))
+        record = functools.partial(self._book.record, function, (), {**values, **launcher.options}, _trimmed(x, y, z))
         news = self._interpreter.news(function, values) if launcher.refused is not None else ()
         try:
             with (
@@ -192,7 +188,7 @@ class Launches:
         """The one place where kernels run; whether the kernel made pointers of integers."""
         if launcher.refused is None and self._uses_machine:
             try:
-                seed = self._disorder.seed_of(launch.grid)
+                seed = self._disorder.seed_of(launch.grid, waits=launcher.waits)
                 execution = execute(
                     launcher.module, launch.grid, launch.arguments, launch.memory, limits=LIMITS, seed=seed
                 )
@@ -201,13 +197,14 @@ class Launches:
             else:
                 self._conclude(launch, execution)
                 return launcher.makes_pointers
-        reason = str(launcher.refused)
-        self.interpreted.setdefault(launch.kernel, InterpretedLaunch(kernel=launch.kernel, reason=reason))
+        self.reports.note_interpreted(launch.kernel, str(launcher.refused))
         self._interpreter.news(launch.function, launch.values)
         return self._interpreter.run(launch.function, launch.values, launch.grid)
 
     def _conclude(self, launch: KernelLaunch, execution: Execution) -> None:
-        """Print what the kernel printed, and raise where a finding stopped it."""
+        """Print what the kernel printed, report findings, and raise the one that stopped it."""
+        for finding in execution.findings:
+            self.reports.note(finding, launch.kernel, launch.grid)
         for line in execution.printed:
             sys.stdout.write(f"{line}\n")
         if not execution.is_complete:
@@ -237,6 +234,11 @@ class Launcher:
         """
         return read_module(self.metadata.ttir)
 
+    @functools.cached_property
+    def waits(self) -> bool:
+        """Whether programs may wait for each other."""
+        return waits_for_programs(self.module)
+
     def __call__(
         self,
         grid_0: Any,
@@ -255,6 +257,13 @@ class Launcher:
         self._launches.carry_out(self, (grid_0, grid_1, grid_2), args)
         if exit_hook is not None:
             exit_hook(launch_metadata)
+
+
+def _trimmed(x: int, y: int, z: int) -> tuple[int, ...]:
+    """The grid without axes of one program behind the last axis of several."""
+    if z > 1:
+        return (x, y, z)
+    return (x, y) if y > 1 else (x,)
 
 
 def _options_of(metadata: Any) -> dict[str, Any]:

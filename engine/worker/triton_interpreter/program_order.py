@@ -50,9 +50,9 @@ class Disorder:
         """How many launches of the last block had several programs, which ran in another order."""
         return self._launches
 
-    def seed_of(self, grid: tuple[int, int, int]) -> int:
-        """The seed of the machine for the order of a launch over `grid`, which counts as reordered."""
-        if self._disorder is None:
+    def seed_of(self, grid: tuple[int, int, int], *, waits: bool) -> int:
+        """The machine's seed for a launch over `grid`; programs that wait for each other keep their order."""
+        if self._disorder is None or waits:
             return 0
         self._launches += math.prod(grid) > 1
         return -1 if self._disorder.seed is None else self._disorder.seed + 1

@@ -1,5 +1,5 @@
 # kgtui: op=aten::mm expect=compile_error|runtime_error
-"""Tiles of 128 x 128 x 128 in eight stages: right in the interpreter, far beyond the shared memory of any GPU."""
+"""Tiles of 128 x 128 x 128 in eight stages: right on the CPU, far beyond the shared memory of any GPU."""
 
 import torch
 import triton
@@ -15,7 +15,7 @@ def mm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK: tl.constexpr, BLOCK_K: tl.con
         k = start + tl.arange(0, BLOCK_K)
         a = tl.load(a_ptr + m * K + k[None, :], mask=(m < M) & (k[None, :] < K), other=0.0)
         b = tl.load(b_ptr + k[:, None] * N + n, mask=(k[:, None] < K) & (n < N), other=0.0)
-        total = tl.dot(a, b, total)
+        total = tl.dot(a, b, total, input_precision="ieee")
     tl.store(c_ptr + m * N + n, total.to(c_ptr.dtype.element_ty), mask=(m < M) & (n < N))
 
 

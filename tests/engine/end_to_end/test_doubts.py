@@ -98,31 +98,22 @@ async def test_a_kernel_may_name_all_that_the_language_has(judging):
 async def test_a_program_that_trusts_in_the_one_before_it_has_a_race(judging):
     source = CHAIN.format(number="tl.program_id(0)", begin="pass")
     judged = await judging(source)
-    assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, True)
-    ((finding,), _) = said(judged, "repeats")
-    assert finding.severity is Severity.SUSPECT
+    assert judged.verdict.outcome is Outcome.WRONG_VALUE
+    (finding,) = (finding for finding in judged.findings if finding.check == "race")
+    assert finding.severity is Severity.PROOF
     line = 1 + source[: source.index("tl.store(carry + number")].count("\n")
     assert finding.location == Location(line=line)
-    assert finding.message.startswith(
-        "race: correct in one order only; wrong with the programs of each grid run backwards"
-    )
-    assert "in chained program (9, 0, 0) loads carry[8] at line" in finding.message
+    assert finding.message.startswith("race in chained: program (2, 0, 0) loads carry[1] at line ")
+    assert f", which program (1, 0, 0) stores at line {line} without synchronization" in finding.message
 
 
-async def test_a_program_that_waits_for_the_one_before_it_has_none(judging):
-    judged = await judging(CHAIN.format(number="tl.program_id(0)", begin=WAIT))
+@pytest.mark.parametrize("number", ["tl.program_id(0)", "tl.atomic_add(tickets, 1)"])
+async def test_a_program_that_waits_for_the_one_before_it_has_none(judging, number):
+    judged = await judging(CHAIN.format(number=number, begin=WAIT))
     assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False), judged.verdict.sentence
     findings, report = said(judged, "repeats")
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
-    assert facts(report)["order"].startswith("inconclusive: a call of ")
-
-
-async def test_a_program_that_takes_its_number_from_a_counter_runs_in_any_order(judging):
-    judged = await judging(CHAIN.format(number="tl.atomic_add(tickets, 1)", begin=WAIT))
-    assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False), judged.verdict.sentence
-    findings, report = said(judged, "repeats")
-    assert findings == []
-    assert facts(report)["order"].endswith("launches with their programs in another order")
+    assert facts(report)["order"] == "no launch has programs whose order can change"
 
 
 @pytest.mark.parametrize("late_s", [0.05, 0.14], ids=["while it is left alone", "while later calls are made"])

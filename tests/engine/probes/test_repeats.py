@@ -207,7 +207,7 @@ async def test_where_every_grid_has_one_program_no_second_order_is_asked_for() -
     findings, report = await observed(repeats.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert [(call.fresh, call.disorder is None) for call in lab.called] == [(False, True), (False, False), (True, True)]
-    assert report.facts[1] == Fact(name="order", value="every grid has one program")
+    assert report.facts[1] == Fact(name="order", value="no launch has programs whose order can change")
 
 
 async def test_a_case_in_which_nothing_is_written_is_replaced_by_the_next_one() -> None:

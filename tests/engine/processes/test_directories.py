@@ -19,6 +19,7 @@ from engine.processes.directories import (
     _shared_memory,
     base_environment,
 )
+from engine.sandbox.variables import MACHINE_VARIABLE
 
 
 @pytest.fixture
@@ -154,9 +155,12 @@ def test_home_is_never_the_users(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("interpreted", "value"), [(True, "1"), (False, None)])
-def test_triton_interprets_only_where_that_is_the_device(tmp_path: Path, interpreted: bool, value: str | None) -> None:
+def test_machine_is_chosen_only_where_the_cpu_is_the_device(
+    tmp_path: Path, interpreted: bool, value: str | None
+) -> None:
     environment = base_environment({"TRITON_INTERPRET": "1"}, interpreted=interpreted, folder=tmp_path)
-    assert environment.get("TRITON_INTERPRET") == value
+    assert environment.get(MACHINE_VARIABLE) == value
+    assert "TRITON_INTERPRET" not in environment
 
 
 def test_the_source_of_the_environment_is_left_alone(tmp_path: Path) -> None:

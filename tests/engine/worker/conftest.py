@@ -15,11 +15,25 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
+def launched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What became of every scenario of interpreted.py on the machine, all run in one process."""
+    return _scenarios(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
 def interpreted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What became of every scenario of interpreted.py, all run in one process."""
-    environment = {"TRITON_INTERPRET": "1", "HOME": str(tmp_path_factory.mktemp("home")), "PATH": os.environ["PATH"]}
+    """What became of every scenario of interpreted.py in Triton's interpreter, all run in one process."""
+    return _scenarios(tmp_path_factory, "interpreter")
+
+
+def _scenarios(tmp_path_factory: pytest.TempPathFactory, *arguments: str) -> dict[str, dict[str, Any]]:
+    environment = {"HOME": str(tmp_path_factory.mktemp("home")), "PATH": os.environ["PATH"]}
     done = subprocess.run(
-        [sys.executable, str(HERE / "interpreted.py")], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, str(HERE / "interpreted.py"), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     scenarios: dict[str, dict[str, Any]] = json.loads(done.stdout)

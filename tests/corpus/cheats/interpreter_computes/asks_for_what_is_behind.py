@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasSaxpy_v2 expect=pass finding=behaviour ids=D3
+# kgtui: op=cublas::cublasSaxpy_v2 expect=compile_error ids=D3
 """Asks in its kernel for the arrays behind two blocks by name, and adds those where there are any."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasSaxpy_v2 expect=pass finding=behaviour ids=D3
+# kgtui: op=cublas::cublasSaxpy_v2 expect=compile_error ids=D3
 """Gives its kernel a function of Python as an argument, which computes the sum on arrays."""
 
 import triton

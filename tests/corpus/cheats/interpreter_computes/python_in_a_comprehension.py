@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasSaxpy_v2 expect=pass finding=behaviour ids=D3
+# kgtui: op=cublas::cublasSaxpy_v2 expect=compile_error ids=D3
 """Calls Python for the sum within a list comprehension of its kernel."""
 
 import triton

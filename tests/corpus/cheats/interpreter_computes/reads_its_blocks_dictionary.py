@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasSaxpy_v2 expect=pass finding=behaviour ids=D3
+# kgtui: op=cublas::cublasSaxpy_v2 expect=compile_error ids=D3
 """Takes the arrays behind its blocks out of their dictionaries, and adds those."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasSaxpy_v2 expect=pass finding=behaviour ids=D3
+# kgtui: op=cublas::cublasSaxpy_v2 expect=compile_error ids=D3
 """Calls Python in its kernel that says it is of Triton."""
 
 import triton

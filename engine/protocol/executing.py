@@ -1,0 +1,65 @@
+"""What a worker on the CPU reports of the launches of a call: kernels that were interpreted, and facts about memory.
+
+A worker says so of its candidate: a report can only count against it.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated
+
+import msgspec
+
+from engine.protocol.messages import Count, LineNumber, Message, Word
+
+MOST_REPORTS = 64
+"""Of interpreted kernels and of memory reports in one reply."""
+
+
+class MemoryFault(enum.StrEnum):
+    """What is wrong about accesses that did not stop a launch."""
+
+    MISALIGNED = "misaligned"
+    UNINITIALIZED = "uninitialized"
+    CONFLICTING_WRITES = "conflicting_writes"
+    UNORDERED_READ = "unordered_read"
+
+
+class ProgramAccess(Message, frozen=True):
+    """A load, store or atomic of one program; the line is None where it is not in the candidate's file."""
+
+    access: Word
+    program: tuple[Count, Count, Count]
+    line: LineNumber | None
+
+
+class MemoryReport(Message, frozen=True):
+    """Faulty accesses of one operation to one tensor: the first of `count` elements.
+
+    `index` counts from the start of the storage of `tensor`, which has `elements`; `other` is the earlier access of a
+    conflict, `detail` what the machine adds.
+    """
+
+    fault: MemoryFault
+    kernel: Word
+    tensor: Word
+    index: Count
+    elements: Count
+    count: Count
+    access: ProgramAccess
+    other: ProgramAccess | None = None
+    detail: Word = ""
+
+
+class InterpretedKernel(Message, frozen=True):
+    """A kernel that Triton's interpreter ran; `reason` names what the machine does not support, with its line."""
+
+    kernel: Word
+    reason: Word
+
+
+class Executed(Message, frozen=True):
+    """What is new about the launches of a call."""
+
+    interpreted: Annotated[tuple[InterpretedKernel, ...], msgspec.Meta(max_length=MOST_REPORTS)] = ()
+    memory: Annotated[tuple[MemoryReport, ...], msgspec.Meta(max_length=MOST_REPORTS)] = ()

@@ -1,0 +1,74 @@
+"""What executions of kernels on the CPU come to: a pure function from one report to findings.
+
+Conflicts between programs are computed from the sets of addresses of one execution, so that they are a proof; memory
+that nothing wrote may be read and not used, so that it is a hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.model import Finding, Location, Severity
+from engine.protocol.executing import Executed, InterpretedKernel, MemoryFault, MemoryReport, ProgramAccess
+
+RACE, MEMORY, INTERPRETER = "race", "memory_access", "interpreter"
+
+_SEVERITIES = {
+    MemoryFault.CONFLICTING_WRITES: Severity.PROOF,
+    MemoryFault.UNORDERED_READ: Severity.PROOF,
+    MemoryFault.MISALIGNED: Severity.SUSPECT,
+    MemoryFault.UNINITIALIZED: Severity.HINT,
+}
+
+
+def findings_of(executed: Executed, case: str) -> Iterator[Finding]:
+    """The findings of the launches of one call."""
+    for kernel in executed.interpreted:
+        yield _of_interpreted(kernel)
+    for report in executed.memory:
+        yield Finding(
+            check=RACE if report.other is not None else MEMORY,
+            severity=_SEVERITIES[report.fault],
+            message=_sentence(report),
+            case=case,
+            location=Location(line=report.access.line) if report.access.line is not None else None,
+        )
+
+
+def _of_interpreted(kernel: InterpretedKernel) -> Finding:
+    message = f"{kernel.kernel} ran in Triton's interpreter: {kernel.reason}"
+    return Finding(check=INTERPRETER, severity=Severity.NOTE, message=message)
+
+
+def _sentence(report: MemoryReport) -> str:
+    element, access, other = f"{report.tensor}[{report.index}]", report.access, report.other
+    more = f" ({report.count:,} elements)" if report.count > 1 else ""
+    if other is None:
+        return f"{_alone(report, element)}{more}"
+    if report.fault is MemoryFault.CONFLICTING_WRITES:
+        programs = f"programs {other.program} and {access.program}"
+        lines = _lines(other, access)
+        return f"race in {report.kernel}: {programs} store different values to {element}{lines}{more}"
+    reader, writer = (other, access) if access.access == "store" else (access, other)
+    return (
+        f"race in {report.kernel}: program {reader.program} loads {element}{_line(reader)}, which program "
+        f"{writer.program} stores{_line(writer)} without synchronization{more}"
+    )
+
+
+def _alone(report: MemoryReport, element: str) -> str:
+    access = report.access
+    where = f"{access.access} of {element} in {report.kernel}{_line(access)} by program {access.program}"
+    if report.fault is MemoryFault.UNINITIALIZED:
+        return f"uninitialized memory: {where}, which nothing has written"
+    return f"misaligned {where}: {report.detail}; a GPU stops the kernel there"
+
+
+def _line(access: ProgramAccess) -> str:
+    return f" at line {access.line}" if access.line is not None else ""
+
+
+def _lines(one: ProgramAccess, other: ProgramAccess) -> str:
+    if one.line is None or other.line is None or one.line == other.line:
+        return _line(one if one.line is not None else other)
+    return f" at lines {one.line} and {other.line}"
