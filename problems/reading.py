@@ -22,6 +22,8 @@ _DTYPES_OF_THE_KIT = {
     "F16": (DType.FLOAT16,),
     "BF16": (DType.BFLOAT16,),
     "FLOATS": (DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16),
+    "INTEGERS": (DType.INT32, DType.INT64, DType.INT16, DType.INT8, DType.UINT8),
+    "WHOLE": (DType.INT32, DType.INT64, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL),
 }
 
 

@@ -15,6 +15,8 @@ else:
 
 F32, F16, BF16 = DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16
 FLOATS = [F32, F16, BF16]
+INTEGERS = [DType.INT32, DType.INT64, DType.INT16, DType.INT8, DType.UINT8]
+WHOLE = [*INTEGERS, DType.BOOL]
 
 
 def cases_over(

@@ -1,0 +1,144 @@
+"""Elementwise operators with one tensor: the cases, inputs and cost that they share.
+
+`values` of a case is "usual", what the operator's own `draw` makes of mixed magnitudes; "special", the same with
+NaN, infinities, -0.0, extremes and the operator's own edges among them; or a word of the operator's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from engine.model import Case, Cost, DType, Tier
+from problems.kit.cases import BF16, F32, FLOATS, Arguments, cases_over
+from problems.kit.deferred import torch
+from problems.kit.layouts import Layout, laid_out
+from problems.kit.promotion import is_integral
+from problems.kit.values import SPECIAL_VALUES, Special, integers, mixed, scattered, torch_dtype
+
+SUBNORMAL_FREE = tuple(value for value in SPECIAL_VALUES if value is not Special.SUBNORMAL)
+"""For operators that turn a flushed subnormal value into another answer: 1 / x, log(x)."""
+
+NON_FINITE = (Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO)
+"""For operators whose answer for very large numbers is open."""
+
+_LAYOUTS = [Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]
+
+
+def unary_cases(*, dtype: Sequence[DType]) -> tuple[Case, ...]:
+    """The cases of an operator of any rank over `dtype`, whose first one has the sizes and layouts.
+
+    Every float dtype has special values; the others have a vector and a tensor of rank 5.
+    """
+    over = partial(cases_over, layout=Layout.CONTIGUOUS, values="usual")
+    first = dtype[0]
+    second = BF16 if BF16 in dtype else first
+    floats, others = [d for d in dtype if d in FLOATS], [d for d in dtype if d not in FLOATS]
+    narrow = [d for d in floats if d is not F32]
+    return (
+        *over(Tier.SMOKE, "{shape} {dtype}", shape=(1000,), dtype=list(dict.fromkeys((first, second)))),
+        *over(Tier.SMOKE, "{shape} {dtype} {layout}", shape=(9, 65), dtype=first, layout=Layout.TRANSPOSED),
+        *over(Tier.FULL, "{shape} {dtype}", shape=[(), (1,), (0,), (127,), (128,), (129,), (1025,)], dtype=first),
+        *over(Tier.FULL, "{shape} {dtype}", shape=(2049,), dtype=narrow),
+        *over(Tier.FULL, "{shape} {dtype}", shape=(8, 7, 57), dtype=floats),
+        *over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=first, layout=_LAYOUTS),
+        *over(Tier.FULL, "{shape} {dtype} {layout}", shape=(5, 7, 9), dtype=second, layout=Layout.PADDED),
+        *over(Tier.FULL, "{shape} {dtype} {layout}", shape=(2, 3, 4, 5, 6), dtype=second, layout=Layout.IRREGULAR),
+        *over(Tier.FULL, "{shape} {dtype} {values}", shape=(7, 33), dtype=floats, values="special"),
+        *over(Tier.FULL, "{shape} {dtype}", shape=(333,), dtype=[d for d in others if d is not first]),
+        *over(Tier.BENCH, "{shape} {dtype}", shape=[(1024, 1024), (16, 128, 64, 60)],
+              dtype=list(dict.fromkeys((first, second)))),
+    )  # fmt: skip
+
+
+def drawn(
+    shape: tuple[int, ...],
+    dtype: DType,
+    rng: torch.Generator,
+    *,
+    draw: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    low: int | None = None,
+    high: int | None = None,
+) -> torch.Tensor:
+    """Values of any dtype: floats of mixed magnitudes through `draw`, integers from `low` up to `high`.
+
+    Without bounds integers have the whole range of their dtype, both ends among them.  The parts of complex numbers
+    are drawn one by one.
+    """
+    kind = torch_dtype(dtype)
+    if kind.is_complex:
+        real, imaginary = (drawn(shape, F32, rng, draw=draw) for _ in range(2))
+        return torch.complex(real, imaginary).to(kind)
+    if is_integral(dtype):
+        return _whole(shape, dtype, rng, low=low, high=high)
+    x = mixed(shape, dtype if dtype is DType.FLOAT64 else F32, rng)
+    return (x if draw is None else draw(x)).to(kind)
+
+
+def unary_values(
+    case: Case,
+    rng: torch.Generator,
+    *,
+    draw: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    edges: Sequence[float] = (),
+    special: Sequence[Special] = SPECIAL_VALUES,
+    low: int | None = None,
+    high: int | None = None,
+) -> torch.Tensor:
+    """The tensor of a case of `unary_cases` in its layout; `special` and `edges` are in it where `values` says so."""
+    x = drawn(case.shape("shape"), case.dtype, rng, draw=draw, low=low, high=high)
+    if case.word("values") == "special":
+        x = with_edges(x, rng, edges=edges, special=special)
+    return laid_out(x, case.word("layout"))
+
+
+def unary_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: any shape, mixed magnitudes; integers of the whole range of their dtype."""
+    return (unary_values(case, rng),)
+
+
+def with_edges(
+    x: torch.Tensor, rng: torch.Generator, *, edges: Sequence[float], special: Sequence[Special] = SPECIAL_VALUES
+) -> torch.Tensor:
+    """A copy of the float tensor `x` with special values, and `edges` among the elements that are left."""
+    made = scattered(x, rng, values=special)
+    flat = made.flatten()
+    free = torch.nonzero(flat == x.flatten()).flatten()
+    places = free[torch.randperm(len(free), generator=rng)[: len(edges)]]
+    flat[places] = torch.tensor(edges[: len(places)], dtype=x.dtype, device=x.device)
+    return flat.view(x.shape)
+
+
+def unary_cost(case: Case, *, operations: int, result: DType | None = None) -> Cost:
+    """`operations` an element; each is read once, and written once in the dtype `result` (that of the input)."""
+    elements = math.prod(case.shape("shape"))
+    written = result or case.dtype
+    return Cost(
+        flops=operations * elements, bytes_read=elements * case.dtype.bytes, bytes_written=elements * written.bytes
+    )
+
+
+def in_double(function: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> torch.Tensor:
+    """`function` of x in float64 or complex128, rounded once to the dtype of x; float32 of integers and booleans.
+
+    Integers are rounded to float32 first, as PyTorch converts them before it computes.
+    """
+    kind = x.dtype if x.is_complex() or x.is_floating_point() else torch.float32
+    wide = torch.complex128 if x.is_complex() else torch.float64
+    return function(x.to(kind).to(wide)).to(kind)
+
+
+def _whole(
+    shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, low: int | None, high: int | None
+) -> torch.Tensor:
+    """Integers or booleans, inside of their dtype; both ends of it come first where there are no bounds."""
+    if dtype is DType.BOOL:
+        return integers(shape, dtype, rng, low=0, high=2)
+    limits = torch.iinfo(torch_dtype(dtype))
+    least = limits.min if low is None else max(low, limits.min)
+    most = limits.max if high is None else min(high, limits.max)
+    x = torch.randint(least, most, shape, generator=rng, dtype=torch_dtype(dtype))
+    if low is None and x.numel() > 1:
+        x.view(-1)[:2] = torch.tensor([limits.min, limits.max], dtype=x.dtype, device=x.device)
+    return x
