@@ -1,0 +1,66 @@
+"""Inverse hyperbolic cosine: y = log(x + sqrt(x * x - 1)).
+
+Any rank, any strides.  Integers and booleans give float32.  Below 1 and for NaN the answer is NaN, inf stays inf.
+Complex values take the principal branch; their special values are outside of the contract.
+
+Overloads: acosh (tested), acosh.out and those of Python scalars, which compute the same.
+"""
+
+from __future__ import annotations
+
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
+from problems.kit import FLOATS, WHOLE, Arguments, rounded, torch
+from problems.kit.promotion import floating
+from problems.kit.unary import in_double, unary_cases, unary_cost, unary_values
+
+CASES = unary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE, DType.COMPLEX64])
+
+_EDGES = (1.0, 1.0078125, 0.5, -1.0, 2.0, 30000.0)
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: any shape, 1 and up; integers from -2 to 59."""
+    return (unary_values(case, rng, draw=_from_one, edges=_EDGES, low=-2, high=60),)
+
+
+def reference(x: torch.Tensor) -> torch.Tensor:
+    """The shape of x, computed in float64 or complex128."""
+    return in_double(torch.acosh, x)
+
+
+def eager(x: torch.Tensor) -> torch.Tensor:
+    """The library's own."""
+    return torch.acosh(x)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """One rounding of an answer that was computed in float32."""
+    return rounded(floating(case.dtype))
+
+
+def cost(case: Case) -> Cost:
+    """10 operations an element."""
+    return unary_cost(case, operations=10, result=floating(case.dtype))
+
+
+def _from_one(x: torch.Tensor) -> torch.Tensor:
+    """1 and up."""
+    return 1 + x.abs()
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::acosh",
+    entry="acosh",
+    signature="acosh(self: Tensor) -> Tensor",
+    summary="Inverse hyperbolic cosine",
+    category=Category.POINTWISE_UNARY,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    cannot_reject={
+        "nan_dropped": "the answer to 0 is NaN, too",
+    },
+)

@@ -1,0 +1,66 @@
+"""Hyperbolic cosine: y = (exp(x) + exp(-x)) / 2.
+
+Any rank, any strides.  Integers and booleans give float32.  Both infinities give inf and NaN stays NaN; a result above
+the largest finite number is inf.  Special values of complex numbers are outside of the contract.
+
+Overloads: cosh (tested), cosh.out and those of Python scalars, which compute the same.
+"""
+
+from __future__ import annotations
+
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
+from problems.kit import FLOATS, WHOLE, Arguments, rounded, torch
+from problems.kit.promotion import floating
+from problems.kit.unary import in_double, unary_cases, unary_cost, unary_values
+
+CASES = unary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE, DType.COMPLEX64])
+
+_EDGES = (10.0, -10.0, 0.0078125, 9.0, 88.0)
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: any shape, between -9 and 9; integers from -30 to 30."""
+    return (unary_values(case, rng, draw=_moderate, edges=_EDGES, low=-30, high=31),)
+
+
+def reference(x: torch.Tensor) -> torch.Tensor:
+    """The shape of x, computed in float64 or complex128."""
+    return in_double(torch.cosh, x)
+
+
+def eager(x: torch.Tensor) -> torch.Tensor:
+    """The library's own."""
+    return torch.cosh(x)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """One rounding of an answer that was computed in float32."""
+    return rounded(floating(case.dtype))
+
+
+def cost(case: Case) -> Cost:
+    """5 operations an element."""
+    return unary_cost(case, operations=5, result=floating(case.dtype))
+
+
+def _moderate(x: torch.Tensor) -> torch.Tensor:
+    """Between -9 and 9, so that a typical result does not dwarf the others."""
+    return x.clamp(-9, 9)
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::cosh",
+    entry="cosh",
+    signature="cosh(self: Tensor) -> Tensor",
+    summary="Hyperbolic cosine",
+    category=Category.POINTWISE_UNARY,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    cannot_reject={
+        "infinities_clamped": "the answer is inf for the largest finite numbers, too",
+    },
+)

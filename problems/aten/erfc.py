@@ -1,0 +1,60 @@
+"""Complementary error function: y = 1 - erf(x) = 2 / sqrt(pi) * (integral of exp(-t * t) from x to inf).
+
+Any rank, any strides.  Integers and booleans give float32.  inf gives 0, -inf 2, NaN stays NaN.
+
+Overloads: erfc (tested), erfc.out and those of Python scalars, which compute the same.
+"""
+
+from __future__ import annotations
+
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
+from problems.kit import FLOATS, WHOLE, Arguments, rounded, torch
+from problems.kit.promotion import floating
+from problems.kit.unary import in_double, unary_cases, unary_cost, unary_values
+
+CASES = unary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE])
+
+_EDGES = (3.0, 5.0, 9.0, -3.0, 10.5)
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: any shape, mixed magnitudes; integers from -40 to 40."""
+    return (unary_values(case, rng, edges=_EDGES, low=-40, high=41),)
+
+
+def reference(x: torch.Tensor) -> torch.Tensor:
+    """The shape of x, computed in float64."""
+    return in_double(torch.erfc, x)
+
+
+def eager(x: torch.Tensor) -> torch.Tensor:
+    """The library's own."""
+    return torch.erfc(x)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """One rounding of an answer that was computed in float32."""
+    return rounded(floating(case.dtype))
+
+
+def cost(case: Case) -> Cost:
+    """20 operations an element."""
+    return unary_cost(case, operations=20, result=floating(case.dtype))
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::erfc",
+    entry="erfc",
+    signature="erfc(self: Tensor) -> Tensor",
+    summary="Complementary error function",
+    category=Category.POINTWISE_UNARY,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    cannot_reject={
+        "infinities_clamped": "the answer is 0 or 2 for the largest finite numbers, too",
+    },
+)

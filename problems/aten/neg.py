@@ -1,0 +1,56 @@
+"""Negation: y = -x.
+
+Any rank, any strides; floats, integers and complex numbers, not bool.  The least number of a signed integer type stays
+as it is, and unsigned ones wrap around: -1 is 255 in uint8.  NaN stays NaN.
+
+Overloads: neg (tested), neg.out and those of Python scalars, which compute the same.
+"""
+
+from __future__ import annotations
+
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tolerance
+from problems.kit import EXACT, FLOATS, INTEGERS, Arguments, torch
+from problems.kit.unary import unary_cases, unary_cost, unary_values
+
+CASES = unary_cases(dtype=[*FLOATS, DType.FLOAT64, *INTEGERS, DType.COMPLEX64])
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: any shape, mixed magnitudes; integers over the whole range of their dtype."""
+    return (unary_values(case, rng),)
+
+
+def reference(x: torch.Tensor) -> torch.Tensor:
+    """The shape of x."""
+    return torch.zeros_like(x) - x if not (x.is_floating_point() or x.is_complex()) else x * -1
+
+
+def eager(x: torch.Tensor) -> torch.Tensor:
+    """The library's own."""
+    return torch.neg(x)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """To the bit."""
+    return EXACT
+
+
+def cost(case: Case) -> Cost:
+    """One operation an element."""
+    return unary_cost(case, operations=1)
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::neg",
+    entry="neg",
+    signature="neg(self: Tensor) -> Tensor",
+    summary="Negation",
+    category=Category.POINTWISE_UNARY,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    determinism=Determinism.EXACT,
+)

@@ -1,0 +1,72 @@
+"""Sign: y = x / |x|, and 0 for x = 0.
+
+Any rank, any strides; floats, integers, bool and complex numbers.  Infinities give 1 and -1.  NaN gives 0, as PyTorch's
+comparisons with 0 do on every device; the special values of complex numbers are outside of the contract. Subnormal
+values are outside of the contract: a device may take them for 0.
+
+Overloads: sgn (tested) and sgn.out.
+"""
+
+from __future__ import annotations
+
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
+from problems.kit import EXACT, FLOATS, WHOLE, Arguments, rounded, torch
+from problems.kit.unary import SUBNORMAL_FREE, unary_cases, unary_cost, unary_values
+
+CASES = unary_cases(dtype=[*FLOATS, *WHOLE, DType.COMPLEX64])
+
+_EDGES = (0.0, 1.0, -1.0)
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: any shape, mixed magnitudes; integers over the whole range of their dtype."""
+    return (unary_values(case, rng, edges=_EDGES, special=SUBNORMAL_FREE),)
+
+
+def reference(x: torch.Tensor) -> torch.Tensor:
+    """The shape of x."""
+    return _sign(x)
+
+
+def eager(x: torch.Tensor) -> torch.Tensor:
+    """The library's own."""
+    return torch.sgn(x)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """To the bit, but for the quotient of complex numbers."""
+    return rounded(case.dtype) if case.dtype.is_complex else EXACT
+
+
+def cost(case: Case) -> Cost:
+    """One operation an element."""
+    return unary_cost(case, operations=1)
+
+
+def _sign(x: torch.Tensor) -> torch.Tensor:
+    """By comparisons; complex numbers in complex128."""
+    if not x.is_complex():
+        return ((x > 0).long() - (x < 0).long()).to(x.dtype)
+    wide = x.to(torch.complex128)
+    return torch.where(x == 0, torch.zeros_like(wide), wide / wide.abs()).to(x.dtype)
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::sgn",
+    entry="sgn",
+    signature="sgn(self: Tensor) -> Tensor",
+    summary="Sign; x/|x| of complex numbers",
+    category=Category.POINTWISE_UNARY,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    cannot_reject={
+        "nan_dropped": "NaN gives 0, as 0 does",
+        "infinities_clamped": "the answer is 1 or -1 for the largest finite numbers, too",
+        "bfloat16_arithmetic": "a number keeps its sign in every float dtype",
+        "tensorfloat32_arithmetic": "a number keeps its sign in every float dtype",
+    },
+)

@@ -1,0 +1,59 @@
+"""Sine: y = sin(x), x in radians.
+
+Any rank, any strides.  Integers and booleans give float32.  Infinities and NaN give NaN.  Numbers up to 40,000 are
+reduced to a period with the accuracy of the result; larger finite ones are outside of the contract, and so are the
+special values of complex numbers.
+
+Overloads: sin (tested), sin.out and those of Python scalars, which compute the same.
+"""
+
+from __future__ import annotations
+
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
+from problems.kit import FLOATS, WHOLE, Arguments, rounded, torch
+from problems.kit.promotion import floating
+from problems.kit.unary import NON_FINITE, in_double, unary_cases, unary_cost, unary_values
+
+CASES = unary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE, DType.COMPLEX64])
+
+_EDGES = (1.5703125, 3.140625, 100.0, 1000.0, -30000.0, 40000.0)
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: any shape, mixed magnitudes; integers from -40 to 40."""
+    return (unary_values(case, rng, edges=_EDGES, special=NON_FINITE, low=-40, high=41),)
+
+
+def reference(x: torch.Tensor) -> torch.Tensor:
+    """The shape of x, computed in float64 or complex128."""
+    return in_double(torch.sin, x)
+
+
+def eager(x: torch.Tensor) -> torch.Tensor:
+    """The library's own."""
+    return torch.sin(x)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """One rounding of an answer that was computed in float32."""
+    return rounded(floating(case.dtype))
+
+
+def cost(case: Case) -> Cost:
+    """12 operations an element."""
+    return unary_cost(case, operations=12, result=floating(case.dtype))
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::sin",
+    entry="sin",
+    signature="sin(self: Tensor) -> Tensor",
+    summary="Sine",
+    category=Category.POINTWISE_UNARY,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+)
