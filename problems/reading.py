@@ -24,6 +24,10 @@ _DTYPES_OF_THE_KIT = {
     "FLOATS": (DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16),
     "INTEGERS": (DType.INT32, DType.INT64, DType.INT16, DType.INT8, DType.UINT8),
     "WHOLE": (DType.INT32, DType.INT64, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL),
+    "EVERY_DTYPE": (
+        *(DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16, DType.FLOAT64, DType.COMPLEX64, DType.COMPLEX128),
+        *(DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL),
+    ),
 }
 
 

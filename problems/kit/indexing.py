@@ -35,7 +35,7 @@ def positions(shape: Sequence[int], indices: IndexList) -> torch.Tensor:
     total = torch.zeros((), dtype=torch.int64, device=chosen[given[0]].device)
     for axis, index in chosen.items():
         wrapped = torch.where(index < 0, index + shape[axis], index).long() * strides[axis]
-        total = total + wrapped.view(*index.shape, *(1 for _ in after))
+        total = total + wrapped.view((*index.shape, *(1 for _ in after)))
     for place, axis in enumerate(after):
         total = total + _along(shape[axis], strides[axis], len(after) - place, total.device)
     for axis in reversed(before):

@@ -11,6 +11,12 @@ from problems.kit.layouts import laid_out
 from problems.kit.tolerances import EXACT
 from problems.kit.values import integers, mixed, scattered
 
+EVERY_DTYPE = [
+    DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16, DType.FLOAT64, DType.INT64, DType.INT32, DType.INT16, DType.INT8,
+    DType.UINT8, DType.BOOL, DType.COMPLEX64, DType.COMPLEX128,
+]  # fmt: skip
+"""The dtypes of operators that move data of any kind."""
+
 _RANGES = {
     DType.INT64: (-(2**62), 2**62),
     DType.INT32: (-(2**31), 2**31),

@@ -1,0 +1,110 @@
+"""Even steps: y[i] = start + i * step for 0 <= i < ceil((end - start) / step).
+
+start, end and step are numbers; the end is left out, a step may be negative, and a range in the wrong direction is
+refused by PyTorch and outside of the contract.  Without a dtype the answer is int64 if all three are whole numbers
+(bool included) and float32 if not.  Integers are exact; floats are computed from i in float64 as start + i * step, and
+may be rounded once.  The number of elements is computed in float64.  Overloads: .start_step is tested with all three
+given, and with the defaults of the others; .out computes the same.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier, Tolerance
+from problems.kit import BF16, EXACT, F16, F32, FLOATS, Arguments, cases_over, torch, torch_dtype
+from problems.kit.factories import FILLS, device_of
+
+_over = partial(cases_over, given=True, step="1", start="0")
+_NAME = "{start} to {end} by {step} {dtype}"
+_INTEGERS = [DType.INT64, DType.INT32, DType.INT16, DType.UINT8]
+
+CASES = (
+    *_over(Tier.SMOKE, _NAME, end="drawn", dtype=[F32, DType.INT64]),
+    *_over(Tier.SMOKE, _NAME, start="-3", end="drawn", step="0.25", dtype=F32, given=False),
+    *_over(Tier.FULL, _NAME, end=["0", "1", "127", "128", "129", "4099"], dtype=[F32, DType.INT64]),
+    *_over(Tier.FULL, f"{_NAME} by default", end=["100", "100.5"], dtype=F32, step="0.5", given=False),
+    *_over(Tier.FULL, f"{_NAME} by default", start="7", end="100", step=["1", "3"], dtype=DType.INT64, given=False),
+    *_over(Tier.FULL, _NAME, start="0", end="1", step=["0.1", "0.3", "0.125", "2"], dtype=[F32, DType.FLOAT64]),
+    *_over(Tier.FULL, _NAME, start="5", end="-5", step=["-1", "-3", "-0.7"], dtype=[F32, F16]),
+    *_over(Tier.FULL, _NAME, start="-100", end="100", step=["2", "5", "7"], dtype=[*FLOATS, DType.INT64, DType.INT8]),
+    *_over(Tier.FULL, _NAME, start="3", end="120", step="4", dtype=_INTEGERS),
+    *_over(Tier.FULL, _NAME, start="9007199254740993", end="9007199254741993", step="3", dtype=DType.INT64),
+    *_over(Tier.FULL, _NAME, start="0.5", end="1000.5", step="1", dtype=FLOATS),
+    *_over(Tier.BENCH, _NAME, end="16777216", dtype=[F32, DType.INT64]),
+    *_over(Tier.BENCH, _NAME, end="1000000", step="5", dtype=BF16),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """start, end, step, dtype or None, device; a drawn end is between 300 and 900."""
+    start, step = _number(case.word("start")), _number(case.word("step"))
+    end = int(torch.randint(300, 900, (), generator=rng)) if case.word("end") == "drawn" else _number(case.word("end"))
+    return start, end, step, torch_dtype(case.dtype) if case.claim("given") else None, device_of(rng)
+
+
+def _number(word: str) -> float:
+    return float(word) if "." in word else int(word)
+
+
+def reference(
+    start: float, end: float, step: float = 1, dtype: torch.dtype | None = None, device: str | None = None
+) -> torch.Tensor:
+    """1-D; Python's numbers, which are exact for integers and float64 for the rest."""
+    whole = all(isinstance(value, int) for value in (start, end, step))
+    wanted = dtype or (torch.int64 if whole else torch.float32)
+    values = [start + number * step for number in range(_length(start, end, step))]
+    wide = torch.float64 if wanted.is_floating_point else torch.int64
+    return torch.tensor(values, dtype=wide, device=device).to(wanted)
+
+
+def _length(start: float, end: float, step: float) -> int:
+    if all(isinstance(value, int) for value in (start, end, step)):
+        return len(range(int(start), int(end), int(step)))
+    return max(math.ceil((end - start) / step), 0)
+
+
+def eager(
+    start: float, end: float, step: float = 1, dtype: torch.dtype | None = None, device: str | None = None
+) -> torch.Tensor:
+    """The library's own."""
+    return torch.arange(start, end, step, dtype=dtype, device=device)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """Integers to the bit; floats from a product and a sum in the arithmetic of float32, and one rounding.
+
+    float64 is held to its own precision.  The errors of both are relative to the ends of the range, at most twice a
+    typical element.
+    """
+    if case.dtype.epsilon == 0.0:
+        return EXACT
+    return Tolerance(relative=2 * case.dtype.epsilon, absolute=2 * case.dtype.epsilon)
+
+
+def cost(case: Case) -> Cost:
+    """Nothing is read; every element is written once.  A drawn end counts as the least."""
+    end = 300 if case.word("end") == "drawn" else _number(case.word("end"))
+    length = _length(_number(case.word("start")), end, _number(case.word("step")))
+    return Cost(flops=length, bytes_read=0, bytes_written=length * case.dtype.bytes)
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::arange",
+    entry="arange",
+    signature=(
+        "arange(start: float, end: float, step: float = 1, dtype: DType | None = None, device: str | None = None) "
+        "-> Tensor"
+    ),
+    summary="Evenly stepped 1-D range",
+    category=Category.FACTORY,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    framework=FILLS,
+    determinism=Determinism.ROUNDING,
+)

@@ -1,0 +1,87 @@
+"""An allocation: y is a tensor with shape = size and strides = stride.
+
+The values are not specified, so nothing that the answer holds is wrong: shape and dtype are compared.  Strides do not
+travel with an answer, whose elements are compared in the order of their coordinates; they are outside of what is
+checked here.  Any rank, any dtype; without a dtype it is float32.  Overloads: empty_strided is tested; .out computes
+the same.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import CalledCase, Case, Category, Cost, Determinism, OutputMatch, ProblemDefinition, Tier
+from problems.kit import BF16, F32, Arguments, cases_over, torch
+from problems.kit.factories import ALLOCATES, device_of, given_dtype, made
+from problems.kit.movement import EVERY_DTYPE, exact
+
+_over = partial(cases_over, given=True)
+_NAME = "{size} stride {stride} {dtype}"
+_UNSPECIFIED = "the content of the answer is not specified"
+_LIES = (
+    "zeros", "ones", "mean", "backwards", "unchanged_input", "answer_to_other_inputs", "answer_of_another_case",
+    "bfloat16_arithmetic", "tensorfloat32_arithmetic", "single_arithmetic", "nan_dropped", "infinities_clamped",
+)  # fmt: skip
+
+CASES = (
+    *_over(Tier.SMOKE, _NAME, size=(7, 65), stride=(65, 1), dtype=[F32, BF16]),
+    *_over(Tier.FULL, _NAME, size=(), stride=(), dtype=F32),
+    *_over(Tier.FULL, _NAME, size=[(1,), (0,), (127,), (128,), (129,)], stride=[(1,), (2,)], dtype=F32),
+    *_over(Tier.FULL, _NAME, size=(2, 3), stride=[(3, 1), (1, 2), (6, 2), (0, 1)], dtype=F32),
+    *_over(Tier.FULL, _NAME, size=(8, 16, 4), stride=[(64, 4, 1), (1, 8, 128)], dtype=F32),
+    *_over(Tier.FULL, _NAME, size=(2, 3, 4, 2, 3), stride=(72, 24, 6, 3, 1), dtype=F32),
+    *_over(Tier.FULL, _NAME, size=(9, 40), stride=(1, 9), dtype=EVERY_DTYPE),
+    *_over(Tier.FULL, f"{_NAME} by default", size=(9, 40), stride=(40, 1), dtype=F32, given=False),
+    *_over(Tier.BENCH, _NAME, size=(4096, 4096), stride=[(4096, 1), (1, 4096)], dtype=F32),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """size, stride, dtype or None, device."""
+    return list(case.shape("size")), list(case.shape("stride")), given_dtype(case), device_of(rng)
+
+
+def reference(
+    size: list[int], stride: list[int], dtype: torch.dtype | None = None, device: str | None = None
+) -> torch.Tensor:
+    """The shape `size`, of zeros, which no answer is compared with."""
+    return torch.zeros(size, dtype=dtype or torch.float32, device=device)
+
+
+def eager(
+    size: list[int], stride: list[int], dtype: torch.dtype | None = None, device: str | None = None
+) -> torch.Tensor:
+    """The library's own."""
+    return torch.empty_strided(size, stride, dtype=dtype, device=device)
+
+
+def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
+    """Whatever an answer holds is right: shape and dtype have been compared before."""
+    return tuple(OutputMatch(wrong=torch.zeros_like(output, dtype=torch.bool)) for output in called.outputs)
+
+
+def cost(case: Case) -> Cost:
+    """As if every element were written once; an allocation writes none."""
+    return made(case, case.dtype)
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::empty_strided",
+    entry="empty_strided",
+    signature=(
+        "empty_strided(size: list[int], stride: list[int], dtype: DType | None = None, device: str | None = None) "
+        "-> Tensor"
+    ),
+    summary="Allocate an uninitialised strided tensor",
+    category=Category.FACTORY,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=exact,
+    cost=cost,
+    framework=ALLOCATES,
+    determinism=Determinism.EXACT,
+    compare=compare,
+    cannot_reject=dict.fromkeys(_LIES, _UNSPECIFIED),
+)

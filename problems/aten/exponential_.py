@@ -1,0 +1,105 @@
+"""Exponential draws in place: P(y[i] > t) = exp(-lambd * t).
+
+Any rank, any strides; memory between the elements stays as it is, and what was there before does not matter.  Draws are
+not negative and finite, independent of each other and of those of other calls; a kernel seeds its own generator, and
+the argument for one is left out.  What is judged: range, the distribution of all draws, and means over all, halves,
+every second element and products with neighbours and with the draws of an earlier call, all of u = 1 - exp(-lambd * y),
+which is uniform; each by a bound that a right kernel breaks once in 1e9 tests, less than once in a million runs.  Draws
+that the dtype rounds to 0 are right.  Returns self.  Overload: exponential_ is tested.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import CalledCase, Case, Category, Cost, Determinism, OutputMatch, ProblemDefinition, Tier
+from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
+from problems.kit.movement import case_values, copied, count, exact
+from problems.kit.randomness import CANNOT_TELL, as_match, distribution_faults, mean_faults, repeat_faults
+
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", lambd=1.0)
+_NAME = "{shape} {dtype} lambd {lambd}"
+_MOVED = 0.37  # u moves by lambd * y * exp(-lambd * y) times the relative error of y, which is at most 1 / e
+
+CASES = (
+    *_over(Tier.SMOKE, _NAME, shape=(64, 65), dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, _NAME, shape=(33, 65), dtype=F32, lambd=0.25),
+    *_over(Tier.FULL, _NAME, shape=[(), (1,), (0, 5), (127,), (128,), (129,), (20001,)], dtype=F32),
+    *_over(Tier.FULL, _NAME, shape=(100, 257), dtype=FLOATS, lambd=[0.125, 1.0, 7.5]),
+    *_over(Tier.FULL, _NAME, shape=(33, 65), dtype=F32, lambd=[1e-6, 1e6]),
+    *_over(Tier.FULL, _NAME, shape=(5, 6, 7, 8, 9), dtype=F32),
+    *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(65, 129), dtype=[F32, BF16],
+           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),
+    *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(9, 7, 12, 13), dtype=F16, layout=Layout.IRREGULAR),
+    *_over(Tier.BENCH, _NAME, shape=(4096, 4096), dtype=[F32, BF16]),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: `shape`, whose content does not matter; lambd."""
+    return case_values(case, rng), case.number("lambd")
+
+
+def reference(x: torch.Tensor, lambd: float = 1.0) -> tuple[torch.Tensor, torch.Tensor]:
+    """The mean 1 / lambd everywhere, twice: no draw is compared with it element by element."""
+    means = torch.full(x.shape, 1 / lambd, dtype=x.dtype, device=x.device)
+    return means, means
+
+
+def eager(x: torch.Tensor, lambd: float = 1.0) -> torch.Tensor:
+    """The library's own."""
+    return x.exponential_(lambd)
+
+
+def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
+    """The tests that the docstring of the module names, on what is returned and on what is written."""
+    lambd = called.arguments[1]
+    assert isinstance(lambd, float)
+    earlier = called.earlier or (None, None)
+    return tuple(_match(y, before, lambd, called.case) for y, before in zip(called.outputs, earlier, strict=True))
+
+
+def _match(y: torch.Tensor, earlier: torch.Tensor | None, lambd: float, case: Case) -> OutputMatch:
+    below = _uniform(y, lambd)
+    shift = _MOVED * case.dtype.epsilon
+    variances = torch.full_like(below, 1 / 12)
+    faults = distribution_faults(below, "exponential", shift=shift)
+    faults += mean_faults(below - 0.5, variances, 0.5, shift=shift)
+    if earlier is not None:
+        faults += repeat_faults(below - 0.5, _uniform(earlier, lambd) - 0.5, variances, 0.5, shift=shift)
+    return as_match(y, faults, ~((y >= 0) & y.isfinite()))
+
+
+def _uniform(y: torch.Tensor, lambd: float) -> torch.Tensor:
+    return -torch.expm1(-lambd * y.double().flatten())
+
+
+def cost(case: Case) -> Cost:
+    """A logarithm and a product for each element, which is written once."""
+    elements = count(case.shape("shape"))
+    moved = copied(case, read=0, written=elements)
+    return Cost(flops=2 * elements, bytes_read=moved.bytes_read, bytes_written=moved.bytes_written)
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::exponential_",
+    entry="exponential_",
+    signature="exponential_(self: Tensor, lambd: float = 1.0) -> Tensor",
+    summary="Fill in place with exponential draws",
+    category=Category.RANDOM,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=exact,
+    cost=cost,
+    mutates=("self",),
+    written_only=("self",),
+    compare=compare,
+    determinism=Determinism.RANDOM,
+    cannot_reject={
+        **CANNOT_TELL,
+        "nan_dropped": "the content of self does not matter",
+        "infinities_clamped": "the content of self does not matter",
+    },
+)

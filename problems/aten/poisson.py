@@ -1,0 +1,112 @@
+"""Poisson draws: P(y[i] = k) = exp(-r) * r^k / k! with r = self[i].
+
+Any rank, any strides.  Rates are not negative; a rate of 0 gives 0.  Draws are whole numbers in the dtype of self,
+independent of each other and of those of other calls; a kernel seeds its own generator, and the argument for one is
+left out.  Rates of the cases are at most 60, so that every likely draw is exact in bfloat16.  What is judged: whole and
+not negative, the distribution for every rate that occurs often, the shares of draws above the median over all, halves,
+every second element, neighbours and an earlier call; each by a bound that a right kernel breaks once in 1e9 tests, less
+than once in a million runs.  Overloads: poisson is tested; .out computes the same.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import CalledCase, Case, Category, Cost, Determinism, OutputMatch, ProblemDefinition, Tier
+from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, torch, torch_dtype
+from problems.kit.movement import copied, count, exact
+from problems.kit.randomness import CANNOT_TELL, as_match, mean_faults, repeat_faults, steps_faults
+
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, rates="some")
+_NAME = "{shape} {dtype} rates {rates}"
+_RATES = {"some": (0.0, 0.125, 1.0, 4.5, 30.0), "small": (0.03125, 0.5), "large": (20.0, 60.0), "zero": (0.0,)}
+
+CASES = (
+    *_over(Tier.SMOKE, _NAME, shape=(64, 65), dtype=[F32, BF16]),
+    *_over(Tier.SMOKE, _NAME, shape=(33, 65), dtype=F32, rates="small"),
+    *_over(Tier.FULL, _NAME, shape=[(), (1,), (0, 5), (127,), (128,), (129,), (20001,)], dtype=F32),
+    *_over(Tier.FULL, _NAME, shape=(100, 257), dtype=FLOATS, rates=["some", "small", "large"]),
+    *_over(Tier.FULL, _NAME, shape=(33, 65), dtype=F32, rates="zero"),
+    *_over(Tier.FULL, _NAME, shape=(5, 6, 7, 8, 9), dtype=F32),
+    *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(65, 129), dtype=F32,
+           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),
+    *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(9, 7, 12, 13), dtype=F16, layout=Layout.IRREGULAR),
+    *_over(Tier.BENCH, _NAME, shape=(2048, 2048), dtype=[F32, BF16]),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: `shape`, each element one of the rates that the case names."""
+    rates = torch.tensor(_RATES[case.word("rates")])
+    chosen = rates[torch.randint(len(rates), case.shape("shape"), generator=rng)]
+    return (laid_out(chosen.to(torch_dtype(case.dtype)), case.word("layout")),)
+
+
+def reference(x: torch.Tensor) -> torch.Tensor:
+    """The rates, rounded to whole numbers: no draw is compared with it element by element."""
+    return x.round()
+
+
+def eager(x: torch.Tensor) -> torch.Tensor:
+    """The library's own."""
+    return torch.poisson(x)
+
+
+def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
+    """The tests that the docstring of the module names."""
+    (y,), (rates,) = called.outputs, called.arguments
+    assert isinstance(rates, torch.Tensor)
+    wrong = ~((y >= 0) & (y == y.floor()) & y.isfinite()) | ((rates == 0) & (y != 0))
+    if bool(wrong.any()):
+        return (as_match(y, [], wrong),)
+    r, draws = rates.double().flatten(), y.double().flatten()
+    faults = [fault for rate in r.unique().tolist() if rate for fault in _of_rate(draws[r == rate], rate)]
+    median = r.floor()
+    above = 1 - _distribution(median, r)
+    centred = (draws > median).double() - above
+    faults += mean_faults(centred, above * (1 - above), 1.0)
+    if called.earlier:
+        before = (called.earlier[0].double().flatten() > median).double() - above
+        faults += repeat_faults(centred, before, above * (1 - above), 1.0)
+    return (as_match(y, faults),)
+
+
+def _of_rate(draws: torch.Tensor, rate: float) -> list[str]:
+    rates = torch.full_like(draws, rate)
+    at, just_below = _distribution(draws, rates), _distribution(draws - 1, rates)
+    return steps_faults(draws, at, just_below, f"Poisson of rate {rate:g}")
+
+
+def _distribution(draws: torch.Tensor, rates: torch.Tensor) -> torch.Tensor:
+    """P(y <= draws) = Q(draws + 1, rate), the regularised upper incomplete gamma function; 1 for a rate of 0."""
+    inside = torch.special.gammaincc((draws + 1).clamp(min=1), rates)
+    return torch.where(draws < 0, 0.0, torch.where(rates == 0, 1.0, inside))
+
+
+def cost(case: Case) -> Cost:
+    """One draw for each rate; operations depend on the method, one a draw is the least."""
+    elements = count(case.shape("shape"))
+    moved = copied(case, read=elements, written=elements)
+    return Cost(flops=elements, bytes_read=moved.bytes_read, bytes_written=moved.bytes_written)
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::poisson",
+    entry="poisson",
+    signature="poisson(self: Tensor) -> Tensor",
+    summary="Poisson draws with the given rates",
+    category=Category.RANDOM,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=exact,
+    cost=cost,
+    compare=compare,
+    determinism=Determinism.RANDOM,
+    cannot_reject={
+        **CANNOT_TELL,
+        "nan_dropped": "rates are never NaN",
+        "infinities_clamped": "rates are finite",
+    },
+)

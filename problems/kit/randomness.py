@@ -1,0 +1,124 @@
+"""Tests of random outputs that reject a right kernel less than once in a million runs.
+
+Every test is a bound that holds for any number of elements, not an approximation for many: Bernstein's and Freedman's
+inequality for sums of bounded terms, and that of Dvoretzky, Kiefer and Wolfowitz with Massart's constant for the
+distribution (Ann. Probab. 18, 1990).  Each test may fail with probability `ALARM` if the output is right.  A problem
+makes at most 16 tests of a call, and a run makes at most some 60 calls of it, so that the false-alarm rate of a run is
+below 1e-6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from engine.model import OutputMatch
+from problems.kit.deferred import torch
+
+ALARM = 1e-9
+_LOG = math.log(2 / ALARM)
+_LEAST_FOR_A_REPEAT = 64  # so many draws with at least one bit each never agree by chance
+
+CANNOT_TELL = dict.fromkeys(
+    ("answer_to_other_inputs", "answer_of_another_case", "bfloat16_arithmetic", "tensorfloat32_arithmetic",
+     "single_arithmetic"),
+    "the answer is random, and a draw for other inputs may be a draw for these",
+)  # fmt: skip
+"""Lies that a distribution may not show."""
+
+
+def as_match(output: torch.Tensor, faults: Sequence[str], wrong: torch.Tensor | None = None) -> OutputMatch:
+    """What a comparer answers: elements that no draw has are `wrong`; any other fault makes all of them so."""
+    found = next(iter(faults), "")
+    if wrong is not None and bool(wrong.any()):
+        return OutputMatch(wrong=wrong, message="values that the distribution never takes")
+    return OutputMatch(wrong=torch.full(output.shape, bool(found), device=output.device), message=found)
+
+
+def sum_faults(
+    terms: torch.Tensor, variances: torch.Tensor, bounds: float, what: str, *, shift: float = 0.0
+) -> list[str]:
+    """A sentence if a sum of independent terms of mean 0 is too far from 0 (Bernstein).
+
+    float64 `terms`, their `variances`, and the largest size of any term; `shift` is how far rounding may move the sum.
+    """
+    total = abs(float(terms.sum())) - shift
+    limit = _LOG * bounds / 3 + math.sqrt((_LOG * bounds / 3) ** 2 + 2 * _LOG * float(variances.sum()))
+    if math.isnan(total) or total > limit:
+        return [f"{what}: off by {total:.4g}, at most {limit:.4g} is expected of {terms.numel()} draws"]
+    return []
+
+
+def mean_faults(centred: torch.Tensor, variances: torch.Tensor, bounds: float, *, shift: float = 0.0) -> list[str]:
+    """Sentences on the sum of centred draws, and on its parts: halves, even and odd places, products of neighbours.
+
+    `centred` are draws less their means, flat, float64; `shift` is how far rounding may move any one of them.
+    """
+    size = centred.numel()
+    half = size // 2
+    faults = sum_faults(centred, variances, bounds, "mean", shift=shift * size)
+    for name, part in (
+        ("mean of the first half", slice(None, half)),
+        ("mean of the second half", slice(half, None)),
+        ("mean of the even places", slice(None, None, 2)),
+    ):
+        faults += sum_faults(centred[part], variances[part], bounds, name, shift=shift * size)
+    for lag in (1, 2, 32, 1024):
+        if size > lag:
+            faults += sum_faults(
+                centred[lag:] * centred[:-lag],
+                variances[lag:] * variances[:-lag],
+                bounds * bounds,
+                f"draws are not independent of those {lag} places before",
+                shift=2 * shift * bounds * size,
+            )
+    return faults
+
+
+def repeat_faults(
+    centred: torch.Tensor, earlier: torch.Tensor, variances: torch.Tensor, bounds: float, *, shift: float = 0.0
+) -> list[str]:
+    """Sentences on two calls with the same input: they must not be equal, nor depend on each other."""
+    if int((variances > bounds / 64).sum()) < _LEAST_FOR_A_REPEAT:
+        return []
+    if bool((centred == earlier).all()):
+        return ["two calls drew the same values; each call needs draws of its own"]
+    shift = 2 * shift * bounds * centred.numel()
+    return sum_faults(centred * earlier, variances**2, bounds * bounds, "two calls are not independent", shift=shift)
+
+
+def distribution_faults(below: torch.Tensor, what: str, *, shift: float = 0.0) -> list[str]:
+    """A sentence if `below`, uniform between 0 and 1 for a right kernel, is too far from that (Massart).
+
+    `below` is the distribution function at each draw; `shift` is how far rounding may move it.
+    """
+    ordered = below.flatten().sort().values
+    size = ordered.numel()
+    if size == 0:
+        return []
+    places = torch.arange(1, size + 1, device=below.device, dtype=torch.float64) / size
+    apart = float(torch.maximum((places - ordered).abs(), (places - 1 / size - ordered).abs()).max())
+    limit = math.sqrt(_LOG / (2 * size)) + shift
+    if math.isnan(apart) or apart > limit:
+        return [f"{what}: {apart:.4g} away from the distribution, at most {limit:.4g} is expected of {size} draws"]
+    return []
+
+
+def steps_faults(draws: torch.Tensor, at: torch.Tensor, just_below: torch.Tensor, what: str) -> list[str]:
+    """As `distribution_faults` for whole-numbered draws of one distribution.
+
+    `at` and `just_below` are the distribution function at each draw and at the next smaller whole number.
+    """
+    size = draws.numel()
+    if size == 0:
+        return []
+    ordered, order = draws.sort()
+    counts = torch.arange(1, size + 1, device=draws.device, dtype=torch.float64)
+    is_last = torch.cat((ordered[1:] != ordered[:-1], torch.ones(1, dtype=torch.bool, device=draws.device)))
+    is_first = torch.cat((torch.ones(1, dtype=torch.bool, device=draws.device), is_last[:-1]))
+    above = (counts / size - at[order])[is_last].abs()
+    under = ((counts - 1) / size - just_below[order])[is_first].abs()
+    apart, limit = float(torch.cat((above, under)).max()), math.sqrt(_LOG / (2 * size))
+    if math.isnan(apart) or apart > limit:
+        return [f"{what}: {apart:.4g} away from the distribution, at most {limit:.4g} is expected of {size} draws"]
+    return []
