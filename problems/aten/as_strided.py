@@ -2,8 +2,8 @@
 
 storage is the memory behind self, counted in elements; without storage_offset it begins where self begins.  Strides are
 not negative and may overlap or be 0; no case reaches beyond the memory between the first and the last element of self.
-An offset is given only where self begins at the start of its storage.  Any dtype.  The answer may share memory with
-self.  Overload: as_strided is the only one.
+An offset is given only where self begins at the start of its storage.  Any rank, any dtype.  The answer may share
+memory with self.  Overload: as_strided is the only one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CASES = (
            dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(3, 2, 2, 2, 3), size=(6, 4), stride=(4, 1), dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(9, 40), size=(40, 9), stride=(1, 40), dtype=EVERY_DTYPE),
-    *_over(Tier.FULL, f"{_NAME} of {{layout}}", shape=(12, 20), size=(7, 9), stride=(3, 2), dtype=[F32, BF16],
+    *_over(Tier.FULL, f"{_NAME} of {{layout}}", shape=(12, 20), size=(7, 9), stride=(3, 2), dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.IRREGULAR]),
     *_over(Tier.FULL, f"{_NAME} {{values}}", shape=(7, 33), size=(33, 7), stride=(1, 33), dtype=[F16, F32],
            values="special"),
@@ -52,7 +52,7 @@ def reference(x: torch.Tensor, size: list[int], stride: list[int], storage_offse
     """The shape `size`, by positions in all of the storage."""
     whole = torch.empty(0, dtype=x.dtype, device=x.device).set_(x.untyped_storage())
     start = x.storage_offset() if storage_offset is None else storage_offset
-    flat = torch.full((1,) * len(size), start, device=x.device)
+    flat = torch.full((1,) * len(size), int(start), device=x.device)
     for axis, step in enumerate(stride):
         flat = flat + steps(size, axis, x.device) * step
     return torch.take(whole, flat)

@@ -87,9 +87,9 @@ def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
 
 
 def cost(case: Case) -> Cost:
-    """A comparison for each element; probabilities are read where they are a tensor."""
+    """A comparison for each element; probabilities are read, of which a number counts as one."""
     elements = count(case.shape("shape"))
-    moved = copied(case, read=elements if case.word("p") in ("self", "tensor") else 0, written=elements)
+    moved = copied(case, read=elements if case.word("p") in ("self", "tensor") else 1, written=elements)
     return Cost(flops=elements, bytes_read=moved.bytes_read, bytes_written=moved.bytes_written)
 
 

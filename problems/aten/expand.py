@@ -70,4 +70,5 @@ PROBLEM = ProblemDefinition(
     cost=cost,
     framework=VIEW,
     determinism=Determinism.EXACT,
+    cannot_reject={"unchanged_input": "where no size changes self is the answer"},
 )

@@ -68,4 +68,5 @@ PROBLEM = ProblemDefinition(
     cost=cost,
     framework=VIEW,
     determinism=Determinism.EXACT,
+    cannot_reject={"unchanged_input": "where nothing is cut off self is the answer"},
 )

@@ -2,8 +2,8 @@
 
 The values are not specified, so nothing that the answer holds is wrong: shape and dtype are compared.  Strides do not
 travel with an answer, whose elements are compared in the order of their coordinates; they are outside of what is
-checked here.  Any rank, any dtype; without a dtype it is that of self.  The shape and content of self do not matter.
-Overloads: new_empty_strided is tested; .out computes the same.
+checked here.  Any number of dimensions, any dtype; without a dtype it is that of self.  The shape and content of self
+do not matter.  Overloads: new_empty_strided is tested; .out computes the same.
 """
 
 from __future__ import annotations

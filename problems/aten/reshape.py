@@ -71,4 +71,5 @@ PROBLEM = ProblemDefinition(
     cost=cost,
     framework=(*VIEW, FrameworkWork.COPIES, FrameworkWork.ALLOCATION),
     determinism=Determinism.EXACT,
+    cannot_reject={"unchanged_input": "where no size changes self is the answer"},
 )

@@ -67,4 +67,5 @@ PROBLEM = ProblemDefinition(
     returns=None,
     framework=VIEW,
     determinism=Determinism.EXACT,
+    cannot_reject={"unchanged_input": "where there is one chunk self is the answer"},
 )

@@ -1,0 +1,89 @@
+"""A cast: y[i] = dtype(self[i]).
+
+Any rank, any strides, any dtypes.  With copy=False a self of that dtype may be returned as it is; with copy=True the
+answer is new memory.  A cast to a floating dtype rounds to nearest, ties to even, and may overflow to infinity; one
+unit in the last place is allowed.  A cast to an integer dtype drops the fraction, to bool asks for being other than 0,
+of a complex number to a real dtype keeps the real part.  Numbers beyond an integer dtype are outside of the contract.
+Values are compared, not strides.  Overloads: .dtype is tested; .device, .other and .dtype_layout move between devices,
+which one machine has not.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier, Tolerance
+from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, result_dtype, torch, torch_dtype
+from problems.kit.casts import COPIES, cast, cast_tolerance, castable, copy_cost, elements
+from problems.kit.movement import EVERY_DTYPE
+
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", result="same", copy=False)
+_NAME = "{shape} {dtype}"
+
+CASES = (
+    *_over(Tier.SMOKE, _NAME, shape=(7, 65), dtype=[F32, BF16]),
+    *_over(Tier.FULL, _NAME, shape=[(), (1,), (0, 5), (127,), (128,), (129,), (4099,)], dtype=F32),
+    *_over(Tier.FULL, _NAME, shape=[(31, 257), (2, 3, 4, 2, 3)], dtype=FLOATS),
+    *_over(Tier.FULL, _NAME, shape=(9, 40), dtype=EVERY_DTYPE),
+    *_over(Tier.SMOKE, f"{_NAME} to {{result}}", shape=(5, 33), dtype=F32, result="int32"),
+    *_over(Tier.FULL, f"{_NAME} to {{result}}", shape=(9, 40), dtype=EVERY_DTYPE,
+           result=["float32", "float16", "int64", "uint8", "bool"]),
+    *_over(Tier.FULL, f"{_NAME} to {{result}}", shape=(9, 40), dtype=[F32, DType.FLOAT64, DType.INT32, DType.BOOL],
+           result=["bfloat16", "float64", "int32", "int16", "int8", "complex64"]),
+    *_over(Tier.FULL, f"{_NAME} to {{result}} {{layout}}", shape=(13, 65), dtype=[F32, DType.INT32], result="float16",
+           layout=[Layout.TRANSPOSED, Layout.STRIDED]),
+    *_over(Tier.FULL, f"{_NAME} to {{result}} {{values}}", shape=(7, 33), dtype=FLOATS, values="special",
+           result=["float32", "float16", "bfloat16", "bool"]),
+    *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(33, 65), dtype=[F32, BF16],
+           layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
+    *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=[(3, 7, 2, 3), (9,)], dtype=F16, layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, f"{_NAME} {{values}}", shape=(7, 33), dtype=FLOATS, values="special"),
+    *_over(Tier.FULL, f"{_NAME} copy {{copy}}", shape=(9, 41), dtype=[F32, DType.INT32], copy=[True, False]),
+    *_over(Tier.BENCH, f"{_NAME} to {{result}}", shape=(4096, 4096), dtype=[F32, BF16], result="float16"),
+    *_over(Tier.BENCH, f"{_NAME} to {{result}}", shape=(4096, 4096), dtype=F32, result="int32"),
+)  # fmt: skip
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: `shape`, dtype, non_blocking: False, copy."""
+    target = result_dtype(case)
+    x = castable(case, rng, source=case.dtype, target=target)
+    return x, torch_dtype(target), False, case.claim("copy")
+
+
+def reference(x: torch.Tensor, dtype: torch.dtype, non_blocking: bool = False, copy: bool = False) -> torch.Tensor:
+    """The shape of self, new memory."""
+    return cast(x, dtype)
+
+
+def eager(x: torch.Tensor, dtype: torch.dtype, non_blocking: bool = False, copy: bool = False) -> torch.Tensor:
+    """The library's own."""
+    return x.to(dtype, non_blocking, copy)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """One rounding at most."""
+    return cast_tolerance(case.dtype, result_dtype(case))
+
+
+def cost(case: Case) -> Cost:
+    """Every element is read and written once."""
+    return copy_cost(case, read=elements(case), written=elements(case))
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::to",
+    entry="to",
+    signature="to(self: Tensor, dtype: DType, non_blocking: bool = False, copy: bool = False) -> Tensor",
+    summary="dtype conversion",
+    category=Category.COPY_CAST,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    framework=COPIES,
+    determinism=Determinism.EXACT,
+    cannot_reject={"unchanged_input": "the answer is a copy of self"},
+)

@@ -1,0 +1,67 @@
+"""What copies with a cast share: values that every target can hold, the tolerance of a cast, the cost.
+
+A cast to a floating dtype rounds to the nearest value, ties to even, and overflows to infinity; float64 may go through
+float32 on its way to a half type.  A cast to an integer dtype drops the fraction; to bool, it asks for being other than
+0, and NaN is.  A complex number keeps its real part.  Numbers beyond an integer dtype, NaN and infinities included, are
+outside of the contract.
+"""
+
+from __future__ import annotations
+
+from engine.model import Case, Cost, DType, FrameworkWork, Tolerance
+from problems.kit.cases import result_dtype
+from problems.kit.deferred import torch
+from problems.kit.layouts import laid_out
+from problems.kit.movement import any_values, count
+from problems.kit.tolerances import EXACT
+from problems.kit.values import torch_dtype
+
+COPIES = (FrameworkWork.COPIES, FrameworkWork.ALLOCATION, FrameworkWork.VIEWS, FrameworkWork.METADATA)
+"""The framework may copy and cast: these operators are nothing else."""
+_INTEGERS = (DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8)
+_MOST = 120.0  # every integer dtype holds it
+
+
+def castable(
+    case: Case, rng: torch.Generator, *, source: DType, target: DType, shape: str = "shape", layout: str = "layout"
+) -> torch.Tensor:
+    """Values of `source` that `target` can hold.
+
+    From 0 to 120 with fractions for integer targets of floats, and whole for narrower integers; any values for others.
+    """
+    narrow = target in _INTEGERS and source not in (target, DType.BOOL)
+    special = case.params.get("values") == "special"
+    if not narrow:
+        return any_values(case.shape(shape), source, rng, special=special, layout=case.word(layout))
+    values = torch.rand(case.shape(shape), generator=rng) * _MOST
+    return laid_out(values.to(torch_dtype(source)), case.word(layout))
+
+
+def cast(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """x in another dtype, new memory, by the rules of the module."""
+    real = x.real if x.is_complex() and not dtype.is_complex else x
+    if dtype == torch.bool:
+        return real != 0
+    return real.to(dtype, copy=True)
+
+
+def cast_tolerance(source: DType, target: DType) -> Tolerance:
+    """Equal to the bit, but for casts to a floating dtype of less precision: a unit in the last place.
+
+    Hardware rounds, Triton's interpreter truncates, and float64 may be rounded twice; values that become subnormal err
+    by a share of the smallest step, far below a typical element.
+    """
+    held = source is target or (source.epsilon >= target.epsilon > 0.0 and target is not DType.FLOAT16)
+    if held or target.epsilon == 0.0 or source is DType.BOOL:
+        return EXACT
+    return Tolerance(relative=4 * target.epsilon, absolute=target.epsilon)
+
+
+def copy_cost(case: Case, *, read: int, written: int) -> Cost:
+    """Elements of the case's dtype that are read, and of the answer's that are written."""
+    return Cost(flops=0, bytes_read=read * case.dtype.bytes, bytes_written=written * result_dtype(case).bytes)
+
+
+def elements(case: Case) -> int:
+    """The number of elements of `shape`."""
+    return count(case.shape("shape"))
