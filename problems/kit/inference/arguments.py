@@ -16,6 +16,12 @@ NO_FLOATS: Mapping[str, str] = {
 }
 """For `cannot_reject` of operators on integers and codes."""
 
+NOT_QUANTISED: Mapping[str, str] = {
+    "nan_dropped": "what NaN is quantised to is left open",
+    "infinities_clamped": "what an infinity is quantised to is left open",
+}
+"""For `cannot_reject` of operators that compute in 16 bits before they quantise."""
+
 SPECIAL_FACTORS = (Special.NAN, Special.INF, Special.NEGATIVE_INF)
 """Elements of special operands of a product."""
 
