@@ -41,7 +41,12 @@ def mean(trial: Trial, case: Case) -> Outputs | None:
 
 def backwards(trial: Trial, case: Case) -> Outputs | None:
     """The answer with its elements in the opposite order."""
-    return tuple(output.flatten().flip(0).view(output.shape) for output in trial.expected(case))
+
+    def turned(output: torch.Tensor) -> torch.Tensor:
+        codes = output.flatten().view(torch.uint8) if output.element_size() == 1 else output.flatten()
+        return codes.flip(0).view(output.dtype).view(output.shape)  # torch has no flip of float8
+
+    return tuple(map(turned, trial.expected(case)))
 
 
 def tail_missing(trial: Trial, case: Case) -> Outputs | None:
@@ -72,7 +77,8 @@ def untouched_arguments(trial: Trial, case: Case) -> Outputs | None:
     if not trial.problem.mutates:
         return None
     written = trial.written(trial.given(case))
-    return (*written[: trial.problem.returns], *written)
+    answers = (*written[: trial.problem.returns], *written)
+    return answers if form_of(answers) == form_of(trial.expected(case)) else None
 
 
 def answer_to_other_inputs(trial: Trial, case: Case) -> Outputs | None:

@@ -14,8 +14,7 @@ from itertools import pairwise
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, Arguments, Layout, cases_over, integers, mixed, scattered, torch
 from problems.kit.inference.arguments import arranged, exact
-from problems.kit.inference.caches import block_table as paged
-from problems.kit.inference.caches import blocks_of, gathered_rows, rows_eagerly, starts_of
+from problems.kit.inference.caches import blocks_of, gathered_rows, paged_table, rows_eagerly, starts_of
 
 _over = partial(cases_over, block_size=16, entry=(2, 24), starts=False, values="mixed", layout=Layout.CONTIGUOUS)
 _SIZES = "{lengths} tokens of {entry} by {block_size}"
@@ -51,7 +50,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     whole = [length + start for length, start in zip(lengths, starts, strict=True)]
     blocks = sum(blocks_of(whole, block_size)) + 2
     cache, dst = (_elements(case, (*sizes, *entry), rng) for sizes in ((blocks, block_size), (sum(lengths),)))
-    table = paged(whole, block_size, blocks, rng)
+    table = paged_table(whole, block_size, blocks, rng)
     cache, dst, table, bounds = arranged(case, cache, dst, table, starts_of(lengths))
     seq_starts = arranged(case, torch.tensor(starts, dtype=torch.int32))[0] if case.claim("starts") else None
     return cache, dst, table, bounds, len(lengths), seq_starts

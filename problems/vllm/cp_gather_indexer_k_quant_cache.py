@@ -17,8 +17,7 @@ from functools import partial
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
 from problems.kit import F32, Arguments, Layout, cases_over, integers, normal, torch
 from problems.kit.inference.arguments import arranged, exact
-from problems.kit.inference.caches import block_table as paged
-from problems.kit.inference.caches import blocks_of, gathered_rows, rows_eagerly, starts_of
+from problems.kit.inference.caches import blocks_of, gathered_rows, paged_table, rows_eagerly, starts_of
 
 _over = partial(cases_over, dtype=DType.UINT8, block_size=16, width=128, group=128, layout=Layout.CONTIGUOUS)
 _SIZES = "{lengths} tokens of {width}/{group} by {block_size}"
@@ -40,7 +39,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     cache = integers((blocks, block_size, width + 4 * scales), DType.UINT8, rng, low=0, high=256)
     dst_k = integers((sum(lengths), width), DType.UINT8, rng, low=0, high=256)
     dst_scale = normal((sum(lengths), scales), F32, rng)
-    return arranged(case, cache, dst_k, dst_scale, paged(lengths, block_size, blocks, rng), starts_of(lengths))
+    return arranged(case, cache, dst_k, dst_scale, paged_table(lengths, block_size, blocks, rng), starts_of(lengths))
 
 
 def reference(

@@ -25,10 +25,10 @@ from problems.kit.inference.caches import (
     gathered_rows,
     loaded,
     loaded_eagerly,
+    paged_table,
     rows_eagerly,
     starts_of,
 )
-from problems.kit.inference.caches import block_table as paged
 
 _over = partial(
     cases_over, block_size=16, width=576, starts=False, cache=AUTO, values="mixed", layout=Layout.CONTIGUOUS
@@ -68,7 +68,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     blocks = sum(blocks_of(whole, block_size)) + 2
     cache = cache_like((blocks, block_size, 1, width), case, rng)
     dst = normal((sum(lengths), 1, width), case.dtype, rng)
-    table = paged(whole, block_size, blocks, rng)
+    table = paged_table(whole, block_size, blocks, rng)
     owners = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths)).int()
     scale = float_scale(_SCALE) * (1 + torch.rand(1, generator=rng))
     cache, dst, table, bounds, owners, scale = arranged(case, cache, dst, table, starts_of(lengths), owners, scale)

@@ -23,7 +23,7 @@ def blocks_of(lengths: Sequence[int], block_size: int) -> list[int]:
     return [-(-length // block_size) for length in lengths]
 
 
-def block_table(lengths: Sequence[int], block_size: int, blocks: int, rng: torch.Generator) -> torch.Tensor:
+def paged_table(lengths: Sequence[int], block_size: int, blocks: int, rng: torch.Generator) -> torch.Tensor:
     """(sequences, the most blocks of one and 1 more), int32: blocks in disorder, none of them in use twice.
 
     Entries behind the last block of a sequence name any block: they must not count.

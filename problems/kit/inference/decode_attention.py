@@ -18,12 +18,12 @@ from problems.kit.deferred import torch
 from problems.kit.inference.caches import (
     AUTO,
     SPECIAL,
-    block_table,
     blocks_of,
     cache_like,
     float_scale,
     loaded,
     loaded_eagerly,
+    paged_table,
 )
 from problems.kit.layouts import laid_out
 from problems.kit.values import normal, scattered
@@ -89,7 +89,7 @@ def draw(case: Case, rng: torch.Generator) -> Drawn:
     scales = float_scale(K_SCALE), float_scale(V_SCALE)
     arranged = [
         laid_out(tensor, case.word("layout"))
-        for tensor in (query, keys, values, block_table(lengths, block_size, blocks, rng),
+        for tensor in (query, keys, values, paged_table(lengths, block_size, blocks, rng),
                        torch.tensor(lengths, dtype=torch.int32), *scales)
     ]  # fmt: skip
     slopes = laid_out(slopes, case.word("layout")) if slopes is not None else None

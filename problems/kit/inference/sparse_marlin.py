@@ -12,7 +12,7 @@ from __future__ import annotations
 from problems.kit.deferred import torch
 from problems.kit.inference.marlin import TILE
 
-_QUADRUPLE, _PER_META, _BITS = 4, 4, 4
+_QUADRUPLE, _PER_META, _NIBBLE = 4, 4, 4
 
 
 def sparse_order() -> torch.Tensor:
@@ -38,7 +38,7 @@ def to_meta(positions: torch.Tensor) -> torch.Tensor:
     """(K / 4, 2, N) positions from 0 to 3, ascending -> (K / 32, 2 N) int16 as the kernel reads them."""
     quadruples, _, columns = positions.shape
     nibbles = positions[:, 0] | positions[:, 1] << 2
-    shifts = _BITS * torch.arange(_PER_META, device=positions.device)
+    shifts = _NIBBLE * torch.arange(_PER_META, device=positions.device)
     elements = (nibbles.reshape(-1, _PER_META, columns) << shifts[None, :, None]).sum(1).T
     moved = torch.empty(elements.numel(), dtype=torch.int64, device=positions.device)
     moved[_meta_places(columns, quadruples // _PER_META).to(positions.device)] = elements.flatten()
@@ -51,7 +51,7 @@ def from_meta(meta: torch.Tensor) -> torch.Tensor:
     columns = meta.shape[1] // 2
     per_column = 2 * len(meta)
     elements = meta.flatten().long()[_meta_places(columns, per_column).to(meta.device)].reshape(columns, per_column)
-    shifts = _BITS * torch.arange(_PER_META, device=meta.device)
+    shifts = _NIBBLE * torch.arange(_PER_META, device=meta.device)
     nibbles = (elements.unsqueeze(-1) >> shifts & 0xF).flatten(1).T
     return torch.stack((nibbles & 3, nibbles >> 2 & 3), dim=1)
 
