@@ -19,7 +19,7 @@ class GenerationState(enum.StrEnum):
     FAILED = "failed"
     """The provider refused it, so nothing was charged."""
     LOST = "lost"
-    """The program ended between the request and the answer; whether it was charged is unknown."""
+    """The program ended or was cancelled before the end of the answer; whether it was charged is unknown."""
 
 
 class Stop(enum.StrEnum):

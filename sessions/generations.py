@@ -50,7 +50,8 @@ insert into generations (
     :now
 )"""
 _SETTLE = """
-update generations set state = 'settled', received = :received, stop = :stop, extraction = :extraction,
+update generations set state = case :stop when 'cancelled' then 'lost' else 'settled' end,
+    received = :received, stop = :stop, extraction = :extraction,
     prompt_tokens = :prompt_tokens, cached_tokens = :cached_tokens, cache_write_tokens = :cache_write_tokens,
     completion_tokens = :completion_tokens, reasoning_tokens = :reasoning_tokens, cost_microusd = :cost_microusd,
     candidate = :candidate, ended_at = :now, elapsed_s = :elapsed_s
@@ -278,6 +279,10 @@ class GenerationStore:
     def of_session(self, session: int) -> tuple[GenerationRow, ...]:
         """Every request of a session, in the order in which they were stored."""
         return self._rows("where generations.session = :session", {"session": session})
+
+    def of_every_session(self) -> tuple[GenerationRow, ...]:
+        """Every request, in the order in which they were stored."""
+        return self._rows("", {})
 
     def of_problem(self, problem: str) -> tuple[GenerationRow, ...]:
         """Every request for an operator, in the order in which they were stored."""

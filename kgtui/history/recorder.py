@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from engine.errors import StoreError, UsageError
 from engine.model.events import Event
+from engine.reports.reducer import record_of
+from engine.reports.run_record import RunRecord
 from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, StoreNotice
 from kgtui.ports.requests import RunRequest
+from sessions.generations import GenerationStore
 from sessions.rows import RunFilter, RunRow, RunState
 from sessions.store import Store
 
@@ -38,7 +41,7 @@ class StoreRecording:
             device=request.device,
             target=request.target,
             tiers=() if request.cases else request.tiers,
-            path=request.path,
+            path=None if request.is_generated else request.path,
         )
         if request.tag is not None:
             self._store.set_tag(number, request.tag)
@@ -135,6 +138,19 @@ class StoreRecording:
     def close(self) -> None:
         """End the session and release the database."""
         self._store.close()
+
+    @property
+    def generations(self) -> GenerationStore:
+        """Batches and generations of the store."""
+        return self._store.generations
+
+    def run_record(self, number: int) -> RunRecord:
+        """A stored run as its events tell it."""
+        return record_of(self.events(number), number=number)
+
+    def session(self) -> int:
+        """The number of this session, which is begun now if it was not before."""
+        return self._open_session()
 
     def _open_session(self) -> int:
         if self._session is None:

@@ -30,6 +30,7 @@ class RunRequest:
     inputs of its seed in `seeds`; `again` asks for a run even of known content.  `benchmark` is what is timed once all
     cases pass; None times nothing.  With `against` it is timed taking turns with that other candidate.  What it
     launches is compiled for `targets` too.  A run that `stops_at_verdict` leaves out the disassembly after it.
+    Content with `is_generated` is in no file: `path` only names it.
     """
 
     problem: Problem
@@ -49,12 +50,16 @@ class RunRequest:
     targets: tuple[str, ...] = ()
     priority: Priority = Priority.SAVE
     stops_at_verdict: bool = False
+    is_generated: bool = False
 
     @cached_property
     def candidate(self) -> Candidate:
         """The content as the engine takes it."""
         return Candidate(
-            source=self.content, problem=self.problem.name, filename=self.path.name, folder=self.path.parent
+            source=self.content,
+            problem=self.problem.name,
+            filename=self.path.name,
+            folder=None if self.is_generated else self.path.parent,
         )
 
     def plan(self, failed_before: tuple[str, ...]) -> Plan:

@@ -27,6 +27,7 @@ class Ticket:
     slot: str | None
     place: int
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+    withdrawn: asyncio.Event = field(default_factory=asyncio.Event)
     runs_again: bool = False
 
     @property
@@ -75,6 +76,7 @@ class RunQueue:
         """Withdraw it when it waits, stop it when it runs; nothing happens to one that is over."""
         if ticket in self._waiting:
             self._waiting.remove(ticket)
+            ticket.withdrawn.set()
         elif ticket is self._running:
             ticket.runs_again = False
             ticket.cancelled.set()

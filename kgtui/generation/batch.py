@@ -1,0 +1,242 @@
+"""A batch: every model on every operator by one strategy, within one budget, resumable after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from engine.errors import KgtuiError, StoreError
+from engine.model import Problem
+from engine.problem_source import ProblemDescription
+from engine.reports.run_record import RunRecord
+from kgtui.generation.budget import BudgetReachedError, Spent
+from kgtui.generation.events import BatchEnded, CandidateVerified, GenerationEvent, JobEnded, Spot
+from kgtui.generation.prompts import Example, Hardware, Prompts
+from kgtui.generation.records import Message, ModelName, Sampling
+from kgtui.generation.requester import Requester
+from kgtui.generation.strategies import Result, StrategyOptions, speedup_of, strategy_module
+from kgtui.generation.verifying import Verifier
+from sessions.generation_rows import Ending, GenerationRow, GenerationState, Limits
+from sessions.generations import GenerationStore
+
+DEFAULT_CONCURRENCY = 8
+_JOBS_AT_ONCE = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchRequest:
+    """What is generated.  Its JSON is in the store; a batch with the same one can be resumed."""
+
+    operators: tuple[str, ...]
+    models: tuple[ModelName, ...]
+    strategy: str
+    options: StrategyOptions
+    sampling: Sampling
+    device: str
+    target: str | None
+
+    def to_json(self) -> str:
+        """One line of JSON, the same for equal requests."""
+        return msgspec.json.encode(self, order="sorted").decode()
+
+    @staticmethod
+    def from_json(text: str) -> BatchRequest:
+        """The request that `to_json` wrote.
+
+        Raises:
+            StoreError: another version wrote it.
+        """
+        try:
+            return msgspec.json.decode(text, type=BatchRequest)
+        except msgspec.DecodeError as error:
+            raise StoreError(f"the request of this batch cannot be read: {error}; begin a new one") from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """An operator with all that a prompt needs."""
+
+    problem: Problem
+    description: ProblemDescription
+    examples: tuple[Example, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """How stored candidates and runs are read, when a batch is resumed."""
+
+    source: Callable[[str], bytes]
+    run: Callable[[int], RunRecord]
+
+
+class Batch:
+    """Runs one batch; `emit` gets every event on the event loop."""
+
+    def __init__(
+        self,
+        request: BatchRequest,
+        tasks: Sequence[Task],
+        *,
+        number: int,
+        store: GenerationStore,
+        sources: Sources,
+        requester: Requester,
+        verifier: Verifier,
+        prompts: Prompts,
+        hardware: Hardware,
+        emit: Callable[[GenerationEvent], None],
+    ) -> None:
+        self.number = number
+        self._request = request
+        self._tasks = tasks
+        self._store = store
+        self._sources = sources
+        self._requester = requester
+        self._verifier = verifier
+        self._prompts = prompts
+        self._hardware = hardware
+        self._emit = emit
+
+    async def run(self) -> BatchEnded:
+        """Carry out all jobs; how it ended.  A cancelled batch is stored as such, and can be resumed."""
+        jobs = asyncio.Semaphore(_JOBS_AT_ONCE)
+        budget_reasons: list[str] = []
+        failures: list[str] = []
+
+        async def carry_out(task: Task, model: ModelName) -> None:
+            job = GenerationJob(task, model, batch=self, prompts=self._prompts)
+            message = ""
+            async with jobs:
+                try:
+                    await strategy_module(self._request.strategy).run(job, self._request.options)
+                except* BudgetReachedError as group:
+                    message = _first(group)
+                    budget_reasons.append(message)
+                except* KgtuiError as group:
+                    message = _first(group)
+                    failures.append(f"{model} on {task.problem.name}: {message}")
+            self._emit(JobEnded(problem=task.problem.name, model=str(model), message=message))
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for task in self._tasks:
+                    for model in self._request.models:
+                        group.create_task(carry_out(task, model))
+        except BaseException:
+            self._store.end_batch(self.number, Ending.CANCELLED)
+            raise
+        ended = _ending(budget_reasons, failures)
+        await asyncio.to_thread(self._store.end_batch, self.number, ended.ending)
+        self._emit(ended)
+        return ended
+
+    # What a job needs
+
+    def opening(self, task: Task) -> tuple[Message, ...]:
+        """The messages that ask for a first kernel."""
+        return self._prompts.problem(
+            task.problem,
+            task.description,
+            self._hardware,
+            examples=task.examples,
+            remark=self._request.options.remark,
+        )
+
+    async def attempt(self, task: Task, model: ModelName, place: str, messages: Sequence[Message]) -> Result:
+        """Ask, then run what was answered."""
+        spot = Spot(problem=task.problem.name, model=str(model), place=place)
+        row = await self._requester.ask(model, spot, messages, entry=task.problem.entry)
+        if row.digest is None:
+            return Result(row=row, source=None, run=None)
+        source = await asyncio.to_thread(self._sources.source, row.digest)
+        run, is_reused = await self._verified(task, row, source, spot)
+        verdict = run.final
+        self._emit(
+            CandidateVerified(
+                spot=spot,
+                run=run.number,
+                outcome=verdict.outcome,
+                flagged=verdict.flagged,
+                sentence=verdict.sentence,
+                speedup=speedup_of(run),
+                is_reused=is_reused,
+            )
+        )
+        return Result(row=row, source=source.decode(), run=run)
+
+    async def _verified(self, task: Task, row: GenerationRow, source: bytes, spot: Spot) -> tuple[RunRecord, bool]:
+        if row.run is not None and row.run.outcome is not None:
+            with contextlib.suppress(KgtuiError):  # a run that cannot be read any more is made again
+                return await asyncio.to_thread(self._sources.run, row.run.number), True
+        run = await self._verifier.verify(task.problem, source, name=f"{spot.model} {spot.place}")
+        if run.number is not None:
+            await asyncio.to_thread(self._store.attach_run, row.id, run.number)
+        return run, False
+
+
+class GenerationJob:
+    """One operator for one model, as a strategy sees it."""
+
+    def __init__(self, task: Task, model: ModelName, *, batch: Batch, prompts: Prompts) -> None:
+        self.prompts = prompts
+        self._task = task
+        self._model = model
+        self._batch = batch
+
+    def opening(self) -> tuple[Message, ...]:
+        """The messages that ask for a first kernel."""
+        return self._batch.opening(self._task)
+
+    async def attempt(self, place: str, messages: Sequence[Message]) -> Result:
+        """Ask, take the source from the answer, and run it."""
+        return await self._batch.attempt(self._task, self._model, place, messages)
+
+
+def spent_before(rows: Sequence[GenerationRow]) -> Spent:
+    """What a batch used before it is resumed: the reservation counts where a cost is unknown."""
+    charged = [row for row in rows if row.state in (GenerationState.SETTLED, GenerationState.LOST)]
+    return Spent(
+        microusd=sum(
+            row.cost_microusd if row.cost_microusd is not None else row.reserved_microusd or 0 for row in charged
+        ),
+        tokens=sum(row.usage.total_tokens if row.usage is not None else row.reserved_tokens for row in charged),
+        unpriced=sum(row.cost_microusd is None for row in charged),
+    )
+
+
+def limits_text(limits: Limits) -> str:
+    """The budget as it was typed, "2usd 30min"; empty for none."""
+    parts = (
+        f"{limits.microusd / 1e6:g}usd" if limits.microusd is not None else "",
+        f"{limits.tokens}tok" if limits.tokens is not None else "",
+        f"{limits.seconds:g}s" if limits.seconds is not None else "",
+    )
+    return " ".join(filter(None, parts))
+
+
+def _ending(budget_reasons: Sequence[str], failures: Sequence[str]) -> BatchEnded:
+    if budget_reasons:
+        return BatchEnded(ending=Ending.BUDGET, message=budget_reasons[0])
+    if failures:
+        others = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        return BatchEnded(ending=Ending.FAILED, message=f"{failures[0]}{others}")
+    return BatchEnded(ending=Ending.FINISHED)
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> str:
+    """The text of the first error in nested groups."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error)
+
+
+def jobs_of(request: BatchRequest) -> Iterator[tuple[str, ModelName]]:
+    """Every operator with every model, in the order in which they begin."""
+    for operator in request.operators:
+        for model in request.models:
+            yield operator, model

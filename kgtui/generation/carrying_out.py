@@ -1,0 +1,195 @@
+"""Carries out one batch, new or resumed: the one way for the command line, the screen and the demo."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+from engine.devices import Device, platform_named
+from engine.errors import UsageError
+from engine.model import BenchmarkPlan, Problem, Tier
+from engine.reports.run_record import RunRecord
+from kgtui.generation.batch import Batch, BatchRequest, Sources, Task, spent_before
+from kgtui.generation.budget import Budget, Spent
+from kgtui.generation.events import GenerationEvent
+from kgtui.generation.prices import PriceList
+from kgtui.generation.progress import NO_BATCH, Progress, after
+from kgtui.generation.prompts import Hardware, Prompts
+from kgtui.generation.providers import Provider, open_provider
+from kgtui.generation.records import ModelName
+from kgtui.generation.requester import Clocks, Requester
+from kgtui.generation.verifying import QueuedVerifier, Submit
+from kgtui.ports.requests import DEFAULT_TIERS
+from kgtui.runner.run_queue import Ticket
+from sessions.generation_rows import Limits
+from sessions.generations import GenerationStore
+
+STRATEGIES_WITHOUT_ROUNDS = ("single",)
+
+
+class GenerationRecording(Protocol):
+    """The store as a batch uses it."""
+
+    @property
+    def generations(self) -> GenerationStore:
+        """Batches and generations."""
+
+    def session(self) -> int:
+        """The number of this session, begun now if it was not before."""
+
+    def source(self, digest: str) -> bytes:
+        """A stored source."""
+
+    def run_record(self, number: int) -> RunRecord:
+        """A stored run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """A batch to carry out; `resume` continues the stored batch with the same request."""
+
+    request: BatchRequest
+    tasks: tuple[Task, ...]
+    limits: Limits
+    device: Device
+    concurrency: int
+    tiers: tuple[Tier, ...] = DEFAULT_TIERS
+    resume: bool = False
+
+    @property
+    def answers(self) -> int:
+        """How many answers it draws at most."""
+        options, jobs = self.request.options, len(self.request.operators) * len(self.request.models)
+        rounds = 1 if self.request.strategy in STRATEGIES_WITHOUT_ROUNDS else options.rounds
+        samples = 1 if self.request.strategy == "refine" else options.samples
+        return jobs * rounds * samples
+
+
+@dataclass(frozen=True, kw_only=True)
+class Means:
+    """What a batch works with: the store, the queue of runs, prices, templates, and where events go."""
+
+    recording: GenerationRecording
+    submit: Submit
+    drop: Callable[[Ticket], None]
+    prices: PriceList
+    prompts: Prompts
+    environment: Mapping[str, str]
+    trouble: Callable[[str], None]
+    happened: Callable[[GenerationEvent, Progress], None]
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generated:
+    """A batch that ended, or was cancelled: its number, its session and what it came to."""
+
+    batch: int
+    session: int
+    progress: Progress
+
+
+async def carry_out(order: Order, means: Means) -> Generated:
+    """Begin or resume the batch and run it to its end.
+
+    Raises:
+        UsageError: a key is missing, or there is nothing to resume.
+        StoreError: the store cannot be written.
+    """
+    async with connected(order.request.models, means.environment) as providers:
+        session = means.recording.session()
+        number, before = _begun(order, means.recording, session=session)
+        progress = replace(
+            NO_BATCH, number=number, total=order.answers, limits=order.limits, began_s=means.clock(), spent=before
+        )
+
+        def happened(event: GenerationEvent) -> None:
+            nonlocal progress
+            progress = after(progress, (event,))
+            means.happened(event, progress)
+
+        requester = Requester(
+            means.recording.generations,
+            session=session,
+            batch=number,
+            provider_of=providers.__getitem__,
+            prices=means.prices,
+            budget=Budget(order.limits, clock=means.clock, spent=before),
+            sampling=order.request.sampling,
+            concurrency=order.concurrency,
+            clocks=Clocks(now=lambda: datetime.now(UTC), clock=means.clock),
+            emit=happened,
+        )
+        await _batch(order, means, number=number, requester=requester, happened=happened).run()
+    return Generated(batch=number, session=session, progress=progress)
+
+
+@contextlib.asynccontextmanager
+async def connected(
+    models: Sequence[ModelName], environment: Mapping[str, str]
+) -> AsyncGenerator[dict[ModelName, Provider], None]:
+    """A provider for each model, closed at the end."""
+    async with contextlib.AsyncExitStack() as stack:
+        providers: dict[ModelName, Provider] = {}
+        for model in models:
+            providers[model] = open_provider(model, environment)
+            stack.push_async_callback(providers[model].aclose)
+        yield providers
+
+
+def benchmark_of(device: str) -> Callable[[Problem], BenchmarkPlan | None]:
+    """What is timed of an operator on this device; nothing where kernels are interpreted."""
+    is_interpreted = platform_named(device).INTERPRETED
+
+    def plan(problem: Problem) -> BenchmarkPlan | None:
+        cases = tuple(case for case in problem.cases if case.tier is Tier.BENCH)
+        return BenchmarkPlan(cases=cases) if cases and not is_interpreted else None
+
+    return plan
+
+
+def _batch(
+    order: Order,
+    means: Means,
+    *,
+    number: int,
+    requester: Requester,
+    happened: Callable[[GenerationEvent], None],
+) -> Batch:
+    verifier = QueuedVerifier(
+        means.submit,
+        device=order.device.platform,
+        target=order.request.target,
+        benchmark=benchmark_of(order.device.platform),
+        tiers=order.tiers,
+        trouble=means.trouble,
+        drop=means.drop,
+    )
+    return Batch(
+        order.request,
+        order.tasks,
+        number=number,
+        store=means.recording.generations,
+        sources=Sources(source=means.recording.source, run=means.recording.run_record),
+        requester=requester,
+        verifier=verifier,
+        prompts=means.prompts,
+        hardware=Hardware(name=order.device.name, target=order.request.target),
+        emit=happened,
+    )
+
+
+def _begun(order: Order, recording: GenerationRecording, *, session: int) -> tuple[int, Spent]:
+    """The number of the batch, and what it used before."""
+    generations, text = recording.generations, order.request.to_json()
+    if not order.resume:
+        return generations.begin_batch(session, text, order.limits), Spent()
+    number = generations.unfinished_batch(text)
+    if number is None:
+        raise UsageError("no unfinished batch has this request: leave --resume out, or repeat its very arguments")
+    generations.resume_batch(number)
+    return number, spent_before(generations.of_batch(number))

@@ -1,0 +1,91 @@
+"""What happens while candidates are generated: pure records, in their order; a screen, a command and a test read them.
+
+They are beside the events of runs: what a model answers is no fact about a kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from engine.model import Outcome
+from kgtui.generation.budget import Spent
+from sessions.generation_rows import Ending, GenerationRow
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spot:
+    """One place of one strategy: which operator, which model, which answer."""
+
+    problem: str
+    model: str
+    place: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestSent:
+    """A request was stored and is being sent."""
+
+    spot: Spot
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestRefused:
+    """An attempt was refused; the next one follows after `waited_s`."""
+
+    spot: Spot
+    message: str
+    waited_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerGrew:
+    """More of an answer arrived."""
+
+    spot: Spot
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerStored:
+    """An answer is in the store; `is_reused` when it was there before this program began."""
+
+    spot: Spot
+    row: GenerationRow
+    spent: Spent
+    is_reused: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateVerified:
+    """The run of a candidate has its verdict; `run` is its number, None where it was not recorded."""
+
+    spot: Spot
+    run: int | None
+    outcome: Outcome
+    flagged: bool
+    sentence: str
+    speedup: float | None
+    is_reused: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobEnded:
+    """All that one model has to do for one operator is done; `message` says what stopped it before its end."""
+
+    problem: str
+    model: str
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchEnded:
+    """Nothing more is sent."""
+
+    ending: Ending
+    message: str = ""
+
+
+GenerationEvent: TypeAlias = (
+    RequestSent | RequestRefused | AnswerGrew | AnswerStored | CandidateVerified | JobEnded | BatchEnded
+)

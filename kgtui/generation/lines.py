@@ -1,0 +1,89 @@
+"""A batch as plain lines: one for each thing that happened, with what was spent and what is left."""
+
+from __future__ import annotations
+
+from engine.model import Outcome
+from kgtui.generation.budget import usd_text
+from kgtui.generation.events import (
+    AnswerStored,
+    BatchEnded,
+    CandidateVerified,
+    GenerationEvent,
+    JobEnded,
+    RequestRefused,
+    Spot,
+)
+from kgtui.generation.progress import Progress
+from sessions.generation_rows import Ending
+
+
+def event_line(event: GenerationEvent, progress: Progress, *, now_s: float) -> str | None:
+    """What happened as one line; None for what is no line of its own."""
+    match event:
+        case RequestRefused():
+            return f"{spot_text(event.spot)}: {event.message}; next attempt in {event.waited_s:.0f} s"
+        case AnswerStored() if event.row.digest is None:
+            return f"{count_text(progress)} {spot_text(event.spot)}: no code: {event.row.extraction}"
+        case CandidateVerified():
+            return f"{count_text(progress)} {verdict_text(event)}{_rest(progress, now_s=now_s)}"
+        case JobEnded() if event.message:
+            return f"{event.problem} {event.model}: stopped: {event.message}"
+        case BatchEnded():
+            return ending_text(progress)
+        case _:
+            return None
+
+
+def spot_text(spot: Spot) -> str:
+    """Operator, model and place."""
+    return f"{spot.problem} {spot.model} {spot.place}"
+
+
+def verdict_text(event: CandidateVerified) -> str:
+    """The verdict on one candidate in a few words."""
+    word = "flagged" if event.flagged else "passed" if event.outcome is Outcome.PASS else event.outcome.value
+    speedup = f" {event.speedup:.2f}x" if event.speedup is not None and word == "passed" else ""
+    number = f" (run #{event.run})" if event.run is not None else ""
+    return f"{spot_text(event.spot)}: {word}{speedup}{number}: {event.sentence}"
+
+
+def count_text(progress: Progress) -> str:
+    """How many answers there are, of how many at most."""
+    return f"[{progress.answered}/{progress.total}]"
+
+
+def money_text(progress: Progress) -> str:
+    """What was spent, what of it is an upper bound, and the budget."""
+    spent, limit = progress.spent, progress.limits.microusd
+    if spent.unpriced and limit is None:
+        known = usd_text(spent.microusd) if spent.microusd else "cost unknown"
+        return f"{known} ({spent.unpriced} of unknown cost)" if spent.microusd else known
+    of = f" of {usd_text(limit)}" if limit is not None else ""
+    return f"{usd_text(spent.microusd)}{of}" + (f" ({spent.unpriced} of unknown cost)" if spent.unpriced else "")
+
+
+def ending_text(progress: Progress) -> str:
+    """How the batch ended, in one line."""
+    ended = progress.ended
+    words = {
+        None: "cancelled",
+        Ending.FINISHED: "finished",
+        Ending.BUDGET: "stopped by the budget",
+        Ending.CANCELLED: "cancelled",
+        Ending.FAILED: "ended with errors",
+    }[ended.ending if ended else None]
+    reason = f": {ended.message}" if ended is not None and ended.message else ""
+    counts = (
+        f"{progress.answered} answers, {progress.passed} passed, {progress.flagged} flagged, "
+        f"{progress.without_code} without code"
+    )
+    resumes = (
+        "" if ended is not None and ended.ending is Ending.FINISHED else "; the same command with --resume continues"
+    )
+    return f"batch {progress.number} {words}{reason}: {counts}, {money_text(progress)}{resumes}"
+
+
+def _rest(progress: Progress, *, now_s: float) -> str:
+    left_s = progress.left_s(now_s=now_s)
+    left = "" if not left_s else f" · {left_s / 60:.0f} min left" if left_s >= 90 else f" · {left_s:.0f} s left"
+    return f" · {money_text(progress)}{left}"

@@ -1,0 +1,118 @@
+"""The one reducer of the events of a batch: what is done, running, spent and left, as one frozen record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from engine.model import Outcome
+from kgtui.generation.budget import Spent
+from kgtui.generation.events import (
+    AnswerGrew,
+    AnswerStored,
+    BatchEnded,
+    CandidateVerified,
+    GenerationEvent,
+    JobEnded,
+    RequestRefused,
+    RequestSent,
+    Spot,
+)
+from sessions.generation_rows import Limits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """A batch so far; the empty one is "no batch".
+
+    `total` is how many answers it draws at most.  `streaming` has the text so far of each answer in flight.
+    """
+
+    number: int | None = None
+    total: int = 0
+    limits: Limits = field(default_factory=Limits)
+    began_s: float = 0.0
+    sent: int = 0
+    answered: int = 0
+    reused: int = 0
+    without_code: int = 0
+    verified: int = 0
+    passed: int = 0
+    flagged: int = 0
+    jobs_ended: int = 0
+    best_speedup: float | None = None
+    spent: Spent = field(default_factory=Spent)
+    streaming: Mapping[Spot, str] = field(default_factory=dict)
+    refusals: int = 0
+    last_message: str = ""
+    verdicts: tuple[CandidateVerified, ...] = ()
+    ended: BatchEnded | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether more may come."""
+        return self.number is not None and self.ended is None
+
+    def left_s(self, *, now_s: float) -> float | None:
+        """The time that is left at the rate so far; None before anything new is answered."""
+        fresh = self.answered - self.reused
+        if fresh < 1 or not self.is_running:
+            return None
+        return max(0.0, (now_s - self.began_s) / fresh * (self.total - self.answered))
+
+
+NO_BATCH = Progress()
+
+
+def after(progress: Progress, events: Iterable[GenerationEvent]) -> Progress:
+    """The record after these events."""
+    for event in events:
+        progress = _after(progress, event)
+    return progress
+
+
+def _after(progress: Progress, event: GenerationEvent) -> Progress:
+    match event:
+        case RequestSent():
+            streaming = {**progress.streaming, event.spot: ""}
+            return replace(progress, sent=progress.sent + 1, streaming=streaming)
+        case AnswerGrew():
+            streaming = {**progress.streaming, event.spot: progress.streaming.get(event.spot, "") + event.text}
+            return replace(progress, streaming=streaming)
+        case RequestRefused():
+            return replace(progress, refusals=progress.refusals + 1, last_message=event.message)
+        case AnswerStored():
+            return _answered(progress, event)
+        case CandidateVerified():
+            return _verified(progress, event)
+        case JobEnded():
+            message = event.message or progress.last_message
+            return replace(progress, jobs_ended=progress.jobs_ended + 1, last_message=message)
+        case BatchEnded():
+            return replace(progress, ended=event, streaming={})
+
+
+def _answered(progress: Progress, event: AnswerStored) -> Progress:
+    streaming = {spot: text for spot, text in progress.streaming.items() if spot != event.spot}
+    return replace(
+        progress,
+        answered=progress.answered + 1,
+        reused=progress.reused + event.is_reused,
+        without_code=progress.without_code + (event.row.digest is None),
+        spent=event.spent,
+        streaming=streaming,
+        last_message=event.row.extraction or progress.last_message,
+    )
+
+
+def _verified(progress: Progress, event: CandidateVerified) -> Progress:
+    passed = event.outcome is Outcome.PASS and not event.flagged
+    speedups = [one for one in (progress.best_speedup, event.speedup if passed else None) if one is not None]
+    return replace(
+        progress,
+        verified=progress.verified + 1,
+        passed=progress.passed + passed,
+        flagged=progress.flagged + event.flagged,
+        best_speedup=max(speedups, default=None),
+        verdicts=(*progress.verdicts, event),
+    )

@@ -1,0 +1,190 @@
+"""Anthropic's messages service through the official client, with the system prompt and the problem cached."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import UsageError
+from kgtui.generation.providers.kit import (
+    MOST_ANSWER_CHARACTERS,
+    StreamRedactor,
+    key_from,
+    redacted,
+    refuse_other_content,
+    shortened,
+    status_error,
+)
+from kgtui.generation.records import (
+    AnswerEnded,
+    Chunk,
+    CompletionRequest,
+    ConnectionCutError,
+    Message,
+    ModelName,
+    ProviderError,
+    Role,
+    TextArrived,
+)
+from sessions.generation_rows import Stop, TokenUsage
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+NAME = "anthropic"
+KEY_VARIABLE = "ANTHROPIC_API_KEY"
+URL_VARIABLE = "ANTHROPIC_BASE_URL"
+
+_STOPS = {"end_turn": Stop.COMPLETE, "stop_sequence": Stop.COMPLETE, "max_tokens": Stop.LENGTH, "refusal": Stop.REFUSED}
+_CACHED = {"type": "ephemeral"}
+
+
+def open_provider(model: ModelName, environment: Mapping[str, str]) -> AnthropicProvider:
+    """A provider for this model; its base URL is that of the model, else ANTHROPIC_BASE_URL.
+
+    Raises:
+        UsageError: the key is not set, or the client is not installed.
+    """
+    try:
+        from anthropic import AsyncAnthropic
+    except ImportError as error:
+        raise UsageError("the client of anthropic is not installed: pip install 'kgtui[models]'") from error
+    base_url = model.base_url or environment.get(URL_VARIABLE) or None
+    key = key_from(environment, KEY_VARIABLE, base_url=base_url)
+    client = AsyncAnthropic(api_key=key, base_url=base_url or "https://api.anthropic.com", max_retries=0)
+    return AnthropicProvider(client, key=key)
+
+
+class AnthropicProvider:
+    """One client; retries are ours, so the client makes none."""
+
+    def __init__(self, client: AsyncAnthropic, *, key: str) -> None:
+        self._client = client
+        self._key = key
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk, None]:
+        """The answer; tool use and thinking in it are ignored."""
+        import anthropic
+
+        redactor, counts, characters, is_open = StreamRedactor(self._key), _Counts(), 0, False
+        try:
+            async with await self._create(request) as answer:
+                refuse_other_content(answer.response.headers.get("content-type", ""), provider=NAME)
+                is_open = True
+                async for event in answer:
+                    counts.take(event)
+                    if event.type == "content_block_delta" and event.delta.type == "text_delta":
+                        if text := redactor.take(event.delta.text):
+                            characters += len(text)
+                            yield TextArrived(text=text)
+                        if characters > MOST_ANSWER_CHARACTERS:
+                            counts.stop = Stop.LENGTH
+                            break
+        except ProviderError:
+            raise
+        except anthropic.APIStatusError as error:
+            refused = self._refused(error)
+            # An error event inside of an answer has the status of the stream, 200.
+            raise (ConnectionCutError(str(refused)) if is_open else refused) from None
+        except Exception as error:  # the edge to client and transport: not all of their errors have a common base
+            if not is_open and not isinstance(error, anthropic.APIError):
+                raise  # a fault of ours, not of the service
+            raise self._broken(error, is_open=is_open) from None
+        if rest := redactor.rest():
+            yield TextArrived(text=rest)
+        yield AnswerEnded(stop=counts.stop or Stop.CUT, usage=counts.usage)
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+        await self._client.close()
+
+    async def _create(self, request: CompletionRequest) -> Any:  # Any: the client's stream has no public base type
+        sampling = request.sampling
+        optional = {
+            # The client of version 2 knows no temperature; the service takes it for the models that have one.
+            "extra_body": None if sampling.temperature is None else {"temperature": sampling.temperature},
+            "output_config": {"effort": sampling.effort.value} if sampling.effort else None,
+        }
+        arguments: dict[str, Any] = {name: value for name, value in optional.items() if value is not None}
+        if system := [message for message in request.messages if message.role is Role.SYSTEM]:
+            arguments["system"] = [_block(message, is_last=message is system[-1]) for message in system]
+        others = [message for message in request.messages if message.role is not Role.SYSTEM]
+        arguments["messages"] = [
+            {"role": message.role.value, "content": [_block(message, is_last=message is others[0])]}
+            for message in others
+        ]
+        return await self._client.messages.create(
+            model=request.model,
+            max_tokens=sampling.max_tokens,
+            stream=True,
+            timeout=sampling.timeout_s,
+            extra_headers={"Idempotency-Key": request.key},
+            **arguments,
+        )
+
+    def _refused(self, error: Any) -> ProviderError:  # Any: anthropic.APIStatusError, imported only when used
+        return status_error(
+            error.status_code,
+            error.message,
+            provider=NAME,
+            variable=KEY_VARIABLE,
+            retry_after=error.response.headers.get("retry-after"),
+            key=self._key,
+        )
+
+    def _broken(self, error: Exception, *, is_open: bool) -> ProviderError:
+        detail = shortened(redacted(str(error) or type(error).__name__, self._key))
+        if is_open:
+            return ConnectionCutError(f"the answer of {NAME} broke off: {detail}")
+        return ProviderError(f"{NAME} cannot be reached or does not answer: {detail}; check the base URL", retries=True)
+
+
+class _Counts:
+    """Usage and the reason of the end, which come in several events of one answer."""
+
+    def __init__(self) -> None:
+        self.stop: Stop | None = None
+        self._input: int | None = None
+        self._cached = 0
+        self._written = 0
+        self._output: int | None = None
+
+    def take(self, event: Any) -> None:  # Any: one of the client's event types
+        """Note what this event says."""
+        if event.type == "message_start":
+            self._note(event.message.usage)
+            self._output = None  # what message_start counts is no total yet
+        elif event.type == "message_delta":
+            self._note(event.usage)
+            if event.delta.stop_reason:
+                self.stop = _STOPS.get(event.delta.stop_reason, Stop.COMPLETE)
+
+    @property
+    def usage(self) -> TokenUsage | None:
+        """All counts; None unless input and output were reported."""
+        if self._input is None or self._output is None:
+            return None
+        try:
+            return TokenUsage(
+                # Anthropic counts cached tokens beside the input tokens.
+                input_tokens=self._input + self._cached + self._written,
+                output_tokens=self._output,
+                cached_tokens=self._cached,
+                cache_write_tokens=self._written,
+            )
+        except (TypeError, ValueError):
+            return None
+
+    def _note(self, usage: Any) -> None:  # Any: Usage of message_start or MessageDeltaUsage
+        if usage is None:
+            return
+        self._input = self._input if usage.input_tokens is None else usage.input_tokens
+        self._cached = usage.cache_read_input_tokens or self._cached
+        self._written = usage.cache_creation_input_tokens or self._written
+        self._output = usage.output_tokens
+
+
+def _block(message: Message, *, is_last: bool) -> dict[str, object]:
+    """A block of text, cached up to its end where it is the last that later requests repeat."""
+    block: dict[str, object] = {"type": "text", "text": message.text}
+    return {**block, "cache_control": _CACHED} if is_last else block

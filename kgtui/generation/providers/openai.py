@@ -1,0 +1,148 @@
+"""OpenAI and every service that speaks its chat protocol, hosted or local, through the official client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import UsageError
+from kgtui.generation.providers.kit import (
+    MOST_ANSWER_CHARACTERS,
+    StreamRedactor,
+    key_from,
+    redacted,
+    refuse_other_content,
+    shortened,
+    status_error,
+)
+from kgtui.generation.records import (
+    AnswerEnded,
+    Chunk,
+    CompletionRequest,
+    ConnectionCutError,
+    ModelName,
+    ProviderError,
+    TextArrived,
+)
+from sessions.generation_rows import Stop, TokenUsage
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+    from openai.types import CompletionUsage
+
+NAME = "openai"
+KEY_VARIABLE = "OPENAI_API_KEY"
+URL_VARIABLE = "OPENAI_BASE_URL"
+
+_STOPS = {"stop": Stop.COMPLETE, "length": Stop.LENGTH, "content_filter": Stop.REFUSED}
+
+
+def open_provider(model: ModelName, environment: Mapping[str, str]) -> OpenAIProvider:
+    """A provider for this model; its base URL is that of the model, else OPENAI_BASE_URL.
+
+    Raises:
+        UsageError: the key is not set, or the client is not installed.
+    """
+    try:
+        from openai import AsyncOpenAI
+    except ImportError as error:
+        raise UsageError("the client of openai is not installed: pip install 'kgtui[models]'") from error
+    base_url = model.base_url or environment.get(URL_VARIABLE) or None
+    key = key_from(environment, KEY_VARIABLE, base_url=base_url)
+    client = AsyncOpenAI(api_key=key, base_url=base_url or "https://api.openai.com/v1", max_retries=0)
+    return OpenAIProvider(client, key=key)
+
+
+class OpenAIProvider:
+    """One client; retries are ours, so the client makes none."""
+
+    def __init__(self, client: AsyncOpenAI, *, key: str) -> None:
+        self._client = client
+        self._key = key
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk, None]:
+        """The answer; tool calls in it are ignored."""
+        import openai
+
+        redactor, characters, is_open = StreamRedactor(self._key), 0, False
+        stop: Stop | None = None
+        usage: TokenUsage | None = None
+        try:
+            async with await self._create(request) as answer:
+                refuse_other_content(answer.response.headers.get("content-type", ""), provider=NAME)
+                is_open = True
+                async for event in answer:
+                    if event.usage is not None:
+                        usage = _usage(event.usage)
+                    for choice in event.choices:
+                        if text := redactor.take(choice.delta.content or "" if choice.delta else ""):
+                            characters += len(text)
+                            yield TextArrived(text=text)
+                        if choice.finish_reason:
+                            stop = _STOPS.get(choice.finish_reason, Stop.COMPLETE)
+                    if characters > MOST_ANSWER_CHARACTERS:
+                        stop = Stop.LENGTH
+                        break
+        except ProviderError:
+            raise
+        except openai.APIStatusError as error:
+            raise self._refused(error) from None
+        except Exception as error:  # the edge to client and transport: not all of their errors have a common base
+            if not is_open and not isinstance(error, openai.APIError):
+                raise  # a fault of ours, not of the service
+            raise self._broken(error, is_open=is_open) from None
+        if rest := redactor.rest():
+            yield TextArrived(text=rest)
+        yield AnswerEnded(stop=stop or Stop.CUT, usage=usage)
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+        await self._client.close()
+
+    async def _create(self, request: CompletionRequest) -> Any:  # Any: the client's stream has no public base type
+        sampling = request.sampling
+        optional = {
+            "temperature": sampling.temperature,
+            "seed": sampling.seed,
+            "reasoning_effort": sampling.effort,
+        }
+        return await self._client.chat.completions.create(
+            model=request.model,
+            messages=[{"role": message.role.value, "content": message.text} for message in request.messages],
+            max_completion_tokens=sampling.max_tokens,
+            stream=True,
+            stream_options={"include_usage": True},
+            timeout=sampling.timeout_s,
+            extra_headers={"Idempotency-Key": request.key},
+            **{name: value for name, value in optional.items() if value is not None},  # type: ignore[call-overload]  # its overloads know no optional arguments
+        )
+
+    def _refused(self, error: Any) -> ProviderError:  # Any: openai.APIStatusError, imported only when used
+        return status_error(
+            error.status_code,
+            error.message,
+            provider=NAME,
+            variable=KEY_VARIABLE,
+            retry_after=error.response.headers.get("retry-after"),
+            key=self._key,
+        )
+
+    def _broken(self, error: Exception, *, is_open: bool) -> ProviderError:
+        detail = shortened(redacted(str(error) or type(error).__name__, self._key))
+        if is_open:
+            return ConnectionCutError(f"the answer of {NAME} broke off: {detail}")
+        return ProviderError(f"{NAME} cannot be reached or does not answer: {detail}; check the base URL", retries=True)
+
+
+def _usage(usage: CompletionUsage) -> TokenUsage | None:
+    """The counts of the provider; None where they contradict each other."""
+    prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
+    try:
+        return TokenUsage(
+            input_tokens=usage.prompt_tokens,
+            output_tokens=usage.completion_tokens,
+            cached_tokens=(prompt.cached_tokens if prompt else 0) or 0,
+            reasoning_tokens=(completion.reasoning_tokens if completion else 0) or 0,
+        )
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,134 @@
+"""A request to a language model and what comes back while it is answered: pure records."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from engine.errors import KgtuiError, UsageError
+from sessions.generation_rows import Stop, TokenUsage
+
+DEFAULT_MAX_TOKENS = 16_000
+_MOST_TEMPERATURE = 2.0
+
+
+class Role(enum.StrEnum):
+    """The speaker of a message."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class Effort(enum.StrEnum):
+    """How much a model reasons before it answers."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelName:
+    """A model of a provider, typed as `PROVIDER:MODEL` or `PROVIDER:MODEL@BASE_URL`."""
+
+    provider: str
+    model: str
+    base_url: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.model}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """How answers are drawn; None leaves a choice to the provider."""
+
+    max_tokens: int = DEFAULT_MAX_TOKENS
+    temperature: float | None = None
+    seed: int | None = None
+    effort: Effort | None = None
+    timeout_s: float = 600.0
+
+    def __post_init__(self) -> None:
+        if self.max_tokens < 1:
+            raise UsageError(f"--max-tokens must be at least 1, got {self.max_tokens}")
+        if self.temperature is not None and not 0 <= self.temperature <= _MOST_TEMPERATURE:
+            raise UsageError(f"--temperature must be from 0 to {_MOST_TEMPERATURE:g}, got {self.temperature:g}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionRequest:
+    """Messages to be answered; `key` is the same for every attempt, so that a service can tell a repetition."""
+
+    model: str
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    key: str
+
+    @property
+    def prompt_bytes(self) -> int:
+        """UTF-8 bytes of all messages.  A token has at least one byte, so there are no more tokens of them."""
+        return sum(len(message.text.encode()) for message in self.messages)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextArrived:
+    """The next piece of an answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerEnded:
+    """The end of an answer; `usage` is None where the provider did not report it."""
+
+    stop: Stop
+    usage: TokenUsage | None
+
+
+Chunk: TypeAlias = TextArrived | AnswerEnded
+
+
+class ProviderError(KgtuiError):
+    """A provider did not answer.
+
+    `status` is that of HTTP, None without a response.  `retries` says that the same request may succeed later, after
+    `retry_after_s` where the provider names a time.
+    """
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retries: bool = False, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retries = retries
+        self.retry_after_s = retry_after_s
+
+
+class ConnectionCutError(ProviderError):
+    """The answer began and broke off: it is charged, so it is not requested again."""
+
+
+def parse_model(text: str) -> ModelName:
+    """The model that was typed.
+
+    Raises:
+        UsageError: it does not name a provider and a model.
+    """
+    provider, colon, rest = text.partition(":")
+    model, _, base_url = rest.partition("@")
+    if not colon or not provider or not model:
+        raise UsageError(f"expected PROVIDER:MODEL, got {text[:80]!r}; for example anthropic:MODEL or openai:MODEL@URL")
+    if base_url and not base_url.startswith(("http://", "https://")):
+        raise UsageError(f"the base URL of {text[:80]!r} must begin with http:// or https://")
+    return ModelName(provider=provider, model=model, base_url=base_url or None)

@@ -1,0 +1,194 @@
+"""Sends one prompt and stores what comes back, so that no answer is paid for twice and none is lost.
+
+A request is stored with the most that it can cost before it is sent, and settled once.  A place that has an answer
+already gets that one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from kgtui.generation.budget import Amount, Budget
+from kgtui.generation.events import AnswerGrew, AnswerStored, GenerationEvent, RequestRefused, RequestSent, Spot
+from kgtui.generation.extraction import extract
+from kgtui.generation.prices import PriceList
+from kgtui.generation.providers import Provider
+from kgtui.generation.records import (
+    AnswerEnded,
+    CompletionRequest,
+    ConnectionCutError,
+    Message,
+    ModelName,
+    ProviderError,
+    Sampling,
+    TextArrived,
+)
+from kgtui.generation.retrying import Sleep, stream_with_retries
+from sessions.generation_rows import Attempt, GenerationRow, NewGeneration, Settlement, Stop, TokenUsage
+from sessions.generations import GenerationStore
+
+_TEMPLATE_TOKENS = 200
+"""What providers add to a prompt at most: roles and separators of its messages."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clocks:
+    """Time as arguments: of the day, for prices, and seconds that only go forward; `sleep` waits between attempts."""
+
+    now: Callable[[], datetime]
+    clock: Callable[[], float]
+    sleep: Sleep = asyncio.sleep
+
+
+class Requester:
+    """Sends the requests of one batch; used on one event loop."""
+
+    def __init__(
+        self,
+        store: GenerationStore,
+        *,
+        session: int,
+        batch: int,
+        provider_of: Callable[[ModelName], Provider],
+        prices: PriceList,
+        budget: Budget,
+        sampling: Sampling,
+        concurrency: int,
+        clocks: Clocks,
+        emit: Callable[[GenerationEvent], None],
+    ) -> None:
+        self.budget = budget
+        self._store = store
+        self._session = session
+        self._batch = batch
+        self._provider_of = provider_of
+        self._prices = prices
+        self._sampling = sampling
+        self._free = asyncio.Semaphore(concurrency)
+        self._clocks = clocks
+        self._emit = emit
+
+    async def ask(self, model: ModelName, spot: Spot, messages: Sequence[Message], *, entry: str) -> GenerationRow:
+        """The stored answer to these messages at this place; the source in it defines `entry`.
+
+        Raises:
+            ProviderError: the provider refused, which cost nothing.
+            BudgetReachedError: the answer could exceed the budget.
+            StoreError: it could not be stored.
+        """
+        request = CompletionRequest(
+            model=model.model,
+            messages=tuple(messages),
+            sampling=self._sampling,
+            key=f"kgtui/{self._batch}/{spot.problem}/{spot.model}/{spot.place}",
+        )
+        worst = self._worst(model, request)
+        new = NewGeneration(
+            problem=spot.problem,
+            provider=model.provider,
+            model=model.model,
+            place=spot.place,
+            sent=msgspec.json.encode(messages).decode(),
+            reserved_microusd=worst.microusd,
+            reserved_tokens=worst.tokens,
+        )
+        if (stored := await asyncio.to_thread(self._store.at_place, self._batch, new)) is not None:
+            self._emit(AnswerStored(spot=spot, row=stored, spent=self.budget.spent, is_reused=True))
+            return stored
+        async with self._free:
+            await self.budget.reserve(worst)
+            try:
+                number = await asyncio.to_thread(self._store.reserve, self._session, self._batch, new)
+            except BaseException:
+                await self.budget.settle(worst, None)
+                raise
+            self._emit(RequestSent(spot=spot))
+            exchange = _Exchange(number=number, spot=spot, worst=worst, began_s=self._clocks.clock())
+            await self._receive(model, request, exchange, entry=entry)
+        row = await asyncio.to_thread(self._store.at_place, self._batch, new)
+        assert row is not None, "it was settled just now"
+        self._emit(AnswerStored(spot=spot, row=row, spent=self.budget.spent))
+        return row
+
+    async def _receive(self, model: ModelName, request: CompletionRequest, exchange: _Exchange, *, entry: str) -> None:
+        """Stream the answer and settle it, however it ends."""
+
+        async def attempted(attempt: Attempt) -> None:
+            await asyncio.to_thread(self._store.add_attempt, exchange.number, attempt)
+            if attempt.waited_s:
+                refused = RequestRefused(spot=exchange.spot, message=attempt.message, waited_s=attempt.waited_s)
+                self._emit(refused)
+
+        stop, usage = Stop.CUT, None
+        chunks = stream_with_retries(self._provider_of(model), request, attempted=attempted, sleep=self._clocks.sleep)
+        try:
+            async with contextlib.aclosing(chunks):
+                async for chunk in chunks:
+                    if isinstance(chunk, TextArrived):
+                        exchange.text += chunk.text
+                        self._emit(AnswerGrew(spot=exchange.spot, text=chunk.text))
+                    else:
+                        stop, usage = _end_of(chunk)
+        except ConnectionCutError:
+            stop, usage = Stop.CUT, None
+        except ProviderError as error:
+            self._store.fail(exchange.number, str(error))
+            await self.budget.settle(exchange.worst, None)
+            raise
+        except asyncio.CancelledError:
+            # Not in a thread: a task that is cancelled must not wait, and what was sent may be charged.
+            self._settle(model, exchange, stop=Stop.CANCELLED, usage=None, entry=entry)
+            await self.budget.settle(exchange.worst, Amount(microusd=None, tokens=exchange.worst.tokens))
+            raise
+        cost = self._settle(model, exchange, stop=stop, usage=usage, entry=entry)
+        tokens = usage.total_tokens if usage is not None else exchange.worst.tokens
+        await self.budget.settle(exchange.worst, Amount(microusd=cost, tokens=tokens))
+
+    def _settle(
+        self, model: ModelName, exchange: _Exchange, *, stop: Stop, usage: TokenUsage | None, entry: str
+    ) -> int | None:
+        """Store the answer; its cost, None where it is unknown."""
+        found = extract(exchange.text, entry=entry, stop=stop)
+        now = self._clocks.now()
+        cost = None if usage is None else self._prices.cost(model.provider, model.model, usage, at=now)
+        settlement = Settlement(
+            received=exchange.text,
+            stop=stop,
+            usage=usage,
+            cost_microusd=cost,
+            source=None if found.source is None else found.source.encode(),
+            extraction=found.reason,
+            elapsed_s=self._clocks.clock() - exchange.began_s,
+        )
+        self._store.settle(exchange.number, settlement)
+        return cost
+
+    def _worst(self, model: ModelName, request: CompletionRequest) -> Amount:
+        """The most that a request can cost: a token for each byte of the prompt, and every token of the answer."""
+        input_tokens, output_tokens = request.prompt_bytes + _TEMPLATE_TOKENS, request.sampling.max_tokens
+        price = self._prices.price(model.provider, model.model, at=self._clocks.now())
+        microusd = (
+            None if price is None else price.most_microusd(input_tokens=input_tokens, output_tokens=output_tokens)
+        )
+        return Amount(microusd=microusd, tokens=input_tokens + output_tokens)
+
+
+@dataclass(kw_only=True)
+class _Exchange:
+    """A request in flight and the text of its answer so far."""
+
+    number: int
+    spot: Spot
+    worst: Amount
+    began_s: float
+    text: str = ""
+
+
+def _end_of(chunk: AnswerEnded) -> tuple[Stop, TokenUsage | None]:
+    return chunk.stop, chunk.usage

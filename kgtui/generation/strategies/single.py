@@ -1,0 +1,23 @@
+"""Independent answers to the same prompt, all at once: what pass@k is computed from."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kgtui.generation.records import Message
+from kgtui.generation.strategies import Job, StrategyOptions
+
+NAME = "single"
+SUMMARY = "draw N independent answers"
+
+
+async def run(job: Job, options: StrategyOptions) -> None:
+    """Draw `samples` answers and run each."""
+    messages = job.opening()
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(1, options.samples + 1):
+            tasks.create_task(_awaited(job, f"sample-{number}", messages))
+
+
+async def _awaited(job: Job, place: str, messages: tuple[Message, ...]) -> None:
+    await job.attempt(place, messages)

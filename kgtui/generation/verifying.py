@@ -1,0 +1,140 @@
+"""Generated candidates in the queue of runs, behind every save: the same driver, the same verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from engine.errors import KgtuiError
+from engine.model import BenchmarkPlan, Problem, Tier
+from engine.model.events import Event, RunFinished
+from engine.reports.reducer import record_of
+from engine.reports.run_record import RunRecord
+from kgtui.ports.requests import DEFAULT_TIERS, Priority, RunHeader, RunRequest
+from kgtui.runner.run_queue import RunQueue, Ticket
+
+GENERATED_TAG = "generated"
+
+
+class RunWithdrawnError(KgtuiError):
+    """The run of a candidate was cancelled before its verdict."""
+
+
+class Verifier(Protocol):
+    """Verifies and times generated candidates."""
+
+    async def verify(self, problem: Problem, source: bytes, *, name: str) -> RunRecord:
+        """The finished run of this source; `name` says which model wrote it, for the list of runs.
+
+        Raises:
+            RunWithdrawnError: the run was cancelled.
+        """
+
+
+class Submit(Protocol):
+    """Puts a request into the queue of runs."""
+
+    def __call__(self, request: RunRequest, audience: RunListener) -> Ticket: ...
+
+
+class QueuedVerifier:
+    """Verifies through a queue that others use too.
+
+    `began` is called with the number of each run as it begins, `trouble` with what is wrong with the store.
+    """
+
+    def __init__(
+        self,
+        submit: Submit,
+        *,
+        device: str,
+        target: str | None,
+        benchmark: Callable[[Problem], BenchmarkPlan | None],
+        tiers: tuple[Tier, ...] = DEFAULT_TIERS,
+        trouble: Callable[[str], None],
+        drop: Callable[[Ticket], None],
+    ) -> None:
+        self._submit = submit
+        self._device = device
+        self._target = target
+        self._benchmark = benchmark
+        self._tiers = tiers
+        self._trouble = trouble
+        self._drop = drop
+
+    async def verify(self, problem: Problem, source: bytes, *, name: str) -> RunRecord:
+        """The finished run of this source."""
+        listener = RunListener(file=f"{problem.entry}.py", trouble=self._trouble)
+        request = RunRequest(
+            problem=problem,
+            path=Path(f"{problem.entry}.py"),
+            content=source,
+            device=self._device,
+            target=self._target,
+            tiers=self._tiers,
+            benchmark=self._benchmark(problem),
+            tag=GENERATED_TAG,
+            note=name,
+            priority=Priority.BATCH,
+            stops_at_verdict=True,
+            is_generated=True,
+        )
+        ticket = self._submit(request, listener)
+        listener.ticket = ticket
+        withdrawn = asyncio.ensure_future(ticket.withdrawn.wait())
+        try:
+            either: set[asyncio.Future[Any]] = {listener.finished, withdrawn}  # Any: their results differ in type
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self._drop(ticket)
+            raise
+        finally:
+            withdrawn.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await withdrawn
+        if not listener.finished.done():
+            raise RunWithdrawnError(f"the run of {name} was withdrawn")
+        return listener.finished.result()
+
+
+class RunListener:
+    """Collects the events of one run up to its verdict; a run that is preempted begins again."""
+
+    def __init__(self, *, file: str, trouble: Callable[[str], None]) -> None:
+        self.finished: asyncio.Future[RunRecord] = asyncio.get_running_loop().create_future()
+        self.ticket: Ticket | None = None
+        self._file = file
+        self._trouble = trouble
+        self._number: int | None = None
+        self._events: list[Event] = []
+
+    def run_began(self, header: RunHeader) -> None:
+        """The events that follow are those of this run."""
+        self._number, self._events = header.number, []
+
+    def events_happened(self, events: Sequence[Event]) -> None:
+        """More of the run."""
+        self._events += events
+        if self.finished.done() or not any(isinstance(event, RunFinished) for event in events):
+            return
+        run = record_of(self._events, file=self._file, number=self._number)
+        if not run.cancelled:
+            self.finished.set_result(run)
+        elif self.ticket is None or not self.ticket.runs_again:
+            self.finished.set_exception(RunWithdrawnError("the run was cancelled"))
+
+    def trouble_arose(self, message: str) -> None:
+        """Something is wrong with the store."""
+        self._trouble(message)
+
+
+def queued(queue: RunQueue) -> Submit:
+    """The queue of a command as a QueuedVerifier takes it."""
+
+    def submit(request: RunRequest, audience: RunListener) -> Ticket:
+        return queue.submit(request, audience)
+
+    return submit

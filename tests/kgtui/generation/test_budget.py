@@ -1,0 +1,141 @@
+"""A budget at its boundaries: reserved before, settled after, never exceeded."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from engine.errors import UsageError
+from kgtui.generation.budget import Amount, Budget, BudgetReachedError, Spent, parse_budget
+from sessions.generation_rows import Limits
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def budget(clock=None, **limits):
+    return Budget(Limits(**limits), clock=clock or Clock())
+
+
+WORST = Amount(microusd=100, tokens=10)
+
+
+@pytest.mark.parametrize(("limit", "fits"), [(100, True), (101, True), (99, False)])
+async def test_money_up_to_the_limit_is_allowed(limit, fits):
+    held = budget(microusd=limit)
+    if fits:
+        await held.reserve(WORST)
+        assert held.in_flight == 1
+    else:
+        with pytest.raises(BudgetReachedError, match="could cost up to"):
+            await held.reserve(WORST)
+
+
+@pytest.mark.parametrize(("limit", "fits"), [(10, True), (9, False)])
+async def test_tokens_up_to_the_limit_are_allowed(limit, fits):
+    held = budget(tokens=limit)
+    if fits:
+        await held.reserve(WORST)
+    else:
+        with pytest.raises(BudgetReachedError, match="up to 10 tokens"):
+            await held.reserve(WORST)
+
+
+@pytest.mark.parametrize(("elapsed_s", "fits"), [(59.9, True), (60.0, False)])
+async def test_time_up_to_the_limit_is_allowed(elapsed_s, fits):
+    clock = Clock()
+    held = budget(clock, seconds=60.0)
+    clock.now_s = elapsed_s
+    if fits:
+        await held.reserve(WORST)
+    else:
+        with pytest.raises(BudgetReachedError, match="time budget of 60 s"):
+            await held.reserve(WORST)
+
+
+async def test_sixteen_in_flight_never_exceed_the_budget():
+    held, most = budget(microusd=1_600), 0
+    answered = asyncio.Event()
+
+    async def one() -> bool:
+        nonlocal most
+        try:
+            await held.reserve(WORST)
+        except BudgetReachedError:
+            return False
+        most = max(most, held.in_flight)
+        await answered.wait()
+        await held.settle(WORST, Amount(microusd=100, tokens=10))
+        return True
+
+    tasks = [asyncio.create_task(one()) for _ in range(20)]
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert held.in_flight == 16
+    answered.set()
+    assert sum(await asyncio.gather(*tasks)) == 16
+    assert (most, held.spent) == (16, Spent(microusd=1_600, tokens=160))
+
+
+async def test_a_request_waits_for_room_of_those_in_flight():
+    held = budget(microusd=150)
+    await held.reserve(WORST)
+    second = asyncio.create_task(held.reserve(WORST))
+    await asyncio.sleep(0)
+    assert not second.done()
+    await held.settle(WORST, Amount(microusd=50, tokens=10))
+    await second
+    assert (held.spent.microusd, held.in_flight) == (50, 1)
+
+
+async def test_an_unknown_cost_counts_as_the_worst():
+    held = budget(microusd=150)
+    await held.reserve(WORST)
+    await held.settle(WORST, Amount(microusd=None, tokens=10))
+    assert held.spent == Spent(microusd=100, tokens=10, unpriced=1)
+    with pytest.raises(BudgetReachedError):
+        await held.reserve(WORST)
+
+
+async def test_a_refused_request_frees_its_reservation():
+    held = budget(microusd=100)
+    await held.reserve(WORST)
+    await held.settle(WORST, None)
+    assert held.spent == Spent()
+    await held.reserve(WORST)
+
+
+async def test_money_without_a_price_is_refused():
+    with pytest.raises(UsageError, match="price of this model is unknown"):
+        await budget(microusd=100).reserve(Amount(microusd=None, tokens=10))
+
+
+async def test_tokens_are_limited_without_a_price():
+    held = budget(tokens=10)
+    await held.reserve(Amount(microusd=None, tokens=10))
+    assert held.in_flight == 1
+
+
+@pytest.mark.parametrize(
+    ("texts", "limits"),
+    [
+        ((), Limits()),
+        (("2usd",), Limits(microusd=2_000_000)),
+        (("50ct", "30min"), Limits(microusd=500_000, seconds=1800.0)),
+        (("1.5USD", "200000tok", "90s"), Limits(microusd=1_500_000, tokens=200_000, seconds=90.0)),
+    ],
+)
+def test_a_budget_is_read(texts, limits):
+    assert parse_budget(texts) == limits
+
+
+@pytest.mark.parametrize("text", ["0usd", "2", "usd", "-1usd", "2eur", "1e5usd", "nanusd", ""])
+def test_a_budget_that_is_none_is_refused(text):
+    with pytest.raises(UsageError, match="--budget"):
+        parse_budget((text,))

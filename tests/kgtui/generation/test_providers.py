@@ -1,0 +1,216 @@
+"""The real client libraries against a local server that has every fault: what comes of an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import traceback
+from dataclasses import dataclass, replace
+
+import pytest
+
+from engine.errors import UsageError
+from kgtui.generation.providers import open_provider, provider_module, provider_names
+from kgtui.generation.records import (
+    AnswerEnded,
+    CompletionRequest,
+    ConnectionCutError,
+    Effort,
+    Message,
+    ModelName,
+    ProviderError,
+    Role,
+    Sampling,
+    TextArrived,
+    parse_model,
+)
+from sessions.generation_rows import Stop, TokenUsage
+from tests.kgtui.generation.wire_server import PIECES, TEXT, Reply, WireServer
+
+KEY = "sk-test-0123456789abcdef"
+ENVIRONMENT = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+REQUEST = CompletionRequest(
+    model="m",
+    messages=(Message(role=Role.SYSTEM, text="be brief"), Message(role=Role.USER, text="a kernel")),
+    sampling=Sampling(max_tokens=100),
+    key="kgtui/1/op/m/sample-1",
+)
+OPENAI_USAGE = TokenUsage(input_tokens=120, cached_tokens=100, output_tokens=40, reasoning_tokens=15)
+ANTHROPIC_USAGE = TokenUsage(input_tokens=120, cached_tokens=100, output_tokens=40)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of a request."""
+
+    text: str = ""
+    stop: Stop | None = None
+    usage: TokenUsage | None = None
+    error: ProviderError | None = None
+
+
+@pytest.fixture(params=["openai", "anthropic"])
+def protocol(request):
+    return request.param
+
+
+async def outcome_of(protocol, *replies, request=REQUEST, server=None):
+    """Send one request to a server with this script."""
+    async with server or WireServer(script=list(replies)) as running:
+        base = f"{running.url}/v1" if protocol == "openai" else running.url
+        provider = open_provider(ModelName(provider=protocol, model="m", base_url=base), ENVIRONMENT)
+        text, end, error = "", None, None
+        with contextlib.suppress(ProviderError):
+            try:
+                async with contextlib.aclosing(provider.stream(request)) as chunks:
+                    async for chunk in chunks:
+                        if isinstance(chunk, TextArrived):
+                            text += chunk.text
+                        else:
+                            end = chunk
+            except ProviderError as raised:
+                error = raised
+                raise
+        await provider.aclose()
+    assert end is None or isinstance(end, AnswerEnded)
+    return Outcome(text=text, stop=end.stop if end else None, usage=end.usage if end else None, error=error)
+
+
+def usage_of(protocol):
+    return OPENAI_USAGE if protocol == "openai" else ANTHROPIC_USAGE
+
+
+@pytest.mark.parametrize(
+    ("reply", "stop", "has_usage"),
+    [
+        pytest.param(Reply(), Stop.COMPLETE, True, id="whole"),
+        pytest.param(Reply(has_tool_use=True), Stop.COMPLETE, True, id="tool use is ignored"),
+        pytest.param(Reply(stops_at_length=True), Stop.LENGTH, True, id="limit of tokens"),
+        pytest.param(Reply(has_usage=False), Stop.COMPLETE, False, id="usage missing"),
+        pytest.param(Reply(drips=True), Stop.COMPLETE, True, id="slow drip"),
+        pytest.param(Reply(has_end=False), Stop.CUT, False, id="no end"),
+    ],
+)
+async def test_an_answer_is_read_to_its_end(protocol, reply, stop, has_usage):
+    found = await outcome_of(protocol, reply)
+    expected = usage_of(protocol) if has_usage else None
+    assert (found.text, found.stop, found.usage, found.error) == (TEXT, stop, expected, None)
+
+
+@pytest.mark.parametrize(
+    "reply", [Reply(cut_after=3), Reply(malformed_after=3)], ids=["cut connection", "malformed chunk"]
+)
+async def test_an_answer_that_breaks_off_keeps_its_text(protocol, reply):
+    found = await outcome_of(protocol, reply)
+    assert found.text == "".join(PIECES[:3])
+    assert isinstance(found.error, ConnectionCutError)
+    assert not found.error.retries
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "retries", "retry_after_s", "words"),
+    [
+        (Reply(status=429, headers=(("retry-after", "7"),), body="{}"), 429, True, 7.0, "answered 429"),
+        (Reply(status=500, body="{}"), 500, True, None, "answered 500"),
+        (Reply(status=529, body="{}"), 529, True, None, "answered 529"),
+        (Reply(status=401, body="{}"), 401, False, None, "check the key in"),
+        (Reply(status=404, body="{}"), 404, False, None, "check the name of the model"),
+        (Reply(content_type="text/html", body="<html>"), None, False, None, "check the base URL"),
+    ],
+    ids=["429", "500", "529", "wrong key", "unknown model", "HTML"],
+)
+async def test_a_refusal_says_what_to_do(protocol, reply, status, retries, retry_after_s, words):
+    error = (await outcome_of(protocol, reply)).error
+    assert error is not None
+    assert (error.status, error.retries, error.retry_after_s) == (status, retries, retry_after_s)
+    assert words in str(error)
+
+
+async def test_no_server_is_said_and_may_be_retried(protocol):
+    async with WireServer() as server:
+        url = server.url
+    provider = open_provider(ModelName(provider=protocol, model="m", base_url=url), ENVIRONMENT)
+    with pytest.raises(ProviderError, match="cannot be reached") as caught:
+        await anext(provider.stream(REQUEST))
+    assert caught.value.retries
+
+
+async def test_a_huge_answer_is_cut(protocol):
+    found = await outcome_of(protocol, Reply(pieces=["x" * 400_000] * 6))
+    assert found.stop is Stop.LENGTH
+    assert len(found.text) == 2_400_000
+
+
+async def test_the_request_carries_what_was_chosen(protocol):
+    server = WireServer()
+    sampling = Sampling(max_tokens=50, temperature=0.5, effort=Effort.LOW)
+    await outcome_of(protocol, request=replace(REQUEST, sampling=sampling), server=server)
+    (received,) = server.received
+    assert received.headers["idempotency-key"] == REQUEST.key
+    expected = (
+        {"max_completion_tokens": 50, "temperature": 0.5, "reasoning_effort": "low", "stream": True}
+        if protocol == "openai"
+        else {"max_tokens": 50, "temperature": 0.5, "output_config": {"effort": "low"}, "stream": True}
+    )
+    assert {name: received.body[name] for name in expected} == expected
+
+
+async def test_anthropic_caches_system_and_problem():
+    server = WireServer()
+    await outcome_of("anthropic", server=server)
+    body = server.received[0].body
+    assert [block["cache_control"] for block in (*body["system"], *body["messages"][0]["content"])] == [
+        {"type": "ephemeral"}
+    ] * 2
+
+
+async def test_a_cancelled_request_closes_its_connection(protocol):
+    async with WireServer(gate=asyncio.Event()) as server:
+        base = f"{server.url}/v1" if protocol == "openai" else server.url
+        provider = open_provider(ModelName(provider=protocol, model="m", base_url=base), ENVIRONMENT)
+        chunks = provider.stream(REQUEST)
+        assert await anext(chunks) == TextArrived(text=PIECES[0])
+        await chunks.aclose()
+        await provider.aclose()
+        server.gate.set()
+
+
+class TestSecrets:
+    @pytest.mark.parametrize("status", [401, 200])
+    async def test_a_key_that_the_server_repeats_is_removed(self, protocol, status):
+        half = len(KEY) // 2
+        reply = (
+            Reply(status=401, body=f'{{"error":{{"message":"bad key {KEY}"}}}}')
+            if status == 401
+            else Reply(pieces=["the key is ", KEY[:half], KEY[half:], " and more"])
+        )
+        found = await outcome_of(protocol, reply)
+        shown = found.text + str(found.error)
+        if found.error is not None:
+            shown += "".join(traceback.format_exception(found.error))
+        assert KEY not in shown
+        assert "[key]" in shown
+
+    def test_a_missing_key_is_named(self, protocol):
+        with pytest.raises(UsageError, match=f"{provider_module(protocol).KEY_VARIABLE} is not set"):
+            open_provider(ModelName(provider=protocol, model="m"), {})
+
+    def test_a_local_server_needs_no_key(self, protocol):
+        open_provider(ModelName(provider=protocol, model="m", base_url="http://127.0.0.1:1"), {})
+
+
+def test_every_provider_is_found():
+    assert provider_names() == ("anthropic", "openai", "replay")
+    assert [provider_module(name).NAME for name in provider_names()] == list(provider_names())
+
+
+@pytest.mark.parametrize("text", ["m", ":m", "openai:", "openai:m@ftp://x", ""])
+def test_a_model_that_is_no_model_is_refused(text):
+    with pytest.raises(UsageError):
+        parse_model(text)
+
+
+def test_a_model_with_a_base_url_is_parsed():
+    assert parse_model("openai:a/b@http://localhost:8000/v1") == ModelName(
+        provider="openai", model="a/b", base_url="http://localhost:8000/v1"
+    )
