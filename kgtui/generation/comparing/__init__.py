@@ -1,0 +1,1 @@
+"""Models compared: cells, metrics with intervals, paired tests, estimates; pure functions of stored generations."""

@@ -1,0 +1,66 @@
+"""What answers cost, grouped: as text and JSON.  Unknown is a word, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kgtui.generation.budget import usd_text
+from kgtui.generation.reports.tables import Table, text_of
+from sessions.generation_rows import CostBy, CostRow
+
+JSON_SCHEMA = "kgtui.cost/1"
+_HEADER = (
+    "answers", "input", "cached", "output", "reasoning", "cost", "wall", "engine", "device", "correct", "per correct",
+    "faster", "per faster",
+)  # fmt: skip
+
+
+def costs_text(rows: Sequence[CostRow], by: CostBy) -> str:
+    """A row for each group."""
+    table = Table(
+        title=f"Cost by {by}",
+        header=(by.value, *_HEADER),
+        rows=tuple(_row(row) for row in rows),
+        note="tokens; wall, engine and device time in seconds; > marks sums that leave out answers of unknown cost",
+    )
+    return text_of(table) if rows else "nothing was generated; `kgtui generate OP --model PROVIDER:MODEL` begins"
+
+
+def costs_json(rows: Sequence[CostRow], by: CostBy) -> str:
+    """One JSON document."""
+    document = {"schema": JSON_SCHEMA, "by": by, "rows": [msgspec.to_builtins(row) for row in rows]}
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+
+
+def money(row: CostRow) -> str:
+    """The sum, with a sign where it leaves something out."""
+    if row.unpriced and row.cost_microusd:
+        return f"> {usd_text(row.cost_microusd)}"
+    return usd_text(None if row.unpriced else row.cost_microusd)
+
+
+def _row(row: CostRow) -> tuple[str, ...]:
+    return (
+        row.group,
+        str(row.answers),
+        f"{row.input_tokens:,}",
+        f"{row.cached_tokens:,}",
+        f"{row.output_tokens:,}",
+        f"{row.reasoning_tokens:,}",
+        money(row),
+        f"{row.wall_s:.1f}",
+        f"{row.engine_s:.1f}",
+        f"{row.device_s:.1f}",
+        str(row.correct),
+        _each(row, row.correct),
+        str(row.faster),
+        _each(row, row.faster),
+    )
+
+
+def _each(row: CostRow, kernels: int) -> str:
+    if row.unpriced or row.cost_microusd is None:
+        return "unknown"
+    return usd_text(round(row.cost_microusd / kernels)) if kernels else "-"

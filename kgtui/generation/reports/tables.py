@@ -1,0 +1,158 @@
+"""The tables that every form of a report shows: matrix, metrics, paired tests; cells are text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.model.benchmark import Interval
+from kgtui.generation.budget import usd_text
+from kgtui.generation.comparing.comparison import Cell, Comparison, Cost, Metrics
+
+NOT_MEASURED = "-"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A title, a header and rows of text."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+def tables_of(comparison: Comparison) -> tuple[Table, ...]:
+    """Every table that has rows."""
+    tables = (matrix(comparison), metrics_table(comparison), fast_table(comparison), tests_table(comparison))
+    return tuple(table for table in tables if table.rows)
+
+
+def matrix(comparison: Comparison) -> Table:
+    """Operators by models."""
+    rows = []
+    for problem in comparison.problems:
+        cells = [comparison.cell(model, problem) for model in comparison.models]
+        rows.append((problem, *(cell_text(cell) for cell in cells)))
+    return Table(
+        title="Models and operators",
+        header=("operator", *comparison.models),
+        rows=tuple(rows),
+        note="verdict, best speed-up over eager, passed/attempts, cost; run number of the best",
+    )
+
+
+def metrics_table(comparison: Comparison) -> Table:
+    """One row for each model and group."""
+    shown = (*comparison.metrics, *(comparison.by_group if len(comparison.by_group) > len(comparison.models) else ()))
+    return Table(
+        title="Metrics",
+        header=(
+            "model", "operators", "of", "answers", "with code", "compiled", "correct", "pass@1", "pass@5", "pass@10",
+            "speed-up (correct)", "speed-up (all)", "cost", "per correct", "per faster",
+        ),
+        rows=tuple(map(_metrics_row, shown)),
+        note="95 % bootstrap intervals over operators; a failure counts as the baseline in speed-up (all)",
+    )  # fmt: skip
+
+
+def fast_table(comparison: Comparison) -> Table:
+    """fast_p of each model."""
+    thresholds = sorted({p for metrics in comparison.metrics for p in metrics.fast})
+    rows = tuple(
+        (metrics.model, *(interval_text(metrics.fast.get(p), percent=True) for p in thresholds))
+        for metrics in comparison.metrics
+    )
+    return Table(
+        title="fast_p",
+        header=("model", *(f"p = {p:g}" for p in thresholds)),
+        rows=rows if thresholds else (),
+        note="share of answers that are correct and more than p times as fast as eager; p = 0 is correctness",
+    )
+
+
+def tests_table(comparison: Comparison) -> Table:
+    """The paired tests."""
+    return Table(
+        title="Differences between models",
+        header=("models", "quantity", "operators", "mean difference", "p (Holm)"),
+        rows=tuple(
+            (
+                f"{test.first} - {test.second}",
+                test.quantity,
+                str(test.operators),
+                f"{test.difference:+.3f}",
+                "no difference" if test.p is None else f"{test.p:.3f}",
+            )
+            for test in comparison.tests
+        ),
+        note="sign-flip permutation tests over common operators, corrected for their number",
+    )
+
+
+def cell_text(cell: Cell | None) -> str:
+    """What one model did on one operator, in a few words."""
+    if cell is None or not (cell.attempts or cell.cost.answers):
+        return NOT_MEASURED
+    speedup = f" {cell.speedup:.2f}x" if cell.speedup is not None else ""
+    number = f" #{cell.best.run.number}" if cell.best is not None and cell.best.run is not None else ""
+    return f"{cell.word}{speedup} {cell.correct}/{len(cell.attempts)} {cost_text(cell.cost)}{number}"
+
+
+def cost_text(cost: Cost) -> str:
+    """Money, with a sign where some of it is unknown."""
+    if cost.unpriced and cost.microusd:
+        return f"> {usd_text(cost.microusd)}"
+    return usd_text(cost.known_microusd)
+
+
+def interval_text(value: Interval | None, *, percent: bool = False) -> str:
+    """A value with its interval, in percent or as a factor."""
+    if value is None:
+        return NOT_MEASURED
+    if percent:
+        return f"{value.value:.0%} [{value.low:.0%}, {value.high:.0%}]"
+    return f"{value.value:.2f}x [{value.low:.2f}, {value.high:.2f}]"
+
+
+def text_of(table: Table) -> str:
+    """A table for a terminal, its columns as wide as they need."""
+    widths = [max(map(len, column)) for column in zip(table.header, *table.rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+             for row in (table.header, *table.rows)]  # fmt: skip
+    return "\n".join((table.title, *(f"  {line}" for line in lines), *((f"  ({table.note})",) if table.note else ())))
+
+
+def markdown_of(table: Table) -> str:
+    """A table in Markdown."""
+    rows: Sequence[Sequence[str]] = (table.header, ("---",) * len(table.header), *table.rows)
+    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
+    return "\n".join((f"## {table.title}", "", *lines, "", *((f"{table.note}.",) if table.note else ())))
+
+
+def _metrics_row(metrics: Metrics) -> tuple[str, ...]:
+    return (
+        metrics.model,
+        str(metrics.operators),
+        metrics.group,
+        str(metrics.attempts),
+        _percent(metrics.with_code),
+        _percent(metrics.compiled),
+        interval_text(metrics.correct, percent=True),
+        *(interval_text(metrics.pass_at.get(k), percent=True) for k in (1, 5, 10)),
+        interval_text(metrics.speedup_correct),
+        interval_text(metrics.speedup_all),
+        cost_text(metrics.cost),
+        _each(metrics.microusd_for_correct, metrics.cost),
+        _each(metrics.microusd_for_faster, metrics.cost),
+    )
+
+
+def _percent(value: float | None) -> str:
+    return NOT_MEASURED if value is None else f"{value:.0%}"
+
+
+def _each(microusd: float | None, cost: Cost) -> str:
+    if microusd is not None:
+        return usd_text(round(microusd))
+    return "unknown" if cost.unpriced else NOT_MEASURED

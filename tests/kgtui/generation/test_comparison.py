@@ -1,0 +1,144 @@
+"""Cells and metrics from stored generations, and the forms of a report."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from engine.model import Outcome
+from kgtui.generation.comparing.comparison import comparison_of
+from kgtui.generation.reports import documents
+from kgtui.generation.reports.costs import costs_text
+from kgtui.generation.reports.tables import cell_text
+from sessions.generation_rows import CostBy, CostRow, GenerationRow, GenerationState, RunResult, Stop, TokenUsage
+
+
+def row(
+    problem="aten::add", model="alpha", *, outcome=Outcome.PASS, flagged=False, speedup=None, cost=100, code=True,
+    state=GenerationState.SETTLED, number=1,
+):  # fmt: skip
+    run = RunResult(
+        number=number, outcome=outcome, sentence="a sentence", flagged=flagged, passed=1, total=1, elapsed_s=1.0,
+        benchmark_s=0.0, speedup=speedup,
+    )  # fmt: skip
+    return GenerationRow(
+        id=1, session=1, batch=1, problem=problem, provider="openai", model=model, place="sample-1", state=state,
+        sent="[]", received="", stop=Stop.COMPLETE, extraction="" if code else "no code",
+        usage=TokenUsage(input_tokens=1, output_tokens=1), cost_microusd=cost, reserved_microusd=500, reserved_tokens=9,
+        digest="d" if code else None, elapsed_s=1.0, run=run if code else None,
+    )  # fmt: skip
+
+
+def metrics(*rows):
+    return comparison_of(rows).metrics[0]
+
+
+def test_a_cell_shows_the_fastest_correct_answer():
+    found = comparison_of([row(speedup=1.2, number=1), row(speedup=1.5, number=2), row(outcome=Outcome.CRASHED)])
+    (cell,) = found.cells
+    assert (cell.word, cell.correct, cell.speedup, cell.cost.microusd) == ("passed", 2, 1.5, 300)
+    assert cell_text(cell) == "passed 1.50x 2/3 $0.000300 #2"
+
+
+@pytest.mark.parametrize(
+    ("rows", "word"),
+    [
+        ([row(flagged=True)], "flagged"),
+        ([row(outcome=Outcome.WRONG_VALUE)], "wrong value"),
+        ([row(code=False)], "no code"),
+        ([row(outcome=Outcome.ENGINE_ERROR)], "not run"),
+    ],
+)
+def test_a_cell_without_a_correct_answer_says_why(rows, word):
+    assert comparison_of(rows).cells[0].word == word
+
+
+def test_flagged_and_missing_code_count_as_failures():
+    found = metrics(row(), row(flagged=True), row(code=False), row(outcome=Outcome.COMPILE_ERROR))
+    assert (found.attempts, found.correct.value) == (4, 0.25)
+    assert (found.with_code, found.compiled) == (0.75, 0.5)
+
+
+def test_an_error_of_ours_counts_as_no_attempt():
+    assert metrics(row(), row(outcome=Outcome.ENGINE_ERROR)).attempts == 1
+
+
+def test_a_lost_answer_costs_and_is_no_attempt():
+    found = metrics(row(), row(state=GenerationState.LOST, cost=None, code=False))
+    assert (found.attempts, found.cost.unpriced, found.microusd_for_correct) == (1, 1, None)
+
+
+def test_fast_p_needs_more_than_p():
+    found = metrics(row(speedup=1.0), row(speedup=1.6), row(speedup=3.0, flagged=True), row(outcome=Outcome.CRASHED))
+    assert {p: value.value for p, value in found.fast.items()} == {
+        0.0: 0.5, 0.5: 0.5, 0.8: 0.5, 1.0: 0.25, 1.5: 0.25, 2.0: 0.0
+    }  # fmt: skip
+
+
+def test_nothing_timed_has_no_fast_p_above_zero():
+    found = metrics(row())
+    assert (list(found.fast), found.speedup_correct, found.microusd_for_faster) == ([0.0], None, None)
+
+
+def test_failures_lower_the_mean_over_all():
+    found = metrics(row("aten::add", speedup=4.0), row("aten::mm", outcome=Outcome.WRONG_VALUE))
+    assert (found.speedup_correct.value, found.speedup_all.value) == (pytest.approx(4.0), pytest.approx(2.0))
+
+
+def test_costs_are_shared_by_correct_and_faster_kernels():
+    found = metrics(row(speedup=2.0), row(speedup=0.5), row(outcome=Outcome.CRASHED))
+    assert (found.microusd_for_correct, found.microusd_for_faster) == (150.0, 300.0)
+
+
+def test_groups_have_metrics_of_their_own():
+    found = comparison_of([row("aten::add"), row("vllm::rms_norm", outcome=Outcome.CRASHED)])
+    assert [(one.group, one.correct.value) for one in found.by_group] == [("aten", 1.0), ("vllm", 0.0)]
+
+
+def test_two_models_are_tested_over_common_operators():
+    rows = [row(problem, model) for problem in ("a::x", "a::y") for model in ("alpha", "beta")]
+    rows += [row("a::z", "alpha")]
+    (test,) = comparison_of(rows).tests
+    assert (test.first, test.second, test.operators, test.p) == ("openai:alpha", "openai:beta", 2, None)
+
+
+@pytest.fixture
+def found():
+    return comparison_of([row(speedup=1.5), row("aten::mm", "beta<b>", outcome=Outcome.WRONG_VALUE, cost=None)])
+
+
+def test_html_escapes_and_loads_nothing(found):
+    page = documents.as_html(found, title="a <title>")
+    assert "beta<b>" not in page
+    assert "beta&lt;b&gt;" in page
+    assert "a &lt;title&gt;" in page
+    assert not any(word in page for word in ("<script", "src=", "href=", "url("))
+    assert page.count("<svg") == 3
+
+
+def test_json_has_null_for_what_is_unknown(found):
+    document = json.loads(documents.as_json(found))
+    beta = next(cell for cell in document["cells"] if cell["model"] == "openai:beta<b>" and cell["attempts"])
+    assert (beta["cost_microusd"], beta["speedup"], beta["verdict"]) == (None, None, "wrong value")
+
+
+def test_csv_has_a_row_for_each_answer(found):
+    rows = list(csv.DictReader(documents.as_csv(found).splitlines()))
+    assert [(one["operator"], one["cost_microusd"]) for one in rows] == [("aten::add", "100"), ("aten::mm", "")]
+
+
+def test_markdown_and_text_have_the_same_tables(found):
+    titles = ("Models and operators", "Metrics", "fast_p", "Differences between models")
+    assert all(title in documents.as_text(found) for title in titles)
+    assert all(f"## {title}" in documents.as_markdown(found, title="t") for title in titles)
+
+
+def test_an_unknown_cost_is_a_word():
+    one = CostRow(
+        group="openai:m", answers=2, unpriced=2, input_tokens=1, cached_tokens=0, output_tokens=1, reasoning_tokens=0,
+        cost_microusd=None, wall_s=1.0, engine_s=0.0, device_s=0.0, correct=1, faster=0,
+    )  # fmt: skip
+    assert "unknown" in costs_text([one], CostBy.MODEL)
+    assert "$0" not in costs_text([one], CostBy.MODEL)
