@@ -34,6 +34,7 @@ class Group(enum.StrEnum):
     """A part of `kgtui --help`, in its order."""
 
     KERNELS = "Kernel files"
+    MODELS = "Language models"
     HISTORY = "Earlier runs"
     REFERENCE = "Reference"
     SETUP = "Machine and settings"

@@ -1,4 +1,4 @@
-"""`kgtui compare`: two to four runs of one operator side by side.  Only reads the store."""
+"""`kgtui compare`: runs of one operator side by side, or models over operators.  Only reads the store."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from engine.errors import UsageError
 from kgtui.cli.argument_groups import positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.operator_patterns import operators_named
 from kgtui.cli.registry import Group
 from kgtui.history.comparison_source import read_side
 from kgtui.settings.paths import find_paths
@@ -18,15 +19,21 @@ from kgtui.state.compare.speedup_comparison import versus
 from kgtui.state.format.glyphs import ASCII, UNICODE
 from sessions import open_store
 
-SUMMARY = "Compare runs of one operator; the first is the reference."
+SUMMARY = "Compare runs of one operator, or models over operators."
 GROUP = Group.HISTORY
 
 
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui compare`."""
-    parser.usage = f"{parser.prog} RUN RUN [RUN [RUN]] [--json | --markdown]"
+    parser.usage = (
+        f"{parser.prog} RUN RUN [RUN [RUN]] [--json | --markdown]\n"
+        f"       {parser.prog} [OP ...] --models A,B [--json | --markdown]"
+    )
     parser.add_argument(
-        "runs", metavar="RUN", nargs="+", type=positive_integer, help="the numbers of two to four saved runs"
+        "runs", metavar="RUN", nargs="*", help="the numbers of two to four saved runs; with --models, operators"
+    )
+    parser.add_argument(
+        "--models", metavar="A,B", help="compare what these models generated (PROVIDER:MODEL, or all), not runs"
     )
     formats = parser.add_mutually_exclusive_group()
     formats.add_argument("--json", action="store_true", help="one JSON document")
@@ -40,7 +47,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         UsageError: they are not two to four different runs of one operator.
         StoreError: there is no store, or it cannot be read.
     """
-    numbers = tuple(dict.fromkeys(options.runs))
+    if options.models is not None:
+        return _models(options, console)
+    numbers = tuple(dict.fromkeys(map(_number, options.runs)))
     if not FEWEST <= len(numbers) <= MOST:
         raise UsageError(
             f"expected {FEWEST} to {MOST} different runs, got {len(numbers)}; `kgtui sessions list --runs` lists them"
@@ -58,4 +67,38 @@ def run(options: argparse.Namespace, console: Console) -> int:
     else:
         text = as_plain(sides, stands, alignment, glyphs=glyphs)
     (console.hand_out if options.json or options.markdown else console.say)(text.removesuffix("\n"))
+    return Exit.PASSED
+
+
+def _number(text: str) -> int:
+    try:
+        return positive_integer(text)
+    except argparse.ArgumentTypeError as error:
+        raise UsageError(f"{error}; to compare models on an operator, add --models A,B") from error
+
+
+def _models(options: argparse.Namespace, console: Console) -> int:
+    """The matrix and metrics of models, from every stored answer."""
+    from kgtui.generation.comparing.comparison import comparison_of
+    from kgtui.generation.reports import documents
+    from problems.index import open_index
+
+    index = open_index()
+    operators = operators_named(options.runs, index.names, resolve=index.resolve) if options.runs else None
+    with open_store(find_paths(console.environment).sessions, read_only=True) as store:
+        rows = store.generations.of_every_session()
+    known = tuple(dict.fromkeys(row.model_name for row in rows))
+    models = known if options.models == "all" else tuple(options.models.split(","))
+    if unknown := [model for model in models if model not in known]:
+        stored = ", ".join(known) or "none: `kgtui generate OP --model PROVIDER:MODEL` begins"
+        raise UsageError(f"nothing by {unknown[0][:60]!r} is stored; models with stored answers: {stored}")
+    found = comparison_of(
+        [row for row in rows if row.model_name in models and (operators is None or row.problem in operators)]
+    )
+    if options.json:
+        console.hand_out(documents.as_json(found))
+    elif options.markdown:
+        console.hand_out(documents.as_markdown(found, title="Models compared"))
+    else:
+        console.say(documents.as_text(found))
     return Exit.PASSED

@@ -85,7 +85,7 @@ def test_the_help_of_an_added_command_is_generated(package):
         ("GROUP = Group.REFERENCE", "", "say_hello.py does not define GROUP"),
         ("def run(", "def go(", "say_hello.py does not define run"),
         ("def add_arguments(", "def add(", "say_hello.py does not define add_arguments"),
-        ("Group.REFERENCE", '"other"', "GROUP should be one of Group.KERNELS, Group.HISTORY, Group.REFERENCE, Gr"),
+        ("Group.REFERENCE", '"other"', "GROUP should be one of Group.KERNELS, Group.MODELS, Group.HISTORY, Group.R"),
         ('"Print a greeting."', "1", "SUMMARY and DEFAULT should be texts in quotes"),
     ],
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 
 from engine.errors import UsageError
+from engine.model import Problem
+from engine.problem_source import ProblemDescription
 from kgtui.cli.argument_groups import add_json
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
@@ -16,9 +18,11 @@ SUMMARY = "Show an operator: its signature, contract, cases and tolerances."
 
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui problems show`."""
-    parser.usage = f"{parser.prog} OP [--json]"
+    parser.usage = f"{parser.prog} OP [--json | --prompt]"
     parser.add_argument("op", metavar="OP", nargs="?", help="the operator")
     add_json(parser)
+    parser.add_argument("--prompt", action="store_true", help="the prompt that a language model gets for it")
+    parser.add_argument("--target", metavar="TARGET", help="what the prompt asks for: sm_90, gfx942, none")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -31,8 +35,22 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError("which operator? `kgtui problems show OP`; `kgtui problems list` names them")
     index = open_index()
     problem = index.find(options.op)
-    if options.json:
+    if options.prompt:
+        console.hand_out(_prompt(options, console, problem, index.describe(problem.name)))
+    elif options.json:
         console.hand_out(document_text([problem]))
     else:
         console.say(page_text(problem, index.describe(problem.name)))
     return Exit.PASSED
+
+
+def _prompt(options: argparse.Namespace, console: Console, problem: Problem, description: ProblemDescription) -> str:
+    """The messages as `kgtui generate` sends them, for this machine's device or the target that was typed."""
+    from kgtui.cli.generation_run import user_prompts
+    from kgtui.cli.resolved_settings import place_for
+    from kgtui.generation.prompts import Hardware, prompt_text
+    from kgtui.settings.paths import find_paths
+
+    device, target = place_for(options, console, file=None)
+    prompts = user_prompts(find_paths(console.environment))
+    return prompt_text(prompts.problem(problem, description, Hardware(name=device.name, target=target))).rstrip()

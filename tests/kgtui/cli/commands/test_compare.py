@@ -51,7 +51,7 @@ def test_the_json_document_is_one(typed: Callable[..., Any], kept: Path) -> None
         (("1", "1"), "expected 2 to 4 different runs, got 1; `kgtui sessions list --runs` lists them"),
         (
             ("1", "x"),
-            "argument RUN: expected a number from 1 on, got 'x'; `kgtui compare --help` shows the arguments",
+            "expected a number from 1 on, got 'x'; to compare models on an operator, add --models A,B",
         ),
     ],
 )

@@ -55,7 +55,8 @@ def test_an_unknown_name_lists_the_known_ones(typed):
     ended = typed("schema", "chek")
     assert (ended.exit_code, ended.out) == (2, "")
     assert ended.err == (
-        "kgtui: no such schema: 'chek'; use one of check, compare, doctor, inspect, problems, session, tune\n"
+        "kgtui: no such schema: 'chek'; "
+        "use one of check, compare, cost, doctor, inspect, models, problems, session, tune\n"
     )
 
 

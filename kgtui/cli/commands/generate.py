@@ -1,0 +1,143 @@
+"""`kgtui generate`: kernels from language models, each verified as it arrives."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from kgtui.cli.argument_groups import add_device, positive_integer
+from kgtui.cli.command_parser import CommandParser
+from kgtui.cli.console import Console, Exit
+from kgtui.cli.operator_patterns import operators_named
+from kgtui.cli.registry import Group
+from kgtui.cli.resolved_settings import place_for
+from kgtui.cli.run_command import EngineFactory
+
+if TYPE_CHECKING:
+    from kgtui.generation.carrying_out import Generated, Order
+    from kgtui.history.recorder import StoreRecording
+
+SUMMARY = "Generate kernels with language models and verify each."
+GROUP = Group.MODELS
+STARTS_ENGINE = True
+
+_STRATEGIES = ("single", "refine", "evolve")
+_EFFORTS = ("low", "medium", "high")
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui generate`."""
+    parser.usage = f"{parser.prog} OP [OP ...] --model PROVIDER:MODEL [--model ...] [options]"
+    parser.epilog = (
+        "keys come from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY; a local server is openai:MODEL@URL. "
+        "`kgtui manual models` describes strategies, budgets and prices."
+    )
+    parser.add_argument("ops", metavar="OP", nargs="+", help="operators, or patterns such as 'aten::*'")
+    parser.add_argument(
+        "--model", metavar="PROVIDER:MODEL", dest="models", action="append", required=True, help="a model; repeatable"
+    )
+    parser.add_argument("-n", metavar="N", dest="samples", type=positive_integer, default=1,
+                        help="answers (single), or the size of a population (evolve); default: 1")  # fmt: skip
+    parser.add_argument("--strategy", choices=_STRATEGIES, default="single", help="how answers are improved")
+    parser.add_argument("--rounds", metavar="N", type=positive_integer, default=4, help="of refine and evolve")
+    parser.add_argument("--target-speedup", metavar="X", type=float, help="refine and evolve stop at this speed-up")
+    parser.add_argument(
+        "--budget", metavar="AMOUNT", nargs="+", action="extend", default=[],
+        help="limits such as 2usd, 200000tok, 30min; no request is sent that could exceed one",
+    )  # fmt: skip
+    parser.add_argument("--max-tokens", metavar="N", type=positive_integer, help="of one answer (default: 16000)")
+    parser.add_argument("--temperature", metavar="T", type=float, help="default: the provider's")
+    parser.add_argument("--seed", metavar="N", type=positive_integer, help="for providers that take one")
+    parser.add_argument("--effort", choices=_EFFORTS, help="how much a reasoning model reasons")
+    parser.add_argument("--remark", metavar="TEXT", default="", help="a sentence added to the prompt")
+    parser.add_argument("--concurrency", metavar="N", type=positive_integer, default=8, help="requests in flight")
+    parser.add_argument("--resume", action="store_true", help="continue the unfinished batch with these arguments")
+    parser.add_argument("--estimate", action="store_true", help="print what the batch may cost, and send nothing")
+    add_device(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document, progress on the error stream")
+
+
+def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
+    """Generate, verify, and print the matrix of models and operators.
+
+    Raises:
+        KgtuiError: it cannot begin; the text says why.
+    """
+    from kgtui.cli.generation_run import generate
+    from kgtui.generation.comparing.comparison import comparison_of
+    from kgtui.generation.reports.documents import as_json, as_text
+
+    order = read_order(options, console)
+    if options.estimate:
+        return _estimate(order, console)
+
+    def close(recording: StoreRecording, generated: Generated) -> int:
+        found = comparison_of(recording.generations.of_batch(generated.batch))
+        if options.json:
+            console.hand_out(as_json(found))
+        else:
+            console.say(as_text(found))
+        return Exit.PASSED if generated.progress.passed else Exit.FAILED
+
+    return generate(order, console, close=close, engine_factory=engine_factory, is_aside=options.json)
+
+
+def read_order(options: argparse.Namespace, console: Console) -> Order:
+    """What was typed, looked up.
+
+    Raises:
+        KgtuiError: an operator, a model or an amount is none.
+    """
+    from kgtui.generation.batch import BatchRequest, Task
+    from kgtui.generation.budget import parse_budget
+    from kgtui.generation.carrying_out import Order
+    from kgtui.generation.providers import provider_module
+    from kgtui.generation.records import DEFAULT_MAX_TOKENS, Effort, Sampling, parse_model
+    from kgtui.generation.strategies import StrategyOptions
+    from problems.index import open_index
+
+    models = tuple(dict.fromkeys(map(parse_model, options.models)))
+    for model in models:
+        provider_module(model.provider)
+    device, target = place_for(options, console, file=None)
+    index = open_index()
+    names = operators_named(options.ops, index.names, resolve=index.resolve)
+    request = BatchRequest(
+        operators=names,
+        models=models,
+        strategy=options.strategy,
+        options=StrategyOptions(
+            samples=options.samples,
+            rounds=options.rounds,
+            target_speedup=options.target_speedup,
+            remark=options.remark,
+        ),
+        sampling=Sampling(
+            max_tokens=options.max_tokens or DEFAULT_MAX_TOKENS,
+            temperature=options.temperature,
+            seed=options.seed,
+            effort=Effort(options.effort) if options.effort else None,
+        ),
+        device=device.platform,
+        target=target,
+    )
+    return Order(
+        request=request,
+        tasks=tuple(Task(problem=index.find(name), description=index.describe(name)) for name in names),
+        limits=parse_budget(tuple(options.budget)),
+        device=device,
+        concurrency=options.concurrency,
+        resume=options.resume,
+    )
+
+
+def _estimate(order: Order, console: Console) -> int:
+    """Print what the batch may cost, from answers of the same models that are stored."""
+    from kgtui.generation.comparing.estimates import estimate_lines
+    from kgtui.settings.paths import find_paths
+    from sessions import open_store
+
+    with open_store(find_paths(console.environment).sessions, read_only=True) as store:
+        for text in estimate_lines(order.request, store.generations.of_every_session(), answers=order.answers):
+            console.say(text)
+    return Exit.PASSED

@@ -1,0 +1,136 @@
+"""A batch for a command: store, engine and queue around `kgtui.generation`, printed as it goes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import Callable
+
+from engine.errors import UsageError
+from kgtui.cli.console import Console
+from kgtui.cli.run_command import EngineFactory, StartedEngine, real_engine
+from kgtui.cli.run_recorder import artefact_folder, open_recording
+from kgtui.generation.carrying_out import Generated, Means, Order, carry_out
+from kgtui.generation.events import GenerationEvent
+from kgtui.generation.lines import ending_text, event_line
+from kgtui.generation.prices import PriceList, read_prices
+from kgtui.generation.progress import NO_BATCH, Progress
+from kgtui.generation.prompts import Prompts
+from kgtui.generation.verifying import queued
+from kgtui.history.recorder import StoreRecording
+from kgtui.runner.driver import RunDriver
+from kgtui.runner.run_environment import environment_of
+from kgtui.runner.run_queue import RunQueue
+from kgtui.settings.paths import Paths, find_paths
+
+LABEL = "generate"
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNAL_BASE = 128
+
+
+def generate(
+    order: Order,
+    console: Console,
+    *,
+    close: Callable[[StoreRecording, Generated], int],
+    engine_factory: EngineFactory | None = None,
+    prices: PriceList | None = None,
+    label: str = LABEL,
+    is_aside: bool = False,
+) -> int:
+    """Carry out the batch; the exit code is what `close` says of it, unless a signal ended it.
+
+    `is_aside` prints progress on the error stream, where the output is a document.
+
+    Raises:
+        KgtuiError: it cannot begin: no key, no store, nothing to resume.
+    """
+    paths = find_paths(console.environment)
+    environment = environment_of(order.device)
+    with (
+        open_recording(paths, label=label, environment=environment, warn=console.warn) as recording,
+        artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
+    ):
+        if recording is None:
+            raise UsageError("answers are paid for, so nothing is generated without a store to keep them in")
+        engine = (engine_factory or real_engine)(
+            device=order.device.platform,
+            artefacts=artefacts,
+            environment=console.environment,
+            warm_target=order.request.target,
+        )
+        running = _Running(order, console, recording=recording, is_aside=is_aside)
+        generated = asyncio.run(running.run(engine, prices=prices or user_prices(paths), prompts=user_prompts(paths)))
+        if generated is None:
+            return _SIGNAL_BASE + (running.signal or signal.SIGINT)
+        return close(recording, generated)
+
+
+def user_prices(paths: Paths) -> PriceList:
+    """The prices of `prices.toml` beside the settings file, and the maintained ones."""
+    return read_prices(paths.config.parent / "prices.toml")
+
+
+def user_prompts(paths: Paths) -> Prompts:
+    """The templates; those of the folder `prompts` beside the settings file go first."""
+    return Prompts(paths.config.parent / "prompts")
+
+
+class _Running:
+    """One batch from its first request to its end; a signal ends it, and what is in flight is stored."""
+
+    def __init__(self, order: Order, console: Console, *, recording: StoreRecording, is_aside: bool) -> None:
+        self.signal: int | None = None
+        self._order = order
+        self._console = console
+        self._recording = recording
+        self._say = console.warn if is_aside else console.say
+        self._progress = NO_BATCH
+
+    async def run(self, engine: StartedEngine, *, prices: PriceList, prompts: Prompts) -> Generated | None:
+        """Carry it out; None where a signal ended it."""
+        self._heed_signals()
+        queue = RunQueue(on_trouble=self._console.warn)
+        means = Means(
+            recording=self._recording,
+            submit=queued(queue),
+            drop=queue.drop,
+            prices=prices,
+            prompts=prompts,
+            environment=self._console.environment,
+            trouble=self._console.warn,
+            happened=self._happened,
+        )
+        try:
+            async with engine:
+                driver = RunDriver(engine, recording=self._recording, on_trouble=self._console.warn)
+                serving = asyncio.create_task(queue.serve(driver))
+                try:
+                    return await carry_out(self._order, means)
+                finally:
+                    serving.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await serving
+        except asyncio.CancelledError:
+            if self.signal is None:
+                raise
+            self._say(ending_text(self._progress))
+            return None
+
+    def _happened(self, event: GenerationEvent, progress: Progress) -> None:
+        self._progress = progress
+        if text := event_line(event, progress, now_s=time.monotonic()):
+            self._say(text)
+
+    def _heed_signals(self) -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+
+        def stop(number: int) -> None:
+            self.signal = number
+            task.cancel()
+
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, stop, number)

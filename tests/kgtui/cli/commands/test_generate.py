@@ -1,0 +1,207 @@
+"""`kgtui generate`, `demo`, `cost`, `report` and `compare --models` over recorded answers and a prepared engine."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from engine.errors import UsageError
+from engine.model import Outcome
+from kgtui.cli.command_line import parse
+from kgtui.cli.commands import demo, generate
+from kgtui.generation.demo.order import RECORDING
+from kgtui.schemas import schema_text
+from sessions import open_store
+from tests.kgtui.cli.conftest import PreparedEngine
+
+ALPHA = ("--model", "replay:alpha", "--device", "cpu", "--target", "none")
+SECRET = "sk-secret-0123456789abcdef"
+
+
+@pytest.fixture
+def console(console):
+    return replace(console, environment={**console.environment, "KGTUI_REPLAY": str(RECORDING)})
+
+
+@pytest.fixture
+def generated(console, engine):
+    """Type `kgtui generate`, with the prepared engine."""
+
+    def run(*arguments, module=generate, name="generate"):
+        options = parse([name, *map(str, arguments)]).options
+        return module.run(options, console, engine_factory=engine)
+
+    return run
+
+
+def printed(console):
+    text = console.out.getvalue()
+    console.out.seek(0)
+    console.out.truncate()
+    return text
+
+
+def refine(*operators):
+    return (*operators, *ALPHA, "--strategy", "refine", "--rounds", "2")
+
+
+def test_an_answer_is_verified_and_shown_in_the_matrix(generated, console):
+    assert generated(*refine("silu")) == 0
+    out = printed(console)
+    assert "[1/2] aten::silu replay:alpha round-1: passed (run #1): as prepared" in out
+    assert "batch 1 finished: 1 answers, 1 passed" in out
+
+
+def test_a_failed_answer_is_refined_and_ends_with_failure(generated, console, engine):
+    engine.outcome = Outcome.WRONG_VALUE
+    assert generated(*refine("softmax")) == 1
+    assert "round-2: wrong_value (run #2)" in printed(console)
+
+
+def test_generated_runs_are_tagged_and_have_no_file(generated, home):
+    generated(*refine("silu"))
+    with open_store(home / "sessions.db", read_only=True) as store:
+        (run,) = store.runs()
+    assert (run.tag, run.note, run.path) == ("generated", "replay:alpha round-1", None)
+
+
+def test_json_is_one_document_with_progress_beside_it(generated, console):
+    generated(*refine("silu"), "--json")
+    document = json.loads(printed(console))
+    jsonschema.Draft202012Validator(json.loads(schema_text("models"))).validate(document)
+    assert document["models"] == ["replay:alpha"]
+    assert "batch 1 finished" in console.err.getvalue()
+
+
+def test_resume_pays_for_nothing_that_is_stored(generated, console, home):
+    generated("silu", "softmax", *ALPHA, "-n", "1")  # the recording has no sample-1, so both fail
+    with open_store(home / "sessions.db", read_only=True) as store:
+        assert {row.state for row in store.generations.of_batch(1)} == {"failed"}
+    generated("silu", "softmax", *ALPHA, "-n", "1", "--resume")
+    assert "batch 1 ended with errors" in printed(console)
+
+
+def test_resume_without_a_batch_is_refused(generated):
+    with pytest.raises(UsageError, match="no unfinished batch has this request"):
+        generated(*refine("silu"), "--resume")
+
+
+def test_a_pattern_names_operators(generated, console):
+    generated(*refine("aten::s[io]*"))
+    out = printed(console)
+    assert "aten::silu" in out
+    assert "aten::softmax" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nope", *ALPHA), "no operator called 'nope'"),
+        (("nope::*", *ALPHA), "no operator matches 'nope::"),
+        (("silu", "--model", "m"), "expected PROVIDER:MODEL"),
+        (("silu", "--model", "x:m"), "unknown provider 'x'"),
+        (("silu", *ALPHA, "--budget", "0usd"), "a budget of 0 allows no request"),
+        (("silu", "--model", "openai:m", "--device", "cpu"), "OPENAI_API_KEY is not set"),
+    ],
+)
+def test_bad_input_gets_a_sentence(generated, arguments, words):
+    with pytest.raises(UsageError, match=words):
+        generated(*arguments)
+
+
+def test_a_money_budget_without_a_price_is_refused(generated, console):
+    generated(*refine("silu"), "--budget", "1usd")
+    assert "the price of this model is unknown" in printed(console)
+
+
+class TestDemo:
+    @pytest.fixture
+    def shown(self, generated, console):
+        assert generated(module=demo, name="demo") == 0
+        return printed(console)
+
+    def test_it_prints_the_matrix_and_the_costs(self, shown):
+        assert all(title in shown for title in ("Models and operators", "Metrics", "Cost by model"))
+        assert shown.count("passed (run #") == 6
+
+    def test_it_leaves_the_users_store_alone(self, shown, home):
+        assert not (home / "sessions.db").exists()
+
+    def test_json_is_one_document(self, generated, console):
+        assert generated("--json", module=demo, name="demo") == 0
+        assert len(json.loads(printed(console))["cells"]) == 6
+
+
+class TestReading:
+    @pytest.fixture(autouse=True)
+    def stored(self, generated, console):
+        generated(*refine("silu"), "--model", "replay:beta")
+        printed(console)
+
+    def test_costs_name_what_is_unknown(self, typed):
+        assert "replay:alpha  1        2,140  0       412     0          unknown" in typed("cost").out
+
+    @pytest.mark.parametrize("by", ["model", "operator", "day", "session"])
+    def test_costs_are_grouped(self, typed, by):
+        document = json.loads(typed("cost", "--by", by, "--json").out)
+        jsonschema.Draft202012Validator(json.loads(schema_text("cost"))).validate(document)
+        assert sum(one["answers"] for one in document["rows"]) == 2
+
+    @pytest.mark.parametrize(
+        ("flag", "start"),
+        [("--html", "<!doctype html>"), ("--md", "# Session 1"), ("--json", "{"), ("--csv", "operator,")],
+    )
+    def test_a_report_has_every_form(self, typed, flag, start):
+        assert typed("report", 1, flag).out.startswith(start)
+
+    def test_a_report_of_nothing_is_refused(self, typed):
+        ended = typed("report", 99)
+        assert ended.exit_code == 2
+
+    def test_models_are_compared_over_operators(self, typed):
+        out = typed("compare", "silu", "--models", "replay:alpha,replay:beta").out
+        assert "replay:alpha - replay:beta" in out
+
+    def test_an_unknown_model_is_named(self, typed):
+        assert "nothing by 'x:y' is stored" in typed("compare", "--models", "x:y").err
+
+    def test_too_few_answers_give_no_estimate(self, generated, console):
+        assert generated(*refine("aten::*"), "--estimate") == 0
+        assert "unknown: 1 answers of it are stored, 0 of known cost" in printed(console)
+
+
+def test_the_prompt_of_an_operator_is_shown(typed):
+    out = typed("problems", "show", "softmax", "--prompt", "--target", "sm_90").out
+    assert "compiled for sm_90" in out
+    assert out.startswith("# system")
+
+
+def test_a_template_of_the_user_replaces_ours(typed, home):
+    (home / "prompts").mkdir(parents=True)
+    (home / "prompts" / "system.md.j2").write_text("Write {{ entry }} well.")
+    assert typed("problems", "show", "softmax", "--prompt").out.startswith("# system\n\nWrite softmax well.")
+
+
+def test_a_broken_template_is_named(typed, home):
+    (home / "prompts").mkdir(parents=True)
+    (home / "prompts" / "problem.md.j2").write_text("{% if %}")
+    ended = typed("problems", "show", "softmax", "--prompt")
+    assert (ended.exit_code, "prompt template problem.md.j2 line 1" in ended.err) == (2, True)
+
+
+def test_no_key_is_left_in_any_file(generated, console, home, folder, monkeypatch):
+    monkeypatch.setattr("kgtui.generation.retrying.MOST_ATTEMPTS", 1)
+    environment = {**console.environment, "OPENAI_API_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET}
+    options = parse(["generate", *refine("silu"), "--model", "openai:m@http://127.0.0.1:9/v1"]).options
+    noisy = replace(console, environment=environment)
+    engine = PreparedEngine()
+    assert generate.run(options, noisy, engine_factory=engine) == 0
+    left = b"".join(path.read_bytes() for place in (home, folder) for path in place.rglob("*") if path.is_file())
+    assert b"replay" in left
+    assert SECRET.encode() not in left
+    assert isinstance(noisy.out, io.StringIO)
+    assert SECRET not in noisy.out.getvalue() + noisy.err.getvalue()
