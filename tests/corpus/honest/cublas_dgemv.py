@@ -1,0 +1,41 @@
+# kgtui: op=cublas::cublasDgemv_v2 expect=pass
+"""y = alpha * op(A) @ x + beta * y: a program owns a block of y and walks along x; strides tell A from its transpose."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def gemv_kernel(
+    a_ptr, x_ptr, y_ptr, rows, depth, alpha: tl.float64, beta: tl.float64, a_row, a_col, x_first, y_first, incx, incy,
+    READ_Y: tl.constexpr, BLOCK_ROWS: tl.constexpr, BLOCK_DEPTH: tl.constexpr,
+):
+    row = tl.program_id(0).to(tl.int64) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
+    total = tl.zeros((BLOCK_ROWS,), dtype=tl.float64)
+    for start in range(0, depth, BLOCK_DEPTH):
+        col = start + tl.arange(0, BLOCK_DEPTH).to(tl.int64)
+        inside = (row < rows)[:, None] & (col < depth)[None, :]
+        a = tl.load(a_ptr + row[:, None] * a_row + col[None, :] * a_col, mask=inside, other=0.0)
+        x = tl.load(x_ptr + x_first + col * incx, mask=col < depth, other=0.0)
+        total += tl.sum(a * x[None, :], axis=1)
+    y_at = y_ptr + y_first + row * incy
+    y = alpha * total
+    if READ_Y:
+        y += beta * tl.load(y_at, mask=row < rows, other=0.0)
+    tl.store(y_at, y, mask=row < rows)
+
+
+def cublasDgemv_v2(trans, m, n, alpha, A, lda, x, incx, beta, y, incy):
+    rows, depth = (m, n) if trans == "N" else (n, m)
+    if rows == 0 or (beta == 1 and (alpha == 0 or depth == 0)):
+        return y
+    a_row, a_col = (1, lda) if trans == "N" else (lda, 1)
+    x_first = (1 - depth) * incx if incx < 0 else 0
+    y_first = (1 - rows) * incy if incy < 0 else 0
+    depth = 0 if alpha == 0 else depth
+    block_rows, block_depth = (64, 16) if trans == "N" else (16, 64)
+    gemv_kernel[(triton.cdiv(rows, block_rows),)](
+        A, x, y, rows, depth, alpha, beta, a_row, a_col, x_first, y_first, incx, incy,
+        READ_Y=beta != 0, BLOCK_ROWS=block_rows, BLOCK_DEPTH=block_depth,
+    )
+    return y
