@@ -1,4 +1,4 @@
-"""The generated parts of the manual: keys, commands, operators, policies, settings, operations.
+"""The generated parts of the manual: keys, commands, operators, policies, settings, operations, tools.
 
     python -m kgtui.docs           writes them between their markers
     python -m kgtui.docs --check   exits with 1 when one is out of date, and changes nothing
@@ -111,6 +111,13 @@ def machine_table() -> str:
     return operations_markdown()
 
 
+def agent_tools() -> str:
+    """Every tool of the server for agents."""
+    from kgtui.generation.agents.tools import tools_markdown
+
+    return tools_markdown()
+
+
 BLOCKS = (
     Block(topic="keys", name="keys", make=key_table),
     Block(topic="commands", name="commands", make=command_help),
@@ -118,6 +125,7 @@ BLOCKS = (
     Block(topic="inspecting", name="policies", make=policies),
     Block(topic="settings", name="settings", make=settings_table),
     Block(topic="machine", name="machine", make=machine_table),
+    Block(topic="agents", name="agent-tools", make=agent_tools),
 )
 
 

@@ -41,10 +41,7 @@ class Submit(Protocol):
 
 
 class QueuedVerifier:
-    """Verifies through a queue that others use too.
-
-    `began` is called with the number of each run as it begins, `trouble` with what is wrong with the store.
-    """
+    """Verifies through a queue that others use too; `trouble` is called with what is wrong with the store."""
 
     def __init__(
         self,
@@ -54,6 +51,7 @@ class QueuedVerifier:
         target: str | None,
         benchmark: Callable[[Problem], BenchmarkPlan | None],
         tiers: tuple[Tier, ...] = DEFAULT_TIERS,
+        tag: str = GENERATED_TAG,
         trouble: Callable[[str], None],
         drop: Callable[[Ticket], None],
     ) -> None:
@@ -62,6 +60,7 @@ class QueuedVerifier:
         self._target = target
         self._benchmark = benchmark
         self._tiers = tiers
+        self._tag = tag
         self._trouble = trouble
         self._drop = drop
 
@@ -76,7 +75,7 @@ class QueuedVerifier:
             target=self._target,
             tiers=self._tiers,
             benchmark=self._benchmark(problem),
-            tag=GENERATED_TAG,
+            tag=self._tag,
             note=name,
             priority=Priority.BATCH,
             stops_at_verdict=True,

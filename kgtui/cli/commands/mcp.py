@@ -1,0 +1,100 @@
+"""`kgtui mcp`: a server for coding agents on standard input and output, over one warm engine."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+
+from engine.errors import UsageError
+from engine.model import Tier
+from kgtui.cli.argument_groups import add_device
+from kgtui.cli.command_parser import CommandParser
+from kgtui.cli.console import Console, Exit
+from kgtui.cli.registry import Group
+from kgtui.cli.resolved_settings import place_for
+from kgtui.cli.run_command import EngineFactory, real_engine
+from kgtui.cli.run_recorder import artefact_folder, open_recording
+from kgtui.runner.driver import RunDriver
+from kgtui.runner.run_environment import environment_of
+from kgtui.runner.run_queue import RunQueue
+from kgtui.settings.paths import find_paths
+
+SUMMARY = "Serve coding agents over the Model Context Protocol (stdio)."
+GROUP = Group.MODELS
+STARTS_ENGINE = True
+
+LABEL = "mcp"
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui mcp`."""
+    parser.usage = f"{parser.prog} [--device DEVICE] [--target TARGET]"
+    parser.epilog = "`kgtui manual agents` describes the tools; an agent starts this command itself."
+    add_device(parser)
+
+
+def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
+    """Serve until the agent closes the connection.
+
+    Raises:
+        KgtuiError: the SDK is missing, or the engine cannot run here.
+    """
+    from kgtui.cli.generation_run import user_prompts
+    from kgtui.generation.agents.server import make_server
+    from kgtui.generation.agents.tools import AGENT, ToolMeans
+    from kgtui.generation.carrying_out import benchmark_of
+    from kgtui.generation.prompts import Hardware
+    from kgtui.generation.verifying import QueuedVerifier, Verifier, queued
+    from problems.index import open_index
+
+    device, target = place_for(options, console, file=None)
+    paths, environment = find_paths(console.environment), environment_of(device)
+    with (
+        open_recording(paths, label=LABEL, environment=environment, warn=console.warn) as recording,
+        artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
+    ):
+        if recording is None:
+            raise UsageError("the runs of an agent are kept for its user, so there is no server without a store")
+        queue = RunQueue(on_trouble=console.warn)
+
+        def verifier_of(tiers: tuple[Tier, ...], is_timed: bool) -> Verifier:
+            return QueuedVerifier(
+                queued(queue),
+                device=device.platform,
+                target=target,
+                benchmark=benchmark_of(device.platform) if is_timed else lambda problem: None,
+                tiers=tiers,
+                tag=AGENT,
+                trouble=console.warn,
+                drop=queue.drop,
+            )
+
+        server = make_server(
+            ToolMeans(
+                operators=open_index(),
+                recording=recording,
+                verifier_of=verifier_of,
+                prompts=user_prompts(paths),
+                hardware=Hardware(name=device.name, target=target),
+                versions=environment,
+            )
+        )
+        engine = (engine_factory or real_engine)(
+            device=device.platform, artefacts=artefacts, environment=console.environment, warm_target=target
+        )
+
+        async def serve() -> None:
+            async with engine:
+                serving = asyncio.create_task(
+                    queue.serve(RunDriver(engine, recording=recording, on_trouble=console.warn))
+                )
+                try:
+                    await server.run_stdio_async()
+                finally:
+                    serving.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await serving
+
+        asyncio.run(serve())
+    return Exit.PASSED
