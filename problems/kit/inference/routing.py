@@ -23,6 +23,13 @@ def aligned(chosen: torch.Tensor, experts: int, block_size: int) -> tuple[torch.
     return torch.cat((nothing, *listed)), torch.tensor(owners, dtype=torch.int64, device=pairs.device)
 
 
+def block_bounds(owners: torch.Tensor, block_size: int) -> list[tuple[int, int]]:
+    """Start and end of the entries of each expert, where `owners` has the expert of every block."""
+    counts = torch.unique_consecutive(owners, return_counts=True)[1].tolist()
+    ends = [block_size * sum(counts[: number + 1]) for number in range(len(counts))]
+    return list(zip([0, *ends], ends, strict=False))
+
+
 def out_of_place(got: torch.Tensor, expected: torch.Tensor, bounds: Sequence[tuple[int, int]]) -> torch.Tensor:
     """Booleans, as many as `expected`: the entries that are wrong, where the order inside each of `bounds` is free.
 
