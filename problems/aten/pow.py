@@ -1,0 +1,102 @@
+"""Power: y = self ^ exponent, with broadcasting.
+
+Any rank, any strides; one of the two may be a number.  Both operands are converted to the dtype of the result first, by
+PyTorch's promotion.  As C's pow: anything to the power 0 and 1 to any power are 1, NaN included; a negative base has a
+value for whole exponents only, and NaN for others; 0 to a negative power is inf, -inf for -0.0 and an odd exponent.
+Integers wrap around and take exponents from 0 up.  Complex numbers are outside of the contract.
+
+Overloads: pow.Tensor_Tensor, pow.Tensor_Scalar and pow.Scalar (tested), and their .out forms.
+"""
+
+from __future__ import annotations
+
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
+from problems.kit import FLOATS, INTEGERS, Arguments, rounded, torch
+from problems.kit.binary import (
+    NO_SCALAR,
+    binary_arguments,
+    binary_cases,
+    binary_cost,
+    binary_over,
+    binary_result,
+    binary_values,
+    other_dtype,
+    widened,
+)
+from problems.kit.promotion import with_scalar
+from problems.kit.unary import unary_cost
+
+CASES = (
+    *binary_cases(dtype=[*FLOATS, DType.FLOAT64, *INTEGERS], scalars=[2, 3, 0.5, -1.5, 0], base=NO_SCALAR),
+    *binary_over(Tier.FULL, "{base} to {shape} {dtype}", shape=(13, 33), other=(), base=[2, 0.5, 0],
+                 dtype=[*FLOATS, DType.INT32]),
+)  # fmt: skip
+
+_EDGES = (2.0, 3.0, -3.0, 0.5, -0.5, -2.0)
+_LARGEST_EXPONENT = 9
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: `shape`, positive but for the special ones, or a number; exponent: `other`; of integers 0 to 8."""
+    base, exponent = binary_values(case, rng, draw=_base, other_draw=_exponent, edges=_EDGES)
+    if not (exponent.is_floating_point() or (case.dtype is other_dtype(case) and case.dtype in FLOATS)):
+        exponent = (exponent.long().abs() % _LARGEST_EXPONENT).to(exponent.dtype)
+    if case.params["base"] == NO_SCALAR:
+        return binary_arguments(case, base, exponent)
+    number = case.params["base"]
+    whole = (base.long().abs() % _LARGEST_EXPONENT).to(base.dtype)
+    return number, base if base.is_floating_point() else whole
+
+
+def reference(x: torch.Tensor | float, exponent: torch.Tensor | float) -> torch.Tensor:
+    """The broadcast shape, computed in float64 or 64-bit integers."""
+    left, right, kind = widened(x, exponent)
+    return torch.pow(left, right).to(kind)
+
+
+def eager(x: torch.Tensor | float, exponent: torch.Tensor | float) -> torch.Tensor:
+    """The library's own."""
+    return torch.pow(x, exponent) if isinstance(x, torch.Tensor) else torch.pow(x, torch.as_tensor(exponent))
+
+
+def tolerance(case: Case) -> Tolerance:
+    """exp2(exponent * log2(self)), whose rounding counts as often as the result has powers of two, here up to 16."""
+    return rounded(_result(case), terms=64)
+
+
+def cost(case: Case) -> Cost:
+    """20 operations an element."""
+    if case.params["base"] == NO_SCALAR:
+        return binary_cost(case, operations=20)
+    return unary_cost(case, operations=20, result=_result(case))
+
+
+def _base(x: torch.Tensor) -> torch.Tensor:
+    """Above 0, within four powers of two."""
+    return torch.exp2(x.clamp(-2, 2))
+
+
+def _exponent(x: torch.Tensor) -> torch.Tensor:
+    """Between -4 and 4."""
+    return x.clamp(-4, 4)
+
+
+def _result(case: Case) -> DType:
+    """By promotion with whichever of the two is a number."""
+    base = case.params["base"]
+    return with_scalar(case.dtype, base) if isinstance(base, int | float) else binary_result(case)
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::pow",
+    entry="pow",
+    signature="pow(self: Tensor | float, exponent: Tensor | float) -> Tensor",
+    summary="Power: tensor^tensor, scalar^tensor, tensor^scalar",
+    category=Category.POINTWISE_BINARY,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+)

@@ -1,0 +1,30 @@
+"""Operands of comparisons: pairs that are equal, and pairs that differ in their last bit only."""
+
+from __future__ import annotations
+
+from engine.model import Case
+from problems.kit.binary import binary_values
+from problems.kit.deferred import torch
+
+_NUMBERS = (2.0, -0.5)  # what tensors are compared with as numbers
+
+
+def compared_values(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """self and other; where they have one shape and dtype, a third of the pairs is equal and a third are neighbours."""
+    left, right = binary_values(case, rng)
+    share = torch.rand(left.shape, generator=rng)
+    if left.is_floating_point() and case.word("values") == "usual":
+        left = torch.where(share < 1 / 12, _NUMBERS[0], torch.where(share > 11 / 12, _NUMBERS[1], left)).to(left.dtype)
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return left, right
+    if case.word("values") == "special":
+        right[-1], right[-2] = left[-1], torch.finfo(left.dtype).max
+        left[-2, ::2] = torch.inf
+        return left, right
+    towards = torch.where(share < 1 / 2, torch.inf, -torch.inf)
+    return left, torch.where(share < 1 / 3, left, torch.where(share < 2 / 3, _neighbour(left, towards), right))
+
+
+def _neighbour(x: torch.Tensor, towards: torch.Tensor) -> torch.Tensor:
+    """The next number towards inf or -inf; of integers, booleans and complex numbers the number itself."""
+    return torch.nextafter(x, towards.to(x.dtype)) if x.is_floating_point() else x
