@@ -6,7 +6,7 @@ from engine.model import Case
 from problems.kit.binary import binary_values
 from problems.kit.deferred import torch
 
-_COMPARED_WITH = (2.0, -0.5)  # what tensors are compared with as numbers
+_COMPARED_WITH, _OR_WITH = 2.0, -0.5  # what tensors are compared with as numbers
 
 
 def compared_values(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
@@ -14,7 +14,7 @@ def compared_values(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, tor
     left, right = binary_values(case, rng)
     share = torch.rand(left.shape, generator=rng)
     if left.is_floating_point() and case.word("values") == "usual":
-        left = torch.where(share < 1 / 12, _COMPARED_WITH[0], torch.where(share > 11 / 12, _COMPARED_WITH[1], left)).to(left.dtype)
+        left = left.masked_fill(share < 1 / 12, _COMPARED_WITH).masked_fill(share > 11 / 12, _OR_WITH)
     if left.shape != right.shape or left.dtype != right.dtype:
         return left, right
     if case.word("values") == "special":
