@@ -56,6 +56,14 @@ class ProblemSource(Protocol):
         """The full names of its problems; runs nothing of their files."""
         ...
 
+    def file(self, name: str) -> Path:
+        """The file of a problem, which need not be there.
+
+        Raises:
+            EngineError: the source has no problem of this name.
+        """
+        ...
+
     def describe(self, name: str) -> ProblemDescription:
         """What the file of a problem says of it; runs nothing of the file.
 

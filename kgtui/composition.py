@@ -18,7 +18,7 @@ from kgtui.files.templates import scaffold
 from kgtui.runner.run_environment import environment_of
 from kgtui.screens.base.host import Diagnose
 from kgtui.settings.paths import Paths
-from problems.index import open_index
+from problems.index import ProblemIndex
 
 if TYPE_CHECKING:
     from kgtui.app.application import WorkbenchApp
@@ -31,7 +31,7 @@ LABEL = "workbench"
 
 def compose(
     *, settings: Settings, start: Start | None, device: Device, paths: Paths, artefacts: ArtefactStore,
-    diagnose: Diagnose,
+    diagnose: Diagnose, problems: ProblemIndex,
 ) -> WorkbenchApp:  # fmt: skip
     """The application with everything that it needs; starts nothing and writes nothing."""
     from kgtui.app.application import WorkbenchApp
@@ -58,7 +58,7 @@ def compose(
     services = Services(
         engine_factory=make_engine,
         store_opener=open_recording,
-        problems=open_index(),
+        problems=problems,
         watcher_factory=_watch,
         read_artefact=artefacts.read,
         scaffold=scaffold,

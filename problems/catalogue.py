@@ -41,6 +41,18 @@ class Catalogue:
             )
         )
 
+    def file(self, name: str) -> Path:
+        """The file of a problem.
+
+        Raises:
+            EngineError: the catalogue has no problem of this name.
+        """
+        library, _, stem = name.partition("::")
+        file = next((file for root in self._roots() if (file := root / library / f"{stem}.py").is_file()), None)
+        if file is None:
+            raise EngineError(f"the catalogue has no {name}")
+        return file
+
     def describe(self, name: str) -> ProblemDescription:
         """What the file of a problem says of it.
 
@@ -48,10 +60,7 @@ class Catalogue:
             EngineError: it is no problem file.
         """
         library, _, stem = name.partition("::")
-        file = next((file for root in self._roots() if (file := root / library / f"{stem}.py").is_file()), None)
-        if file is None:
-            raise EngineError(f"the catalogue has no {name}")
-        return describe(file, name=name, source=self.id, shown=f"{self._package}/{library}/{stem}.py")
+        return describe(self.file(name), name=name, source=self.id, shown=f"{self._package}/{library}/{stem}.py")
 
     def problem(self, name: str) -> Problem:
         """The values of a problem; imports its module."""

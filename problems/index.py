@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 
 from engine.errors import EngineError, UsageError
 from engine.model import Problem
 from engine.problem_source import ProblemDescription, ProblemSource
 from problems.catalogue import Catalogue
+from problems.description_cache import DescriptionCache
+from problems.folder import Folder
 
 _SUGGESTIONS = 3
 _LEAST_SIMILARITY = 0.5
@@ -22,8 +25,9 @@ _LEAST_PART = 3  # letters of a name that suggest it wherever they are in it
 class ProblemIndex:
     """The problems of several sources by name.  No two sources share a full name: each has libraries of its own."""
 
-    def __init__(self, sources: Sequence[ProblemSource]) -> None:
+    def __init__(self, sources: Sequence[ProblemSource], *, cache: Path | None = None) -> None:
         self.sources = tuple(sources)
+        self._cache = cache
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -69,11 +73,15 @@ class ProblemIndex:
     def descriptions(self) -> tuple[tuple[ProblemDescription, ...], tuple[str, ...]]:
         """Every problem that can be described, and a sentence on each that cannot."""
         described, broken = [], []
+        cache = DescriptionCache(self._cache) if self._cache is not None else None
         for name, source in self._source_by_name.items():
             try:
-                described.append(source.describe(name))
+                read = partial(source.describe, name)
+                described.append(cache.described(source.file(name), read) if cache is not None else read())
             except EngineError as error:
                 broken.append(str(error))
+        if cache is not None:
+            cache.write()
         return tuple(described), tuple(broken)
 
     def nearest(self, name: str) -> tuple[str, ...]:
@@ -83,14 +91,20 @@ class ProblemIndex:
             spellings.setdefault(_bare(full).lower(), []).append(full)
         typed = _bare(name).lower()
         holding = [spelling for spelling in spellings if len(typed) >= _LEAST_PART and typed in spelling]
+        holding.sort(key=lambda spelling: (not _core(spelling).startswith(typed), len(_core(spelling))))
         close = difflib.get_close_matches(typed, spellings, n=_SUGGESTIONS, cutoff=_LEAST_SIMILARITY)
         found = dict.fromkeys(full for spelling in (*holding, *close) for full in spellings[spelling])
         return tuple(found)[:_SUGGESTIONS]
 
 
-def open_index() -> ProblemIndex:
-    """The problems of the catalogue."""
-    return ProblemIndex((Catalogue(),))
+def open_index(*, folders: Sequence[Path] = (), cache: Path | None = None) -> ProblemIndex:
+    """The problems of the catalogue and of the user's own folders; descriptions are kept in the file `cache`."""
+    return ProblemIndex((Catalogue(), *map(Folder, folders)), cache=cache)
+
+
+def _core(spelling: str) -> str:
+    """A name in small letters without the parts that all routines of a library share: sgemm of cublassgemm_v2."""
+    return spelling.removeprefix("cublas").removesuffix("_v2")
 
 
 def _bare(full: str) -> str:

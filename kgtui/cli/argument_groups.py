@@ -19,6 +19,12 @@ def add_kernel_file(parser: CommandParser, *, sample: str, file: str = "the kern
     parser.add_argument("file", metavar="FILE", nargs="?", help=file)
     parser.add_argument("--op", metavar="OP", help="the operator (default: the file's `# kgtui: op=...` line)")
     parser.add_argument("--sample", action="store_true", help=sample)
+    add_problems(parser)
+
+
+def add_problems(parser: CommandParser) -> None:
+    """`--problems`."""
+    parser.add_argument("--problems", metavar="DIR", help="a folder of your own problem files (default: the setting)")
 
 
 def add_cases(parser: CommandParser, *, text: str) -> None:

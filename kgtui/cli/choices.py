@@ -19,7 +19,7 @@ from engine.model import Candidate, Case, Problem, Tier
 from engine.reports.text import printable
 from engine.static.source import SourceError, decode, directives
 from kgtui.files import disk
-from problems.index import open_index
+from problems.index import ProblemIndex
 
 NO_TARGET = "none"
 SAMPLE_OPERATOR = "aten::softmax"
@@ -75,14 +75,14 @@ def read_kernel(path: Path, *, shown: str) -> KernelFile:
     return KernelFile(path=path, shown=printable(shown), content=content, directives=asked)
 
 
-def problem_for(file: KernelFile, typed: str | None) -> Problem:
+def problem_for(file: KernelFile, typed: str | None, index: ProblemIndex) -> Problem:
     """The operator that was typed, or the one that the file names.
 
     Raises:
         UsageError: neither says, or there is no such operator.
     """
     if typed is not None:
-        return open_index().find(typed)
+        return index.find(typed)
     named = file.directives.get("op")
     if named is None:
         decode_or_refuse(file)
@@ -91,7 +91,7 @@ def problem_for(file: KernelFile, typed: str | None) -> Problem:
             f"or begin the file with `# kgtui: op={SAMPLE_OPERATOR}`"
         )
     try:
-        return open_index().find(named)
+        return index.find(named)
     except UsageError as error:
         raise UsageError(f"{file.shown}, its `# kgtui:` line: {error}") from error
 

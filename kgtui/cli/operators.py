@@ -18,8 +18,13 @@ Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
 
 def markdown_table(described: Sequence[ProblemDescription]) -> str:
     """The table of operators in the manual."""
-    rows = [f"| `{problem.name}` | {problem.category} | {problem.summary} |" for problem in described]
+    rows = [f"| `{problem.name}` | {problem.category} | {_escaped(problem.summary)} |" for problem in described]
     return "\n".join(["| operator | category | what it computes |", "|---|---|---|", *rows]) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """The text for a cell of a Markdown table."""
+    return text.replace("|", r"\|")
 
 
 def document_text(shown: Sequence[Problem]) -> str:

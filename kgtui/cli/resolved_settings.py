@@ -33,6 +33,7 @@ def unsaid(options: argparse.Namespace, console: Console) -> Preferences:
         ascii=getattr(options, "ascii", False),
         device=getattr(options, "device", None),
         target=getattr(options, "target", None),
+        problems=getattr(options, "problems", None),
     )
     return preferences_of(config, environment=console.environment, typed=typed, encoding=console.out.encoding)
 

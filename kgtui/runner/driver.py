@@ -58,6 +58,8 @@ class RunDriver:
         """The stored run that answers this very request; None when there is none, or a new run is wanted."""
         if request.again or request.cases or self.recording is None:
             return None
+        if request.problem.version:
+            return None  # the store does not know which version of a user's own problem a run was of
         folder = request.candidate.folder
         siblings = await asyncio.to_thread(imported_files, request.candidate.source, folder) if folder else ()
         if siblings:

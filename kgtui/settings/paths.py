@@ -38,6 +38,11 @@ class Paths:
         return self.data / "artefacts"
 
     @property
+    def descriptions(self) -> Path:
+        """What the files of problems say of themselves, to be made again at will."""
+        return self.data / "descriptions.json"
+
+    @property
     def peaks(self) -> Path:
         """What this machine's devices were measured to do, a file for each."""
         return self.data / "peaks"

@@ -32,6 +32,7 @@ class Typed:
     ascii: bool = False
     device: str | None = None
     target: str | None = None
+    problems: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +102,7 @@ def preferences_of(
         ),
         "device": (("--device", typed.device), _of_file(asked, "device", config)),
         "target": (("--target", typed.target), _of_file(asked, "target", config)),
+        "problems": (("--problems", typed.problems), _of_file(asked, "problems", config)),
         "editor": (
             _of_file(asked, "editor", config),
             ("VISUAL", environment.get("VISUAL") or None),

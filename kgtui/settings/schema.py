@@ -65,6 +65,8 @@ OPTIONS = (
            usual=None, kind=str, example="sm_90"),
     Option(key="folder", help="where kernel files lie, seen from the folder that kgtui is started in",
            usual="kernels", kind=str, example="kernels"),
+    Option(key="problems", help="a folder of your own problem files, seen from the folder that kgtui is started in",
+           usual=None, kind=str, example="problems"),
     Option(key="editor", help="the editor that E opens; VISUAL, then EDITOR, when left out", usual=None, kind=str,
            example="nvim"),
     Option(key="notify", help="at the end of a long run, while the terminal is not in focus: off, bell, osc9, osc777",
@@ -87,6 +89,7 @@ class Asked:
     device: str | None = None
     target: str | None = None
     folder: str | None = None
+    problems: str | None = None
     editor: str | None = None
     notify: Notify | None = None
     notify_after_s: float | None = None

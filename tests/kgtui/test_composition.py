@@ -12,6 +12,7 @@ from kgtui.settings.paths import find_paths
 from kgtui.settings.preferences import Typed, preferences_of
 from kgtui.settings.schema import parse_config
 from kgtui.state.format.glyphs import ASCII
+from problems.index import open_index
 from tests.operators import find
 
 
@@ -30,6 +31,7 @@ def test_composing_the_application_writes_nothing(tmp_path: Path) -> None:
         paths=paths,
         artefacts=ArtefactStore(folder=paths.data / "artefacts"),
         diagnose=_diagnose,
+        problems=open_index(),
     )
     assert app.glyphs is ASCII
     assert list(tmp_path.iterdir()) == []

@@ -81,7 +81,7 @@ def test_every_command_shows_its_help():
 def test_every_operator_is_a_row_of_the_table():
     rows = docs.operator_table().splitlines()[2:]
     assert [row.split("`")[1] for row in rows] == list(NAMES)
-    assert {row.count("|") for row in rows} == {4}
+    assert {row.replace(r"\|", "").count("|") for row in rows} == {4}
 
 
 @pytest.mark.parametrize("page", (README, *PAGES), ids=lambda page: page.name)

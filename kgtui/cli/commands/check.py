@@ -30,6 +30,7 @@ from kgtui.cli.choices import (
 )
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, exit_of
+from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.run_command import EngineFactory, Request, carry_out
@@ -99,16 +100,16 @@ def kernel_and_problem(options: argparse.Namespace, console: Console) -> tuple[K
     Raises:
         UsageError: no file was named, it cannot be read, or it says nothing of its operator.
     """
-    command = options.command
+    command, index = options.command, problem_index(options, console)
     if options.sample:
         if options.file is not None:
             raise UsageError(f"--sample judges the sample; to judge {options.file}, leave --sample out")
         file = read_kernel(SAMPLE, shown=SAMPLE.name)
-        return file, problem_for(file, options.op or SAMPLE_OPERATOR)
+        return file, problem_for(file, options.op or SAMPLE_OPERATOR, index)
     if options.file is None:
         raise UsageError(f"which file? `kgtui {command} FILE --op OP` judges a kernel file, --sample the sample")
     file = read_kernel(absolute(options.file, console.folder), shown=options.file)
-    return file, problem_for(file, options.op)
+    return file, problem_for(file, options.op, index)
 
 
 def document_for(options: argparse.Namespace) -> Callable[[RunRecord], str] | None:

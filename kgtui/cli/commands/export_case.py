@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from engine.errors import UsageError
 from engine.model import CaseResult
 from engine.reports.text import printable
-from kgtui.cli.argument_groups import add_former, positive_integer
+from kgtui.cli.argument_groups import add_former, add_problems, positive_integer
 from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.files.new_file import write_new
 from kgtui.settings.paths import find_paths
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
-from problems.index import open_index
 from sessions import open_store
 
 SUMMARY = "Write a failed case of a saved run as a script without kgtui."
@@ -38,6 +38,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument("--case", metavar="CASE", help="the name of the case (default: the first that failed)")
     parser.add_argument("--output", metavar="FILE", help="the file to create (default: named for kernel and case)")
+    add_problems(parser)
     add_former(parser, _new_form)
 
 
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         kept = store.run(options.run)
-        index = open_index()
+        index = problem_index(options, console)
         failed = FailedCase(
             problem=index.find(kept.problem),
             described=index.describe(kept.problem),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from kgtui.cli.argument_groups import add_device, positive_integer
+from kgtui.cli.argument_groups import add_device, add_problems, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operator_patterns import operators_named
+from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.run_command import EngineFactory
@@ -33,6 +34,7 @@ def add_arguments(parser: CommandParser) -> None:
         "`kgtui manual models` describes strategies, budgets and prices."
     )
     parser.add_argument("ops", metavar="OP", nargs="+", help="operators, or patterns such as 'aten::*'")
+    add_problems(parser)
     parser.add_argument(
         "--model", metavar="PROVIDER:MODEL", dest="models", action="append", required=True, help="a model; repeatable"
     )
@@ -94,13 +96,12 @@ def read_order(options: argparse.Namespace, console: Console) -> Order:
     from kgtui.generation.providers import provider_module
     from kgtui.generation.records import DEFAULT_MAX_TOKENS, Effort, Sampling, parse_model
     from kgtui.generation.strategies import StrategyOptions
-    from problems.index import open_index
 
     models = tuple(dict.fromkeys(map(parse_model, options.models)))
     for model in models:
         provider_module(model.provider)
     device, target = place_for(options, console, file=None)
-    index = open_index()
+    index = problem_index(options, console)
     names = operators_named(options.ops, index.names, resolve=index.resolve)
     request = BatchRequest(
         operators=names,

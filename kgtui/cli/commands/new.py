@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from kgtui.cli.argument_groups import add_problems
 from kgtui.cli.choices import absolute, kernel_path, shown_from
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, settled
 from kgtui.files.new_file import write_new
 from kgtui.files.templates import scaffold
-from problems.index import open_index
 
 SUMMARY = "Create a kernel file for an operator; never overwrites a file."
 GROUP = Group.KERNELS
@@ -21,6 +22,7 @@ def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui new`."""
     parser.usage = f"{parser.prog} OP [FILE]"
     parser.add_argument("op", metavar="OP", help="the operator")
+    add_problems(parser)
     parser.add_argument("file", metavar="FILE", nargs="?", help="the file to create (default: kernels/ENTRY.py)")
 
 
@@ -30,7 +32,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     Raises:
         UsageError: there is no such operator, or the file is there or cannot be made.
     """
-    problem = open_index().find(options.op)
+    problem = problem_index(options, console).find(options.op)
     kernels = kernels_of(settled(options, console), console.folder)
     path = absolute(options.file, console.folder) if options.file else kernel_path(problem, kernels)
     shown = options.file or shown_from(path, console.folder)

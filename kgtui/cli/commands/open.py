@@ -16,7 +16,7 @@ from engine.errors import UsageError
 from kgtui.app.notifications import kept_title
 from kgtui.app.shutdown import show
 from kgtui.app.start import Settings, Start
-from kgtui.cli.argument_groups import add_device, add_former
+from kgtui.cli.argument_groups import add_device, add_former, add_problems
 from kgtui.cli.choices import (
     SAMPLE,
     SAMPLE_OPERATOR,
@@ -28,12 +28,13 @@ from kgtui.cli.choices import (
 )
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console
+from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, place_of, unsaid
 from kgtui.cli.run_recorder import artefact_folder
 from kgtui.files import disk
 from kgtui.settings.paths import find_paths
-from problems.index import open_index
+from problems.index import ProblemIndex
 
 if TYPE_CHECKING:
     from kgtui.screens.base.host import Diagnose
@@ -53,6 +54,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--sample", action="store_true", help="open kernels/softmax.py, created from the sample if missing"
     )
     add_device(parser)
+    add_problems(parser)
     parser.add_argument(
         "--no-mouse", dest="mouse", action="store_false", help="leave the mouse to the terminal, to select text with it"
     )
@@ -74,7 +76,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     preferences = unsaid(options, console)
     kernels = kernels_of(preferences, console.folder)
-    opened = opened_file(options, console, kernels=kernels)
+    index = problem_index(options, console)
+    opened = opened_file(options, console, kernels=kernels, index=index)
     directives = read_kernel(opened.path, shown=str(opened.path)) if opened else None
     device, target = place_of(preferences, options, file=directives)
     paths = find_paths(console.environment)
@@ -87,12 +90,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts, kept_title(console.err):
         app = compose(
             settings=settings, start=opened, device=device, paths=paths, artefacts=artefacts,
-            diagnose=_diagnoser(console),
+            diagnose=_diagnoser(console), problems=index,
         )  # fmt: skip
         return show(app, mouse=options.mouse, paths=paths, warn=console.warn)
 
 
-def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path) -> Start | None:
+def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path, index: ProblemIndex) -> Start | None:
     """The file that was named, or the operator's usual one in `kernels`; None for the list of operators.
 
     Raises:
@@ -100,15 +103,15 @@ def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path)
     """
     op, name = options.op, options.file
     if options.sample:
-        return _sample(op, name, console.folder, kernels=kernels)
+        return _sample(op, name, console.folder, kernels=kernels, index=index)
     if name is not None:
         path = absolute(name, console.folder)
-        if op is None and not os.path.lexists(path) and _is_operator(name):
+        if op is None and not os.path.lexists(path) and _is_operator(name, index):
             raise UsageError(f"there is no file {name}; `kgtui open --op {name}` opens the kernel file of the operator")
-        return Start(problem=problem_for(read_kernel(path, shown=name), op), path=path)
+        return Start(problem=problem_for(read_kernel(path, shown=name), op, index), path=path)
     if op is None:
         return None
-    problem = open_index().find(op)
+    problem = index.find(op)
     path = kernel_path(problem, kernels)
     if not path.exists():
         raise UsageError(
@@ -122,17 +125,17 @@ def _new_form(operator: str, file: str) -> str:
     return f"OP is an option: `kgtui open {shlex.quote(file)} --op {shlex.quote(operator)}`"
 
 
-def _is_operator(name: str) -> bool:
+def _is_operator(name: str, index: ProblemIndex) -> bool:
     try:
-        open_index().resolve(name)
+        index.resolve(name)
     except UsageError:
         return False
     return True
 
 
-def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path) -> Start:
+def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path, index: ProblemIndex) -> Start:
     """The user's copy of the sample, made when it is not there."""
-    problem = open_index().find(op or SAMPLE_OPERATOR)
+    problem = index.find(op or SAMPLE_OPERATOR)
     if problem.name != SAMPLE_OPERATOR:
         raise UsageError(f"there is no sample for {problem.name}, only for {SAMPLE_OPERATOR}; leave --sample out")
     path = absolute(name, folder) if name else kernel_path(problem, kernels)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from kgtui.cli.argument_groups import add_former, add_json
+from kgtui.cli.argument_groups import add_former, add_json, add_problems
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators import document_text, list_text
-from problems.index import open_index
+from kgtui.cli.problem_index import problem_index
 
 SUMMARY = "List the operators."
 
@@ -16,6 +16,7 @@ SUMMARY = "List the operators."
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui problems list`."""
     parser.usage = f"{parser.prog} [--json]"
+    add_problems(parser)
     add_json(parser)
     add_former(
         parser, lambda _, words: f"a list takes no operator; did you mean `kgtui problems show {' '.join(words)}`?"
@@ -24,7 +25,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Print the list, and what is wrong with a file that is no problem file."""
-    index = open_index()
+    index = problem_index(options, console)
     described, broken = index.descriptions()
     for sentence in broken:
         console.warn(sentence)

@@ -7,11 +7,11 @@ import argparse
 from engine.errors import UsageError
 from engine.model import Problem
 from engine.problem_source import ProblemDescription
-from kgtui.cli.argument_groups import add_json
+from kgtui.cli.argument_groups import add_json, add_problems
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators import document_text, page_text
-from problems.index import open_index
+from kgtui.cli.problem_index import problem_index
 
 SUMMARY = "Show an operator: its signature, contract, cases and tolerances."
 
@@ -20,6 +20,7 @@ def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui problems show`."""
     parser.usage = f"{parser.prog} OP [--json | --prompt]"
     parser.add_argument("op", metavar="OP", nargs="?", help="the operator")
+    add_problems(parser)
     add_json(parser)
     parser.add_argument("--prompt", action="store_true", help="the prompt that a language model gets for it")
     parser.add_argument("--target", metavar="TARGET", help="what the prompt asks for: sm_90, gfx942, none")
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """
     if options.op is None:
         raise UsageError("which operator? `kgtui problems show OP`; `kgtui problems list` names them")
-    index = open_index()
+    index = problem_index(options, console)
     problem = index.find(options.op)
     if options.prompt:
         console.hand_out(_prompt(options, console, problem, index.describe(problem.name)))

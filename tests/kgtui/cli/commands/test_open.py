@@ -12,6 +12,7 @@ from kgtui.cli.choices import SAMPLE
 from kgtui.cli.command_line import parse
 from kgtui.cli.commands.open import opened_file, run
 from kgtui.cli.resolved_settings import unsaid
+from problems.index import open_index
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def opened(console):
 
     def run(*arguments: object) -> Start | None:
         options = parse(list(map(str, arguments))).options
-        return opened_file(options, console, kernels=console.folder / "kernels")
+        return opened_file(options, console, kernels=console.folder / "kernels", index=open_index())
 
     return run
 
@@ -103,7 +104,7 @@ def test_a_file_with_the_name_of_a_command_is_opened_by_its_path(opened, kernel)
 def test_a_file_without_a_suffix_is_opened(console, kernel):
     kernel.rename(kernel.with_name("silu-2"))
     options = parse(["silu-2"], folder=console.folder).options
-    assert opened_file(options, console, kernels=console.folder).path == kernel.with_name("silu-2")
+    assert opened_file(options, console, kernels=console.folder, index=open_index()).path == kernel.with_name("silu-2")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.operators import NAMES, find
+from tests.problems.test_folder import ROPE
 
 
 def test_the_list_has_a_line_for_every_problem(typed):
@@ -62,3 +65,63 @@ def test_a_list_takes_no_name(typed):
         2,
         "kgtui: a list takes no operator; did you mean `kgtui problems show softmax`?\n",
     )
+
+
+@pytest.fixture
+def own(folder):
+    """A folder with a problem of the user's own, in the folder that kgtui is started in."""
+    (folder / "own").mkdir()
+    (folder / "own" / "rope.py").write_text(ROPE)
+    return folder / "own"
+
+
+def test_problems_of_a_folder_are_listed_and_shown(typed, own):
+    listed = typed("problems", "list", "--problems", "own").out.splitlines()
+    assert [line.split()[0] for line in listed] == [*NAMES, "user::rope"]
+    assert f"defined    {own / 'rope.py'}" in typed("problems", "show", "rope", "--problems", "own").out
+
+
+def test_broken_problem_file_is_a_warning_in_the_list(typed, own):
+    (own / "rope.py").write_text("x = (")
+    ended = typed("problems", "list", "--problems", "own")
+    assert [line.split()[0] for line in ended.out.splitlines()] == list(NAMES)
+    assert f"{own / 'rope.py'}:1: syntax error" in ended.err
+
+
+def test_missing_folder_of_problems_is_refused(typed):
+    ended = typed("problems", "list", "--problems", "nowhere")
+    assert (ended.exit_code, ended.err) == (
+        2,
+        "kgtui: there is no folder nowhere, named by --problems; make it, or name another\n",
+    )
+
+
+def test_kernel_file_of_an_own_problem_is_scaffolded(typed, own, folder):
+    assert typed("new", "rope", "--problems", "own").exit_code == 0
+    assert "op=user::rope" in (folder / "kernels" / "rope.py").read_text()
+
+
+def test_rules_are_applied_to_a_file(typed, own):
+    (own / "rope.py").write_text(ROPE.replace('summary="x*sigmoid(x)"', 'summary=""'))
+    ended = typed("problems", "check", "own/rope.py")
+    assert (ended.exit_code, ended.out.splitlines()) == (
+        1,
+        [
+            "signature                summary is empty; say in a few words what the operator does",
+            "user::rope: 19/20 rules kept",
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        ((), 2, "which file? `kgtui problems check FILE` applies the rules to a problem file"),
+        (("none.py",), 2, "there is no file none.py"),
+        (("sofmax",), 2, "there is no operator called 'sofmax'; did you mean aten::softmax"),
+    ],
+)
+def test_rules_need_a_file_or_an_operator(typed, words, code, error):
+    ended = typed("problems", "check", *words)
+    assert (ended.exit_code, ended.out) == (code, "")
+    assert error in ended.err

@@ -1,0 +1,28 @@
+"""The operators that a command knows: the catalogue, and the user's own folder from `--problems` or the settings."""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.errors import UsageError
+from kgtui.cli.choices import absolute
+from kgtui.cli.console import Console
+from kgtui.cli.resolved_settings import unsaid
+from kgtui.settings.paths import find_paths, with_home
+from problems.index import ProblemIndex, open_index
+
+
+def problem_index(options: argparse.Namespace, console: Console) -> ProblemIndex:
+    """The index for what was typed.
+
+    Raises:
+        UsageError: the folder of problems is not there.
+    """
+    chosen = unsaid(options, console).of("problems")
+    cache = find_paths(console.environment).descriptions
+    if not chosen.value:
+        return open_index(cache=cache)
+    folder = absolute(with_home(str(chosen.value), said_by="problems"), console.folder)
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {chosen.value}, named by {chosen.source}; make it, or name another")
+    return open_index(folders=(folder,), cache=cache)

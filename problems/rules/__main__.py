@@ -1,0 +1,32 @@
+"""`python -m problems.rules SOURCE NAME`: the complaints about one problem, as one JSON document on the output."""
+
+from __future__ import annotations
+
+import sys
+
+import msgspec
+
+from engine.errors import EngineError
+from engine.problem_source import open_source
+from problems.rules.check import RULES, Complaint, complaints
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """How many rules were applied, and every breach; `error` says why none could be."""
+
+    rules: int = len(RULES)
+    complaints: tuple[Complaint, ...] = ()
+    error: str = ""
+
+
+def report(source_id: str, name: str) -> Report:
+    """The report on the problem called `name` of the source with this id."""
+    source = open_source(source_id)
+    try:
+        return Report(complaints=complaints(source.load(name), source.describe(name)))
+    except EngineError as error:
+        return Report(error=str(error))
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(msgspec.json.encode(report(*sys.argv[1:3])))

@@ -1,0 +1,79 @@
+"""Descriptions that are kept in a file agree with the files they are of."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from problems import description_cache
+from problems.folder import Folder
+from problems.index import ProblemIndex
+from tests.problems.test_folder import ROPE
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "problems"
+    made.mkdir()
+    (made / "rope.py").write_text(ROPE)
+    return made
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "made" / "descriptions.json"
+
+
+def summaries(folder: Path, cache: Path) -> list[str]:
+    described, broken = ProblemIndex((Folder(folder),), cache=cache).descriptions()
+    assert broken == ()
+    assert described == ProblemIndex((Folder(folder),)).descriptions()[0]
+    return [one.summary for one in described]
+
+
+def test_kept_description_is_taken_without_reading_the_file(
+    folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert summaries(folder, cache) == ["x*sigmoid(x)"]
+    kept = ProblemIndex((Folder(folder),), cache=cache)
+    monkeypatch.setattr(Folder, "describe", lambda *_: pytest.fail("the file was read"))
+    assert [one.summary for one in kept.descriptions()[0]] == ["x*sigmoid(x)"]
+
+
+def test_changed_file_is_described_again(folder: Path, cache: Path) -> None:
+    summaries(folder, cache)
+    (folder / "rope.py").write_text(ROPE.replace("x*sigmoid(x)", "sigmoid(x)*x"))
+    os.utime(folder / "rope.py", ns=(1, 1))
+    assert summaries(folder, cache) == ["sigmoid(x)*x"]
+
+
+def test_broken_file_is_not_kept(folder: Path, cache: Path) -> None:
+    (folder / "rope.py").write_text("x = (")
+    for _ in range(2):
+        described, broken = ProblemIndex((Folder(folder),), cache=cache).descriptions()
+        assert (described, len(broken)) == ((), 1)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"not JSON", b'{"readers": "others", "entries": {}}'])
+def test_cache_that_cannot_be_used_is_made_again(folder: Path, cache: Path, content: bytes) -> None:
+    cache.parent.mkdir()
+    cache.write_bytes(content)
+    assert summaries(folder, cache) == ["x*sigmoid(x)"]
+    assert cache.read_bytes() != content
+
+
+def test_another_reader_does_not_believe_what_was_kept(
+    folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summaries(folder, cache)
+    before = cache.read_bytes()
+    monkeypatch.setattr(description_cache, "_readers_hash", lambda: "another")
+    assert summaries(folder, cache) == ["x*sigmoid(x)"]
+    assert cache.read_bytes() != before
+
+
+def test_cache_in_a_place_that_cannot_be_written_is_no_error(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert summaries(folder, tmp_path / "file" / "descriptions.json") == ["x*sigmoid(x)"]
