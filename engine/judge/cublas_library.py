@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import enum
+from collections.abc import Sequence
 from ctypes import POINTER, c_float, c_int, c_void_p
 from pathlib import Path
 from typing import Any, Protocol
 
 from engine.errors import EngineError, UnsupportedError
+from engine.judge.cublas_routines import Kind, Routine
 
 _SUCCESS = 0
 _STATUS_NAMES = {
@@ -27,7 +29,7 @@ _STATUS_NAMES = {
     15: "CUBLAS_STATUS_NOT_SUPPORTED",
     16: "CUBLAS_STATUS_LICENSE_ERROR",
 }
-_POINTER_MODE_HOST = 0
+_POINTER_MODE_HOST, _POINTER_MODE_DEVICE = 0, 1
 # CUBLAS_DEFAULT_MATH uses at least the mantissa asked for, so no TF32; the 16 forbids partial sums in half precision.
 _MATH_MODE = 0 | 16
 _COMPUTE_32F = 68
@@ -39,11 +41,6 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # Any: ctypes' own types have no co
     "cublasSetPointerMode_v2": (c_void_p, c_int),
     "cublasSetMathMode": (c_void_p, c_int),
     "cublasSetStream_v2": (c_void_p, c_void_p),
-    "cublasSaxpy_v2": (c_void_p, c_int, POINTER(c_float), c_void_p, c_int, c_void_p, c_int),
-    "cublasSgemm_v2": (
-        c_void_p, c_int, c_int, c_int, c_int, c_int, POINTER(c_float), c_void_p, c_int, c_void_p, c_int,
-        POINTER(c_float), c_void_p, c_int,
-    ),
     "cublasGemmEx": (
         c_void_p, c_int, c_int, c_int, c_int, c_int, c_void_p, c_void_p, c_int, c_int, c_void_p, c_int, c_int,
         c_void_p, c_void_p, c_int, c_int, c_int, c_int,
@@ -91,16 +88,24 @@ class Cublas:
         """Let everything that follows run on this CUDA stream."""
         self._call("cublasSetStream_v2", stream)
 
-    def saxpy(self, n: int, alpha: float, x: int, incx: int, y: int, incy: int) -> None:
-        """y[i * incy] += alpha * x[i * incx] for i < n, in float32."""
-        self._call("cublasSaxpy_v2", n, _scalar(alpha), x, incx, y, incy)
+    def run(self, routine: Routine, values: dict[str, Any]) -> None:  # Any: as the routine's signature says
+        """Call a routine with the arguments of its entry by name, addresses in the place of tensors.
 
-    def sgemm(
-        self, transa: Operation, transb: Operation, m: int, n: int, k: int, alpha: float, a: int, lda: int,
-        b: int, ldb: int, beta: float, c: int, ldc: int,
-    ) -> None:  # fmt: skip
-        """C = alpha * op(A) @ op(B) + beta * C, op(A): (m, k), op(B): (k, n), C: (m, n), in float32."""
-        self._call("cublasSgemm_v2", transa, transb, m, n, k, _scalar(alpha), a, lda, b, ldb, _scalar(beta), c, ldc)
+        Raises:
+            CublasError: it failed, or an argument is larger than its type in C.
+            UnsupportedError: this library does not have it.
+        """
+        arguments = routine.converted(values)
+        self._refuse_large(routine.function, arguments, routine.signature[1:])
+        function = declared(self._routines, routine)
+        is_result_on_device = Kind.RESULT in map(routine.kind, routine.words)
+        if is_result_on_device:
+            self._call("cublasSetPointerMode_v2", _POINTER_MODE_DEVICE)
+        try:
+            self._check(routine.function, function(self._handle, *arguments))
+        finally:
+            if is_result_on_device:
+                self._call("cublasSetPointerMode_v2", _POINTER_MODE_HOST)
 
     def gemm_ex(
         self, transa: Operation, transb: Operation, m: int, n: int, k: int, element: Element, a: int, lda: int,
@@ -113,11 +118,14 @@ class Cublas:
         )  # fmt: skip
 
     def _call(self, name: str, *arguments: Any) -> None:  # Any: as the routine's signature says
-        for position, (value, kind) in enumerate(zip(arguments, _SIGNATURES[name][1:], strict=True), start=2):
+        self._refuse_large(name, arguments, _SIGNATURES[name][1:])
+        self._check(name, getattr(self._routines, name)(self._handle, *arguments))
+
+    def _refuse_large(self, name: str, arguments: Sequence[Any], kinds: Sequence[Any]) -> None:  # Any: as above
+        for position, (value, kind) in enumerate(zip(arguments, kinds, strict=True), start=2):
             # ctypes would cut a larger number to 32 bits and say nothing.
             if kind is c_int and abs(value) > _LARGEST_INT:
                 raise CublasError(f"{name}: argument {position} is {value}, expected at most {_LARGEST_INT}")
-        self._check(name, getattr(self._routines, name)(self._handle, *arguments))
 
     def _check(self, name: str, status: int) -> None:
         if status != _SUCCESS:
@@ -149,6 +157,20 @@ def load(library: str) -> Routines:
     except (OSError, AttributeError) as error:
         raise UnsupportedError(f"cuBLAS cannot be used: {error}") from error
     return routines
+
+
+def declared(routines: Routines, routine: Routine) -> Any:  # Any: a C function takes what its signature says
+    """The C function of a routine, with its signature.
+
+    Raises:
+        UnsupportedError: this library does not have it.
+    """
+    try:
+        function = getattr(routines, routine.function)
+    except AttributeError as error:
+        raise UnsupportedError(f"this cuBLAS has no {routine.function}: {error}") from error
+    function.argtypes, function.restype = routine.signature, c_int
+    return function
 
 
 def _scalar(value: float) -> Any:  # Any: ctypes does not name the type of a reference

@@ -1,7 +1,8 @@
 """The cuBLAS routine itself, for problems of the cublas source and for the matrix product.
 
 The problem's arguments are translated to the routine's: addresses instead of tensors, letters to
-operations, and row-major matrices to the column-major ones that the same bytes are.
+enumerations, and row-major matrices to the column-major ones that the same bytes are.  The half-precision
+products are the library's own with sums in float32, as the problems ask for.
 """
 
 from __future__ import annotations
@@ -10,32 +11,47 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from engine.errors import UnsupportedError
 from engine.judge.baselines import BaselineError, ReadyBaseline, ready
-from engine.judge.cublas_library import Cublas, CublasError, Element, Operation, Routines, library_of, load
+from engine.judge.cublas_library import (
+    Cublas,
+    CublasError,
+    Element,
+    Operation,
+    Routines,
+    declared,
+    library_of,
+    load,
+)
+from engine.judge.cublas_routines import ROUTINES, Kind, Routine
+from engine.model import PointerArray
 
 if TYPE_CHECKING:
     import torch
 
-    from engine.model import Arguments, Case, Outputs, ProblemDefinition
+    from engine.model import Arguments, Case, Outputs, ProblemDefinition, Value
 
 NAME = "cublas"
 
-# Of real numbers the conjugate transpose is the transpose.
-_OPERATIONS = {"N": Operation.NONE, "T": Operation.TRANSPOSE, "C": Operation.TRANSPOSE}
+_PRODUCT = "aten::mm"
+_ADDRESSES: WeakKeyDictionary[PointerArray, torch.Tensor] = WeakKeyDictionary()
 
 
 def available(problem: ProblemDefinition, device: torch.device) -> str:
     """For the problems that cuBLAS has a routine for, on an NVIDIA GPU, where torch came with the library."""
     import torch
 
-    if problem.name not in _ROUTINES:
+    routine = ROUTINES.get(problem.entry) if problem.library == "cublas" else None
+    if routine is None and problem.name != _PRODUCT:
         return f"cuBLAS has no routine for {problem.name}"
     if device.type != "cuda" or torch.version.cuda is None:
         return f"cuBLAS needs an NVIDIA device and a torch made for it; this device is {device.type}"
     try:
-        _routines()
+        library = _routines()
+        if routine is not None:
+            declared(library, routine)
     except UnsupportedError as error:
         return str(error)
     return ""
@@ -50,39 +66,50 @@ def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device
         library = _handle(torch.cuda.current_device() if device.index is None else device.index)
     except (UnsupportedError, CublasError) as error:
         raise BaselineError(f"{label}: {error}") from error
-    call = translated(problem.name, library, stream=lambda: torch.cuda.current_stream(device).cuda_stream)
+    call = translated(problem, library, stream=lambda: torch.cuda.current_stream(device).cuda_stream)
     return ready(call, arguments, label=label, device=device)
 
 
-def translated(problem_name: str, library: Cublas, *, stream: Callable[[], int]) -> Callable[..., Outputs | None]:
+def translated(
+    problem: ProblemDefinition, library: Cublas, *, stream: Callable[[], int]
+) -> Callable[..., Outputs | None]:
     """The routine for this problem with the contract of the problem's entry."""
-    routine = _ROUTINES[problem_name]
 
-    def call(*arguments: object) -> Outputs | None:
+    def call(*arguments: Value) -> Outputs | None:
         library.use_stream(stream())
-        return routine(library, *arguments)
+        if problem.name == _PRODUCT:
+            return _mm(library, *arguments)  # type: ignore[arg-type]  # as the signature of the problem says
+        by_name = dict(zip(problem.arguments, arguments, strict=True))
+        _run(library, ROUTINES[problem.entry], by_name)
+        written = tuple(by_name[name] for name in problem.mutates[: problem.returns])
+        return written[0] if len(written) == 1 else written or None  # type: ignore[return-value]  # tensors all
 
     return call
 
 
-def _saxpy(
-    library: Cublas, n: int, alpha: float, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int
-) -> torch.Tensor:
-    """x, y: flat buffers; y is written and returned."""
-    library.saxpy(n, alpha, x.data_ptr(), incx, y.data_ptr(), incy)
-    return y
+def _run(library: Cublas, routine: Routine, by_name: dict[str, Value]) -> None:
+    """Call the routine with addresses in the place of tensors, which live until it has returned."""
+    pointed: list[torch.Tensor] = []
+    values: dict[str, object] = dict(by_name)
+    for word in routine.words:
+        if routine.kind(word) in (Kind.POINTER, Kind.RESULT):
+            pointed.append(_in_memory(by_name[word]))
+            values[word] = pointed[-1].data_ptr()
+    library.run(routine, values)
 
 
-def _sgemm(
-    library: Cublas, transa: str, transb: str, m: int, n: int, k: int, alpha: float, a: torch.Tensor, lda: int,
-    b: torch.Tensor, ldb: int, beta: float, c: torch.Tensor, ldc: int,
-) -> torch.Tensor:  # fmt: skip
-    """a, b, c: flat column-major buffers; c is written and returned."""
-    library.sgemm(
-        _OPERATIONS[transa.upper()], _OPERATIONS[transb.upper()], m, n, k, alpha, a.data_ptr(), lda, b.data_ptr(),
-        ldb, beta, c.data_ptr(), ldc,
-    )  # fmt: skip
-    return c
+def _in_memory(value: Value) -> torch.Tensor:
+    """The tensor whose address is handed over; of a pointer array the addresses, made at its first use."""
+    import torch
+
+    if isinstance(value, PointerArray):
+        if value not in _ADDRESSES:
+            device = value.tensors[0].device if value.tensors else torch.device("cpu")
+            addresses = [tensor.data_ptr() for tensor in value.tensors]
+            _ADDRESSES[value] = torch.tensor(addresses, dtype=torch.int64, device=device)
+        return _ADDRESSES[value]
+    assert isinstance(value, torch.Tensor)
+    return value
 
 
 def _mm(library: Cublas, x: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
@@ -142,10 +169,3 @@ def _handle(device_index: int) -> Cublas:
 
     with torch.cuda.device(device_index):
         return Cublas(_routines())
-
-
-_ROUTINES: dict[str, Callable[..., Outputs]] = {
-    "cublas::cublasSaxpy_v2": _saxpy,
-    "cublas::cublasSgemm_v2": _sgemm,
-    "aten::mm": _mm,
-}

@@ -6,6 +6,7 @@ The double does what the C interface says, on addresses in the host's memory.
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +16,30 @@ import torch
 from engine.errors import UnsupportedError
 from engine.judge.baselines import cublas
 from engine.judge.compare.compare import compare
-from engine.judge.cublas_library import Cublas, CublasError, Element, Operation, library_of, load
+from engine.judge.cublas_library import Cublas, CublasError, Element, Operation, declared, library_of, load
+from engine.judge.cublas_routines import ROUTINES, Kind
 from engine.judge.inputs.copies import private_copies
-from engine.model import Case, Outcome, Tier
-from tests.operators import definition
+from engine.model import Case, Outcome, PointerArray, Tier
+from tests.operators import definition, definitions
 
+SAXPY = definition("cublas::cublasSaxpy_v2")
+PROBLEMS = {problem.entry: problem for problem in definitions().values() if problem.library == "cublas"}
 _DTYPES = {0: torch.float32, 2: torch.float16, 14: torch.bfloat16}
 
 
 class LibraryOfTheHost:
-    """Takes what C would take; notes the calls; fails the routine called `failing` with `status`."""
+    """Takes what C would take; notes the calls; fails the routine called `failing` with `status`; some compute."""
 
-    def __init__(self, *, failing: str = "", status: int = 0) -> None:
+    def __init__(self, *, failing: str = "", status: int = 0, computing: bool = True) -> None:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
-        self._failing, self._status = failing, status
+        self._failing, self._status, self._computing = failing, status, computing
 
     def __getattr__(self, name: str) -> Any:
         def routine(*arguments: Any) -> int:
             self.calls.append((name, arguments))
             if name == self._failing:
                 return self._status
-            if name in COMPUTING:
+            if self._computing and name in COMPUTING:
                 COMPUTING[name](*arguments[1:])
             return 0
 
@@ -110,7 +114,7 @@ def test_the_translated_routine_computes_what_the_problem_asks_for(name: str, ca
     problem = definition(name)
     arguments = problem.make_inputs(case, torch.Generator().manual_seed(3))
     expected = problem.reference(*private_copies(arguments))
-    call = cublas.translated(name, Cublas(LibraryOfTheHost()), stream=lambda: 0)
+    call = cublas.translated(problem, Cublas(LibraryOfTheHost()), stream=lambda: 0)
     returned = call(*arguments)
     first = expected if isinstance(expected, torch.Tensor) else expected[0]
     report = compare("return", returned, first, problem.tolerance(case), poison=0xFF)
@@ -120,7 +124,7 @@ def test_the_translated_routine_computes_what_the_problem_asks_for(name: str, ca
 def test_what_is_written_in_place_is_also_returned() -> None:
     problem = definition("cublas::cublasSaxpy_v2")
     arguments = problem.make_inputs(problem.cases[0], torch.Generator().manual_seed(3))
-    call = cublas.translated(problem.name, Cublas(LibraryOfTheHost()), stream=lambda: 0)
+    call = cublas.translated(problem, Cublas(LibraryOfTheHost()), stream=lambda: 0)
     assert call(*arguments) is arguments[problem.arguments.index("y")]
 
 
@@ -159,7 +163,7 @@ def test_a_matrix_that_the_routine_can_read_is_not_copied() -> None:
 
 
 def test_the_product_of_other_types_is_refused() -> None:
-    call = cublas.translated("aten::mm", Cublas(LibraryOfTheHost()), stream=lambda: 0)
+    call = cublas.translated(definition("aten::mm"), Cublas(LibraryOfTheHost()), stream=lambda: 0)
     with pytest.raises(CublasError, match=r"aten::mm of torch\.float64"):
         call(torch.ones(2, 2, dtype=torch.float64), torch.ones(2, 2, dtype=torch.float64))
 
@@ -167,7 +171,7 @@ def test_the_product_of_other_types_is_refused() -> None:
 def test_every_call_runs_on_the_stream_that_is_current_then() -> None:
     library = LibraryOfTheHost()
     streams = iter((7, 9))
-    call = cublas.translated("cublas::cublasSaxpy_v2", Cublas(library), stream=lambda: next(streams))
+    call = cublas.translated(SAXPY, Cublas(library), stream=lambda: next(streams))
     for _ in range(2):
         call(0, 1.0, torch.ones(1), 1, torch.ones(1), 1)
     chosen = [arguments[1] for name, arguments in library.calls if name == "cublasSetStream_v2"]
@@ -194,15 +198,15 @@ def test_a_handle_takes_scalars_from_the_host_and_no_precision_that_was_not_aske
 )
 def test_a_status_that_is_no_success_names_the_routine(failing: str, status: int, message: str) -> None:
     with pytest.raises(CublasError, match=message):
-        cublas.translated(
-            "cublas::cublasSaxpy_v2", Cublas(LibraryOfTheHost(failing=failing, status=status)), stream=lambda: 0
-        )(1, 1.0, torch.ones(1), 1, torch.ones(1), 1)
+        cublas.translated(SAXPY, Cublas(LibraryOfTheHost(failing=failing, status=status)), stream=lambda: 0)(
+            1, 1.0, torch.ones(1), 1, torch.ones(1), 1
+        )
 
 
 def test_a_size_that_does_not_fit_in_an_int_never_reaches_the_library() -> None:
     library = LibraryOfTheHost()
     with pytest.raises(CublasError, match="cublasSaxpy_v2: argument 2 is 2147483648, expected at most 2147483647"):
-        Cublas(library).saxpy(2**31, 1.0, 0, 1, 0, 1)
+        cublas.translated(SAXPY, Cublas(library), stream=lambda: 0)(2**31, 1.0, torch.ones(1), 1, torch.ones(1), 1)
     assert "cublasSaxpy_v2" not in [name for name, _ in library.calls]
 
 
@@ -231,9 +235,67 @@ def test_a_library_that_is_not_there_or_is_another_is_unsupported(tmp_path: Path
         load("libc.so.6")
 
 
+def test_every_routine_has_a_problem_with_its_arguments_in_the_order_of_c() -> None:
+    words = {entry: tuple(word for word in routine.words if word[0] != "=") for entry, routine in ROUTINES.items()}
+    assert words == {entry: problem.arguments for entry, problem in PROBLEMS.items()}
+    assert len(words) == 50
+
+
+@pytest.mark.parametrize("entry", sorted(ROUTINES))
+def test_a_routine_gets_its_letters_sizes_and_addresses_as_c_takes_them(entry: str) -> None:
+    library, problem, routine = LibraryOfTheHost(computing=False), PROBLEMS[entry], ROUTINES[entry]
+    arguments = problem.make_inputs(problem.cases[0], torch.Generator().manual_seed(3))
+    cublas.translated(problem, Cublas(library), stream=lambda: 0)(*arguments)
+    _, *given = next(arguments for name, arguments in library.calls if name == routine.function)
+    assert len(given) == len(routine.signature) - 1
+    by_name = dict(zip(problem.arguments, arguments, strict=True))
+    for word, value in zip(routine.words, given, strict=True):
+        wanted = by_name.get(word)
+        match routine.kind(word):
+            case None:
+                assert value == int(word[1:])
+            case Kind.SCALAR:
+                parts = value._obj if entry[6] in "CZ" else [value._obj.value]
+                assert complex(*parts) == pytest.approx(wanted)
+            case Kind.POINTER | Kind.RESULT if isinstance(wanted, torch.Tensor):
+                assert value == wanted.data_ptr()
+            case Kind.POINTER if isinstance(wanted, PointerArray):
+                assert memory(value, len(wanted.tensors), torch.int64).tolist() == [
+                    x.data_ptr() for x in wanted.tensors
+                ]
+            case kind if kind is not None and kind.is_letter:
+                assert kind.value[value] == wanted
+            case _:
+                assert value == wanted
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind"), [("cublasSgemmBatched_64", ctypes.c_int64), ("cublasDgemv_v2", ctypes.c_int)]
+)
+def test_sizes_have_64_bits_in_the_routines_named_so_alone(entry: str, kind: Any) -> None:
+    sizes = [at for at, word in enumerate(ROUTINES[entry].words, start=1) if ROUTINES[entry].kind(word) is Kind.SIZE]
+    assert {ROUTINES[entry].signature[at] for at in sizes} == {kind}
+
+
+def test_a_result_is_written_to_the_device_and_the_next_scalar_read_from_the_host() -> None:
+    library, problem = LibraryOfTheHost(computing=False), PROBLEMS["cublasSdot_v2"]
+    arguments = problem.make_inputs(problem.cases[0], torch.Generator().manual_seed(3))
+    cublas.translated(problem, Cublas(library), stream=lambda: 0)(*arguments)
+    order = [(name, given[1]) for name, given in library.calls if name in ("cublasSetPointerMode_v2", "cublasSdot_v2")]
+    assert order == [
+        ("cublasSetPointerMode_v2", 0), ("cublasSetPointerMode_v2", 1), ("cublasSdot_v2", arguments[0]),
+        ("cublasSetPointerMode_v2", 0),
+    ]  # fmt: skip
+
+
+def test_a_routine_that_a_library_lacks_is_unsupported() -> None:
+    with pytest.raises(UnsupportedError, match="this cuBLAS has no cublasSgeam"):
+        declared(ctypes.CDLL("libc.so.6"), ROUTINES["cublasSgeam"])
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="cuBLAS runs on an NVIDIA GPU only; there is none here")
-@pytest.mark.parametrize("name", ["cublas::cublasSaxpy_v2", "cublas::cublasSgemm_v2", "aten::mm"])
+@pytest.mark.parametrize("name", [*(problem.name for problem in PROBLEMS.values()), "aten::mm"])
 def test_the_real_library_computes_what_the_problem_asks_for(name: str) -> None:
     problem, device = definition(name), torch.device("cuda:0")
     assert cublas.available(problem, device) == ""
@@ -241,12 +303,30 @@ def test_the_real_library_computes_what_the_problem_asks_for(name: str) -> None:
     for case in (case for case in problem.cases if case.tier is not Tier.BENCH):
         arguments = problem.make_inputs(case, torch.Generator().manual_seed(3))
         expected = problem.reference(*private_copies(arguments))
-        there = tuple(value.to(device) if isinstance(value, torch.Tensor) else value for value in arguments)
+        there = private_copies(tuple(map(partial(moved, device=device), arguments)))
         returned = cublas.prepare(problem, case, there, device)(*there)
-        assert isinstance(returned, torch.Tensor)
-        first = expected if isinstance(expected, torch.Tensor) else expected[0]
-        messages[case.name] = compare("return", returned.cpu(), first, problem.tolerance(case), poison=0xFF).message
+        got = [] if returned is None else [returned] if isinstance(returned, torch.Tensor) else list(returned)
+        by_name = dict(zip(problem.arguments, there, strict=True))
+        got += [part for written in problem.mutates for part in parts_of(by_name[written])]
+        wanted = (expected,) if isinstance(expected, torch.Tensor) else expected
+        reports = [
+            compare("output", left.cpu(), right, problem.tolerance(case), poison=0xFF).message
+            for left, right in zip(got, wanted, strict=True)
+        ]
+        messages[case.name] = " ".join(filter(None, reports))
     assert {name: message for name, message in messages.items() if message} == {}
+
+
+def moved(value: Any, *, device: torch.device) -> Any:
+    """The value on a device, a pointer array tensor by tensor."""
+    if isinstance(value, PointerArray):
+        return PointerArray(tensors=tuple(tensor.to(device) for tensor in value.tensors))
+    return value.to(device) if isinstance(value, torch.Tensor) else value
+
+
+def parts_of(value: Any) -> list[torch.Tensor]:
+    """The tensors of an argument that is written in place."""
+    return list(value.tensors) if isinstance(value, PointerArray) else [value]
 
 
 def test_the_element_types_are_those_of_the_library() -> None:
