@@ -19,7 +19,7 @@ from engine.errors import EngineError, UsageError
 from engine.judge.baselines import BaselineError, baseline_named, baseline_names
 from engine.judge.compare.compare import compare
 from engine.judge.inputs.copies import private_copies
-from engine.model import Case, Cost, DType, Outcome, ProblemDefinition, Tier, Tolerance
+from engine.model import Case, Cost, DType, Outcome, PointerArray, ProblemDefinition, Tier, Tolerance
 from tests.operators import definition, definitions
 
 pytestmark = pytest.mark.sampled
@@ -64,8 +64,14 @@ def smoke_cases() -> list[Any]:
 
 def on(device: torch.device, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """Private copies on a device."""
-    copies = private_copies(arguments)
-    return tuple(value.to(device) if isinstance(value, torch.Tensor) else value for value in copies)
+    return tuple(moved(value, device) for value in private_copies(arguments))
+
+
+def moved(value: Any, device: torch.device) -> Any:
+    """The value on a device, a pointer array tensor by tensor."""
+    if isinstance(value, PointerArray):
+        return PointerArray(tensors=tuple(tensor.to(device) for tensor in value.tensors))
+    return value.to(device) if isinstance(value, torch.Tensor) else value
 
 
 def wrong_outputs(
@@ -78,11 +84,13 @@ def wrong_outputs(
     returned = call(*given)
     got = [] if problem.returns == 0 else [returned] if isinstance(returned, torch.Tensor) else list(returned)
     written = [given[problem.arguments.index(name)] for name in problem.mutates]
-    got += [value for value in written if value is not None]
+    for value in written:
+        got += value.tensors if isinstance(value, PointerArray) else [] if value is None else [value]
     wanted = (expected,) if isinstance(expected, torch.Tensor) else expected
+    names = problem.outputs if len(problem.outputs) == len(wanted) else map(str, range(len(wanted)))
     reports = [
         compare(name, value.cpu(), right, problem.tolerance(case), poison=0xFF)
-        for name, value, right in zip(problem.outputs, got, wanted, strict=False)
+        for name, value, right in zip(names, got, wanted, strict=False)
     ]
     assert len(reports) == len(wanted)
     return {report.name: report.message for report in reports if report.outcome is not Outcome.PASS}
