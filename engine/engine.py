@@ -24,7 +24,7 @@ from engine.errors import EngineError
 from engine.model import Candidate, Launch, Limits, Plan
 from engine.model.benchmark import Peaks
 from engine.model.events import Event
-from engine.processes.directories import Lodging, base_environment
+from engine.processes.directories import EngineDirectories, base_environment
 from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.process_pool import ProcessPool
 from engine.run.pipeline import Run
@@ -63,7 +63,7 @@ class Engine:
         self._turn = asyncio.Lock()
         self._peaks_folder = peaks_folder
         self._metrology: Metrology | None = None
-        self._lodging: Lodging | None = None
+        self._directories: EngineDirectories | None = None
         self._fork_servers: tuple[ForkServerClient, ...] = ()
         self._process_pool: ProcessPool | None = None
 
@@ -102,7 +102,7 @@ class Engine:
     @property
     def folders(self) -> tuple[Path, ...]:
         """Where the children of this engine live; gone after `aclose`."""
-        return self._lodging.folders if self._lodging is not None else ()
+        return self._directories.folders if self._directories is not None else ()
 
     async def start(self) -> None:
         """Start the fork server, the judge and the first spares.
@@ -110,15 +110,15 @@ class Engine:
         Raises:
             EngineError: the processes cannot be started; says why.
         """
-        self._lodging = Lodging(private=(*_home(), self._artefacts.folder))
+        self._directories = EngineDirectories(private=(*_home(), self._artefacts.folder))
         interpreted = self._platform.INTERPRETED
-        workers = self._fork_server(self._lodging, interpreted=interpreted)
-        compilers = self._fork_server(self._lodging, interpreted=False) if interpreted else workers
+        workers = self._fork_server(self._directories, interpreted=interpreted)
+        compilers = self._fork_server(self._directories, interpreted=False) if interpreted else workers
         self._fork_servers = tuple({id(fork_server): fork_server for fork_server in (workers, compilers)}.values())
         self._process_pool = ProcessPool(
             workers=workers,
             compilers=compilers,
-            lodging=self._lodging,
+            directories=self._directories,
             limits=self._limits,
             torch_device=self._platform.TORCH_DEVICE,
             interpreted=interpreted,
@@ -146,7 +146,7 @@ class Engine:
 
     async def wait_until_warm(self) -> None:
         """Wait until the judge and all spares are ready."""
-        await self._the_staff().wait_until_warm()
+        await self._started_pool().wait_until_warm()
 
     async def measure_peaks(self) -> Peaks | None:
         """What the device can do, kept from before or measured now; None where kernels are interpreted, or it fails.
@@ -205,7 +205,7 @@ class Engine:
         Raises:
             EngineError: the engine was not started.
         """
-        process_pool = self._the_staff()
+        process_pool = self._started_pool()
         async with self._turn:
             porting = Porting(
                 candidate=candidate,
@@ -225,7 +225,7 @@ class Engine:
     async def _run(
         self, candidate: Candidate, plan: Plan, cancelled: asyncio.Event | None, other: Candidate | None
     ) -> AsyncGenerator[Event, None]:
-        process_pool = self._the_staff()
+        process_pool = self._started_pool()
         async with self._turn:
             run = Run(
                 candidate=candidate,
@@ -250,9 +250,9 @@ class Engine:
         for fork_server in self._fork_servers:
             await fork_server.close()
         self._fork_servers = ()
-        if self._lodging is not None:
-            lodging, self._lodging = self._lodging, None
-            await asyncio.to_thread(lodging.close)
+        if self._directories is not None:
+            directories, self._directories = self._directories, None
+            await asyncio.to_thread(directories.close)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -263,15 +263,15 @@ class Engine:
     ) -> None:
         await self.aclose()
 
-    def _fork_server(self, lodging: Lodging, *, interpreted: bool) -> ForkServerClient:
-        environment = base_environment(self._environment, interpreted=interpreted, folder=lodging.folder)
+    def _fork_server(self, directories: EngineDirectories, *, interpreted: bool) -> ForkServerClient:
+        environment = base_environment(self._environment, interpreted=interpreted, folder=directories.folder)
         environment[WARM_TARGET_VARIABLE] = self._warm_target
         environment[WARM_CACHE_VARIABLE] = environment["TRITON_CACHE_DIR"]
         if not self._platform.INTERPRETED:
             environment[DRIVER_VARIABLE] = self._platform.NAME
-        return ForkServerClient(folders=lodging.folders, environment=environment)
+        return ForkServerClient(folders=directories.folders, environment=environment)
 
-    def _the_staff(self) -> ProcessPool:
+    def _started_pool(self) -> ProcessPool:
         if self._process_pool is None:
             raise EngineError("the engine was not started, or has been closed")
         return self._process_pool

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
-from kgtui.app.gc_policy import Garbage
+from kgtui.app.gc_policy import GcPolicy
 from kgtui.app.services import Services
 from kgtui.app.start import Settings, Start
 from kgtui.files.templates import scaffold
@@ -53,8 +53,8 @@ def compose(
             remove_artefact=artefacts.remove,
         )  # fmt: skip
 
-    garbage = Garbage()
-    garbage.hold_back()
+    gc_policy = GcPolicy()
+    gc_policy.hold_back()
     services = Services(
         engine_factory=make_engine,
         store_opener=open_recording,
@@ -64,7 +64,7 @@ def compose(
         scaffold=scaffold,
         diagnose=diagnose,
     )
-    return WorkbenchApp(services=services, settings=settings, start=start, started=garbage.begin)
+    return WorkbenchApp(services=services, settings=settings, start=start, started=gc_policy.begin)
 
 
 def _watch(

@@ -31,7 +31,7 @@ def test_what_a_program_changed_is_not_there_for_the_next(server: Forking, tmp_p
 @pytest.mark.parametrize(
     ("program", "status"), [("raise SystemExit(3)", 3), ("1 / 0", 1), ("import os\nos.kill(os.getpid(), 9)", -9)]
 )
-def test_how_a_program_ended_is_told(server: Forking, tmp_path: Path, program: str, status: int) -> None:
+def test_how_a_program_ended_is_reported(server: Forking, tmp_path: Path, program: str, status: int) -> None:
     assert server.run(program, cwd=tmp_path).returncode == status
 
 

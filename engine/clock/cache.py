@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import torch
 
-from engine.clock.safe_torch import Base, total, unheard
+from engine.clock.safe_torch import Base, total, without_modes
 
 _TIMES_THE_CACHE = 3
 _PERSISTING_LIMIT = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
@@ -30,7 +30,7 @@ class Eviction:
 
     def __call__(self) -> None:
         """Read all of it, on the current stream."""
-        with unheard():
+        with without_modes():
             total(self._memory, dim=0, out=self._sum)
 
 
@@ -39,7 +39,7 @@ def touch(storages: Sequence[torch.Tensor], *, activities: int) -> int:
 
     `activities` is how many it is at most for one storage.
     """
-    with unheard():
+    with without_modes():
         for storage in storages:
             words = Base.narrow(storage, 0, 0, Base.numel(storage) // 8 * 8)
             total(Base.view(words, _WORD))

@@ -2,7 +2,7 @@
 
 Between timed calls we copy what they left, and empty the cache.  A candidate that had replaced a method
 of torch.Tensor, or had a mode listen to it, could do the work of its calls there.  So methods are those of
-`Base`, the class beneath torch.Tensor, which nobody can change, and no mode hears of what is done `unheard`.
+`Base`, the class beneath torch.Tensor, which nobody can change, and no mode hears of what is done `without_modes`.
 Whoever goes for our own objects in this process is not kept out here.
 """
 
@@ -20,7 +20,7 @@ _no_functions, _no_dispatch = torch._C.DisableTorchFunction, torch._C._DisableTo
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
+def without_modes() -> Iterator[None]:
     """Have neither modes nor subclasses hear of any operation of this thread."""
     with _no_functions(), _no_dispatch():
         yield

@@ -21,9 +21,9 @@ from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.judge.inputs import cases
 from engine.judge.inputs.call_snapshot import CallSnapshots
 from engine.judge.probing.contrast import Contrasts
-from engine.judge.probing.correct_without_kernels import weigh
+from engine.judge.probing.correct_without_kernels import count_correct
 from engine.judge.probing.input_variants import Variants
-from engine.judge.probing.precision import gauge
+from engine.judge.probing.precision import measure_precision
 from engine.model import Determinism, Outcome, OutputReport, ProblemDefinition, ProblemId
 from engine.problem_source import open_source
 from engine.protocol import tensors
@@ -86,9 +86,9 @@ class _Judge:
 
     def _carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         match command:
-            case protocol.Lend():
+            case protocol.ShareMemory():
                 block = self._memory.block(1)
-                return protocol.Lent(id=command.id, handle=block.handle, block_bytes=block.size_bytes)
+                return protocol.MemoryShared(id=command.id, handle=block.handle, block_bytes=block.size_bytes)
             case protocol.Prepare():
                 return self._prepare(command)
             case protocol.Describe():
@@ -98,26 +98,26 @@ class _Judge:
                 return protocol.Done(id=command.id)
             case protocol.Compare():
                 return self._compare(command)
-            case protocol.Take():
+            case protocol.TakeSnapshot():
                 hand = self._in_hand()
                 self._taken.keep(command, hand, lambda: cases.returned_bytes(hand, command))
                 if command.again is not None:
                     self._refill(command.again)
                 return protocol.Done(id=command.id)
-            case protocol.Conclude():
-                return self._conclude(command)
-            case protocol.Vary():
+            case protocol.CompareSnapshot():
+                return self._compare_snapshot(command)
+            case protocol.LayOutVariant():
                 return self._variants.vary(self._in_hand(), command)
-            case protocol.Foresee():
-                self._variants.foresee(self._in_hand(), command.variant)
+            case protocol.PrepareVariant():
+                self._variants.prepare_variant(self._in_hand(), command.variant)
                 return protocol.Done(id=command.id)
-            case protocol.Weigh():
-                return protocol.Weighed(id=command.id, outputs=weigh(self._in_hand(), command))
+            case protocol.CountCorrect():
+                return protocol.CorrectCounted(id=command.id, outputs=count_correct(self._in_hand(), command))
             case protocol.Contrast():
                 contrasts = self._place.contrasts
                 return protocol.Contrasted(id=command.id, outputs=contrasts.contrast(self._in_hand(), command))
-            case protocol.Gauge():
-                return protocol.Gauged(id=command.id, outputs=gauge(self._in_hand(), command))
+            case protocol.MeasurePrecision():
+                return protocol.PrecisionMeasured(id=command.id, outputs=measure_precision(self._in_hand(), command))
             case protocol.Release():
                 seed = self._place.hand.content.seed if self._place.hand is not None else None
                 self._let_go()
@@ -129,7 +129,7 @@ class _Judge:
                 | protocol.PrepareBaseline()
                 | protocol.TimeBaseline()
                 | protocol.MeasurePeaks()
-                | protocol.Disband()
+                | protocol.FreeSlots()
             ):
                 return self._slots.carry_out(command)
         message = f"a judge does not {type(command).__name__.lower()}"
@@ -175,7 +175,7 @@ class _Judge:
             raise ValueError(f"{hand.problem.name}: shapes and scalars of {hand.case.name} depend on the seed")
         cases.fill(hand, content, command.poison)
 
-    def _conclude(self, command: protocol.Conclude) -> protocol.Compared:
+    def _compare_snapshot(self, command: protocol.CompareSnapshot) -> protocol.Compared:
         taken = self._taken.give(command.taken)
         current, self._place.hand = self._place.hand, taken.hand
         try:

@@ -153,7 +153,7 @@ class DeviceState:
     other_processes: tuple[int, ...] | None = None
     refused: tuple[str, ...] = ()
 
-    def why_untold(self, what: str) -> str:
+    def why_unknown(self, what: str) -> str:
         """Why the driver did not tell of `what`, as `refused` names it; what that says of everything where it does."""
         reasons = (reason for reason in self.refused if reason.startswith((f"{what}: ", f"{WHOLE_STATE}: ")))
         return next(reasons, f"{what}: not told")

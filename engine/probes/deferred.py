@@ -18,7 +18,7 @@ from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
-from engine.probes.lab.repeat_calls import Contrasting, recalled, smallest_first, watched
+from engine.probes.lab.repeat_calls import Contrasting, repeated_outputs, smallest_first, watched
 
 LAYER = Layer.INPUTS
 APART = True
@@ -80,7 +80,7 @@ async def _looks(lab: Lab, one: Passed, pause_s: float) -> _Looked:
             called = await session.make(poison=_POISON)
             if isinstance(called, Replayed):
                 return replace(alone, later=Contrasting(trouble=called.trouble))
-        later = await recalled(session, pause_s=0.0)
+        later = await repeated_outputs(session, pause_s=0.0)
         if later.changed:
             longer = await _left_alone(session, _LONGER * (time.monotonic() - began_s))
             if longer.after.changed:
@@ -90,7 +90,7 @@ async def _looks(lab: Lab, one: Passed, pause_s: float) -> _Looked:
 
 async def _left_alone(session: CaseSession, pause_s: float) -> _Looked:
     before = await watched(session, poison=_POISON, fresh=True, keep=True)
-    after = before if before.trouble else await recalled(session, pause_s=pause_s)
+    after = before if before.trouble else await repeated_outputs(session, pause_s=pause_s)
     return _Looked(before=before, after=after, alone_s=pause_s)
 
 

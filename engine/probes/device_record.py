@@ -60,7 +60,7 @@ async def _second_call(session: CaseSession) -> Taped:
     return await session.record() if first.recorded is not None else first
 
 
-def _wrong(outputs: Sequence[protocol.Survival]) -> int:
+def _wrong(outputs: Sequence[protocol.CorrectCount]) -> int:
     return sum(output.total - output.right for output in outputs)
 
 

@@ -17,7 +17,7 @@ from engine.model import DType, Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CaseSession, Lab, Passed
-from engine.probes.lab.repeat_calls import gauged, smallest_first
+from engine.probes.lab.repeat_calls import measured_precision, smallest_first
 
 LAYER = Layer.INPUTS
 CATCHES = ("rms_norm_cuts_terms_short.py",)
@@ -37,12 +37,12 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     why = "" if lab.passed else "no case passed"
     for one in _cases(lab):
         async with lab.at(one.case) as session:
-            gauges = await gauged(session, poison=_POISON)
-            if isinstance(gauges, str):
-                why = f"{one.case.name}: {gauges}"
+            precisions = await measured_precision(session, poison=_POISON)
+            if isinstance(precisions, str):
+                why = f"{one.case.name}: {precisions}"
                 break
-            facts += [_fact(one, gauge) for gauge in gauges if gauge.got is not None]
-            found = await _lowered(session, gauges)
+            facts += [_fact(one, precision) for precision in precisions if precision.got is not None]
+            found = await _lowered(session, precisions)
         if isinstance(found, Finding):
             yield found
         elif found:
@@ -54,48 +54,48 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
 
-async def _lowered(session: CaseSession, gauges: tuple[protocol.Gauging, ...]) -> Finding | str:
+async def _lowered(session: CaseSession, precisions: tuple[protocol.OutputPrecision, ...]) -> Finding | str:
     """A finding when an output is lowered on new content as well; else trouble, or "" when there is none."""
-    suspected = [gauge.name for gauge in gauges if _is_lowered(session.case.dtype, gauge)]
+    suspected = [precision.name for precision in precisions if _is_lowered(session.case.dtype, precision)]
     if not suspected:
         return ""
-    again = await gauged(session, poison=_POISON)
+    again = await measured_precision(session, poison=_POISON)
     if isinstance(again, str):
         return again
-    for gauge in again:
-        if gauge.name in suspected and _is_lowered(session.case.dtype, gauge):
+    for precision in again:
+        if precision.name in suspected and _is_lowered(session.case.dtype, precision):
             message = (
-                f"within tolerance, but less precise than {session.case.dtype.value}: the error of {gauge.name} "
-                f"is {_errors(gauge)}, against float64"
+                f"within tolerance, but less precise than {session.case.dtype.value}: the error of {precision.name} "
+                f"is {_errors(precision)}, against float64"
             )
             return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=session.case.name)
     return ""
 
 
-def _is_lowered(dtype: DType, gauge: protocol.Gauging) -> bool:
-    limit = _limit(dtype, gauge)
-    return limit is not None and gauge.got is not None and gauge.got > limit
+def _is_lowered(dtype: DType, precision: protocol.OutputPrecision) -> bool:
+    limit = _limit(dtype, precision)
+    return limit is not None and precision.got is not None and precision.got > limit
 
 
-def _limit(dtype: DType, gauge: protocol.Gauging) -> float | None:
+def _limit(dtype: DType, precision: protocol.OutputPrecision) -> float | None:
     """The error beyond which an answer is nearer to the lowered one; None where the case cannot tell."""
-    if gauge.honest is None or gauge.lowered is None:
+    if precision.honest is None or precision.lowered is None:
         return None
     least = _LEAST_ULPS if dtype is DType.FLOAT32 else _LEAST_ULPS_OF_HALVES
-    honest = max(gauge.honest, least * dtype.epsilon)
-    apart = gauge.lowered / honest
+    honest = max(precision.honest, least * dtype.epsilon)
+    apart = precision.lowered / honest
     return honest * min(math.sqrt(apart), _MOST_BEYOND) if apart >= _APART else None
 
 
-def _errors(gauge: protocol.Gauging) -> str:
-    return f"{gauge.got:.2g}, reference {gauge.honest:.2g}, with {gauge.precision} {gauge.lowered:.2g}"
+def _errors(precision: protocol.OutputPrecision) -> str:
+    return f"{precision.got:.2g}, reference {precision.honest:.2g}, with {precision.precision} {precision.lowered:.2g}"
 
 
-def _fact(one: Passed, gauge: protocol.Gauging) -> Fact:
-    name = f"{one.case.name}, {gauge.name}"
-    limit = _limit(one.case.dtype, gauge)
+def _fact(one: Passed, precision: protocol.OutputPrecision) -> Fact:
+    name = f"{one.case.name}, {precision.name}"
+    limit = _limit(one.case.dtype, precision)
     verdict = f"limit {limit:.2g}" if limit is not None else "inconclusive"
-    return Fact(name=name, value=f"error {_errors(gauge)}: {verdict}")
+    return Fact(name=name, value=f"error {_errors(precision)}: {verdict}")
 
 
 def _cases(lab: Lab) -> list[Passed]:

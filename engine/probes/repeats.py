@@ -84,18 +84,18 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
         first = await _call(session, facts, keep=True)
         if first.trouble or first.wrong:
             return _found(session, first, "correct when verified, wrong in a later call")
-        for disorder in () if facts.waited else _disorders(lab):
-            again = await _call(session, facts, disorder=disorder)
-            facts.reordered += again.disordered
+        for program_order in () if facts.waited else _program_orders(lab):
+            again = await _call(session, facts, program_order=program_order)
+            facts.reordered += again.reordered
             if again.trouble:
                 return None
             if again.wrong:
-                return _race_found(session, again, disorder, await _meeting(session, disorder))
+                return _race_found(session, again, program_order, await _race_of(session, program_order))
             if again.changed:
                 value = f"{again.changed}, all within tolerance, in another call on the same input"
                 facts.varied.append(Fact(name=one.case.name, value=value))
             # Without several programs there is no order.  Who says so and has them could keep their order as well.
-            if lab.process_pool.interpreted and not again.disordered:
+            if lab.process_pool.interpreted and not again.reordered:
                 break
         last = await _call(session, facts, fresh=True)
         return _found(session, last, f"correct in the first calls, wrong on new content after {facts.calls - 1} more")
@@ -107,17 +107,17 @@ async def _call(
     *,
     fresh: bool = False,
     keep: bool = False,
-    disorder: protocol.Disorder | None = None,
+    program_order: protocol.ProgramOrder | None = None,
 ) -> Contrasting:
     poison = _POISONS[facts.calls % len(_POISONS)]
-    contrasting = await watched(session, poison=poison, fresh=fresh, keep=keep, disorder=disorder)
+    contrasting = await watched(session, poison=poison, fresh=fresh, keep=keep, program_order=program_order)
     facts.calls += 1
     if contrasting.trouble:
-        is_disordered = disorder is not None and session.lab.process_pool.interpreted
-        if is_disordered and contrasting.silent:
+        is_reordered = program_order is not None and session.lab.process_pool.interpreted
+        if is_reordered and contrasting.silent:
             facts.waited = session.case.name
         else:
-            order = " in another order of its programs" if is_disordered else ""
+            order = " in another order of its programs" if is_reordered else ""
             facts.why = f"called again{order} in {session.case.name}: {contrasting.trouble}"
     return contrasting
 
@@ -129,7 +129,7 @@ def _found(session: CaseSession, contrasting: Contrasting, what: str) -> Finding
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=session.case.name)
 
 
-async def _meeting(session: CaseSession, disorder: protocol.Disorder) -> protocol.Meeting | None:
+async def _race_of(session: CaseSession, program_order: protocol.ProgramOrder) -> protocol.Race | None:
     """Which two programs meet, as the worker says; None where it cannot tell.
 
     Raises:
@@ -137,28 +137,28 @@ async def _meeting(session: CaseSession, disorder: protocol.Disorder) -> protoco
     """
     if not session.lab.process_pool.interpreted:
         return None
-    witnessed = msgspec.structs.replace(disorder, witness=True)
-    called = await session.make(poison=_POISONS[0], fresh=False, disorder=witnessed)
-    return called.meeting if isinstance(called, protocol.Called) else None
+    witnessed = msgspec.structs.replace(program_order, witness=True)
+    called = await session.make(poison=_POISONS[0], fresh=False, program_order=witnessed)
+    return called.race if isinstance(called, protocol.Called) else None
 
 
 def _race_found(
-    session: CaseSession, contrasting: Contrasting, disorder: protocol.Disorder, meeting: protocol.Meeting | None
+    session: CaseSession, contrasting: Contrasting, program_order: protocol.ProgramOrder, race: protocol.Race | None
 ) -> Finding | None:
-    found = _found(session, contrasting, _race(session.lab, disorder))
-    line = meeting and (meeting.second.line if meeting.second.stores else meeting.first.line)
-    if found is None or meeting is None or not line:
+    found = _found(session, contrasting, _race(session.lab, program_order))
+    line = race and (race.second.line if race.second.stores else race.first.line)
+    if found is None or race is None or not line:
         return found
-    return replace(found, location=Location(line=line), message=f"{found.message}; {_met(meeting)}")
+    return replace(found, location=Location(line=line), message=f"{found.message}; {_met(race)}")
 
 
-def _met(meeting: protocol.Meeting) -> str:
+def _met(race: protocol.Race) -> str:
     """What two programs do to one element: "program (1, 0, 0) of k stores out[3] at line 7, where ..."."""
-    first, second = meeting.first, meeting.second
-    element = f"{meeting.tensor}[{meeting.index}]"
+    first, second = race.first, race.second
+    element = f"{race.tensor}[{race.index}]"
     another = "another value there" if first.stores and second.stores else "it"
     return (
-        f"in {meeting.kernel} program {first.program} {_does(first)} {element}{_at(first)}, "
+        f"in {race.kernel} program {first.program} {_does(first)} {element}{_at(first)}, "
         f"and program {second.program} {_does(second)} {another}{_at(second)}"
     )
 
@@ -171,18 +171,18 @@ def _at(access: protocol.Access) -> str:
     return f" at line {access.line}" if access.line is not None else ""
 
 
-def _race(lab: Lab, disorder: protocol.Disorder) -> str:
+def _race(lab: Lab, program_order: protocol.ProgramOrder) -> str:
     if not lab.process_pool.interpreted:
         return "race: the same input is correct alone and wrong beside other work"
-    order = "backwards" if disorder.seed is None else "in random order"
+    order = "backwards" if program_order.seed is None else "in random order"
     return f"race: correct in one order only; wrong with the programs of each grid run {order}"
 
 
-def _disorders(lab: Lab) -> Iterator[protocol.Disorder]:
+def _program_orders(lab: Lab) -> Iterator[protocol.ProgramOrder]:
     if lab.process_pool.interpreted:
-        yield protocol.Disorder()
+        yield protocol.ProgramOrder()
     for _ in range(1 if lab.process_pool.interpreted else _REPEATS):
-        yield protocol.Disorder(seed=secrets.randbits(31))
+        yield protocol.ProgramOrder(seed=secrets.randbits(31))
 
 
 def _cases(lab: Lab) -> tuple[list[Passed], list[Passed]]:

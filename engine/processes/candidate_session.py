@@ -36,7 +36,7 @@ class CandidateSession:
         spare: Spare,
         limits: Limits,
         on_log: Callable[[Stream, str], None],
-        shelves: tuple[Path, ...] = (),
+        cache_folders: tuple[Path, ...] = (),
         target: str | None = None,
         group: ControlGroup | None = None,
     ) -> None:
@@ -46,7 +46,7 @@ class CandidateSession:
         self._spare = spare
         self._limits = limits
         self._on_log = on_log
-        self._shelves = shelves
+        self._cache_folders = cache_folders
         self._target = target
         self._group = group
         self._hand: PooledProcess | None = None
@@ -96,7 +96,7 @@ class CandidateSession:
             return await self._load()
 
     async def _load(self) -> protocol.Loaded | protocol.Done:
-        self.vacate()
+        self.close_slots()
         try:
             self._hand = await self._spare.take()
         except (EngineError, OSError):
@@ -109,15 +109,15 @@ class CandidateSession:
             self._hand.child.group = self._group
         path = _snapshot(self._hand.room.folder, self._candidate)
         folder = str(self._candidate.folder) if self._candidate.folder is not None else None
-        shelves = tuple(map(str, self._shelves))
+        cache_folders = tuple(map(str, self._cache_folders))
         view = self._hand.room.view_of(self._candidate.folder)
         command = protocol.Load(
             id=protocol.new_id(),
             path=str(path),
             folder=folder,
             entry=self._entry,
-            shelves=shelves,
-            readable=(*view.readable, *shelves),
+            cache_folders=cache_folders,
+            readable=(*view.readable, *cache_folders),
             listed=view.listed,
             target=self._target,
         )
@@ -177,18 +177,18 @@ class CandidateSession:
             spare=self._spare,
             limits=self._limits,
             on_log=lambda *_: None,
-            shelves=self._shelves,
+            cache_folders=self._cache_folders,
             target=self._target,
             group=self._group,
         )
 
     def send_away(self, other: CandidateSession) -> None:
         """Vacate another desk: to clear this one is to wait until its worker is gone, too."""
-        other.vacate()
+        other.close_slots()
         self._leaving += other._leaving
         other._leaving = []
 
-    def vacate(self) -> None:
+    def close_slots(self) -> None:
         """Have the worker killed with all that it started, and wait for nothing: `clear` waits until it is gone."""
         if self._hand is not None:
             hand, self._hand = self._hand, None
@@ -196,7 +196,7 @@ class CandidateSession:
 
     async def clear(self) -> None:
         """Kill the worker with all that it started and remove its folders.  Safe to call twice."""
-        self.vacate()
+        self.close_slots()
         while self._leaving:
             leaving = self._leaving[0]
             await asyncio.wait([leaving])  # and no cancelling: whoever is cancelled here leaves it to the next to clear

@@ -111,7 +111,7 @@ class Room:
             _remove(folder)
 
 
-class Lodging:
+class EngineDirectories:
     """The folders of one engine; `open_room` for each child, `close` at the end."""
 
     def __init__(self, *, private: tuple[Path, ...] = ()) -> None:
@@ -143,16 +143,16 @@ class Lodging:
                 os.chown(folder, room.uid, room.uid)
         return room
 
-    def open_shelf(self) -> Path:
+    def open_kernel_cache(self) -> Path:
         """A new folder that every child can read and none can write."""
         self._opened += 1
-        shelf = self.folder / f"{self._opened}-shelf"
-        shelf.mkdir(mode=0o755)
-        return shelf
+        cache_folder = self.folder / f"{self._opened}-shelf"
+        cache_folder.mkdir(mode=0o755)
+        return cache_folder
 
-    def clear_shelf(self, shelf: Path) -> None:
-        """Delete a folder that `open_shelf` made."""
-        _remove(shelf)
+    def clear_kernel_cache(self, cache_folder: Path) -> None:
+        """Delete a folder that `open_kernel_cache` made."""
+        _remove(cache_folder)
 
     def close(self) -> None:
         """Delete everything.  Safe to call twice."""

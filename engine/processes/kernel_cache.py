@@ -13,7 +13,7 @@ _PLAIN_NAME = re.compile(r"\w[\w.@-]{0,250}")
 _CHOICES = ".autotune.json"
 
 
-def publish(names: tuple[str, ...], source: Path, shelf: Path, *, most_bytes: int = _MOST_BYTES) -> int:
+def publish(names: tuple[str, ...], source: Path, cache_folder: Path, *, most_bytes: int = _MOST_BYTES) -> int:
     """Copy the files of one compile, each whole or not at all; how many bytes that took.  The names are a stranger's.
 
     A file that cannot be copied is left out, and so is what goes beyond `most_bytes` or what any kernel
@@ -24,7 +24,7 @@ def publish(names: tuple[str, ...], source: Path, shelf: Path, *, most_bytes: in
         parts = PurePosixPath(name).parts
         if len(parts) != 2 or not all(map(_PLAIN_NAME.fullmatch, parts)) or name.endswith(_CHOICES):
             continue
-        place = shelf / name
+        place = cache_folder / name
         if place.exists():
             continue  # another compiler made the same; a worker may have it mapped already
         try:

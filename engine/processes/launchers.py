@@ -31,8 +31,8 @@ _PLAIN_TYPE = re.compile(r"\*{0,2}[a-z][a-z0-9_]{0,20}")
 class Launchers:
     """Builds launchers into `kernel cache`, several at once; `close` at the end."""
 
-    def __init__(self, *, spare: Spare, shelf: Path, target: str) -> None:
-        self.shelf = shelf
+    def __init__(self, *, spare: Spare, cache_folder: Path, target: str) -> None:
+        self.cache_folder = cache_folder
         self._spare = spare
         self._target = target
         self._built: dict[tuple[str, ...], asyncio.Task[None]] = {}
@@ -78,7 +78,7 @@ class Launchers:
             with profile.span("build launcher"):
                 reply = await hand.child.ask(command, deadline_s=_BUILD_S)
             if isinstance(reply, protocol.Compiled):
-                publish(reply.cache, hand.room.cache, self.shelf)
+                publish(reply.cache, hand.room.cache, self.cache_folder)
         except (EngineError, OSError):
             if hand is not None:
                 await hand.dismiss()

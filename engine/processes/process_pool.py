@@ -11,7 +11,7 @@ from engine.errors import DeadlineError, EngineError, EngineLostError, MachineBu
 from engine.model import Limits
 from engine.processes.child import Child
 from engine.processes.control_group import ControlGroup, open_group
-from engine.processes.directories import Lodging
+from engine.processes.directories import EngineDirectories
 from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.launchers import Launchers
 from engine.processes.total_usage import Usage, usage_below
@@ -44,7 +44,7 @@ class ProcessPool:
         *,
         workers: ForkServerClient,
         compilers: ForkServerClient,
-        lodging: Lodging,
+        directories: EngineDirectories,
         limits: Limits,
         torch_device: str,
         interpreted: bool,
@@ -53,8 +53,8 @@ class ProcessPool:
         self.interpreted = interpreted
         self.shares_device = not interpreted
         self.unshared = ""
-        self._has_borrowed = False
-        self.lodging = lodging
+        self._has_opened_memory = False
+        self.directories = directories
         self.most_compilers = _most_compilers(interpreted=interpreted)
         self.compiles_beside_cases = _has_idle_cores()
         self._workers = workers
@@ -74,7 +74,7 @@ class ProcessPool:
         self.compiler = Spare(self._hire_compiler, depth=1 if interpreted else self.most_compilers)
         self.launchers: Launchers | None = None
         if target is not None and not interpreted:
-            self.launchers = Launchers(spare=self.compiler, shelf=lodging.open_shelf(), target=target)
+            self.launchers = Launchers(spare=self.compiler, cache_folder=directories.open_kernel_cache(), target=target)
 
     def begin(self) -> None:
         """Begin to make the first worker and the judge."""
@@ -179,7 +179,7 @@ class ProcessPool:
         judge = self._judge
         trusted = (judge.child.pid,) if judge is not None else ()
         judges = (judge.room.folder.name,) if judge is not None else ()
-        rooms = [room for folder in self.lodging.folders for room in folder.iterdir() if room.name not in judges]
+        rooms = [room for folder in self.directories.folders for room in folder.iterdir() if room.name not in judges]
         return usage_below(fork_servers, trusted=trusted, folders=rooms)
 
     async def close(self) -> None:
@@ -196,25 +196,25 @@ class ProcessPool:
             self._judge = None
 
     async def _hire_worker(self) -> PooledProcess:
-        hand = await self._hire(self._workers, "worker", greet=self._see_whether_it_borrows)
+        hand = await self._hire(self._workers, "worker", greet=self._try_shared_memory)
         assert hand.child.ready is not None
         self.confinement = hand.child.ready.confinement
         self.versions = hand.child.ready.versions
         return hand
 
-    async def _see_whether_it_borrows(self, worker: Child) -> None:
+    async def _try_shared_memory(self, worker: Child) -> None:
         """Have the first worker open the judge's memory before anybody gives it a candidate."""
-        if not self.shares_device or self._has_borrowed:
+        if not self.shares_device or self._has_opened_memory:
             return
         try:
-            lent = await self.ask_judge(protocol.Lend(id=protocol.new_id()))
+            lent = await self.ask_judge(protocol.ShareMemory(id=protocol.new_id()))
         except EngineError:
             return  # whoever verifies meets the same, and says so
         reply = lent
-        if isinstance(lent, protocol.Lent):
-            borrow = protocol.Borrow(id=protocol.new_id(), handle=lent.handle, block_bytes=lent.block_bytes)
-            reply = await worker.ask(borrow, deadline_s=_READY_S)
-            self._has_borrowed = isinstance(reply, protocol.Done)
+        if isinstance(lent, protocol.MemoryShared):
+            open_memory = protocol.OpenMemory(id=protocol.new_id(), handle=lent.handle, block_bytes=lent.block_bytes)
+            reply = await worker.ask(open_memory, deadline_s=_READY_S)
+            self._has_opened_memory = isinstance(reply, protocol.Done)
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.UNSUPPORTED:
             self.share_no_more(reply.message)
 
@@ -231,7 +231,7 @@ class ProcessPool:
         confined: bool = True,
         greet: Callable[[Child], Awaitable[None]] | None = None,
     ) -> PooledProcess:
-        room = self.lodging.open_room()
+        room = self.directories.open_room()
         environment = {**room.environment(), **self._environment}
         confinement = room.confinement(self._limits, address_space=self.interpreted) if confined else None
         try:

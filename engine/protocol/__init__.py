@@ -18,8 +18,8 @@ from engine.protocol.compiling import (
     Compile,
     Compiled,
     Disassemble,
-    Rehearse,
-    Rehearsed,
+    RanDry,
+    RunDry,
     SuppressedLaunch,
 )
 from engine.protocol.device_trace import (
@@ -30,7 +30,7 @@ from engine.protocol.device_trace import (
     Record,
     Recorded,
 )
-from engine.protocol.input_variants import Foresee, Variant, Varied, Vary
+from engine.protocol.input_variants import LayOutVariant, PrepareVariant, Variant, VariantLaidOut
 from engine.protocol.launches import MOST_LAUNCHES, refuse_immense
 from engine.protocol.messages import (
     CaseCommand,
@@ -52,22 +52,22 @@ from engine.protocol.messages import (
     ValueSpec,
 )
 from engine.protocol.monitoring import (
+    ActionKind,
+    ActionSeen,
     ChangeKind,
     ChangeSeen,
-    DeedKind,
-    DeedSeen,
     Observe,
     Observed,
     OperatorKind,
     OperatorSeen,
 )
-from engine.protocol.precision import Gauge, Gauged, Gauging
+from engine.protocol.precision import MeasurePrecision, OutputPrecision, PrecisionMeasured
 from engine.protocol.probing import (
     MOST_KERNELS,
+    CorrectCount,
+    CorrectCounted,
+    CountCorrect,
     Kernel,
-    Survival,
-    Weigh,
-    Weighed,
     Withheld,
     Withhold,
 )
@@ -76,10 +76,10 @@ from engine.protocol.repeating import (
     Contrast,
     Contrasted,
     Difference,
-    Disorder,
-    Meeting,
-    Recall,
-    Recalled,
+    OutputsRepeated,
+    ProgramOrder,
+    Race,
+    RepeatOutputs,
     Watch,
 )
 from engine.protocol.timing import (
@@ -88,13 +88,14 @@ from engine.protocol.timing import (
     CallTime,
     Check,
     Checked,
+    CloseSlots,
     Collect,
-    Disband,
     Fetch,
+    FreeSlots,
     How,
     KernelTime,
     MeasurePeaks,
-    Occupy,
+    OpenSlots,
     PeaksMeasured,
     PrepareBaseline,
     Refresh,
@@ -102,25 +103,23 @@ from engine.protocol.timing import (
     TimeBaseline,
     TimeCalls,
     Timed,
-    Vacate,
 )
 from engine.protocol.verifying import (
     Again,
     ArenaSpec,
-    Borrow,
     Call,
     Called,
     Compare,
     Compared,
-    Conclude,
+    CompareSnapshot,
     Describe,
     Described,
     Failed,
     FailureKind,
-    Lend,
-    Lent,
     Load,
     Loaded,
+    MemoryShared,
+    OpenMemory,
     Prepare,
     Prepared,
     Ready,
@@ -128,37 +127,139 @@ from engine.protocol.verifying import (
     Release,
     Released,
     Shape,
-    Take,
+    ShareMemory,
+    TakeSnapshot,
 )
 
 __all__ = [
-    "MAX_LINE_BYTES", "MOST_ACTIVITIES", "MOST_KERNELS", "MOST_LAUNCHES", "Access", "ActivityKind", "ActivitySeen",
-    "Again", "AnyCommand", "AnyReply", "ArenaSpec", "Arrange", "Arranged", "Borrow", "BuildLauncher", "Call",
-    "CallTime", "Called", "CaseCommand", "ChangeKind", "ChangeSeen", "Check", "Checked", "Collect", "Command",
-    "Compare", "Compared", "Compile", "Compiled", "ComplexSpec", "Conclude", "Contrast", "Contrasted", "Count",
-    "DTypeSpec", "DeedKind", "DeedSeen", "Describe", "Described", "Difference", "Disassemble", "Disband", "Disorder",
-    "Done", "Failed", "FailureKind", "Fetch", "FloatSpec", "Foresee", "Gauge", "Gauged", "Gauging", "How", "Kernel",
-    "KernelTime", "Lend", "Lent", "Load", "Loaded", "MeasurePeaks", "Meeting", "Message", "NodeSeen", "Observe",
-    "Observed", "Occupy", "OperatorKind", "OperatorSeen", "PeaksMeasured", "PointersSpec", "Prepare", "PrepareBaseline",
-    "Prepared", "Ready", "Recall", "Recalled", "Record", "Recorded", "Refill", "Refresh", "Rehearse", "Rehearsed",
-    "Release", "Released", "Reply", "Returned", "ReturnedSpec", "ScalarSpec", "SequenceSpec", "Shape", "SlotLayout",
-    "StorageSpec", "SuppressedLaunch", "Survival", "Take", "TensorSpec", "TimeBaseline", "TimeCalls", "Timed", "Vacate",
-    "ValueSpec", "Variant", "Varied", "Vary", "Watch", "Weigh", "Weighed", "Withheld", "Withhold", "decode_command",
-    "decode_reply", "encode", "id_of", "new_id",
+    "MAX_LINE_BYTES",
+    "MOST_ACTIVITIES",
+    "MOST_KERNELS",
+    "MOST_LAUNCHES",
+    "Access",
+    "ActionKind",
+    "ActionSeen",
+    "ActivityKind",
+    "ActivitySeen",
+    "Again",
+    "AnyCommand",
+    "AnyReply",
+    "ArenaSpec",
+    "Arrange",
+    "Arranged",
+    "BuildLauncher",
+    "Call",
+    "CallTime",
+    "Called",
+    "CaseCommand",
+    "ChangeKind",
+    "ChangeSeen",
+    "Check",
+    "Checked",
+    "CloseSlots",
+    "Collect",
+    "Command",
+    "Compare",
+    "CompareSnapshot",
+    "Compared",
+    "Compile",
+    "Compiled",
+    "ComplexSpec",
+    "Contrast",
+    "Contrasted",
+    "CorrectCount",
+    "CorrectCounted",
+    "Count",
+    "CountCorrect",
+    "DTypeSpec",
+    "Describe",
+    "Described",
+    "Difference",
+    "Disassemble",
+    "Done",
+    "Failed",
+    "FailureKind",
+    "Fetch",
+    "FloatSpec",
+    "FreeSlots",
+    "How",
+    "Kernel",
+    "KernelTime",
+    "LayOutVariant",
+    "Load",
+    "Loaded",
+    "MeasurePeaks",
+    "MeasurePrecision",
+    "MemoryShared",
+    "Message",
+    "NodeSeen",
+    "Observe",
+    "Observed",
+    "OpenMemory",
+    "OpenSlots",
+    "OperatorKind",
+    "OperatorSeen",
+    "OutputPrecision",
+    "OutputsRepeated",
+    "PeaksMeasured",
+    "PointersSpec",
+    "PrecisionMeasured",
+    "Prepare",
+    "PrepareBaseline",
+    "PrepareVariant",
+    "Prepared",
+    "ProgramOrder",
+    "Race",
+    "RanDry",
+    "Ready",
+    "Record",
+    "Recorded",
+    "Refill",
+    "Refresh",
+    "Release",
+    "Released",
+    "RepeatOutputs",
+    "Reply",
+    "Returned",
+    "ReturnedSpec",
+    "RunDry",
+    "ScalarSpec",
+    "SequenceSpec",
+    "Shape",
+    "ShareMemory",
+    "SlotLayout",
+    "StorageSpec",
+    "SuppressedLaunch",
+    "TakeSnapshot",
+    "TensorSpec",
+    "TimeBaseline",
+    "TimeCalls",
+    "Timed",
+    "ValueSpec",
+    "Variant",
+    "VariantLaidOut",
+    "Watch",
+    "Withheld",
+    "Withhold",
+    "decode_command",
+    "decode_reply",
+    "encode",
+    "id_of",
+    "new_id",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20
 
 AnyCommand: TypeAlias = (
-    Lend | Borrow | Load | Call | Prepare | Describe | Refill | Compare | Take | Conclude | Release | Rehearse
+    ShareMemory | OpenMemory | Load | Call | Prepare | Describe | Refill | Compare | TakeSnapshot | CompareSnapshot | Release | RunDry
     | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline
-    | MeasurePeaks | Disband | Occupy | Fetch | TimeCalls | Collect | Vacate | Observe | Weigh | Recall | Contrast
-    | Gauge | Record | Vary | Foresee
+    | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe | CountCorrect | RepeatOutputs | Contrast
+    | MeasurePrecision | Record | LayOutVariant | PrepareVariant
 )  # fmt: skip
 AnyReply: TypeAlias = (
-    Ready | Done | Lent | Loaded | Prepared | Described | Called | Compared | Released | Rehearsed | Compiled | Arranged
-    | Checked | Timed | PeaksMeasured | Observed | Recorded | Weighed | Recalled | Contrasted | Gauged
-    | Varied | Failed
+    Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled | Arranged
+    | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated | Contrasted | PrecisionMeasured
+    | VariantLaidOut | Failed
 )  # fmt: skip
 
 
@@ -224,5 +325,5 @@ def _refuse_immense(reply: AnyReply) -> None:
             refuse_immense(reply.launches)
         case Failed():
             refuse_immense(reply.launches, reply.out_of_bounds)
-        case Rehearsed():
+        case RanDry():
             refuse_immense(met.launch for met in reply.launches)

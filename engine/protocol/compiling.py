@@ -21,7 +21,7 @@ from engine.protocol.messages import (
 )
 
 
-class Rehearse(Command, tag="rehearse", frozen=True):
+class RunDry(Command, tag="run_dry", frozen=True):
     """Call the entry with every launch suppressed, on memory of the worker's own, to learn what it would launch.
 
     `storages` are the sizes in bytes of the blocks that the arguments view.  With `tunes` every configuration of an
@@ -68,7 +68,7 @@ class SuppressedLaunch(Message, frozen=True):
     specialisation: Text
 
 
-class Rehearsed(Reply, tag="rehearsed", frozen=True):
+class RanDry(Reply, tag="ran_dry", frozen=True):
     """What the entry would launch, specialisations that this worker has told before included.
 
     Whoever `stumbled` over results that were not there may launch more.

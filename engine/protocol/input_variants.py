@@ -25,7 +25,7 @@ class Variant(enum.StrEnum):
     LARGE = "large values"
 
 
-class Vary(CaseCommand, tag="vary", frozen=True):
+class LayOutVariant(CaseCommand, tag="lay_out_variant", frozen=True):
     """Lay this variant out for the case in hand, poisoned anew.
 
     MOVED goes to a new file at `arena_path`, or to another place in device memory when none is given; it is
@@ -38,13 +38,13 @@ class Vary(CaseCommand, tag="vary", frozen=True):
     arena_path: str | None = None
 
 
-class Foresee(CaseCommand, tag="foresee", frozen=True):
+class PrepareVariant(CaseCommand, tag="prepare_variant", frozen=True):
     """Make the content of the variant that will be laid out next, while the worker is called on the one before."""
 
     variant: Variant
 
 
-class Varied(Reply, tag="varied", frozen=True):
+class VariantLaidOut(Reply, tag="variant_laid_out", frozen=True):
     """The content lies in `arena`; it does not where `dismissed` says why nobody could be judged by it.
 
     `changed` tells which element of ONE_ELEMENT, `kept` names the tensors that no variant changes.

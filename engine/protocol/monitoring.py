@@ -12,7 +12,7 @@ import msgspec
 
 from engine.protocol.messages import Command, Count, LineNumber, Message, Reply, Word
 
-MOST_OPERATORS, MOST_DEEDS, MOST_CHANGES = 1024, 256, 256
+MOST_OPERATORS, MOST_ACTIONS, MOST_CHANGES = 1024, 256, 256
 """Of entries in one reply."""
 UNSEEN = "Memory.unseen"
 """The entry of what came into memory though nobody was seen to write it."""
@@ -41,7 +41,7 @@ class OperatorKind(enum.StrEnum):
     COMPUTE = "compute"
 
 
-class DeedKind(enum.StrEnum):
+class ActionKind(enum.StrEnum):
     """What code of the candidate did in the process, as Python's audit events tell it.
 
     HOST_CODE is Python that a kernel calls, which only an interpreter runs.
@@ -102,10 +102,10 @@ class OperatorSeen(Message, frozen=True):
     total_out: Count = 0
 
 
-class DeedSeen(Message, frozen=True):
+class ActionSeen(Message, frozen=True):
     """Something that code of the candidate did, `line` of its file; `loading` when that was before any call."""
 
-    kind: DeedKind
+    kind: ActionKind
     detail: Word
     line: LineNumber | None = None
     loading: bool = False
@@ -124,6 +124,6 @@ class Observed(Reply, tag="observed", frozen=True):
     """What was seen; `unchecked` says what could not be looked at, and why.  More than fits is left out and said."""
 
     operators: Annotated[tuple[OperatorSeen, ...], msgspec.Meta(max_length=MOST_OPERATORS)] = ()
-    deeds: Annotated[tuple[DeedSeen, ...], msgspec.Meta(max_length=MOST_DEEDS)] = ()
+    actions: Annotated[tuple[ActionSeen, ...], msgspec.Meta(max_length=MOST_ACTIONS)] = ()
     changes: Annotated[tuple[ChangeSeen, ...], msgspec.Meta(max_length=MOST_CHANGES)] = ()
     unchecked: Annotated[tuple[Word, ...], msgspec.Meta(max_length=16)] = ()

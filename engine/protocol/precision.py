@@ -20,7 +20,7 @@ from engine.protocol.messages import (
 )
 
 
-class Gauge(CaseCommand, tag="gauge", frozen=True):
+class MeasurePrecision(CaseCommand, tag="measure_precision", frozen=True):
     """Judge: how far from float64 is what the worker left of this call, and how far are others on the same content."""
 
     outputs: str
@@ -28,7 +28,7 @@ class Gauge(CaseCommand, tag="gauge", frozen=True):
     returned: Returned
 
 
-class Gauging(Message, frozen=True):
+class OutputPrecision(Message, frozen=True):
     """Errors of one output against float64: root mean square, as a share of that of the output.
 
     `got` is the candidate's; `honest` the larger one of torch's in the dtype of the inputs and, in float32, of
@@ -44,7 +44,7 @@ class Gauging(Message, frozen=True):
     lowered: float | None = None
 
 
-class Gauged(Reply, tag="gauged", frozen=True):
+class PrecisionMeasured(Reply, tag="precision_measured", frozen=True):
     """One entry for each output of the case."""
 
-    outputs: Annotated[tuple[Gauging, ...], msgspec.Meta(max_length=MOST_RETURNED)]
+    outputs: Annotated[tuple[OutputPrecision, ...], msgspec.Meta(max_length=MOST_RETURNED)]

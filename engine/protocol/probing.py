@@ -56,7 +56,7 @@ class Withhold(Message, frozen=True):
     look: bool = False
 
 
-class Weigh(CaseCommand, tag="weigh", frozen=True):
+class CountCorrect(CaseCommand, tag="count_correct", frozen=True):
     """Count what is right in the outputs of a call that was not expected to be."""
 
     outputs: str
@@ -64,7 +64,7 @@ class Weigh(CaseCommand, tag="weigh", frozen=True):
     returned: Returned
 
 
-class Survival(Message, frozen=True):
+class CorrectCount(Message, frozen=True):
     """How many elements of one output are right.
 
     `trivial` is how many the best of these would have right: zeros, ones, what the memory held before, and
@@ -77,7 +77,7 @@ class Survival(Message, frozen=True):
     trivial: Count
 
 
-class Weighed(Reply, tag="weighed", frozen=True):
+class CorrectCounted(Reply, tag="correct_counted", frozen=True):
     """One entry for each output of the case."""
 
-    outputs: Annotated[tuple[Survival, ...], msgspec.Meta(max_length=MOST_RETURNED)]
+    outputs: Annotated[tuple[CorrectCount, ...], msgspec.Meta(max_length=MOST_RETURNED)]

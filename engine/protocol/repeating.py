@@ -22,7 +22,7 @@ from engine.protocol.messages import (
 )
 
 
-class Disorder(Message, frozen=True):
+class ProgramOrder(Message, frozen=True):
     """Run the programs of each grid in another order: backwards, or shuffled by a `seed`.
 
     That is for the interpreter.  On a device nobody can ask for an order: there other work runs beside the
@@ -41,7 +41,7 @@ class Access(Message, frozen=True):
     line: Count | None
 
 
-class Meeting(Message, frozen=True):
+class Race(Message, frozen=True):
     """Two programs of one launch touch one element, in this order, and the answer may depend on that.
 
     One of them stores; where both do, they store different values.  `index` counts from the first element of the
@@ -66,13 +66,13 @@ class Watch(Message, frozen=True):
     positions: Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_RETURNED)] = ()
 
 
-class Recall(Command, tag="recall", frozen=True):
+class RepeatOutputs(Command, tag="repeat_outputs", frozen=True):
     """Worker: once the device is idle and `pause_s` have gone by, hand back again what a watched call handed back."""
 
     pause_s: float
 
 
-class Recalled(Reply, tag="recalled", frozen=True):
+class OutputsRepeated(Reply, tag="outputs_repeated", frozen=True):
     """What was handed back lies where that of the call did."""
 
     returned: Returned

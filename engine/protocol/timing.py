@@ -111,11 +111,11 @@ class MeasurePeaks(Command, tag="measure_peaks", frozen=True):
     """Judge: measure copy bandwidth and matrix peaks of the device."""
 
 
-class Disband(Command, tag="disband", frozen=True):
+class FreeSlots(Command, tag="free_slots", frozen=True):
     """Judge: free the slots and forget the arranged case."""
 
 
-class Occupy(Command, tag="occupy", frozen=True):
+class OpenSlots(Command, tag="open_slots", frozen=True):
     """Worker: open the block and take memory for copies of its slots; later commands name slots by number.
 
     Autotuners of the candidate may measure for `tuning_s` until the next one.
@@ -154,7 +154,7 @@ class Collect(Command, tag="collect", frozen=True):
     """Worker: copy the outputs kept from the last BURST or REPLAY into their slots, and hand those back."""
 
 
-class Vacate(Command, tag="vacate", frozen=True):
+class CloseSlots(Command, tag="close_slots", frozen=True):
     """Worker: let go of the block, the graph and everything kept."""
 
 

@@ -26,7 +26,7 @@ from engine.protocol.messages import (
     Word,
 )
 from engine.protocol.probing import Ledger, Withhold
-from engine.protocol.repeating import Disorder, Meeting, Watch
+from engine.protocol.repeating import ProgramOrder, Race, Watch
 
 
 class ArenaSpec(Message, frozen=True):
@@ -44,11 +44,11 @@ class ArenaSpec(Message, frozen=True):
     outputs: StorageSpec | None = None
 
 
-class Lend(Command, tag="lend", frozen=True):
+class ShareMemory(Command, tag="share_memory", frozen=True):
     """Judge: name device memory of yours that a worker can try to open."""
 
 
-class Borrow(Command, tag="borrow", frozen=True):
+class OpenMemory(Command, tag="open_memory", frozen=True):
     """Worker: open this block of the judge; asked before there is a candidate, so that the answer can be believed."""
 
     handle: str
@@ -66,7 +66,7 @@ class Load(Command, tag="load", frozen=True):
     path: str
     folder: str | None
     entry: str
-    shelves: tuple[str, ...] = ()
+    cache_folders: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     listed: tuple[str, ...] = ()
     target: str | None = None
@@ -77,7 +77,7 @@ class Call(Command, tag="call", frozen=True):
 
     `poison` is the byte that fills every uninitialised allocation of the candidate; `withhold` says which
     launches are left out.  `observe` has the operators of torch noted, which makes each of them slower.
-    `disorder` and `watch` are for calls that are made again.
+    `program_order` and `watch` are for calls that are made again.
     """
 
     case: str
@@ -88,7 +88,7 @@ class Call(Command, tag="call", frozen=True):
     poison: Byte
     withhold: Withhold | None = None
     observe: bool = False
-    disorder: Disorder | None = None
+    program_order: ProgramOrder | None = None
     watch: Watch | None = None
 
 
@@ -140,7 +140,7 @@ class Again(Message, frozen=True):
     poison: Byte
 
 
-class Take(CaseCommand, tag="take", frozen=True):
+class TakeSnapshot(CaseCommand, tag="take_snapshot", frozen=True):
     """Copy what the worker left of this call, to be compared later; then write the arena `again` for the next."""
 
     outputs: str
@@ -150,7 +150,7 @@ class Take(CaseCommand, tag="take", frozen=True):
     explain: bool = True
 
 
-class Conclude(Command, tag="conclude", frozen=True):
+class CompareSnapshot(Command, tag="compare_snapshot", frozen=True):
     """Compare what the Take of this id copied; when the case `ends` with that, forget it and tell its seed."""
 
     taken: str
@@ -174,7 +174,7 @@ class Ready(Reply, tag="ready", frozen=True):
     unrecorded: Word = ""
 
 
-class Lent(Reply, tag="lent", frozen=True):
+class MemoryShared(Reply, tag="memory_shared", frozen=True):
     """A block that stays open for as long as the judge lives."""
 
     handle: str
@@ -215,7 +215,7 @@ class Described(Reply, tag="described", frozen=True):
 class Called(Reply, tag="called", frozen=True):
     """The entry returned.  `ledger` counts the launches of a call that some were withheld from.
 
-    `disordered` counts those whose programs ran in another order than the usual; `meeting` is where two of these
+    `reordered` counts those whose programs ran in another order than the usual; `race` is where two of these
     programs met, if a witness was asked for and saw any; `executed` is what the machine reports of its launches.
     """
 
@@ -223,8 +223,8 @@ class Called(Reply, tag="called", frozen=True):
     launches: Launches
     elapsed_s: float
     ledger: Ledger = ()
-    disordered: Count = 0
-    meeting: Meeting | None = None
+    reordered: Count = 0
+    race: Race | None = None
     executed: Executed | None = None
 
 

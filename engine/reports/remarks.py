@@ -119,7 +119,7 @@ def _remarks_on_device(cases: Sequence[CaseBenchmark]) -> Iterator[Remark]:
     )
     yield from _gathered("shared", shared, cases=len(cases))
     unchecked = (
-        (case.case, f"contention was not checked: {state.why_untold(OTHER_PROCESSES)}")
+        (case.case, f"contention was not checked: {state.why_unknown(OTHER_PROCESSES)}")
         for case in cases
         for state in (case.before, case.after)
         if state is not None and state.other_processes is None

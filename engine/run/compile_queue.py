@@ -83,7 +83,7 @@ class Builder:
 
     def __init__(
         self, *, sessions: tuple[CandidateSession, ...], target: str, limits: Limits, artefacts: ArtefactStore,
-        profile: Profile, on_kernel: Callable[[int, int, CompiledKernel], None], shelf: Path | None = None,
+        profile: Profile, on_kernel: Callable[[int, int, CompiledKernel], None], cache_folder: Path | None = None,
         launchers: Launchers | None = None, patience_s: float = _PATIENCE_S, held: bool = False,
     ) -> None:  # fmt: skip
         self._sessions = sessions
@@ -92,10 +92,10 @@ class Builder:
         self._artefacts = artefacts
         self._profile = profile
         self._on_kernel = on_kernel
-        self._shelf = shelf
+        self._cache_folder = cache_folder
         self._launchers = launchers
         self._needed: set[asyncio.Future[None]] = set()
-        self._shelf_bytes_left = _MOST_SHELVED_BYTES
+        self._cache_bytes_left = _MOST_SHELVED_BYTES
         self._patience_s = patience_s
         self._until_s: float | None = None
         self._jobs: asyncio.PriorityQueue[_Turn] = asyncio.PriorityQueue()
@@ -164,7 +164,7 @@ class Builder:
         if self._over:
             _settle(job)  # nobody is left who would compile it; whoever launches it does
         kernel = (job.launch.kernel, job.launch.line)
-        rank = _REST if self._shelf is None and kernel in self._met else _FIRST
+        rank = _REST if self._cache_folder is None and kernel in self._met else _FIRST
         self._met.add(kernel)
         self._jobs.put_nowait(_Turn(rank=rank, arrival=next(self._arrivals), job=job))
 
@@ -228,7 +228,7 @@ class Builder:
         await asyncio.gather(*(session.clear() for session in self._sessions))
 
     async def _serve(self, session: CandidateSession) -> None:
-        if self._shelf is not None:
+        if self._cache_folder is not None:
             try:
                 await self._load(session)
             except (EngineError, OSError):
@@ -267,14 +267,14 @@ class Builder:
         """The compiled kernel, and the name of its NVIDIA binary where it has one."""
         with self._profile.span("compile") as span:
             reply = await self._ask(session, job)
-        if isinstance(reply, protocol.Compiled) and self._shelf is not None:
+        if isinstance(reply, protocol.Compiled) and self._cache_folder is not None:
             with self._profile.span("publish"):
-                self._shelf_bytes_left -= publish(
-                    reply.cache, session.cache, self._shelf, most_bytes=self._shelf_bytes_left
+                self._cache_bytes_left -= publish(
+                    reply.cache, session.cache, self._cache_folder, most_bytes=self._cache_bytes_left
                 )
         cubin = reply.stages.get("cubin") if isinstance(reply, protocol.Compiled) else None
         kernel = self._kernel(session, job.launch, reply, span.elapsed_s)
-        if kernel.outcome is Outcome.COMPILE_ERROR and self._shelf is not None and not job.specialisation:
+        if kernel.outcome is Outcome.COMPILE_ERROR and self._cache_folder is not None and not job.specialisation:
             # It was launched on this very device: whatever ails the compiler, the kernel builds.
             message = f"it was launched here, and could not be compiled apart from that: {kernel.message}"
             kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)

@@ -19,21 +19,21 @@ class CompilingStage:
     It begins with the first launch, or, where the builder is held until the cases are judged, with its release.
     """
 
-    def __init__(self, *, builder: Builder, told: EventEmitter) -> None:
+    def __init__(self, *, builder: Builder, emitter: EventEmitter) -> None:
         self._builder = builder
-        self._told = told
+        self._emitter = emitter
         self._began: float | None = None
 
     def add(self, launch: Launch, specialisation: str = "") -> list[asyncio.Future[None]]:
         """Compile this one too; what must be done before it can be launched."""
         if self._builder.idle and not self._builder.held:
-            self._began = self._told.begin(Stage.COMPILE)
+            self._began = self._emitter.begin(Stage.COMPILE)
         return self._builder.add(launch, specialisation)
 
     def release(self) -> None:
         """Begin, where compiling was held back."""
         if self._builder.held and not self._builder.idle:
-            self._began = self._told.begin(Stage.COMPILE)
+            self._began = self._emitter.begin(Stage.COMPILE)
         self._builder.release()
 
     def end(self) -> None:
@@ -45,24 +45,24 @@ class CompilingStage:
         failures = [kernel for kernel in builder.kernels if kernel.outcome is not Outcome.PASS]
         failed = min(failures, key=lambda kernel: kernel.outcome in NOT_BUILT_HERE, default=None)
         if builder.unkept:
-            self._told.note("artefacts", builder.unkept)
+            self._emitter.note("artefacts", builder.unkept)
         if failed is not None and failed.outcome in NOT_BUILT_HERE:
             message = f"could not check that {failed.launch.kernel} builds for {failed.target}: {failed.message}"
-            self._told.note("offline_compile", message)
+            self._emitter.note("offline_compile", message)
         for finding in narrow_offsets(builder.kernels):
-            self._told.find(finding)
+            self._emitter.find(finding)
         if builder.overfull:
-            self._told.note("offline_compile", OVERFULL)
+            self._emitter.note("offline_compile", OVERFULL)
         if failed is not None:
-            self._told.end(Stage.COMPILE, began, failed.outcome, failed.message, failed.location)
+            self._emitter.end(Stage.COMPILE, began, failed.outcome, failed.message, failed.location)
         elif builder.unfinished:
             message = f"the run ended with {builder.unfinished} kernels still to compile"
-            self._told.end(Stage.COMPILE, began, Outcome.CANCELLED, message)
+            self._emitter.end(Stage.COMPILE, began, Outcome.CANCELLED, message)
         elif not builder.kernels:
             message = "no expected kernel builds, and none was launched"
-            self._told.end(Stage.COMPILE, began, Outcome.UNSUPPORTED, message)
+            self._emitter.end(Stage.COMPILE, began, Outcome.UNSUPPORTED, message)
         else:
-            self._told.end(Stage.COMPILE, began)
+            self._emitter.end(Stage.COMPILE, began)
 
 
 def narrow_offsets(kernels: Iterable[CompiledKernel]) -> tuple[Finding, ...]:

@@ -81,10 +81,10 @@ class DryRun:
                     await self._session.load()
                 for cases in (self._cases[:_FIRST_CASES], self._cases[_FIRST_CASES:]):
                     for case, shape in zip(cases, await self._describe(cases), strict=True):
-                        await self._rehearse(case, shape)
+                        await self._run_dry(case, shape)
                 for case in self._timed:  # one by one: their inputs are large, and the judge is waited for
                     (shape,) = await self._describe((case,))
-                    await self._rehearse(case, shape, tunes=True)
+                    await self._run_dry(case, shape, tunes=True)
         except (LoadError, EngineError, OSError, TimeoutError):
             pass  # the worker that judges meets the same, and is asked about it
         finally:
@@ -123,8 +123,8 @@ class DryRun:
             raise EngineError("the judge could not describe the cases")
         return reply.shapes
 
-    async def _rehearse(self, case: Case, shape: protocol.Shape, *, tunes: bool = False) -> None:
-        command = protocol.Rehearse(
+    async def _run_dry(self, case: Case, shape: protocol.Shape, *, tunes: bool = False) -> None:
+        command = protocol.RunDry(
             id=protocol.new_id(), case=case.name, arguments=shape.arguments, storages=shape.storages, tunes=tunes
         )
         with self._profile.span("rehearse"):
@@ -133,8 +133,8 @@ class DryRun:
             except DeadlineError:
                 self._is_unreturned = True
                 raise
-        launches = reply.launches if isinstance(reply, protocol.Rehearsed) else ()
-        if not isinstance(reply, protocol.Rehearsed) or reply.stumbled:
+        launches = reply.launches if isinstance(reply, protocol.RanDry) else ()
+        if not isinstance(reply, protocol.RanDry) or reply.stumbled:
             self._stumbled.add(case.name)
         self._launches[case.name] = tuple(met.launch for met in launches)
         needed = [done for met in launches for done in self._add(met.launch, met.specialisation)]

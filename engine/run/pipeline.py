@@ -71,68 +71,72 @@ class Run:
         self._device = device
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
-        self._told = EventEmitter(self._loop.time, started=self._started)
+        self._emitter = EventEmitter(self._loop.time, started=self._started)
         self._profile = Profile(self._loop.time, started=self._started)
         self._results: list[CaseResult] = []
         self._launched = False
         self._first_launches: dict[str, tuple[Launch, ...]] = {}
         self._limits = plan.limits or limits
         self._artefacts = artefacts
-        self._shelf = None if process_pool.interpreted else process_pool.lodging.open_shelf()
+        self._cache_folder = None if process_pool.interpreted else process_pool.directories.open_kernel_cache()
         self._group = process_pool.open_group(self._limits)
         self._launchers = process_pool.launchers
-        self._shelves = tuple(
-            shelf for shelf in (self._launchers.shelf if self._launchers else None, self._shelf) if shelf is not None
+        self._cache_folders = tuple(
+            cache_folder
+            for cache_folder in (self._launchers.cache_folder if self._launchers else None, self._cache_folder)
+            if cache_folder is not None
         )
         self._metrology = metrology
         self._probes = probes
-        self._session = self._open_desk(process_pool.worker, on_log=self._told.log)
-        self._other = self._open_desk(process_pool.worker, candidate=other) if other is not None else None
+        self._session = self._open_session(process_pool.worker, on_log=self._emitter.log)
+        self._other = self._open_session(process_pool.worker, candidate=other) if other is not None else None
         self._builder: Builder | None = None
         self._compiling: CompilingStage | None = None
         if plan.target is not None:
             self._builder = self._open_builder(plan.target, self._kernel)
-            self._compiling = CompilingStage(builder=self._builder, told=self._told)
+            self._compiling = CompilingStage(builder=self._builder, emitter=self._emitter)
         self._ahead: Builder | None = None
-        self._rehearsal: DryRun | None = None
-        if device.target is not None and self._shelf is not None:
+        self._dry_run: DryRun | None = None
+        if device.target is not None and self._cache_folder is not None:
             same = plan.target == device.target
             self._ahead = self._builder if same else self._open_builder(device.target, lambda *_: None)
 
-    def _open_desk(
+    def _open_session(
         self, spare: Spare, *, candidate: Candidate | None = None,
         on_log: Callable[[Stream, str], None] = lambda *_: None,
     ) -> CandidateSession:  # fmt: skip
-        shelves = self._shelves
+        cache_folders = self._cache_folders
         if candidate is not None:  # what compilers made that had loaded this candidate is for this one alone
-            shelves = tuple(shelf for shelf in shelves if shelf != self._shelf)
+            cache_folders = tuple(cache_folder for cache_folder in cache_folders if cache_folder != self._cache_folder)
         return CandidateSession(
             candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
-            limits=self._limits, on_log=on_log, shelves=shelves, target=self._plan.target, group=self._group,
+            limits=self._limits, on_log=on_log, cache_folders=cache_folders, target=self._plan.target, group=self._group,
         )  # fmt: skip
 
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
-        sessions = tuple(self._open_desk(self._process_pool.compiler) for _ in range(self._process_pool.most_compilers))
+        sessions = tuple(
+            self._open_session(self._process_pool.compiler) for _ in range(self._process_pool.most_compilers)
+        )
         return Builder(
             sessions=sessions, target=target, limits=self._limits, artefacts=self._artefacts, profile=self._profile,
-            on_kernel=on_kernel, shelf=self._shelf if target == self._device.target else None,
+            on_kernel=on_kernel, cache_folder=self._cache_folder if target == self._device.target else None,
             launchers=self._launchers,
             held=target != self._device.target and not self._process_pool.compiles_beside_cases,
         )  # fmt: skip
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
         """All events, in order.  Ends early, with everything killed, when `cancelled` is set."""
-        working, told = asyncio.create_task(self._work(cancelled)), self._told.stream()
+        working, emitter = asyncio.create_task(self._work(cancelled)), self._emitter.stream()
         try:
-            async for event in told:
+            async for event in emitter:
                 yield event
             await working
         finally:
             working.cancel()
-            await asyncio.gather(working, told.aclose(), return_exceptions=True)
+            await asyncio.gather(working, emitter.aclose(), return_exceptions=True)
 
     async def _work(self, cancelled: asyncio.Event) -> None:
-        self._told.tell(events.RunStarted(
+        self._emitter.tell(events.RunStarted(
             at_s=0.0, problem=self._plan.problem.name, digest=self._candidate.digest, device=self._plan.device,
             device_name=self._device.name, target=self._plan.target, cases=len(self._plan.cases),
             policy=self._plan.policy,
@@ -151,8 +155,8 @@ class Run:
         try:
             used = [used for used in (self._session, self._other, *self._builders()) if used is not None]
             cleared = await asyncio.gather(*(one.clear() for one in used), return_exceptions=True)
-            if self._shelf is not None:
-                await asyncio.to_thread(self._process_pool.lodging.clear_shelf, self._shelf)
+            if self._cache_folder is not None:
+                await asyncio.to_thread(self._process_pool.directories.clear_kernel_cache, self._cache_folder)
             if self._group is not None:
                 self._group.close()
             self._process_pool.worker.prepare()
@@ -161,7 +165,7 @@ class Run:
                 if trouble is not None:
                     raise trouble
         finally:
-            self._told.close()  # whatever fails, or everybody who listens would wait for good
+            self._emitter.close()  # whatever fails, or everybody who listens would wait for good
 
     async def _unless(self, cancelled: asyncio.Event, work: Coroutine[Any, Any, Stop | None]) -> Stop | None:
         """The result of `work`, CANCELLED, or why a run that uses too much is ended.
@@ -185,7 +189,7 @@ class Run:
             message = f"the engine could not use its files: {error.strerror or error}; is a disk full or read-only?"
             return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
         except Exception as error:  # the edge of a run: a fault of ours ends it with a verdict, never without
-            self._told.log(Stream.ENGINE, traceback.format_exc())
+            self._emitter.log(Stream.ENGINE, traceback.format_exc())
             return Stop(outcome=Outcome.ENGINE_ERROR, message=f"the engine failed: {type(error).__name__}: {error}")
         finally:
             for other in (task, asked, excess):
@@ -197,14 +201,14 @@ class Run:
             parsed = await self._parse()
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
-        stop = await read_and_refuse(parsed, plan=self._plan, told=self._told)
+        stop = await read_and_refuse(parsed, plan=self._plan, emitter=self._emitter)
         if stop is not None:
             return stop
         await self._learn_peaks()  # before the candidate has a process
         builders = [asyncio.create_task(builder.run()) for builder in self._builders()]
         ahead: asyncio.Task[None] | None = None
         try:
-            ahead = self._rehearse()
+            ahead = self._run_dry()
             stop = await self._load()
             if stop is not None:
                 return stop
@@ -229,7 +233,7 @@ class Run:
             tasks = [*builders, *([ahead] if ahead is not None else [])]
             for task in tasks:
                 task.cancel()
-            closing = [self._rehearsal.close()] if self._rehearsal is not None else []
+            closing = [self._dry_run.close()] if self._dry_run is not None else []
             await asyncio.gather(*tasks, *closing, return_exceptions=True)
         return stop
 
@@ -237,16 +241,16 @@ class Run:
         """The builder of the plan's target and that of the device's own, which may be the same."""
         return tuple(dict.fromkeys(builder for builder in (self._ahead, self._builder) if builder is not None))
 
-    def _rehearse(self) -> asyncio.Task[None] | None:
+    def _run_dry(self) -> asyncio.Task[None] | None:
         """Begin to learn what must be compiled, where kernels are really launched."""
         if self._ahead is None:
             return None
-        self._rehearsal = DryRun(
+        self._dry_run = DryRun(
             problem=self._plan.problem, cases=self._plan.cases, timed=self._plan.timed_only,
-            session=self._open_desk(self._process_pool.worker), limits=self._limits, add=self._compile_ahead,
+            session=self._open_session(self._process_pool.worker), limits=self._limits, add=self._compile_ahead,
             profile=self._profile, ask_judge=self._process_pool.ask_judge,
         )  # fmt: skip
-        return asyncio.create_task(self._run_ahead(self._rehearsal, self._ahead))
+        return asyncio.create_task(self._run_ahead(self._dry_run, self._ahead))
 
     async def _wait_for_tuners(self, ahead: asyncio.Task[None]) -> None:
         """Wait until what autotuners may choose from is compiled, for a limited time; the rest is left out."""
@@ -255,11 +259,13 @@ class Run:
             return
         budget_s = plan.tuning_s if self._is_right() else 0.0
         if not await self._ahead.is_done_within(budget_s, ahead) and self._is_right():
-            self._told.log(Stream.ENGINE, f"autotuners' configurations were compiled for {budget_s:g} s; no more are")
+            self._emitter.log(
+                Stream.ENGINE, f"autotuners' configurations were compiled for {budget_s:g} s; no more are"
+            )
 
-    async def _run_ahead(self, rehearsal: DryRun, ahead: Builder) -> None:
+    async def _run_ahead(self, dry_run: DryRun, ahead: Builder) -> None:
         """Rehearse; and when all is compiled, make the next spares: before a benchmark, never beside one."""
-        await rehearsal.run()
+        await dry_run.run()
         await ahead.settle()
         self._process_pool.worker.prepare()
         self._process_pool.compiler.prepare()
@@ -267,52 +273,52 @@ class Run:
     # ------------------------------------------------------------ stages
 
     async def _parse(self) -> Parsed:
-        began = self._told.begin(Stage.PARSE)
+        began = self._emitter.begin(Stage.PARSE)
         try:
             parsed = await parse_candidate(self._candidate, self._plan)
         except SourceError as error:
-            self._told.end(Stage.PARSE, began, Outcome.COMPILE_ERROR, str(error), error.location)
+            self._emitter.end(Stage.PARSE, began, Outcome.COMPILE_ERROR, str(error), error.location)
             raise
-        self._told.end(Stage.PARSE, began)
+        self._emitter.end(Stage.PARSE, began)
         return parsed
 
     async def _load(self) -> Stop | None:
-        began = self._told.begin(Stage.LOAD)
+        began = self._emitter.begin(Stage.LOAD)
         try:
             with self._profile.span("load"):
                 await self._session.load()
         except LoadError as error:
             stop = outcome_mapping.of_failure(error.failed)
-            self._told.log(Stream.STDERR, error.failed.trace)
+            self._emitter.log(Stream.STDERR, error.failed.trace)
         except EngineError as error:
             stop = outcome_mapping.of_worker_error(error, "while loading")
         else:
-            self._told.end(Stage.LOAD, began)
+            self._emitter.end(Stage.LOAD, began)
             return None
-        self._told.end(Stage.LOAD, began, stop.outcome, stop.message, stop.location)
+        self._emitter.end(Stage.LOAD, began, stop.outcome, stop.message, stop.location)
         return stop
 
     async def _verify(self) -> Stop | None:
         cases = self._plan.cases
-        began = self._told.begin(Stage.VERIFY, len(cases))
+        began = self._emitter.begin(Stage.VERIFY, len(cases))
         self._process_pool.prepare_beside()
         verifier = Verifier(
             plan=self._plan, limits=self._limits, process_pool=self._process_pool, session=self._session,
-            clock=self._loop.time, profile=self._profile, on_launch=self._launch, on_finding=self._told.find,
-            on_trace=self._told.trace, call_s=self._rehearsal.call_s if self._rehearsal is not None else None,
+            clock=self._loop.time, profile=self._profile, on_launch=self._launch, on_finding=self._emitter.find,
+            on_trace=self._emitter.trace, call_s=self._dry_run.call_s if self._dry_run is not None else None,
         )  # fmt: skip
         stage = VerifyingStage(
-            cases=cases, verifier=verifier, session=self._session, told=self._told, results=self._results,
-            next_of=self._rehearsal.next_of if self._rehearsal is not None else None,
+            cases=cases, verifier=verifier, session=self._session, emitter=self._emitter, results=self._results,
+            next_of=self._dry_run.next_of if self._dry_run is not None else None,
         )  # fmt: skip
         stop = await stage.run()
         self._first_launches = verifier.launches
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
         unlaunched = no_launch(self._plan.problem, self._results) if stop is None and not self._launched else None
         if unlaunched is not None:
-            self._told.find(unlaunched)
+            self._emitter.find(unlaunched)
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
-        self._told.end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
+        self._emitter.end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
         return stop
 
     def _is_right(self) -> bool:
@@ -324,39 +330,39 @@ class Run:
             limits=self._limits, profile=self._profile,
             passed=passed_of(self._plan.cases, self._results, self._first_launches),
         )  # fmt: skip
-        await ProbingStage(lab=lab, told=self._told, chosen=self._probes).run()
+        await ProbingStage(lab=lab, emitter=self._emitter, chosen=self._probes).run()
 
     async def _learn_peaks(self) -> None:
         """Know what the device can do, where something is to be timed on it."""
         if self._metrology is None or self._plan.benchmark is None or not self._plan.benchmark.cases:
             return
         with self._profile.span("peaks"):
-            await self._metrology.learn_peaks(self._told.awaited)
+            await self._metrology.learn_peaks(self._emitter.awaited)
         for trouble in self._metrology.troubles:
-            self._told.note("peaks", trouble)
+            self._emitter.note("peaks", trouble)
         self._metrology.troubles.clear()
 
     @property
     def _is_timed(self) -> bool:
         """Whether a right candidate is timed in this run."""
         plan = self._plan.benchmark
-        return bool(plan and plan.cases) and self._metrology is not None and self._rehearsal is not None
+        return bool(plan and plan.cases) and self._metrology is not None and self._dry_run is not None
 
     async def _time(self) -> Stop | None:
         """Time a candidate that is right; why it is not after all, when a timed call says so."""
         plan = self._plan.benchmark
         if plan is None or not plan.cases:
-            self._told.report(not_timed(Coverage.NOT_ASKED, "no case was to be timed"))
+            self._emitter.report(not_timed(Coverage.NOT_ASKED, "no case was to be timed"))
             return None
-        if self._metrology is None or self._rehearsal is None:
+        if self._metrology is None or self._dry_run is None:
             message = "interpreter timings are meaningless; nothing was timed"
-            self._told.note("benchmark", message)
-            self._told.report(not_timed(Coverage.NOT_AVAILABLE, message))
+            self._emitter.note("benchmark", message)
+            self._emitter.report(not_timed(Coverage.NOT_AVAILABLE, message))
             return None
         stage = TimingStage(
             plan=plan, problem=self._plan.problem, session=self._session, other=self._other,
             process_pool=self._process_pool, device=self._device, metrology=self._metrology, profile=self._profile,
-            clock=self._loop.time, launches=self._rehearsal.launches, told=self._told,
+            clock=self._loop.time, launches=self._dry_run.launches, emitter=self._emitter,
             own=frozenset(launch.kernel for met in self._first_launches.values() for launch in met),
         )  # fmt: skip
         await stage.run()
@@ -367,18 +373,18 @@ class Run:
         overfull = self._builder is not None and self._builder.overfull and self._plan.target != self._device.target
         facts = Facts(
             planned=len(self._plan.cases), policy=self._plan.policy, stop=stop, cases=tuple(self._results),
-            kernels=tuple(kernels), findings=tuple(self._told.findings), layers=tuple(self._told.layers),
+            kernels=tuple(kernels), findings=tuple(self._emitter.findings), layers=tuple(self._emitter.layers),
             launched_on=self._device.target,
             unmade=(Stop(outcome=Outcome.UNSUPPORTED, message=OVERFULL),) if overfull else (),
         )  # fmt: skip
-        self._told.tell(events.ProfileTaken(at_s=self._told.now(), spans=self._profile.spans()))
-        self._told.tell(events.RunFinished(at_s=self._told.now(), verdict=judge(facts)))
+        self._emitter.tell(events.ProfileTaken(at_s=self._emitter.now(), spans=self._profile.spans()))
+        self._emitter.tell(events.RunFinished(at_s=self._emitter.now(), verdict=judge(facts)))
 
     # ------------------------------------------------------------ what happened
 
     def _launch(self, launch: Launch, case: str) -> None:
         self._launched = True
-        self._told.tell(events.KernelLaunched(at_s=self._told.now(), launch=launch, case=case))
+        self._emitter.tell(events.KernelLaunched(at_s=self._emitter.now(), launch=launch, case=case))
         if self._compiling is not None:
             self._compiling.add(launch)
 
@@ -389,7 +395,7 @@ class Run:
         return self._ahead.add(launch, specialisation)
 
     def _kernel(self, number: int, total: int, kernel: CompiledKernel) -> None:
-        self._told.tell(events.KernelCompiled(at_s=self._told.now(), number=number, total=total, kernel=kernel))
+        self._emitter.tell(events.KernelCompiled(at_s=self._emitter.now(), number=number, total=total, kernel=kernel))
 
     def _disassembled(self, number: int, artefact: Artefact) -> None:
-        self._told.tell(events.KernelDisassembled(at_s=self._told.now(), number=number, artefact=artefact))
+        self._emitter.tell(events.KernelDisassembled(at_s=self._emitter.now(), number=number, artefact=artefact))

@@ -23,15 +23,15 @@ class ProbingStage:
         EngineError: a file among the probes is none.
     """
 
-    def __init__(self, *, lab: Lab, told: EventEmitter, chosen: Sequence[Probe] | None = None) -> None:
+    def __init__(self, *, lab: Lab, emitter: EventEmitter, chosen: Sequence[Probe] | None = None) -> None:
         self._lab = lab
-        self._told = told
+        self._emitter = emitter
         self._all = probes()
         self._probes = self._all if chosen is None else tuple(chosen)
 
     async def run(self) -> None:
         """Tell what the probes observe; whoever was probed has no worker afterwards."""
-        began = self._told.begin(Stage.PROBE)
+        began = self._emitter.begin(Stage.PROBE)
         beside = [probe for probe in self._probes if is_apart(probe) and self._lab.process_pool.interpreted]
         asked = [asyncio.create_task(self._ask_apart(probe)) for probe in beside]
         try:
@@ -46,12 +46,12 @@ class ProbingStage:
         for probe in self._all:
             if name_of(probe) not in map(name_of, self._probes):
                 why = "probe not selected"
-                self._told.report(
+                self._emitter.report(
                     LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.NOT_ASKED, why=why)
                 )
         if self._probes:
-            self._lab.session.vacate()  # awaited when the run has ended, so that this stage ends at once
-        self._told.end(Stage.PROBE, began)
+            self._lab.session.close_slots()  # awaited when the run has ended, so that this stage ends at once
+        self._emitter.end(Stage.PROBE, began)
 
     async def _ask_apart(self, probe: Probe) -> None:
         session = self._lab.session.another()
@@ -75,9 +75,9 @@ class ProbingStage:
                 observed = [report]
         for observation in observed:
             if isinstance(observation, LayerReport):
-                self._told.report(observation)
+                self._emitter.report(observation)
             else:
-                self._told.find(observation)
+                self._emitter.find(observation)
 
 
 def _failures(lab: Lab) -> int:

@@ -46,7 +46,7 @@ class Porting:
         self._clock = asyncio.get_running_loop().time
         self._started = self._clock() - after_s
         self._profile = Profile(self._clock, started=self._started)
-        self._told: asyncio.Queue[events.Event | None] = asyncio.Queue()
+        self._events: asyncio.Queue[events.Event | None] = asyncio.Queue()
         self._kernels = 0
         self._sessions = tuple(
             CandidateSession(
@@ -59,7 +59,7 @@ class Porting:
         """All events, in order.  Ends early, with the compilers killed, when `cancelled` is set."""
         working = asyncio.create_task(self._work(cancelled))
         try:
-            while (event := await self._told.get()) is not None:
+            while (event := await self._events.get()) is not None:
                 yield event
             await working
         finally:
@@ -67,7 +67,7 @@ class Porting:
             await asyncio.gather(working, return_exceptions=True)
 
     async def _work(self, cancelled: asyncio.Event) -> None:
-        self._told.put_nowait(
+        self._events.put_nowait(
             events.PortingStarted(at_s=self._now(), targets=self._targets, launches=len(self._launches))
         )
         compiling = asyncio.create_task(self._compile_all())
@@ -85,8 +85,8 @@ class Porting:
                 task.cancel()
             await asyncio.gather(compiling, asked, return_exceptions=True)
             await asyncio.shield(asyncio.create_task(self._clean_up()))
-            self._told.put_nowait(events.PortingFinished(at_s=self._now(), outcome=outcome, message=message))
-            self._told.put_nowait(None)
+            self._events.put_nowait(events.PortingFinished(at_s=self._now(), outcome=outcome, message=message))
+            self._events.put_nowait(None)
 
     async def _compile_all(self) -> None:
         """Compile for every target first; machine code is printed once nobody waits for an answer any more."""
@@ -113,7 +113,7 @@ class Porting:
         def tell(number: int, _: int, kernel: CompiledKernel) -> None:
             self._kernels = before + number
             total = len(self._targets) * len(self._launches)
-            self._told.put_nowait(
+            self._events.put_nowait(
                 events.KernelPorted(at_s=self._now(), number=self._kernels, total=total, kernel=kernel)
             )
 
@@ -121,7 +121,9 @@ class Porting:
 
     def _disassembled_after(self, before: int) -> Callable[[int, Artefact], None]:
         def tell(number: int, artefact: Artefact) -> None:
-            self._told.put_nowait(events.PortDisassembled(at_s=self._now(), number=before + number, artefact=artefact))
+            self._events.put_nowait(
+                events.PortDisassembled(at_s=self._now(), number=before + number, artefact=artefact)
+            )
 
         return tell
 

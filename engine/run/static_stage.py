@@ -15,19 +15,19 @@ from engine.static.checks import checks
 from engine.verdict.decide import Stop, refusal
 
 
-async def read_and_refuse(parsed: Parsed, *, plan: Plan, told: EventEmitter) -> Stop | None:
+async def read_and_refuse(parsed: Parsed, *, plan: Plan, emitter: EventEmitter) -> Stop | None:
     """Tell every finding; why the file is not run, or None where it is."""
-    began = told.begin(Stage.STATIC)
+    began = emitter.begin(Stage.STATIC)
     read = await read_parsed(parsed)
     found, broken = read.findings, read.breaches
     for finding in (*found, *(breach.finding for breach in broken if breach.finding not in found)):
-        told.find(finding)
-    told.report(_report(found))
+        emitter.find(finding)
+    emitter.report(_report(found))
     stop = refusal(plan.policy, broken)
     if stop is None:
-        told.end(Stage.STATIC, began)
+        emitter.end(Stage.STATIC, began)
     else:
-        told.end(Stage.STATIC, began, stop.outcome, stop.message, stop.location)
+        emitter.end(Stage.STATIC, began, stop.outcome, stop.message, stop.location)
     return stop
 
 

@@ -41,7 +41,7 @@ class TimingStage:
         metrology: Metrology,
         profile: Profile,
         clock: Callable[[], float],
-        told: EventEmitter,
+        emitter: EventEmitter,
         launches: Callable[[str], tuple[Launch, ...]],
         own: frozenset[str] = frozenset(),
     ) -> None:
@@ -54,11 +54,11 @@ class TimingStage:
         self._metrology = metrology
         self._profile = profile
         self._clock = clock
-        self._told = told
+        self._emitter = emitter
         self._launches = launches
         self._own = own
         self._number = 0
-        self._judged_s = told.now()
+        self._judged_s = emitter.now()
         self._outcome = Outcome.PASS
         self._message = ""
         self._timed_cases: list[CaseBenchmark] = []
@@ -67,32 +67,32 @@ class TimingStage:
         """Wait for the device, then time every case; what could not be measured is said."""
         async with contextlib.AsyncExitStack() as held:
             try:
-                await held.enter_async_context(self._metrology.alone(self._told.awaited))
+                await held.enter_async_context(self._metrology.alone(self._emitter.awaited))
             except UnsupportedError as error:
-                self._told.note("device_lock", f"others may use the device while it is measured: {error}")
+                self._emitter.note("device_lock", f"others may use the device while it is measured: {error}")
             await self._timed()
 
     async def _timed(self) -> None:
         with self._profile.span("settle"):
             await self._process_pool.worker.settle()
             await self._process_pool.compiler.settle()
-        began = self._told.begin(Stage.BENCHMARK, len(self._plan.cases))
+        began = self._emitter.begin(Stage.BENCHMARK, len(self._plan.cases))
         bench = Bench(
             self._plan, self._problem, candidate=self._session, other=await self._loaded_other(),
             judge=self._process_pool.ask_judge, clock=self._clock, rng=random.Random(secrets.randbits(64)),
             device=self._device, state=self._metrology.state, peaks=self._metrology.peaks,
             stored=self._metrology.stored(self._problem.name, self._plan.cache.value),
-            free_bytes=self._metrology.free_bytes(), on_case=self._case, on_finding=self._told.find,
+            free_bytes=self._metrology.free_bytes(), on_case=self._case, on_finding=self._emitter.find,
             on_work=self._profile.note, launches=self._launches, own=self._own,
             reload=lambda: _reload(self._session), reload_other=lambda: _reload(self._other), end_s=self._end_s,
         )  # fmt: skip
         await bench.run()
         if summaries := bench.summaries():
-            self._told.tell(events.BenchmarkSummarised(at_s=self._told.now(), summaries=summaries))
-        self._told.report(_report(self._timed_cases))
+            self._emitter.tell(events.BenchmarkSummarised(at_s=self._emitter.now(), summaries=summaries))
+        self._emitter.report(_report(self._timed_cases))
         if bench.left_out:
-            self._told.report(left_out_report(len(bench.left_out), planned=len(self._plan.cases)))
-        self._told.end(Stage.BENCHMARK, began, self._outcome, self._message)
+            self._emitter.report(left_out_report(len(bench.left_out), planned=len(self._plan.cases)))
+        self._emitter.end(Stage.BENCHMARK, began, self._outcome, self._message)
 
     @property
     def stop(self) -> Stop | None:
@@ -106,7 +106,7 @@ class TimingStage:
         """When timing should end, by the clock: the probes that follow take about as long as judging did."""
         if self._plan.ends_s is None:
             return math.inf
-        return self._clock() - self._told.now() + self._plan.ends_s - self._judged_s
+        return self._clock() - self._emitter.now() + self._plan.ends_s - self._judged_s
 
     async def _loaded_other(self) -> CandidateSession | None:
         if self._other is None:
@@ -114,9 +114,9 @@ class TimingStage:
         try:
             await self._other.load()
         except (LoadError, EngineError) as error:
-            self._told.note("compare", f"the other candidate could not be loaded: {error}")
+            self._emitter.note("compare", f"the other candidate could not be loaded: {error}")
             return None
-        self._told.tell(events.OtherLoaded(at_s=self._told.now(), digest=self._other.digest))
+        self._emitter.tell(events.OtherLoaded(at_s=self._emitter.now(), digest=self._other.digest))
         return self._other
 
     def _case(self, benchmark: CaseBenchmark) -> None:
@@ -126,9 +126,9 @@ class TimingStage:
             self._outcome, self._message = benchmark.outcome, f"timing {benchmark.case}: {benchmark.message}"
         if benchmark.outcome is Outcome.PASS:
             self._metrology.keep(self._problem.name, benchmark)
-        self._told.tell(
+        self._emitter.tell(
             events.CaseBenchmarked(
-                at_s=self._told.now(), number=self._number, total=len(self._plan.cases), benchmark=benchmark
+                at_s=self._emitter.now(), number=self._number, total=len(self._plan.cases), benchmark=benchmark
             )
         )
 

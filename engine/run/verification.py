@@ -158,8 +158,8 @@ class Verifier:
     async def end(self, judging: Judging) -> CaseResult:
         """The result of a case that was begun; to be waited for before that of the next."""
         if judging.taken is not None:
-            conclude = protocol.Conclude(id=protocol.new_id(), taken=judging.taken, ends=True)
-            judging.stop = await self._compare(judging, conclude)
+            compare_snapshot = protocol.CompareSnapshot(id=protocol.new_id(), taken=judging.taken, ends=True)
+            judging.stop = await self._compare(judging, compare_snapshot)
         should_repeat = self._plan.problem.determinism.has_one_answer
         if should_repeat and not judging.repeated and not judging.is_wrong and judging.stop is None:
             message = "two calls on the same input differ in bits, both within tolerance"
@@ -285,7 +285,7 @@ class Verifier:
         self, judging: Judging, command: protocol.Call, called: protocol.Called, following: _Call | None
     ) -> Stop | None:
         """Have what a call left copied, to be compared beside the call that follows."""
-        take = protocol.Take(
+        take = protocol.TakeSnapshot(
             id=protocol.new_id(),
             outputs=command.outputs,
             max_output_bytes=command.max_output_bytes,
@@ -299,8 +299,8 @@ class Verifier:
         if following is None:
             judging.taken = take.id
         else:
-            conclude = protocol.Conclude(id=protocol.new_id(), taken=take.id, ends=False)
-            judging.comparing = asyncio.create_task(self._compare(judging, conclude))
+            compare_snapshot = protocol.CompareSnapshot(id=protocol.new_id(), taken=take.id, ends=False)
+            judging.comparing = asyncio.create_task(self._compare(judging, compare_snapshot))
         return None
 
     async def _compared(self, judging: Judging) -> Stop | None:
@@ -312,7 +312,7 @@ class Verifier:
             judging.stop, judging.failed = stop, None
         return stop
 
-    async def _compare(self, judging: Judging, command: protocol.Compare | protocol.Conclude) -> Stop | None:
+    async def _compare(self, judging: Judging, command: protocol.Compare | protocol.CompareSnapshot) -> Stop | None:
         compared = await self._ask_judge(command, "compare")
         if not isinstance(compared, protocol.Compared):
             return outcome_mapping.of_trusted(compared, "while outputs were compared")

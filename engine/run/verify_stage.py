@@ -25,14 +25,14 @@ class VerifyingStage:
         cases: Sequence[Case],
         verifier: Verifier,
         session: CandidateSession,
-        told: EventEmitter,
+        emitter: EventEmitter,
         next_of: Callable[[Sequence[Case]], Awaitable[Case]] | None,
         results: list[CaseResult],
     ) -> None:
         self._cases = tuple(cases)
         self._verifier = verifier
         self._session = session
-        self._told = told
+        self._emitter = emitter
         self._next_of = next_of
         self._results = results
         self._deaths = 0
@@ -74,7 +74,7 @@ class VerifyingStage:
             return None
         self._results.append(result)
         number, total = len(self._results), len(self._cases)
-        self._told.tell(events.CaseFinished(at_s=self._told.now(), number=number, total=total, result=result))
+        self._emitter.tell(events.CaseFinished(at_s=self._emitter.now(), number=number, total=total, result=result))
         self._tell_tier(result.tier)
         self._deaths += result.outcome in _FATAL
         if result.outcome is Outcome.TAMPERED or result.outcome is Outcome.ENGINE_ERROR:
@@ -90,7 +90,9 @@ class VerifyingStage:
         judged = [result.outcome for result in self._results if result.tier is tier]
         if len(judged) == sum(case.tier is tier for case in self._cases):
             passed = judged.count(Outcome.PASS)
-            self._told.tell(events.TierFinished(at_s=self._told.now(), tier=tier, passed=passed, total=len(judged)))
+            self._emitter.tell(
+                events.TierFinished(at_s=self._emitter.now(), tier=tier, passed=passed, total=len(judged))
+            )
 
     def _is_to_be_repeated(self, judging: Judging, result: CaseResult) -> bool:
         """Whether this says nothing of the candidate, for the first time: a process of ours failed, or was killed."""

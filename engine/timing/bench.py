@@ -257,7 +257,7 @@ class Bench:
                 continue
             if not party.dead:
                 try:
-                    await party.side.ask(protocol.Vacate(id=protocol.new_id()), deadline_s=_TIDY_S)
+                    await party.side.ask(protocol.CloseSlots(id=protocol.new_id()), deadline_s=_TIDY_S)
                 except EngineError as error:
                     await party.side.clear()
                     party.dead = True
@@ -266,7 +266,7 @@ class Bench:
             if party.dead:
                 seat.side = None
         with contextlib.suppress(EngineError):  # a judge that has died has nothing arranged
-            await self._exchange.judge_quietly(protocol.Disband(id=protocol.new_id()))
+            await self._exchange.judge_quietly(protocol.FreeSlots(id=protocol.new_id()))
         return stop
 
 

@@ -66,10 +66,10 @@ class WorkerParty:
         self._deadline_s = deadline_s
         self._longest_s: float | None = None
 
-    async def occupy(self, case: str, arranged: protocol.Arranged) -> None:
+    async def open_slots(self, case: str, arranged: protocol.Arranged) -> None:
         """View the slots."""
         layout = arranged.layouts[self._block]
-        command = protocol.Occupy(
+        command = protocol.OpenSlots(
             id=protocol.new_id(), case=case, arguments=arranged.arguments, layout=layout, tuning_s=self._tuning_s
         )
         await self._ask(command, protocol.Done, "while opening the slots")

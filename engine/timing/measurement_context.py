@@ -141,7 +141,7 @@ def _refuse_company(state: DeviceState) -> None:
 
 def _why_not_sure(before: DeviceState, after: DeviceState) -> str:
     """Why nobody knows whether we were alone; "" where the driver names no others, or saw nothing run before us."""
-    untold = [state for state in (before, after) if state.other_processes is None]
-    if not untold or before.utilisation_percent == 0:
+    unknown = [state for state in (before, after) if state.other_processes is None]
+    if not unknown or before.utilisation_percent == 0:
         return ""
-    return untold[0].why_untold(OTHER_PROCESSES)
+    return unknown[0].why_unknown(OTHER_PROCESSES)

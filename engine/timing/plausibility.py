@@ -183,19 +183,19 @@ def contention(case: str, before: DeviceState | None, after: DeviceState | None)
         return (_finding("contention", Severity.NOTE, message, case),)
     found: list[Finding] = []
     others = sorted({*(before.other_processes or ()), *(after.other_processes or ())})
-    untold = next((state for state in (before, after) if state.other_processes is None), None)
+    unknown = next((state for state in (before, after) if state.other_processes is None), None)
     if others:
         message = f"other processes use the device: {', '.join(map(str, others))}; stop them and measure again"
         found.append(_finding("contention", Severity.HINT, message, case))
-    elif untold is not None:
-        message = f"contention was not checked: {untold.why_untold(OTHER_PROCESSES)}"
+    elif unknown is not None:
+        message = f"contention was not checked: {unknown.why_unknown(OTHER_PROCESSES)}"
         found.append(_finding("contention", Severity.NOTE, message, case))
     reasons = sorted({*(before.throttled_by or ()), *(after.throttled_by or ())})
-    untold = next((state for state in (before, after) if state.throttled_by is None), None)
+    unknown = next((state for state in (before, after) if state.throttled_by is None), None)
     if reasons:
         found.append(_finding("throttled", Severity.NOTE, f"clocks are held down by {', '.join(reasons)}", case))
-    elif untold is not None:
-        message = f"whether clocks are held down was not checked: {untold.why_untold(THROTTLING)}"
+    elif unknown is not None:
+        message = f"whether clocks are held down was not checked: {unknown.why_unknown(THROTTLING)}"
         found.append(_finding("throttled", Severity.NOTE, message, case))
     if (moved := _moved_clock(case, before.sm_clock_mhz, after.sm_clock_mhz)) is not None:
         found.append(moved)

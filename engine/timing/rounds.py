@@ -159,7 +159,7 @@ async def _get_ready(party: Party, case: str, arranged: protocol.Arranged) -> No
     if isinstance(party, BaselineParty):
         await party.prepare()
     elif isinstance(party, WorkerParty):
-        await party.occupy(case, arranged)
+        await party.open_slots(case, arranged)
 
 
 async def _capture(party: Party, slots: tuple[int, ...]) -> None:

@@ -84,10 +84,10 @@ def variants(source: bytes, values_by_name: Mapping[str, Sequence[int]]) -> tupl
         UsageError: there is no such knob, no value for one, or there would be too many variants.
         SyntaxError: the file is no Python.
     """
-    knob_by_name = {tunable.name: tunable for tunable in tunables_of(source)}
+    tunable_by_name = {tunable.name: tunable for tunable in tunables_of(source)}
     for name, values in values_by_name.items():
-        if name not in knob_by_name:
-            known = ", ".join(knob_by_name) or "none"
+        if name not in tunable_by_name:
+            known = ", ".join(tunable_by_name) or "none"
             raise UsageError(
                 f"{name!r} cannot be turned: it is no module-level constant, and no launch takes it as a whole "
                 f"number; this file has {known}"
@@ -101,9 +101,9 @@ def variants(source: bytes, values_by_name: Mapping[str, Sequence[int]]) -> tupl
     for combination in itertools.product(*distinct):
         chosen = dict(zip(values_by_name, combination, strict=True))
         edits = [
-            (place, _text(knob_by_name[name], value))
+            (place, _text(tunable_by_name[name], value))
             for name, value in chosen.items()
-            for place in knob_by_name[name].places
+            for place in tunable_by_name[name].places
         ]
         name = " ".join(f"{name}={value}" for name, value in chosen.items())
         made.append(Variant(name=name, source=_edited(source, edits)))

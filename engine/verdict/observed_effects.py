@@ -62,22 +62,22 @@ _ADDRESSING = frozenset(
 """Arithmetic that makes addresses of indices: on whole numbers it makes no answer that has fractions."""
 _QUESTIONS = 8  # times all inputs and outputs: more than any mask has
 _TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
-_FILES = frozenset({protocol.DeedKind.FILE_READ, protocol.DeedKind.FILE_WRITTEN})
+_FILES = frozenset({protocol.ActionKind.FILE_READ, protocol.ActionKind.FILE_WRITTEN})
 _TOOLS = re.compile(
     r"subprocess (?:\S*/)?(?:nvidia-smi|rocm-smi|rocminfo|ldconfig|lscpu|uname|nvcc|ptxas|gcc|cc|ld|objdump)(?: .*)?"
 )
-_DEEDS = {
-    protocol.DeedKind.SOCKET: (Severity.SUSPECT, "used sockets"),
-    protocol.DeedKind.PROCESS: (Severity.SUSPECT, "started or signalled processes"),
-    protocol.DeedKind.FRAMES: (Severity.SUSPECT, "inspected the caller's frames"),
-    protocol.DeedKind.OBJECTS: (Severity.SUSPECT, "searched all live objects"),
-    protocol.DeedKind.HOST_CODE: (Severity.SUSPECT, "kernels call Python, which no device can run"),
-    protocol.DeedKind.EXEC: (Severity.HINT, "executed code generated at run time"),
-    protocol.DeedKind.LIBRARY: (Severity.HINT, "opened native libraries"),
-    protocol.DeedKind.MEMORY: (Severity.HINT, "read memory by address"),
-    protocol.DeedKind.FILE_READ: (Severity.HINT, "read files outside its own folder"),
-    protocol.DeedKind.FILE_WRITTEN: (Severity.HINT, "wrote files outside its own folder"),
-    protocol.DeedKind.IMPORT: (Severity.NOTE, "imported libraries that compute"),
+_ACTION_WORDS = {
+    protocol.ActionKind.SOCKET: (Severity.SUSPECT, "used sockets"),
+    protocol.ActionKind.PROCESS: (Severity.SUSPECT, "started or signalled processes"),
+    protocol.ActionKind.FRAMES: (Severity.SUSPECT, "inspected the caller's frames"),
+    protocol.ActionKind.OBJECTS: (Severity.SUSPECT, "searched all live objects"),
+    protocol.ActionKind.HOST_CODE: (Severity.SUSPECT, "kernels call Python, which no device can run"),
+    protocol.ActionKind.EXEC: (Severity.HINT, "executed code generated at run time"),
+    protocol.ActionKind.LIBRARY: (Severity.HINT, "opened native libraries"),
+    protocol.ActionKind.MEMORY: (Severity.HINT, "read memory by address"),
+    protocol.ActionKind.FILE_READ: (Severity.HINT, "read files outside its own folder"),
+    protocol.ActionKind.FILE_WRITTEN: (Severity.HINT, "wrote files outside its own folder"),
+    protocol.ActionKind.IMPORT: (Severity.NOTE, "imported libraries that compute"),
 }
 _CHANGES = {
     protocol.ChangeKind.FUNCTION: (Severity.SUSPECT, "replaced functions of other modules"),
@@ -106,7 +106,7 @@ def findings(problem: Problem, results: Iterable[CaseResult], observed: protocol
     """What the reply says of a candidate that was judged with these results."""
     may_copy = FrameworkWork.COPIES in problem.framework
     yield from _of_operators(_weights(problem, results), observed.operators, may_copy=may_copy)
-    yield from _of_deeds(observed.deeds)
+    yield from _of_actions(observed.actions)
     yield from _of_changes(observed.changes)
 
 
@@ -116,11 +116,11 @@ def facts(observed: protocol.Observed) -> tuple[Fact, ...]:
     for operator in observed.operators:
         uses[operator.kind.value] += operator.uses
     used = ", ".join(f"{count} {kind}" for kind, count in uses.most_common())
-    deeds = Counter(deed.kind.value.replace("_", " ") for deed in observed.deeds)
+    actions = Counter(action.kind.value.replace("_", " ") for action in observed.actions)
     changes = Counter(change.kind.value.replace("_", " ") for change in observed.changes)
     return (
         Fact(name="operators of torch", value=used or "none in the recorded calls"),
-        Fact(name="side effects", value=", ".join(f"{count} {kind}" for kind, count in deeds.items()) or "none"),
+        Fact(name="side effects", value=", ".join(f"{count} {kind}" for kind, count in actions.items()) or "none"),
         Fact(
             name="state left changed",
             value=", ".join(f"{count} {kind}" for kind, count in changes.items()) or "nothing",
@@ -273,11 +273,11 @@ def _uses(seen: Sequence[protocol.OperatorSeen]) -> str:
     return f"{_listed(parts, '; ')} ({len({one.case for one in seen})} cases)"
 
 
-def _of_deeds(deeds: Sequence[protocol.DeedSeen]) -> Iterator[Finding]:
-    groups: dict[tuple[Severity, str], list[protocol.DeedSeen]] = {}
-    for deed in deeds:
-        severity, what = _DEEDS[deed.kind]
-        groups.setdefault((_severity(deed, severity), what), []).append(deed)
+def _of_actions(actions: Sequence[protocol.ActionSeen]) -> Iterator[Finding]:
+    groups: dict[tuple[Severity, str], list[protocol.ActionSeen]] = {}
+    for action in actions:
+        severity, what = _ACTION_WORDS[action.kind]
+        groups.setdefault((_severity(action, severity), what), []).append(action)
     for (severity, what), group in groups.items():
         parts = [f"{_plain(one.detail)} {'while loading' if one.loading else _count(one.times)}" for one in group]
         line = next((one.line for one in group if one.line is not None), None)
@@ -289,18 +289,18 @@ def _of_deeds(deeds: Sequence[protocol.DeedSeen]) -> Iterator[Finding]:
         )
 
 
-def _severity(deed: protocol.DeedSeen, usual: Severity) -> Severity:
-    if deed.kind is protocol.DeedKind.PROCESS and _TOOLS.fullmatch(deed.detail):
+def _severity(action: protocol.ActionSeen, usual: Severity) -> Severity:
+    if action.kind is protocol.ActionKind.PROCESS and _TOOLS.fullmatch(action.detail):
         return Severity.NOTE  # asking which device is there
-    if deed.kind is protocol.DeedKind.LIBRARY and _computes(deed.detail):
+    if action.kind is protocol.ActionKind.LIBRARY and _computes(action.detail):
         return Severity.SUSPECT
-    if deed.kind is protocol.DeedKind.FILE_WRITTEN and deed.detail.startswith("in the compiler's cache"):
+    if action.kind is protocol.ActionKind.FILE_WRITTEN and action.detail.startswith("in the compiler's cache"):
         return Severity.SUSPECT
-    if deed.kind is protocol.DeedKind.LIBRARY and _TAMPERING.fullmatch(deed.detail):
+    if action.kind is protocol.ActionKind.LIBRARY and _TAMPERING.fullmatch(action.detail):
         return Severity.SUSPECT  # memory of others, code that is written to, a cache that is set aside
-    if deed.kind is protocol.DeedKind.FILE_READ and deed.detail.startswith("/proc/"):
+    if action.kind is protocol.ActionKind.FILE_READ and action.detail.startswith("/proc/"):
         return Severity.SUSPECT
-    if deed.kind in _FILES and f"{deed.detail}/".startswith("/dev/shm/"):
+    if action.kind in _FILES and f"{action.detail}/".startswith("/dev/shm/"):
         return Severity.SUSPECT  # where processes leave what others are to find
     return usual
 

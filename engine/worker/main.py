@@ -39,12 +39,12 @@ from engine.worker.monitor.host_code import HostCode
 from engine.worker.monitor.memory_tracker import MemoryTracker
 from engine.worker.monitor.observer import Observer
 from engine.worker.monitor.own_kernels import OwnKernels
-from engine.worker.monitor.race_witness import Meetings
-from engine.worker.monitor.recent_outputs import Recalls
+from engine.worker.monitor.race_witness import RaceDetector
+from engine.worker.monitor.recent_outputs import OutputRepeater
 from engine.worker.timing import Stopwatch
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
-from engine.worker.triton_interpreter.program_order import Disorder
+from engine.worker.triton_interpreter.program_order import ProgramOrder
 
 _WARM_DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.int64)
 _WARM_ELEMENTS, _WARM_PLACE_BYTES = 64, 1 << 13
@@ -82,8 +82,8 @@ class _Worker:
         self._limits_reading = limits_reading
         self._book = LaunchBook()
         self._withholding = Withholding()
-        self._disorder = Disorder(device)
-        self._meetings = Meetings()
+        self._program_order = ProgramOrder(device)
+        self._race_detector = RaceDetector()
         self._provenance = MemoryTracker()
         self._host_code = HostCode()
         semaphores.install()
@@ -95,10 +95,12 @@ class _Worker:
             self._launches = Launches(
                 book=self._book,
                 withholding=self._withholding,
-                disorder=self._disorder,
+                program_order=self._program_order,
                 provenance=self._provenance,
                 gpu_need=self._gpu_need,
-                interpreter=Interpreter(disorder=self._disorder, meetings=self._meetings, host_code=self._host_code),
+                interpreter=Interpreter(
+                    program_order=self._program_order, race_detector=self._race_detector, host_code=self._host_code
+                ),
             )
             self._launches.install()
             self._gpu_need.install()
@@ -114,9 +116,9 @@ class _Worker:
         self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
         self._filename = ""
         self._memory = CallMemory(device)
-        self._recalls = Recalls(self._memory)
+        self._output_repeater = OutputRepeater(self._memory)
         self._observer = Observer(device, self._provenance, self._host_code)
-        self._rehearsal: DryRun | None = None
+        self._dry_run: DryRun | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry)
         self._own_kernels = OwnKernels()
         self._tape = Tape(self._stopwatch.instruments, self._own_kernels)
@@ -139,7 +141,7 @@ class _Worker:
             failed = failures.failure(command.id, error, self._filename)
             return msgspec.structs.replace(
                 failed,
-                launches=self._book.take_untold(),
+                launches=self._book.take_unreported(),
                 ledger=self._withholding.take_ledger(),
                 executed=self._launches.reports.executed() if self._launches is not None else None,
                 broken=is_lost(self._device),
@@ -147,28 +149,28 @@ class _Worker:
 
     def _carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         match command:
-            case protocol.Borrow():
+            case protocol.OpenMemory():
                 self._memory.block(command.handle, command.block_bytes)
                 return protocol.Done(id=command.id)
             case protocol.Load():
                 return self._load(command)
             case protocol.Call():
                 return self._call(command)
-            case protocol.Recall():
-                return self._recall(command)
+            case protocol.RepeatOutputs():
+                return self._repeat_outputs(command)
             case protocol.Record():
                 return self._record(command)
             case protocol.Observe():
                 return self._observer.observed(command.id)
-            case protocol.Rehearse():
-                self._rehearsal = self._rehearsal or DryRun(self._device, self._tuning or Tuning())
-                return self._rehearsal.call(self._loaded_entry(), command)
-            case protocol.Occupy():
+            case protocol.RunDry():
+                self._dry_run = self._dry_run or DryRun(self._device, self._tuning or Tuning())
+                return self._dry_run.call(self._loaded_entry(), command)
+            case protocol.OpenSlots():
                 if self._tuning is not None and self._recorder is not None:
                     self._tuning.in_earnest(command.tuning_s)
                     self._recorder.turn(on=False)
                 return self._stopwatch.carry_out(command)
-            case protocol.Fetch() | protocol.TimeCalls() | protocol.Collect() | protocol.Vacate():
+            case protocol.Fetch() | protocol.TimeCalls() | protocol.Collect() | protocol.CloseSlots():
                 reply = self._stopwatch.carry_out(command)
                 note = self._tuning.note if self._tuning is not None else ""
                 if note and isinstance(reply, protocol.Timed):
@@ -183,8 +185,8 @@ class _Worker:
             self._launches.watch(command.path)
             self._launches.specialise_for(command.target)
             self._gpu_need.watch(command.path)
-        if command.shelves:
-            published.read_from(_warm_cache(), *map(Path, command.shelves))
+        if command.cache_folders:
+            published.read_from(_warm_cache(), *map(Path, command.cache_folders))
         folder = Path(command.folder) if command.folder is not None else None
         path = Path(command.path)
         self._own_kernels.belong_to(path.parent, *([folder] if folder is not None else []))
@@ -212,15 +214,15 @@ class _Worker:
         arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
         values = [tensors.value_of(spec, storages) for spec in command.arguments]
         edges = GuardZones(command.poison, self._device) if self._has_edges(command) else None
-        is_plain = command.withhold is None and command.disorder is None
+        is_plain = command.withhold is None and command.program_order is None
         has_work = all(tensor.numel() for value in values for tensor in tensors.tensors_in(value))
         started = time.perf_counter()
         with (
             self._gpu_need.looking_into(
                 lambda: _called_on_copies(entry, command, storages), launches=is_plain and has_work
             ),
-            self._disorder.during(command.disorder),
-            self._meetings.during(command.disorder),
+            self._program_order.during(command.program_order),
+            self._race_detector.during(command.program_order),
             self._withholding.during(command.withhold),
             edges or contextlib.nullcontext(),
             Poison(command.poison),
@@ -229,7 +231,7 @@ class _Worker:
             returned = entry(*arguments)
             self._observer.handed_over((*values_of(returned), *arguments))
             # Before any waiting: work on a stream that the current one does not wait for is not in what is copied.
-            handed_back = self._recalls.hand_back(command, values, returned)
+            handed_back = self._output_repeater.hand_back(command, values, returned)
         self._wait_for_device()
         elapsed_s = time.perf_counter() - started
         if edges is not None:
@@ -238,25 +240,25 @@ class _Worker:
         return protocol.Called(
             id=command.id,
             returned=handed_back,
-            launches=self._book.take_untold(),
+            launches=self._book.take_unreported(),
             elapsed_s=elapsed_s,
             ledger=self._withholding.take_ledger(),
-            disordered=self._disorder.launches,
-            meeting=self._meetings.first or (self._launches.reports.meeting if self._launches is not None else None),
+            reordered=self._program_order.launches,
+            race=self._race_detector.first or (self._launches.reports.race if self._launches is not None else None),
             executed=self._launches.reports.executed() if self._launches is not None else None,
         )
 
     def _has_edges(self, command: protocol.Call) -> bool:
         """Whether stores past the end are looked for: where no interpreter does, and nothing is withheld."""
-        return self._device.type == "cuda" and command.withhold is None and command.disorder is None
+        return self._device.type == "cuda" and command.withhold is None and command.program_order is None
 
-    def _recall(self, command: protocol.Recall) -> protocol.Recalled:
+    def _repeat_outputs(self, command: protocol.RepeatOutputs) -> protocol.OutputsRepeated:
         self._wait_for_device()
         for _ in range(_PARTS if command.pause_s else 0):
             _sleep(command.pause_s / _PARTS)
-        returned = self._recalls.again()
+        returned = self._output_repeater.again()
         self._wait_for_device()
-        return protocol.Recalled(id=command.id, returned=returned)
+        return protocol.OutputsRepeated(id=command.id, returned=returned)
 
     def _wait_for_device(self) -> None:
         if self._device.type == "cuda":

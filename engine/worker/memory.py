@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from engine import protocol
-from engine.clock.safe_torch import Base, unheard
+from engine.clock.safe_torch import Base, without_modes
 from engine.devices.hardware.device_memory import alone, open_block
 from engine.protocol import tensors
 
@@ -146,7 +146,7 @@ def is_plain_tensor(value: object) -> bool:
 
 def _copy_one(value: torch.Tensor, place: torch.Tensor, offset: int, size: int) -> int:
     """Copy one tensor; an activity for that, and one for each lazy sign or conjugate."""
-    with unheard():
+    with without_modes():
         room = Base.view(Base.view(Base.narrow(place, 0, offset, size), value.dtype), value.shape)
         Base.copy_(room, Base.resolve_neg(Base.resolve_conj(Base.detach(value))))
         return 1 + Base.is_conj(value) + Base.is_neg(value) + Base.numel(value) // SPLIT_ELEMENTS
@@ -170,7 +170,7 @@ def _write_out(
                 specs.append(protocol.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
                 continue
             # By the base class: a tensor may have methods of its own, which would work when they are called here.
-            with unheard():
+            with without_modes():
                 content = Base.contiguous(Base.resolve_neg(Base.resolve_conj(Base.cpu(Base.detach(value)))))
                 size = _size_bytes(content)
                 if offset + size > most_bytes:

@@ -20,7 +20,7 @@ import torch
 from engine import protocol
 from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments, instruments_of
-from engine.clock.safe_torch import Base, unheard
+from engine.clock.safe_torch import Base, without_modes
 from engine.devices.hardware.device_memory import alone
 from engine.errors import UnsupportedError
 from engine.model import CacheState
@@ -84,27 +84,27 @@ class Stopwatch:
 
     def carry_out(
         self,
-        command: protocol.Occupy | protocol.Fetch | protocol.TimeCalls | protocol.Collect | protocol.Vacate,
+        command: protocol.OpenSlots | protocol.Fetch | protocol.TimeCalls | protocol.Collect | protocol.CloseSlots,
     ) -> protocol.AnyReply:
         """Carry out one command; whatever the entry raises is raised."""
         try:
             match command:
-                case protocol.Occupy():
-                    return self._occupy(command)
+                case protocol.OpenSlots():
+                    return self._open_slots(command)
                 case protocol.Fetch():
                     return self._fetch(command)
                 case protocol.TimeCalls():
                     return self._time(command)
                 case protocol.Collect():
                     return self._collect(command)
-                case protocol.Vacate():
-                    self._vacate()
+                case protocol.CloseSlots():
+                    self._close_slots()
                     return protocol.Done(id=command.id)
         except UnsupportedError as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
 
-    def _occupy(self, command: protocol.Occupy) -> protocol.AnyReply:
-        self._vacate()
+    def _open_slots(self, command: protocol.OpenSlots) -> protocol.AnyReply:
+        self._close_slots()
         if self._instruments is None:
             self._instruments = instruments_of(self._device)
         layout = command.layout
@@ -228,7 +228,7 @@ class Stopwatch:
         self._instruments.synchronise()
         return protocol.Timed(id=command.id, returned=returned, shared_outputs=shared)
 
-    def _vacate(self) -> None:
+    def _close_slots(self) -> None:
         if self._calls is not None:
             self._calls.forget()
         self._calls, self._slots, self._last, self._captured = None, (), (), ()
@@ -259,7 +259,7 @@ def _slot(
 
 def _copy(there: torch.Tensor, here: torch.Tensor) -> int:
     """Copy all of `there`; how many activities that may be on the device."""
-    with unheard():
+    with without_modes():
         Base.copy_(here, there)
         return 1 + Base.numel(here) // SPLIT_ELEMENTS
 

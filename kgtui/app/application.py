@@ -120,15 +120,15 @@ class WorkbenchApp(TerminalApp):
         self._service = EngineService(past=self.past, audience=self, say=partial(self._set_trouble, "engine"))
         self._serving: Worker[None] | None = None
         self._tuning: Tuning | None = None
-        self.wishes = Appearance(self, settings.preferences)
-        self._attention = Notifications(self, preferences=lambda: self.wishes.preferences, clock=clock)
+        self.appearance = Appearance(self, settings.preferences)
+        self._run_notifications = Notifications(self, preferences=lambda: self.appearance.preferences, clock=clock)
 
     # The first second
 
     async def on_mount(self) -> None:  # type: ignore[override]  # Textual waits for either kind of handler
         """Paint first; everything slow begins after that."""
-        self.wishes.dress()
-        self._attention.begin()
+        self.appearance.apply()
+        self._run_notifications.begin()
         await self._navigation.fetch("workbench" if self._start is not None else "operators")
         if self._start is not None:
             self.open_file(self._start.problem, self._start.path)
@@ -173,7 +173,7 @@ class WorkbenchApp(TerminalApp):
     def run_began(self, header: RunHeader) -> None:
         """A run begins; its first event is shown at once."""
         self.wake()
-        self._attention.run_began(is_cached=header.cached)
+        self._run_notifications.run_began(is_cached=header.cached)
         if header.number is not None and self._troubles.pop("store", ""):
             self._redraw()  # this run is kept
         if self.workbench is not None:
@@ -187,7 +187,7 @@ class WorkbenchApp(TerminalApp):
         self.workbench.runs.events_happened(events)
         self._show_title(self.workbench.bench)
         if any(isinstance(event, RunFinished) for event in events):
-            self._attention.run_ended(self.title)
+            self._run_notifications.run_ended(self.title)
             in_background(self, self._refresh_past, group="lists")
 
     def trouble_arose(self, message: str) -> None:
@@ -199,26 +199,26 @@ class WorkbenchApp(TerminalApp):
     @property
     def glyphs(self) -> Glyphs:
         """The set of signs in use."""
-        return ASCII if self.wishes.preferences.is_ascii else UNICODE
+        return ASCII if self.appearance.preferences.is_ascii else UNICODE
 
     @property
     def actions(self) -> tuple[Action, ...]:
         """Every action with the keys that the user has."""
-        return self.wishes.actions
+        return self.appearance.actions
 
     @property
     def front(self) -> Screen[Any]:
         """The screen in front."""
         return self.screen
 
-    def wishes_changed(self) -> None:
+    def appearance_changed(self) -> None:
         """The signs, the colours or the keys are others: draw anew."""
         self._redraw()
 
     @property
     def trouble(self) -> str:
         """What is wrong with the engine, the store or the settings."""
-        return "; ".join(filter(None, (*self._troubles.values(), self.wishes.trouble)))
+        return "; ".join(filter(None, (*self._troubles.values(), self.appearance.trouble)))
 
     @property
     def busy(self) -> bool:
@@ -237,7 +237,7 @@ class WorkbenchApp(TerminalApp):
         if self._tuning is None:
             from kgtui.app.tuning import Tuning
 
-            self._tuning = Tuning(self, audience=self, service=self._service, attention=self._attention)
+            self._tuning = Tuning(self, audience=self, service=self._service, notifications=self._run_notifications)
         return self._tuning
 
     def submit(self, request: RunRequest) -> None:
@@ -293,7 +293,7 @@ class WorkbenchApp(TerminalApp):
 
     def editor_command(self, path: Path, *, line: int) -> Opening:
         """How the user's own editor is started."""
-        environment = {**self._settings.environment, "VISUAL": self.wishes.preferences.text("editor") or ""}
+        environment = {**self._settings.environment, "VISUAL": self.appearance.preferences.text("editor") or ""}
         return opening(path, line=line, columns=self.size[0], rows=self.size[1], environment=environment)
 
     def copy_to_clipboard(self, text: str) -> None:
@@ -304,7 +304,7 @@ class WorkbenchApp(TerminalApp):
 
     async def diagnose(self) -> tuple[str, ...]:
         """What this machine has, in the words of the doctor."""
-        return await self._services.diagnose((self.size.width, self.size.height), self.wishes.preferences)
+        return await self._services.diagnose((self.size.width, self.size.height), self.appearance.preferences)
 
     # Messages and actions
 
@@ -382,5 +382,5 @@ class WorkbenchApp(TerminalApp):
         return any(screen.go_on() for screen in fronts if isinstance(screen, KgtuiScreen)) or self.busy
 
     def _show_title(self, bench: Workbench) -> None:
-        self.title = title(bench.view, bench.desk(self.clock()), self.glyphs)
-        self._attention.show_title(self.title)
+        self.title = title(bench.view, bench.strip_context(self.clock()), self.glyphs)
+        self._run_notifications.show_title(self.title)

@@ -31,7 +31,7 @@ MANY_LEFT = 30_000
 MOST_ASIDE = 70_000
 
 
-class Garbage:
+class GcPolicy:
     """Collects for one application."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:

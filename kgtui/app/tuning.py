@@ -33,13 +33,13 @@ class Tuning:
     `changed` is called when a variant begins or ends, and when the grid does.
     """
 
-    def __init__(self, host: Host, *, audience: Audience, service: EngineService, attention: Notifications) -> None:
+    def __init__(self, host: Host, *, audience: Audience, service: EngineService, notifications: Notifications) -> None:
         self.grid: VariantGrid | None = None
         self.changed: Callable[[], None] = lambda: None
         self._host = host
         self._audience = audience
         self._service = service
-        self._attention = attention
+        self._run_notifications = notifications
         self._tickets: tuple[Ticket, ...] = ()
         self._number = 0
 
@@ -130,7 +130,7 @@ class Tuning:
             workbench.bench = replace(workbench.bench, live=replace(workbench.bench.live, began_s=now_s))
             self._audience.run_began(header)
         elif place == 1:
-            self._attention.run_began(is_cached=False)
+            self._run_notifications.run_began(is_cached=False)
         self.grid = self.grid.run_began()
         self.changed()
 
@@ -151,7 +151,7 @@ class Tuning:
         self.grid = self.grid.finished(trial, now_s=self._host.clock())
         self._workbench.history.read()
         if self.grid.ending is not None:
-            self._attention.run_ended(f"kgtui: {len(self.grid.tried)} variants of {self.grid.path.name} tried")
+            self._run_notifications.run_ended(f"kgtui: {len(self.grid.tried)} variants of {self.grid.path.name} tried")
         self.changed()
 
     def tell_file(self, events: Sequence[Event]) -> None:

@@ -7,7 +7,7 @@ import argparse
 from engine.errors import UsageError
 from kgtui.cli.choices import absolute
 from kgtui.cli.console import Console
-from kgtui.cli.resolved_settings import unsaid
+from kgtui.cli.resolved_settings import load_quietly
 from kgtui.settings.paths import find_paths, with_home
 from problems.index import ProblemIndex, open_index
 
@@ -18,7 +18,7 @@ def problem_index(options: argparse.Namespace, console: Console) -> ProblemIndex
     Raises:
         UsageError: the folder of problems is not there.
     """
-    chosen = unsaid(options, console).of("problems")
+    chosen = load_quietly(options, console).of("problems")
     cache = find_paths(console.environment).descriptions
     if not chosen.value:
         return open_index(cache=cache)

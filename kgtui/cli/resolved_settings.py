@@ -20,13 +20,13 @@ from kgtui.settings.schema import read_config
 
 def settled(options: argparse.Namespace, console: Console) -> Preferences:
     """The settings for what was typed; says what is wrong with the file."""
-    preferences = unsaid(options, console)
+    preferences = load_quietly(options, console)
     for problem in preferences.problems:
         console.warn(f"{problem} (`kgtui config show` tells what holds)")
     return preferences
 
 
-def unsaid(options: argparse.Namespace, console: Console) -> Preferences:
+def load_quietly(options: argparse.Namespace, console: Console) -> Preferences:
     """As `settled`, where what is wrong is said elsewhere."""
     config = read_config(find_paths(console.environment).config)
     typed = Typed(
@@ -43,7 +43,7 @@ def in_signs(options: argparse.Namespace, console: Console) -> Console:
 
     A terminal without them is no reason to spell out the names in what goes to a file or to another program.
     """
-    chosen = unsaid(options, console).of("ascii")
+    chosen = load_quietly(options, console).of("ascii")
     is_of_terminal = chosen.source == LINUX_CONSOLE
     return replace(console, is_ascii=bool(chosen.value) and (console.out.isatty() or not is_of_terminal))
 

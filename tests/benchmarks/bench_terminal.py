@@ -211,7 +211,7 @@ def run_child(folder: Path, which: str, lines: int) -> None:
 
 def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
     from kgtui.app.application import WorkbenchApp
-    from kgtui.app.gc_policy import Garbage
+    from kgtui.app.gc_policy import GcPolicy
     from kgtui.app.services import Services
     from kgtui.app.start import Settings, Start
 
@@ -225,8 +225,8 @@ def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
             else bench_screen._events(fakes, "mixed", candidate, plan)
         )
     sass = machine_code(SASS_LINES).encode() if which != "operators" else b""
-    garbage = Garbage()
-    garbage.hold_back()
+    gc_policy = GcPolicy()
+    gc_policy.hold_back()
     return WorkbenchApp(
         services=Services(
             engine_factory=lambda: engine,
@@ -239,7 +239,7 @@ def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
         ),
         settings=Settings(folder=folder),
         start=Start(problem=fakes.softmax_problem(), path=path) if which != "operators" else None,
-        started=garbage.begin,
+        started=gc_policy.begin,
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from engine import protocol
 from engine.model import Limits
 from engine.processes.child import Child
-from engine.processes.directories import Lodging
+from engine.processes.directories import EngineDirectories
 from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.process_pool import ProcessPool
 from tests.forking import Forking, forking
@@ -103,19 +103,19 @@ Employ = Callable[..., tuple[FakeNest, ProcessPool]]
 
 
 @pytest.fixture
-def lodging() -> Iterator[Lodging]:
-    lodging = Lodging()
-    yield lodging
-    lodging.close()
+def directories() -> Iterator[EngineDirectories]:
+    directories = EngineDirectories()
+    yield directories
+    directories.close()
 
 
 @pytest.fixture
-async def employ(lodging: Lodging) -> AsyncIterator[Employ]:
+async def employ(directories: EngineDirectories) -> AsyncIterator[Employ]:
     """Make a process pool whose children answer as they are told; unless told otherwise, that they are done.
 
     With a `target` it is the process pool of a device that really launches, otherwise that of the interpreter.
     """
-    staffs: list[ProcessPool] = []
+    pools: list[ProcessPool] = []
 
     def employ(answer: Answer = obedient, *, target: str | None = None) -> tuple[FakeNest, ProcessPool]:
         fake = FakeNest(answer)
@@ -123,17 +123,17 @@ async def employ(lodging: Lodging) -> AsyncIterator[Employ]:
         process_pool = ProcessPool(
             workers=fork_server,
             compilers=fork_server,
-            lodging=lodging,
+            directories=directories,
             limits=Limits(),
             torch_device="cuda" if target else "cpu",
             interpreted=target is None,
             target=target,
         )
-        staffs.append(process_pool)
+        pools.append(process_pool)
         return fake, process_pool
 
     yield employ
-    for process_pool in staffs:
+    for process_pool in pools:
         await process_pool.close()
 
 

@@ -76,14 +76,14 @@ def test_a_kind_ends_with_its_last_piece_also_when_an_earlier_one_is_noted_after
     assert (span.count, span.busy_s, span.ended_s) == (2, 2.0, 4.0)
 
 
-def test_kinds_are_told_in_the_order_in_which_they_began(profile: Profile, watch: Watch) -> None:
-    outer = profile.span("rehearse")
+def test_kinds_are_reported_in_the_order_in_which_they_began(profile: Profile, watch: Watch) -> None:
+    outer = profile.span("run_dry")
     outer.__enter__()
     watch.at_s = 1.0
     with profile.span("compile"):
         watch.at_s = 2.0
     outer.__exit__(None, None, None)
-    assert [span.name for span in profile.spans()] == ["rehearse", "compile"]
+    assert [span.name for span in profile.spans()] == ["run_dry", "compile"]
 
 
 def test_a_piece_inside_another_of_its_kind_counts_as_one_more(profile: Profile, watch: Watch) -> None:
@@ -96,12 +96,12 @@ def test_a_piece_inside_another_of_its_kind_counts_as_one_more(profile: Profile,
     assert profile.spans() == (Span(name="compile", count=2, busy_s=6.0, began_s=0.0, ended_s=4.0),)
 
 
-def test_a_piece_that_begins_with_the_one_around_it_is_told_after_that(profile: Profile, watch: Watch) -> None:
-    with profile.span("rehearse"):
+def test_a_piece_that_begins_with_the_one_around_it_is_reported_after_that(profile: Profile, watch: Watch) -> None:
+    with profile.span("run_dry"):
         with profile.span("compile"):
             watch.at_s = 1.0
         watch.at_s = 2.0
-    assert [span.name for span in profile.spans()] == ["rehearse", "compile"]
+    assert [span.name for span in profile.spans()] == ["run_dry", "compile"]
 
 
 def test_work_that_failed_is_measured_too(profile: Profile, watch: Watch) -> None:

@@ -28,7 +28,7 @@ def test_stillborn_and_equivalent_mutants_do_not_count(capsys: pytest.CaptureFix
     assert capsys.readouterr().out.splitlines()[-1].split() == ["all", "3", "1", "1", "0", "1", "0", "100.0%"]
 
 
-def test_every_survivor_counts_and_is_told_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_survivor_counts_and_is_reported_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
     assert score.report([judged("r", Fate.REJECTED), judged("unseen", Fate.SURVIVED), judged("x", Fate.SURVIVED)]) == 1
     out = capsys.readouterr().out
     assert "survived unseen\n    a\n    b\n    no case shows it\n" in out

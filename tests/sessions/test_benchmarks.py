@@ -224,7 +224,7 @@ class TestCached:
 
 
 class TestExport:
-    def test_the_policy_is_told_where_it_is_not_the_default(self, store, time):
+    def test_the_policy_is_reported_where_it_is_not_the_default(self, store, time):
         usual, strict = store.run(time()), store.run(time(policy=Policy.STRICT))
         exported = [json.loads("".join(as_json(store, run)))["runs"][0]["policy"] for run in (usual, strict)]
         assert exported == ["default", "strict"]

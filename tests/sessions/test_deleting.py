@@ -63,7 +63,7 @@ class TestOneRun:
         assert store.delete_run(first).artefacts == ()
         assert sorted(store.delete_run(second).artefacts) == ["a" * 64, "b" * 64]
 
-    def test_a_baseline_is_told_by_the_newest_run_that_remains(self, store, time, told):
+    def test_a_baseline_is_reported_by_the_newest_run_that_remains(self, store, time, told):
         for eager_us in (100.0, 110.0, 120.0):
             time(told.case(baselines={"eager": eager_us}), told.summary())
         store.delete_run(3)
@@ -92,7 +92,7 @@ class TestOneRun:
         store.end_session(session_id)
         assert store.delete_run(1).runs == 1
 
-    def test_a_run_that_is_not_there_is_told(self, store, judge):
+    def test_a_run_that_is_not_there_is_reported(self, store, judge):
         judge()
         with pytest.raises(UsageError, match=r"there is no run #9 in .*; the newest is #1"):
             store.delete_run(9)
@@ -119,7 +119,7 @@ class TestSession:
         with pytest.raises(UsageError, match=f"session {session_id} still goes on in process"):
             store.delete_session(session_id)
 
-    def test_a_session_that_is_not_there_is_told(self, store):
+    def test_a_session_that_is_not_there_is_reported(self, store):
         with pytest.raises(UsageError, match="there is no session 4"):
             store.delete_session(4)
 

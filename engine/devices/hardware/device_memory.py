@@ -94,7 +94,7 @@ class _Handle(ctypes.Structure):
     _fields_ = (("reserved", ctypes.c_ubyte * _HANDLE_BYTES),)
 
 
-class _Borrowed:
+class _OpenedMemory:
     """Device memory that torch may view and must not free, by the CUDA array interface, version 3."""
 
     def __init__(self, address: int, size_bytes: int, owner: torch.Tensor | None) -> None:
@@ -108,7 +108,7 @@ class _Borrowed:
 
 
 def _bytes_at(address: int, size_bytes: int, device: torch.device, owner: torch.Tensor | None = None) -> torch.Tensor:
-    return torch.as_tensor(_Borrowed(address, size_bytes, owner), device=device)
+    return torch.as_tensor(_OpenedMemory(address, size_bytes, owner), device=device)
 
 
 @cache

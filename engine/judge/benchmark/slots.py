@@ -92,7 +92,7 @@ class Slots:
         | protocol.PrepareBaseline
         | protocol.TimeBaseline
         | protocol.MeasurePeaks
-        | protocol.Disband,
+        | protocol.FreeSlots,
     ) -> protocol.AnyReply:
         """Carry out one command; what the machine cannot do is a Failed with UNSUPPORTED, faults are raised."""
         try:
@@ -115,14 +115,14 @@ class Slots:
                     return protocol.PeaksMeasured(
                         id=command.id, copy_bytes_per_s=peaks.copy_bytes_per_s, flops_per_s=dict(peaks.flops_per_s)
                     )
-                case protocol.Disband():
-                    self._disband()
+                case protocol.FreeSlots():
+                    self._free_slots()
                     return protocol.Done(id=command.id)
         except _BEYOND_THIS_MACHINE as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
 
     def _arrange(self, command: protocol.Arrange) -> protocol.Arranged:
-        self._disband()
+        self._free_slots()
         instruments = self._equipped()
         problem = self._problem_of(command.problem)
         layout = self._layout(problem, problem.case(command.case))
@@ -236,7 +236,7 @@ class Slots:
         with self._device:
             return problem.make_inputs(case, torch.Generator(self._device).manual_seed(secrets.randbits(62)))
 
-    def _disband(self) -> None:
+    def _free_slots(self) -> None:
         # The block stays ours: a worker that has it open would be left with an undefined mapping.
         if self._arranged is not None:
             self._arranged.times.forget()

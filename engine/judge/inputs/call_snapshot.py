@@ -21,7 +21,7 @@ _MOST_TAKEN = 2  # the last call of a case, and the first of the next
 class CallSnapshot:
     """One call, and the case as it was then."""
 
-    def __init__(self, command: protocol.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
+    def __init__(self, command: protocol.TakeSnapshot, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
         self.hand = hand
         self.compare = protocol.Compare(
             id=command.id,
@@ -55,7 +55,7 @@ class CallSnapshots:
     def __init__(self) -> None:
         self._calls: dict[str, CallSnapshot] = {}
 
-    def keep(self, command: protocol.Take, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
+    def keep(self, command: protocol.TakeSnapshot, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
         """Copy what this call left; `read` makes a private copy of what the entry returned."""
         self._calls[command.id] = CallSnapshot(command, hand, read)
         if len(self._calls) > _MOST_TAKEN:

@@ -63,7 +63,7 @@ class Content:
 class Made:
     """A variant of a case: its content, or why nobody can be judged by it.
 
-    It was made while `before` was the content in hand, which it may be made of; `changed` and `kept` are as in Varied.
+    It was made while `before` was the content in hand, which it may be made of; `changed` and `kept` are as in VariantLaidOut.
     """
 
     variant: protocol.Variant
@@ -78,7 +78,7 @@ class Made:
 class CaseInHand:
     """A case and its arena: what was written to it for the current call, and what must come of that.
 
-    `free` are the tensors that other numbers may be put into, None before anybody asked; `foreseen` is the variant that
+    `free` are the tensors that other numbers may be put into, None before anybody asked; `prepared_variant` is the variant that
     was made ahead.
     """
 
@@ -90,7 +90,7 @@ class CaseInHand:
     initial: list[torch.Tensor] = field(default_factory=list)
     poison: int = 0
     free: tuple[protocol.TensorSpec, ...] | None = None
-    foreseen: Made | None = None
+    prepared_variant: Made | None = None
     first_outputs: list[torch.Tensor] = field(default_factory=list)
     first_reports: tuple[OutputReport, ...] = ()
 
@@ -226,7 +226,12 @@ def fill(hand: CaseInHand, content: Content, poison: int) -> None:
 
 
 def returned_bytes(
-    hand: CaseInHand, command: protocol.Compare | protocol.Take | protocol.Weigh | protocol.Contrast | protocol.Gauge
+    hand: CaseInHand,
+    command: protocol.Compare
+    | protocol.TakeSnapshot
+    | protocol.CountCorrect
+    | protocol.Contrast
+    | protocol.MeasurePrecision,
 ) -> torch.Tensor:
     """A private copy of the bytes of everything that the entry returned.
 
@@ -241,7 +246,7 @@ def returned_bytes(
 
 def outputs_of(
     hand: CaseInHand,
-    command: protocol.Compare | protocol.Weigh | protocol.Gauge,
+    command: protocol.Compare | protocol.CountCorrect | protocol.MeasurePrecision,
     final: list[torch.Tensor],
 ) -> list[torch.Tensor | OutputReport]:
     """What the call in hand returned, and what it left in the storages, `final`, of arguments written in place.

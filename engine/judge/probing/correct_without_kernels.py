@@ -18,7 +18,7 @@ from engine.judge.inputs import cases
 from engine.protocol import tensors
 
 
-def weigh(hand: cases.CaseInHand, command: protocol.Weigh) -> tuple[protocol.Survival, ...]:
+def count_correct(hand: cases.CaseInHand, command: protocol.CountCorrect) -> tuple[protocol.CorrectCount, ...]:
     """One entry for each output of the call that the worker has just made.
 
     Raises:
@@ -27,15 +27,15 @@ def weigh(hand: cases.CaseInHand, command: protocol.Weigh) -> tuple[protocol.Sur
     got = cases.outputs_of(hand, command, hand.arena.read())
     call = cases.finished_call(hand, got)
     return tuple(
-        _survival(hand, name, right, wanted)
+        _correct_count(hand, name, right, wanted)
         for name, right, wanted in zip(call.names, right_counts(call), call.expected, strict=True)
     )
 
 
-def _survival(hand: cases.CaseInHand, name: str, right: int, expected: torch.Tensor) -> protocol.Survival:
+def _correct_count(hand: cases.CaseInHand, name: str, right: int, expected: torch.Tensor) -> protocol.CorrectCount:
     counts = [_right(hand, guess, expected) for guess in _guesses(hand, expected)]
     trivial = max((*counts, _idle(hand, expected)))
-    return protocol.Survival(name=name, total=expected.numel(), right=right, trivial=trivial)
+    return protocol.CorrectCount(name=name, total=expected.numel(), right=right, trivial=trivial)
 
 
 def _right(hand: cases.CaseInHand, value: torch.Tensor, expected: torch.Tensor) -> int:

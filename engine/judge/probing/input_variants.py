@@ -37,25 +37,25 @@ class UnfairError(Exception):
 
 
 class Variants:
-    """Carries out `Vary` for the case in hand."""
+    """Carries out `LayOutVariant` for the case in hand."""
 
     def __init__(self, device: torch.device, memory: cases.Memory) -> None:
         self._device = device
         self._memory = memory
 
-    def vary(self, hand: cases.CaseInHand, command: protocol.Vary) -> protocol.Varied:
+    def vary(self, hand: cases.CaseInHand, command: protocol.LayOutVariant) -> protocol.VariantLaidOut:
         """Lay out the variant, or say why not; then everything is as it was."""
         if command.variant is not protocol.Variant.MOVED:
             return self._changed(hand, command)
         hand.arena = self._moved(hand, command)
         cases.fill(hand, hand.base, command.poison)
-        return protocol.Varied(id=command.id, arena=hand.arena.spec)
+        return protocol.VariantLaidOut(id=command.id, arena=hand.arena.spec)
 
-    def foresee(self, hand: cases.CaseInHand, variant: protocol.Variant) -> None:
+    def prepare_variant(self, hand: cases.CaseInHand, variant: protocol.Variant) -> None:
         """Make a variant that will be laid out next."""
-        hand.foreseen = self._made(hand, variant)
+        hand.prepared_variant = self._made(hand, variant)
 
-    def _moved(self, hand: cases.CaseInHand, command: protocol.Vary) -> cases.Arena:
+    def _moved(self, hand: cases.CaseInHand, command: protocol.LayOutVariant) -> cases.Arena:
         """An arena that shares no byte with the one in hand, whose content is spoilt."""
         spoilt = [torch.full_like(storage, command.poison) for storage in hand.initial]
         hand.arena.write(spoilt, guard=command.poison)
@@ -64,14 +64,14 @@ class Variants:
             return cases.arena_in_file(hand.base, Path(command.arena_path), first=hand.arena.spec.bytes)
         return cases.arena_on_device(hand.base, self._memory, first=hand.arena.spec.bytes)
 
-    def _changed(self, hand: cases.CaseInHand, command: protocol.Vary) -> protocol.Varied:
-        made, hand.foreseen = hand.foreseen, None
+    def _changed(self, hand: cases.CaseInHand, command: protocol.LayOutVariant) -> protocol.VariantLaidOut:
+        made, hand.prepared_variant = hand.prepared_variant, None
         if made is None or made.variant is not command.variant or made.before is not hand.content:
             made = self._made(hand, command.variant)
         if made.content is not None:
             on_host = isinstance(hand.arena, tensors.ArenaFile)
             cases.fill(hand, cases.on_host(made.content) if on_host else made.content, command.poison)
-        return protocol.Varied(
+        return protocol.VariantLaidOut(
             id=command.id, arena=hand.arena.spec, dismissed=made.why, changed=made.changed, kept=made.kept
         )
 

@@ -34,7 +34,9 @@ _SINGLE_BITS, _DOUBLE_BITS = 24, 53
 _Running: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
 
-def gauge(hand: cases.CaseInHand, command: protocol.Gauge) -> tuple[protocol.Gauging, ...]:
+def measure_precision(
+    hand: cases.CaseInHand, command: protocol.MeasurePrecision
+) -> tuple[protocol.OutputPrecision, ...]:
     """One entry for each output of the call that the worker has just made.
 
     Raises:
@@ -44,7 +46,7 @@ def gauge(hand: cases.CaseInHand, command: protocol.Gauge) -> tuple[protocol.Gau
     got = cases.outputs_of(hand, command, hand.arena.read())
     names = output_names(problem, content.specs, content.expected)
     if hand.case.dtype not in _LOWER or problem.determinism is not Determinism.ROUNDING:
-        return tuple(protocol.Gauging(name=name) for name in names)
+        return tuple(protocol.OutputPrecision(name=name) for name in names)
     precision, bits = _LOWER[hand.case.dtype]
     is_single = hand.case.dtype is DType.FLOAT32
     with _device_of(content.inputs):  # or what a reference makes anew would lie elsewhere
@@ -56,7 +58,7 @@ def gauge(hand: cases.CaseInHand, command: protocol.Gauge) -> tuple[protocol.Gau
         else:
             lowered = stepwise_outputs(problem, content.inputs, bits=bits, running=partial(_running, bits=bits))
     return tuple(
-        _gauging(name, precision, value, exact, [*fair, low])
+        _output_precision(name, precision, value, exact, [*fair, low])
         for name, value, exact, low, *fair in zip(names, got, truth, lowered, *honest, strict=True)
     )
 
@@ -86,20 +88,20 @@ def lowered_outputs(problem: ProblemDefinition, inputs: Arguments, *, bits: int)
         return list(expected_outputs(problem, rounded))
 
 
-def _gauging(
+def _output_precision(
     name: str, precision: str, value: torch.Tensor | OutputReport, truth: torch.Tensor, others: Sequence[torch.Tensor]
-) -> protocol.Gauging:
+) -> protocol.OutputPrecision:
     if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
-        return protocol.Gauging(name=name)
+        return protocol.OutputPrecision(name=name)
     # The candidate's bytes lie in host memory where a driver shares none between processes.
     exact, *answers = (tensor.to(value.device, torch.float64) for tensor in (truth, value, *others))
     finite = torch.stack([tensor.isfinite() for tensor in (exact, *answers)]).all(dim=0)
     size = exact[finite].square().mean().sqrt()
     errors = torch.stack([(answer - exact)[finite].square().mean().sqrt() / size for answer in answers])
     if not bool(errors.isfinite().all()):
-        return protocol.Gauging(name=name)
+        return protocol.OutputPrecision(name=name)
     got, *honest, lowered = errors.tolist()
-    return protocol.Gauging(name=name, precision=precision, got=got, honest=max(honest), lowered=lowered)
+    return protocol.OutputPrecision(name=name, precision=precision, got=got, honest=max(honest), lowered=lowered)
 
 
 def _device_of(inputs: Arguments) -> torch.device:

@@ -51,7 +51,7 @@ class Replayed:
     """
 
     ledger: tuple[protocol.Withheld, ...] = ()
-    outputs: tuple[protocol.Survival, ...] = ()
+    outputs: tuple[protocol.CorrectCount, ...] = ()
     trouble: str = ""
     lost: bool = False
     silent: bool = False
@@ -62,7 +62,7 @@ class Taped:
     """What came of a call that was recorded: the worker's claim, and the judge's count; `trouble` says why not."""
 
     recorded: protocol.Recorded | None = None
-    outputs: tuple[protocol.Survival, ...] = ()
+    outputs: tuple[protocol.CorrectCount, ...] = ()
     trouble: str = ""
 
 
@@ -165,7 +165,7 @@ class CaseSession:
         called = await self.make(poison=poison, withhold=withhold, observe=observe)
         if isinstance(called, Replayed):
             return called
-        weighed = await self._weighed(called.returned)
+        weighed = await self._correct_counts(called.returned)
         if isinstance(weighed, str):
             return Replayed(ledger=called.ledger, trouble=weighed)
         return Replayed(ledger=called.ledger, outputs=weighed)
@@ -193,7 +193,7 @@ class CaseSession:
             return Taped(trouble=recorded.message)
         if not isinstance(recorded, protocol.Recorded):
             return Taped(trouble=f"a recorded call was answered with {type(recorded).__name__}")
-        weighed = await self._weighed(recorded.returned)
+        weighed = await self._correct_counts(recorded.returned)
         if isinstance(weighed, str):
             return Taped(trouble=weighed)
         return Taped(recorded=recorded, outputs=weighed)
@@ -204,7 +204,7 @@ class CaseSession:
         poison: int,
         fresh: bool = True,
         withhold: protocol.Withhold | None = None,
-        disorder: protocol.Disorder | None = None,
+        program_order: protocol.ProgramOrder | None = None,
         watch: protocol.Watch | None = None,
         observe: bool = False,
     ) -> protocol.Called | Replayed:
@@ -226,7 +226,7 @@ class CaseSession:
             max_output_bytes=lab.limits.output_bytes,
             poison=poison,
             withhold=withhold,
-            disorder=disorder,
+            program_order=program_order,
             watch=watch,
             observe=observe,
         )
@@ -254,19 +254,19 @@ class CaseSession:
         if not isinstance(refilled, protocol.Done):
             raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")
 
-    async def _weighed(self, returned: protocol.Returned) -> tuple[protocol.Survival, ...] | str:
+    async def _correct_counts(self, returned: protocol.Returned) -> tuple[protocol.CorrectCount, ...] | str:
         """The judge's count of what is right in what was returned, or why it is not an answer at all."""
-        weigh = protocol.Weigh(
+        count_correct = protocol.CountCorrect(
             id=protocol.new_id(),
             outputs=str(self.outputs),
             max_output_bytes=self.lab.limits.output_bytes,
             returned=returned,
             apart=self.lab.apart,
         )
-        weighed = await self.lab.process_pool.ask_judge(weigh)
+        weighed = await self.lab.process_pool.ask_judge(count_correct)
         if isinstance(weighed, protocol.Failed) and weighed.kind is protocol.FailureKind.TAMPERED:
             return weighed.message
-        if not isinstance(weighed, protocol.Weighed):
+        if not isinstance(weighed, protocol.CorrectCounted):
             raise EngineError(f"the judge could not weigh the outputs of {self.case.name}{_said(weighed)}")
         return weighed.outputs
 

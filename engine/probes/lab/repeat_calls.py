@@ -20,11 +20,11 @@ _MOST_TIMES = 16  # the work of a small case, for a larger one to be asked too
 class Contrasting:
     """How the outputs of a call differ, or the trouble that came of it; `lost` and `silent` are as in `Replayed`.
 
-    `disordered` is the worker's claim of how many launches ran their programs in another order.
+    `reordered` is the worker's claim of how many launches ran their programs in another order.
     """
 
     outputs: tuple[protocol.Difference, ...] = ()
-    disordered: int = 0
+    reordered: int = 0
     trouble: str = ""
     lost: bool = False
     silent: bool = False
@@ -41,17 +41,17 @@ class Contrasting:
 
 
 async def watched(
-    session: CaseSession, *, poison: int, fresh: bool, keep: bool, disorder: protocol.Disorder | None = None
+    session: CaseSession, *, poison: int, fresh: bool, keep: bool, program_order: protocol.ProgramOrder | None = None
 ) -> Contrasting:
     """Make a call and contrast its outputs with what was expected, and with those that were kept.
 
     Raises:
         EngineError: the judge failed.
     """
-    called = await session.make(poison=poison, fresh=fresh, disorder=disorder, watch=watch_of(session))
+    called = await session.make(poison=poison, fresh=fresh, program_order=program_order, watch=watch_of(session))
     if isinstance(called, Replayed):
         return Contrasting(trouble=called.trouble, lost=called.lost, silent=called.silent)
-    return await _contrasted(session, called.returned, keep=keep, disordered=called.disordered)
+    return await _contrasted(session, called.returned, keep=keep, reordered=called.reordered)
 
 
 def watch_of(session: CaseSession) -> protocol.Watch:
@@ -59,24 +59,24 @@ def watch_of(session: CaseSession) -> protocol.Watch:
     return protocol.Watch(positions=_written(session), returns=session.lab.problem.returns != 0)
 
 
-async def recalled(session: CaseSession, *, pause_s: float) -> Contrasting:
+async def repeated_outputs(session: CaseSession, *, pause_s: float) -> Contrasting:
     """Contrast the outputs of the last watched call once more, after a while.
 
     Raises:
         EngineError: the judge failed.
     """
     try:
-        reply = await session.lab.ask(protocol.Recall(id=protocol.new_id(), pause_s=pause_s))
+        reply = await session.lab.ask(protocol.RepeatOutputs(id=protocol.new_id(), pause_s=pause_s))
     except EngineError as error:
         return Contrasting(trouble=str(error), lost=True)
     if isinstance(reply, protocol.Failed):
         return Contrasting(trouble=reply.message, lost=reply.broken)
-    if not isinstance(reply, protocol.Recalled):
+    if not isinstance(reply, protocol.OutputsRepeated):
         return Contrasting(trouble=f"a recall was answered with {type(reply).__name__}")
     return await _contrasted(session, reply.returned, keep=False)
 
 
-async def gauged(session: CaseSession, *, poison: int) -> tuple[protocol.Gauging, ...] | str:
+async def measured_precision(session: CaseSession, *, poison: int) -> tuple[protocol.OutputPrecision, ...] | str:
     """Make a call on new content and gauge its precision; in words what trouble came of it.
 
     Raises:
@@ -85,15 +85,15 @@ async def gauged(session: CaseSession, *, poison: int) -> tuple[protocol.Gauging
     called = await session.make(poison=poison)
     if isinstance(called, Replayed):
         return called.trouble
-    gauge = protocol.Gauge(
+    measure_precision = protocol.MeasurePrecision(
         id=protocol.new_id(),
         outputs=str(session.outputs),
         max_output_bytes=session.lab.limits.output_bytes,
         returned=called.returned,
         apart=session.lab.apart,
     )
-    reply = await session.lab.process_pool.ask_judge(gauge)
-    if isinstance(reply, protocol.Gauged):
+    reply = await session.lab.process_pool.ask_judge(measure_precision)
+    if isinstance(reply, protocol.PrecisionMeasured):
         return reply.outputs
     return _trouble(session, reply, "gauge")
 
@@ -112,7 +112,7 @@ def one_larger(lab: Lab, cases: Sequence[Passed], *, than: Passed) -> Passed | N
 
 
 async def _contrasted(
-    session: CaseSession, returned: tuple[protocol.ReturnedSpec, ...], *, keep: bool, disordered: int = 0
+    session: CaseSession, returned: tuple[protocol.ReturnedSpec, ...], *, keep: bool, reordered: int = 0
 ) -> Contrasting:
     contrast = protocol.Contrast(
         id=protocol.new_id(),
@@ -124,11 +124,11 @@ async def _contrasted(
     )
     reply = await session.lab.process_pool.ask_judge(contrast)
     if isinstance(reply, protocol.Contrasted):
-        return Contrasting(outputs=reply.outputs, disordered=disordered)
+        return Contrasting(outputs=reply.outputs, reordered=reordered)
     return Contrasting(trouble=_trouble(session, reply, "contrast"))
 
 
-def _trouble(session: CaseSession, reply: protocol.AnyReply, deed: str) -> str:
+def _trouble(session: CaseSession, reply: protocol.AnyReply, action: str) -> str:
     """What is wrong with the bytes that the worker left.
 
     Raises:
@@ -137,7 +137,7 @@ def _trouble(session: CaseSession, reply: protocol.AnyReply, deed: str) -> str:
     if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.TAMPERED:
         return reply.message
     said = f": {reply.message}" if isinstance(reply, protocol.Failed) else ""
-    raise EngineError(f"the judge could not {deed} the outputs of {session.case.name}{said}")
+    raise EngineError(f"the judge could not {action} the outputs of {session.case.name}{said}")
 
 
 def _written(session: CaseSession) -> tuple[int, ...]:

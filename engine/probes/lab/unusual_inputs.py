@@ -57,7 +57,7 @@ class Varying:
         """
         lab, session = self._bench.lab, self._bench
         varied = await lab.process_pool.ask_judge(
-            protocol.Vary(
+            protocol.LayOutVariant(
                 id=protocol.new_id(),
                 variant=variant,
                 poison=_POISON,
@@ -65,7 +65,7 @@ class Varying:
                 apart=lab.apart,
             )
         )
-        if not isinstance(varied, protocol.Varied):
+        if not isinstance(varied, protocol.VariantLaidOut):
             raise EngineError(f"the judge could not make {variant} of {session.case.name}{_said(varied)}")
         if varied.dismissed:
             return Answer(variant=variant, dismissed=varied.dismissed, kept=varied.kept)
@@ -101,18 +101,22 @@ class Varying:
         """
         lab = self._bench.lab
         with lab.profile.span("probe"):
-            called, foreseen = await asyncio.gather(lab.ask(command), self._foresee(then), return_exceptions=True)
-        if isinstance(foreseen, BaseException):
-            raise foreseen
+            called, prepared_variant = await asyncio.gather(
+                lab.ask(command), self._prepare_variant(then), return_exceptions=True
+            )
+        if isinstance(prepared_variant, BaseException):
+            raise prepared_variant
         if isinstance(called, BaseException) and not isinstance(called, EngineError):
             raise called
         return called
 
-    async def _foresee(self, variant: protocol.Variant | None) -> None:
+    async def _prepare_variant(self, variant: protocol.Variant | None) -> None:
         """What cannot be foreseen is made, or dismissed, when it is asked for."""
         lab = self._bench.lab
         if variant is not None and variant is not protocol.Variant.MOVED:
-            await lab.process_pool.ask_judge(protocol.Foresee(id=protocol.new_id(), variant=variant, apart=lab.apart))
+            await lab.process_pool.ask_judge(
+                protocol.PrepareVariant(id=protocol.new_id(), variant=variant, apart=lab.apart)
+            )
 
     def close(self) -> None:
         """Delete the files that content was moved to."""

@@ -34,7 +34,7 @@ from engine.worker.launches.withholding import Withholding
 from engine.worker.monitor.memory_tracker import MemoryTracker
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
-from engine.worker.triton_interpreter.program_order import Disorder
+from engine.worker.triton_interpreter.program_order import ProgramOrder
 from engine.worker.triton_interpreter.refusals import Refusals, explain_refusals
 
 # Triton's launcher is not typed: sources, metadata and arguments are Any throughout this file.
@@ -81,7 +81,7 @@ class Launches:
         *,
         book: LaunchBook,
         withholding: Withholding,
-        disorder: Disorder,
+        program_order: ProgramOrder,
         provenance: MemoryTracker,
         gpu_need: GpuNeed,
         interpreter: Interpreter,
@@ -91,7 +91,7 @@ class Launches:
         """Without `uses_machine` the interpreter runs every kernel, as for a comparison."""
         self._book = book
         self._withholding = withholding
-        self._disorder = disorder
+        self._program_order = program_order
         self._provenance = provenance
         self._gpu_need = gpu_need
         self._interpreter = interpreter
@@ -188,20 +188,20 @@ class Launches:
         """The one place where kernels run; whether the kernel made pointers of integers."""
         if launcher.refused is None and self._uses_machine:
             try:
-                seed = self._disorder.seed_of(launch.grid, waits=launcher.waits)
+                seed = self._program_order.seed_of(launch.grid, waits=launcher.waits)
                 execution = execute(
                     launcher.module, launch.grid, launch.arguments, launch.memory, limits=LIMITS, seed=seed
                 )
             except (UnsupportedError, MachineError) as error:
                 launcher.refused = error
             else:
-                self._conclude(launch, execution)
+                self._compare_snapshot(launch, execution)
                 return launcher.makes_pointers
         self.reports.note_interpreted(launch.kernel, str(launcher.refused))
         self._interpreter.news(launch.function, launch.values)
         return self._interpreter.run(launch.function, launch.values, launch.grid)
 
-    def _conclude(self, launch: KernelLaunch, execution: Execution) -> None:
+    def _compare_snapshot(self, launch: KernelLaunch, execution: Execution) -> None:
         """Print what the kernel printed, report findings, and raise the one that stopped it."""
         for finding in execution.findings:
             self.reports.note(finding, launch.kernel, launch.grid)

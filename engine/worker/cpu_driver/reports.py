@@ -13,7 +13,7 @@ from engine.protocol.executing import (
     MemoryReport,
     ProgramAccess,
 )
-from engine.protocol.repeating import Access, Meeting
+from engine.protocol.repeating import Access, Race
 from engine.worker.cpu_driver.findings import line_in, program_at
 
 _FAULTS = {
@@ -78,14 +78,14 @@ class Reports:
         return Executed(interpreted=news, memory=memory) if news or memory else None
 
     @property
-    def meeting(self) -> protocol.Meeting | None:
+    def race(self) -> protocol.Race | None:
         """The first conflict of the call, as a witness of a race tells it."""
         report = next((one for one in self._memory if one.fault in _CONFLICTS and one.other is not None), None)
         if report is None or report.other is None:
             return None
         stores = report.access.access == AccessKind.STORE.value
         first_stores = not stores or report.fault is MemoryFault.CONFLICTING_WRITES
-        return Meeting(
+        return Race(
             kernel=report.kernel,
             tensor=report.tensor,
             index=report.index,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.clock.safe_torch import Base, unheard
+from engine.clock.safe_torch import Base, without_modes
 from engine.machine.ir import Scalar
 from engine.machine.memory import Address, Argument, DescriptorArgument, Memory, Storage
 from engine.machine.numerics import Array
@@ -39,7 +39,7 @@ class LaunchMemory:
 
     def add(self, name: str, tensor: torch.Tensor) -> int:
         """Include the storage of a tensor; the address of the tensor's first element."""
-        with unheard():
+        with without_modes():
             storage = Base.untyped_storage(tensor)
             start, size, first = storage.data_ptr(), storage.nbytes(), Base.data_ptr(tensor)
         if not size or not start:

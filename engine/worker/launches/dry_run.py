@@ -44,7 +44,7 @@ class DryRun:
 
         Autotuner.do_bench = property(bench)
 
-    def call(self, entry: Callable[..., Any], command: protocol.Rehearse) -> protocol.Rehearsed:
+    def call(self, entry: Callable[..., Any], command: protocol.RunDry) -> protocol.RanDry:
         """Call the entry on zeros of the right shapes; what it would have launched, in that order."""
         self._met.clear()
         self._tuning.forget()
@@ -56,7 +56,7 @@ class DryRun:
         with contextlib.suppress(Exception):
             entry(*arguments)
             stumbled = len(self._met) > protocol.MOST_LAUNCHES
-        return protocol.Rehearsed(id=command.id, launches=tuple(self._met[: protocol.MOST_LAUNCHES]), stumbled=stumbled)
+        return protocol.RanDry(id=command.id, launches=tuple(self._met[: protocol.MOST_LAUNCHES]), stumbled=stumbled)
 
     def _note(self, *_: Any, compile: Any, **__: Any) -> bool:
         self._specialisation = str(compile["specialization_data"])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.clock.safe_torch import Base, unheard
+from engine.clock.safe_torch import Base, without_modes
 from engine.worker.memory import is_plain_tensor
 
 
@@ -29,7 +29,7 @@ def before(values: Iterable[object]) -> Look:
     """Take what the tensors among the arguments of a launch hold; a descriptor stands for its tensor."""
     if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
         return Look(tensors=(), before=())
-    with unheard():
+    with without_modes():
         parts = tuple(_parts(values))
         named = (getattr(value, "base", value) for value in parts)
         tensors = tuple(value for value in named if isinstance(value, torch.Tensor) and is_plain_tensor(value))
@@ -50,7 +50,7 @@ def _parts(values: Iterable[object]) -> Iterator[object]:
 
 def only_moved(look: Look) -> bool:
     """Whether the launch changed something, and every element that it changed is one that it was given."""
-    with unheard():
+    with without_modes():
         changed = [
             (now, now_differs)
             for now, then in zip(map(_flat, look.tensors), look.before, strict=True)

@@ -27,7 +27,7 @@ class LaunchBook:
     def __init__(self) -> None:
         self._launches: dict[tuple[object, ...], Launch] = {}
         self._axes: dict[tuple[object, ...], set[int]] = {}
-        self._untold: list[tuple[object, ...]] = []
+        self._unreported_keys: list[tuple[object, ...]] = []
 
     def record(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: Sequence[int]
@@ -39,16 +39,16 @@ class LaunchBook:
         known = self._launches.get(key)
         # Programs that can meet along another axis are told too: a race between them is sought in that case.
         if known is None or not axes <= self._axes[key]:
-            if key not in self._untold:
-                self._untold.append(key)
+            if key not in self._unreported_keys:
+                self._unreported_keys.append(key)
             self._axes[key] = axes | self._axes.get(key, set())
             self._launches[key] = replace(launch, count=known.count + 1 if known is not None else 1)
         else:
             self._launches[key] = replace(known, count=known.count + 1)
 
-    def take_untold(self) -> tuple[Launch, ...]:
+    def take_unreported(self) -> tuple[Launch, ...]:
         """The launches that were not told yet, oldest first, as many as fit into a reply."""
-        told, self._untold = self._untold[:MOST_LAUNCHES], self._untold[MOST_LAUNCHES:]
+        told, self._unreported_keys = self._unreported_keys[:MOST_LAUNCHES], self._unreported_keys[MOST_LAUNCHES:]
         return tuple(self._launches[key] for key in told)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from triton import knobs
 
-from engine.protocol.monitoring import MOST_DEEDS, ChangeKind, ChangeSeen, DeedKind, DeedSeen
+from engine.protocol.monitoring import MOST_ACTIONS, ActionKind, ActionSeen, ChangeKind, ChangeSeen
 from engine.worker.monitor.torch_hooks import HOOK_EVENT
 
 _MOST_FRAMES = 200
@@ -56,19 +56,19 @@ _FRAMES = frozenset(
         "sys.monitoring.register_callback",
     }
 )
-_KINDS: dict[str, DeedKind] = {
-    **dict.fromkeys(("open", "os.listdir", "os.scandir"), DeedKind.FILE_READ),
-    "exec": DeedKind.EXEC,
-    "marshal.loads": DeedKind.EXEC,
-    "code.__new__": DeedKind.EXEC,
-    "import": DeedKind.IMPORT,
-    "mmap.__new__": DeedKind.MEMORY,
-    **dict.fromkeys(("ctypes.dlopen", "ctypes.dlsym", "ctypes.dlsym/handle"), DeedKind.LIBRARY),
-    **dict.fromkeys(("ctypes.cdata", "ctypes.string_at", "ctypes.wstring_at", "ctypes.memset"), DeedKind.MEMORY),
-    **dict.fromkeys(("gc.get_objects", "gc.get_referrers", "gc.get_referents"), DeedKind.OBJECTS),
-    **dict.fromkeys(("socket.__new__", "socket.connect", "socket.bind", "socket.getaddrinfo"), DeedKind.SOCKET),
-    **dict.fromkeys(_PROCESSES, DeedKind.PROCESS),
-    **dict.fromkeys(_FRAMES, DeedKind.FRAMES),
+_KINDS: dict[str, ActionKind] = {
+    **dict.fromkeys(("open", "os.listdir", "os.scandir"), ActionKind.FILE_READ),
+    "exec": ActionKind.EXEC,
+    "marshal.loads": ActionKind.EXEC,
+    "code.__new__": ActionKind.EXEC,
+    "import": ActionKind.IMPORT,
+    "mmap.__new__": ActionKind.MEMORY,
+    **dict.fromkeys(("ctypes.dlopen", "ctypes.dlsym", "ctypes.dlsym/handle"), ActionKind.LIBRARY),
+    **dict.fromkeys(("ctypes.cdata", "ctypes.string_at", "ctypes.wstring_at", "ctypes.memset"), ActionKind.MEMORY),
+    **dict.fromkeys(("gc.get_objects", "gc.get_referrers", "gc.get_referents"), ActionKind.OBJECTS),
+    **dict.fromkeys(("socket.__new__", "socket.connect", "socket.bind", "socket.getaddrinfo"), ActionKind.SOCKET),
+    **dict.fromkeys(_PROCESSES, ActionKind.PROCESS),
+    **dict.fromkeys(_FRAMES, ActionKind.FRAMES),
 }
 # Much of the standard library does these for its own ends: named tuples, data classes, logging.
 _ONLY_DIRECTLY = frozenset({"exec", "marshal.loads", "code.__new__", *_FRAMES})
@@ -87,7 +87,7 @@ class Audit:
         self._folder = ""
         self._cache = f"{knobs.cache.dir}{os.sep}"
         self._writable = (f"{tempfile.gettempdir()}{os.sep}", "/dev/shm/")
-        self._times: dict[tuple[DeedKind, str, int | None, bool], int] = {}
+        self._times: dict[tuple[ActionKind, str, int | None, bool], int] = {}
         self._doors: dict[str, int | None] = {}
         self.overfull = False
 
@@ -107,10 +107,10 @@ class Audit:
         finally:
             self._is_on = False
 
-    def seen(self) -> tuple[DeedSeen, ...]:
+    def seen(self) -> tuple[ActionSeen, ...]:
         """What was noted up to now."""
         return tuple(
-            DeedSeen(kind=kind, detail=detail, line=line, loading=loading, times=times)
+            ActionSeen(kind=kind, detail=detail, line=line, loading=loading, times=times)
             for (kind, detail, line, loading), times in self._times.items()
         )
 
@@ -144,13 +144,13 @@ class Audit:
     def _note(self, event: str, args: tuple[Any, ...]) -> None:
         is_native = event == "import" and len(args) > 1 and isinstance(args[1], str)
         frame = self._author(_caller(), directly=event in _ONLY_DIRECTLY, importing=is_native)
-        if frame is None or (deed := self._deed(event, args)) is None:
+        if frame is None or (action := self._action(event, args)) is None:
             return
-        kind, detail = deed
+        kind, detail = action
         line = frame.f_lineno if frame.f_code.co_filename == self._path else None
         text = detail[:_DETAIL_CHARACTERS].encode("utf-8", "backslashreplace").decode()[:_DETAIL_CHARACTERS]
         key = (kind, text, line, self._is_loading)
-        if key not in self._times and len(self._times) >= MOST_DEEDS:
+        if key not in self._times and len(self._times) >= MOST_ACTIONS:
             self.overfull = True
             return
         self._times[key] = self._times.get(key, 0) + 1
@@ -183,7 +183,7 @@ class Audit:
     def _is_authors(self, file: str) -> bool:
         return file.startswith((self._room, self._folder)) and "site-packages" not in file
 
-    def _deed(self, event: str, args: tuple[Any, ...]) -> tuple[DeedKind, str] | None:
+    def _action(self, event: str, args: tuple[Any, ...]) -> tuple[ActionKind, str] | None:
         kind = _KINDS[event]
         match event:
             case "open":
@@ -196,7 +196,7 @@ class Audit:
             case "import":
                 name, file = str(args[0]), args[1] if len(args) > 1 else None
                 if isinstance(file, str) and file.startswith((self._room, self._folder, *self._writable)):
-                    return DeedKind.LIBRARY, f"dlopen of its own {file}"
+                    return ActionKind.LIBRARY, f"dlopen of its own {file}"
                 return (kind, name) if name.partition(".")[0] in _UNUSUAL else None
             case "exec":
                 return kind, "code made at run time"
@@ -210,29 +210,29 @@ class Audit:
                 return kind, f"{event} {_plain(args[1])}"
         return kind, f"{event} {_plain(args[0])}" if event in _WITH_ARGUMENT else event
 
-    def _library(self, name: object) -> tuple[DeedKind, str] | None:
+    def _library(self, name: object) -> tuple[ActionKind, str] | None:
         if name is None:
             return None
         place = os.path.realpath(os.fsdecode(name)) if isinstance(name, str | bytes | os.PathLike) else ""
         is_its_own = os.sep in str(name) and place.startswith((self._room, self._folder, *self._writable))
-        return DeedKind.LIBRARY, f"{'dlopen of its own' if is_its_own else 'dlopen'} {_plain(name)}"
+        return ActionKind.LIBRARY, f"{'dlopen of its own' if is_its_own else 'dlopen'} {_plain(name)}"
 
-    def _opened(self, path: object, mode: object, flags: object) -> tuple[DeedKind, str] | None:
+    def _opened(self, path: object, mode: object, flags: object) -> tuple[ActionKind, str] | None:
         if not isinstance(path, str | bytes | os.PathLike):
             return None
         place = os.path.abspath(os.fsdecode(path))  # noqa: PTH100  # Path.resolve would ask the file system
         writes = any(letter in mode for letter in "wax+") if isinstance(mode, str) else False
         if writes or (isinstance(flags, int) and flags & _WRITING):
             if place.startswith(self._cache):
-                return DeedKind.FILE_WRITTEN, f"in the compiler's cache: {place}"
+                return ActionKind.FILE_WRITTEN, f"in the compiler's cache: {place}"
             is_its_own = f"{place}{os.sep}".startswith(self._room) or place == os.devnull
-            return None if is_its_own else (DeedKind.FILE_WRITTEN, place)
+            return None if is_its_own else (ActionKind.FILE_WRITTEN, place)
         is_known = f"{place}{os.sep}".startswith((self._room, self._folder, *_READABLE)) and not f"{place}/".startswith(
             _SHARED
         )
         if is_known or _MEASURES.fullmatch(place):
             return None
-        return DeedKind.FILE_READ, place
+        return ActionKind.FILE_READ, place
 
 
 def _caller() -> FrameType | None:

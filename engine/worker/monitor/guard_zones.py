@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from engine.clock.safe_torch import Base, unheard
+from engine.clock.safe_torch import Base, without_modes
 from engine.loading.raised import StrayStoreError
 
 ZONE_BYTES = 16 << 10
@@ -69,7 +69,7 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
         if _is_capturing(self.device):
             return
         storage.resize_(needed + ZONE_BYTES)
-        with unheard():
+        with without_modes():
             whole = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage)
             content = Base.narrow(whole, 0, needed, ZONE_BYTES)
             Base.fill_(content, self.pattern)
@@ -91,7 +91,7 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
         zones, self._zones, self._bytes = [zone for zone in self._zones if zone.is_in_force], [], 0
         if not zones:
             return
-        with unheard():
+        with without_modes():
             changed = [Base.ne(zone.content, self.pattern) for zone in zones]
             counts = torch.stack([Base.sum(one) for one in changed]).tolist()
         for zone, count in zip(zones, counts, strict=True):

@@ -27,7 +27,7 @@ import triton
 import triton.language as tl
 from triton.runtime.jit import KernelInterface
 
-from engine.protocol.monitoring import DeedKind, DeedSeen
+from engine.protocol.monitoring import ActionKind, ActionSeen
 
 # Kernels and what they name are strangers': Any throughout this file.
 
@@ -91,10 +91,10 @@ class HostCode:
             if value is _BEHIND or is_held or _is_python(value):
                 self._seen.setdefault((name, line))
 
-    def seen(self) -> tuple[DeedSeen, ...]:
+    def seen(self) -> tuple[ActionSeen, ...]:
         """What was found up to now."""
         return tuple(
-            DeedSeen(kind=DeedKind.HOST_CODE, detail=name[:200], line=line or None)
+            ActionSeen(kind=ActionKind.HOST_CODE, detail=name[:200], line=line or None)
             for name, line in list(self._seen)[:_MOST_TOLD]
         )
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 import triton.language as tl
 
-from engine.clock.safe_torch import Base, unheard
+from engine.clock.safe_torch import Base, without_modes
 from engine.worker.memory import is_plain_tensor
 
 _equal, _ne, _empty = torch.equal, torch.ne, torch.empty  # as they are before there is a candidate
@@ -39,7 +39,7 @@ class MemoryTracker:
 
     def __init__(self) -> None:
         self._kept: dict[int, _Kept] = {}
-        self._elders: dict[int, torch.UntypedStorage] = {}
+        self._older_storages: dict[int, torch.UntypedStorage] = {}
         self._bytes = 0
         self._is_on = False
         self._changed = 0
@@ -59,8 +59,8 @@ class MemoryTracker:
         self._told.clear()
         self._uneven = 0
         try:
-            with unheard():
-                for storage in list(self._elders.values()):  # a thread of the candidate may add to them
+            with without_modes():
+                for storage in list(self._older_storages.values()):  # a thread of the candidate may add to them
                     self._keep(storage)
             self.left(tensors_of(arguments))
             yield
@@ -87,7 +87,7 @@ class MemoryTracker:
         """Somebody who is seen is about to take these."""
         if not self._is_on:
             return
-        with unheard():
+        with without_modes():
             for tensor in tensors:
                 if self._is_on and (storage := _storage_of(tensor)) is not None:
                     self._compare(storage, Base.element_size(tensor))
@@ -96,7 +96,7 @@ class MemoryTracker:
         """Somebody who was seen has written these."""
         if not self._is_on:
             return
-        with unheard():
+        with without_modes():
             for tensor in tensors:
                 if self._is_on and (storage := _storage_of(tensor)) is not None:
                     self._keep(storage)
@@ -119,12 +119,12 @@ class MemoryTracker:
     def made_of(self, source: object) -> None:
         """A tensor was made of this storage, which is strange unless somebody who was seen has made it."""
         if self._is_on and isinstance(source, torch.UntypedStorage) and source.nbytes():
-            known = source.data_ptr() in self._kept or source.data_ptr() in self._elders
+            known = source.data_ptr() in self._kept or source.data_ptr() in self._older_storages
             self._changed += 0 if known else source.nbytes()
 
     def lose_sight(self) -> None:
         """Something was written, and nobody can say what: a kernel made pointers of numbers."""
-        with unheard():
+        with without_modes():
             for kept in list(self._kept.values()):
                 self._keep(kept.storage)
 
@@ -153,8 +153,8 @@ class MemoryTracker:
         if not storage.resizable():
             self._strange += 1
             self._changed += storage.nbytes() // element_bytes if self._strange > _TABLES else 0
-        if len(self._elders) < _MOST_ELDERS:
-            self._elders[storage.data_ptr()] = storage
+        if len(self._older_storages) < _MOST_ELDERS:
+            self._older_storages[storage.data_ptr()] = storage
         else:
             self.overfull = True
         self._keep(storage)

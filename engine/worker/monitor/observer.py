@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import torch
 
-from engine.protocol.monitoring import MOST_CHANGES, MOST_DEEDS, ChangeSeen, Observed
+from engine.protocol.monitoring import MOST_ACTIONS, MOST_CHANGES, ChangeSeen, Observed
 from engine.worker.monitor import planted, torch_hooks
 from engine.worker.monitor.audit import Audit
 from engine.worker.monitor.host_code import HostCode
@@ -69,14 +69,14 @@ class Observer:
         self._unchecked += ["more operators were called than are noted"] if self._ledger.overfull else []
         self._unchecked += ["more was done than is noted"] if self._audit.overfull else []
         self._unchecked += ["calls left more in memory than is kept"] if self._memory.overfull else []
-        deeds = (*self._host_code.seen(), *self._audit.seen())
+        actions = (*self._host_code.seen(), *self._audit.seen())
         changes: tuple[ChangeSeen, ...] = self._try("what has changed", self._watch.changes, ())
         imported: tuple[ChangeSeen, ...] = self._try("what is imported", lambda: planted.changes(self._modules), ())
         changes += (*self._audit.doors(), *imported)
         return Observed(
             id=identifier,
             operators=self._ledger.seen(),
-            deeds=deeds[:MOST_DEEDS],
+            actions=actions[:MOST_ACTIONS],
             changes=changes[:MOST_CHANGES],
             unchecked=tuple(self._unchecked[:16]),
         )

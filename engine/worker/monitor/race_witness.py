@@ -22,7 +22,7 @@ Place = tuple[int, int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deed:
+class ProgramAccess:
     """One access of one program: `values` are what a store puts there, None for a load."""
 
     program: Place
@@ -35,19 +35,19 @@ class Deed:
         return self.values is not None
 
 
-class Meetings:
+class RaceDetector:
     """The first meeting of a call that is witnessed."""
 
     def __init__(self) -> None:
         self.on = False
-        self._first: protocol.Meeting | None = None
-        self._other: Deed | None = None
+        self._first: protocol.Race | None = None
+        self._other: ProgramAccess | None = None
         self._forget()
 
     @contextlib.contextmanager
-    def during(self, disorder: protocol.Disorder | None) -> Iterator[None]:
+    def during(self, program_order: protocol.ProgramOrder | None) -> Iterator[None]:
         """Note what is touched until the block is left, if that was asked for."""
-        self.on, self._first = disorder is not None and disorder.witness, None
+        self.on, self._first = program_order is not None and program_order.witness, None
         try:
             yield
         finally:
@@ -55,7 +55,7 @@ class Meetings:
             self._forget()
 
     @property
-    def first(self) -> protocol.Meeting | None:
+    def first(self) -> protocol.Race | None:
         """The first meeting of the last block."""
         return self._first
 
@@ -63,54 +63,54 @@ class Meetings:
         """Programs of one launch do not meet those of another: launches follow each other."""
         self._forget()
 
-    def note(self, deed: Deed, addresses: Any) -> int | None:
+    def note(self, access: ProgramAccess, addresses: Any) -> int | None:
         """Note an access; the first address where it meets another program's, unless a meeting is known."""
         if self._first is not None or self._noted > _MOST_NOTED:
             return None
         flat = np.asarray(addresses).reshape(-1).tolist()
         self._noted += len(flat)
-        if not deed.is_store:
-            return next((address for address in flat if self._meets_as_reader(deed, address)), None)
-        words = np.ascontiguousarray(deed.values).reshape(-1)
+        if not access.is_store:
+            return next((address for address in flat if self._meets_as_reader(access, address)), None)
+        words = np.ascontiguousarray(access.values).reshape(-1)
         contents = words.view(f"V{words.dtype.itemsize}").tolist()
         pairs = zip(flat, contents, strict=True)
-        return next((address for address, content in pairs if self._meets_as_writer(deed, address, content)), None)
+        return next((address for address, content in pairs if self._meets_as_writer(access, address, content)), None)
 
-    def tell(self, kernel: str, tensor: str, index: int, deed: Deed) -> None:
+    def tell(self, kernel: str, tensor: str, index: int, access: ProgramAccess) -> None:
         """Keep the meeting that `note` has come upon, with the name of what was touched."""
         assert self._other is not None
         other = self._other
-        self._first = protocol.Meeting(
-            kernel=kernel, tensor=tensor, index=index, first=_access(other), second=_access(deed)
+        self._first = protocol.Race(
+            kernel=kernel, tensor=tensor, index=index, first=_access(other), second=_access(access)
         )
 
-    def _meets_as_reader(self, deed: Deed, address: int) -> bool:
+    def _meets_as_reader(self, access: ProgramAccess, address: int) -> bool:
         written = self._writers.get(address)
-        if written is not None and written[0].program != deed.program:
+        if written is not None and written[0].program != access.program:
             self._other = written[0]
             return True
         readers = self._readers.setdefault(address, {})
         if len(readers) < _READERS_KEPT:
-            readers.setdefault(deed.program, deed)
+            readers.setdefault(access.program, access)
         return False
 
-    def _meets_as_writer(self, deed: Deed, address: int, content: bytes) -> bool:
+    def _meets_as_writer(self, access: ProgramAccess, address: int, content: bytes) -> bool:
         written = self._writers.get(address)
-        others = [reader for program, reader in self._readers.get(address, {}).items() if program != deed.program]
-        if written is not None and written[0].program != deed.program and written[1] != content:
+        others = [reader for program, reader in self._readers.get(address, {}).items() if program != access.program]
+        if written is not None and written[0].program != access.program and written[1] != content:
             others = [written[0]]
         if others:
             self._other = others[0]
             return True
-        self._writers[address] = deed, content
+        self._writers[address] = access, content
         return False
 
     def _forget(self) -> None:
-        self._readers: dict[int, dict[Place, Deed]] = {}
-        self._writers: dict[int, tuple[Deed, bytes]] = {}
+        self._readers: dict[int, dict[Place, ProgramAccess]] = {}
+        self._writers: dict[int, tuple[ProgramAccess, bytes]] = {}
         self._other = None
         self._noted = 0
 
 
-def _access(deed: Deed) -> protocol.Access:
-    return protocol.Access(stores=deed.is_store, program=deed.program, line=deed.line)
+def _access(access: ProgramAccess) -> protocol.Access:
+    return protocol.Access(stores=access.is_store, program=access.program, line=access.line)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine import protocol
-from engine.clock.safe_torch import Base, unheard
+from engine.clock.safe_torch import Base, without_modes
 from engine.protocol import tensors
 from engine.worker.memory import CallMemory, is_plain_tensor, values_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.model import Value
 
 
-class Recalls:
+class OutputRepeater:
     """Leaves for the judge what calls return; of the last one that was watched, again and again."""
 
     def __init__(self, memory: CallMemory) -> None:
@@ -52,7 +52,7 @@ class Recalls:
         if self._call is None:
             raise RuntimeError("a recall of a call that was not watched")
         specs = self._leave(self._call, self._values)
-        with unheard():
+        with without_modes():
             self._values = tuple(self._apart(value) for value in self._values)
         return specs
 

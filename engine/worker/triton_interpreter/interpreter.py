@@ -22,10 +22,10 @@ from engine.loading.raised import OutOfBoundsError
 from engine.model import Location, OutOfBounds
 from engine.worker.launches.records import is_constexpr, parts_of
 from engine.worker.monitor.host_code import HostCode
-from engine.worker.monitor.race_witness import Deed, Meetings
+from engine.worker.monitor.race_witness import ProgramAccess, RaceDetector
 from engine.worker.triton_interpreter import bfloat16, combining, float_arguments, libdevice, loop_values
 from engine.worker.triton_interpreter.language import interpreting
-from engine.worker.triton_interpreter.program_order import Disorder
+from engine.worker.triton_interpreter.program_order import ProgramOrder
 
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
 
@@ -44,10 +44,14 @@ class Interpreter:
     """Runs kernels in Triton's interpreter and checks their memory accesses; one per process."""
 
     def __init__(
-        self, *, disorder: Disorder | None = None, meetings: Meetings | None = None, host_code: HostCode | None = None
+        self,
+        *,
+        program_order: ProgramOrder | None = None,
+        race_detector: RaceDetector | None = None,
+        host_code: HostCode | None = None,
     ) -> None:
-        self._disorder = disorder or Disorder(torch.device("cpu"))
-        self._meetings = meetings or Meetings()
+        self._program_order = program_order or ProgramOrder(torch.device("cpu"))
+        self._race_detector = race_detector or RaceDetector()
         self._host_code = host_code or HostCode()
         self._filename = ""
         self._kernel = ""
@@ -71,7 +75,7 @@ class Interpreter:
             setattr(builder, name, self._checked(getattr(builder, name), access, pointer_at, mask_at))
         builder.create_int_to_ptr = self._noting_pointers(builder.create_int_to_ptr)
         builder.create_splat = _keeping_booleans(builder.create_splat)
-        builder.set_grid_idx = self._disorder.moving(builder.set_grid_idx)
+        builder.set_grid_idx = self._program_order.moving(builder.set_grid_idx)
         libdevice.functions()
 
     def watch(self, filename: str) -> None:
@@ -99,7 +103,7 @@ class Interpreter:
         self._extents = tuple(
             _extent(name, base) for name, value in parts.items() if (base := _tensor_of(value)) is not None
         )
-        self._meetings.begin_launch()
+        self._race_detector.begin_launch()
         try:
             with interpreting():
                 executor = GridExecutor(InterpretedFunction(function).rewrite(), list(values), grid)
@@ -129,7 +133,7 @@ class Interpreter:
             mask = args[mask_at].data if mask_at is not None else None
             element_bytes = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
             self._check(access, pointers.data, mask, element_bytes, builder)
-            if self._meetings.on and access != "atomic":
+            if self._race_detector.on and access != "atomic":
                 self._meet(args[1].data if access == "store" else None, pointers.data, mask, builder)
             return operation(builder, *args, **kwargs)
 
@@ -153,16 +157,18 @@ class Interpreter:
         """Have it noted which elements this program touches, and say the name of one where it meets another."""
         chosen = np.broadcast_to(True if mask is None else mask, addresses.shape)
         line = self._line()
-        deed = Deed(
+        action = ProgramAccess(
             program=_program(builder),
             line=line.line if line else None,
             values=None if values is None else np.broadcast_to(values, addresses.shape)[chosen],
         )
-        address = self._meetings.note(deed, addresses[chosen])
+        address = self._race_detector.note(action, addresses[chosen])
         extents = self._extents + self._always
         extent = next((one for one in extents if address is not None and one.start <= address < one.stop), None)
         if address is not None and extent is not None:
-            self._meetings.tell(self._kernel, extent.name, (address - extent.start) // extent.element_bytes, deed)
+            self._race_detector.tell(
+                self._kernel, extent.name, (address - extent.start) // extent.element_bytes, action
+            )
 
     def _report(self, access: str, address: int, touched: Any, builder: Any) -> None:
         """Name the tensor that most of what is touched lies in; the nearest one when all lies outside."""

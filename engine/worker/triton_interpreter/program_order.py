@@ -16,34 +16,34 @@ from typing import Any
 import torch
 
 from engine import protocol
-from engine.clock.safe_torch import Base, unheard
+from engine.clock.safe_torch import Base, without_modes
 
 _BLOCK_BYTES = 64 << 20  # beyond any cache, so that each round takes its turn at the memory
 _FEWEST_ROUNDS, _MOST_ROUNDS = 8, 64
 
 
-class Disorder:
+class ProgramOrder:
     """What order the programs of this process run in now, and how many launches that has changed."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._disorder: protocol.Disorder | None = None
+        self._program_order: protocol.ProgramOrder | None = None
         self._order: list[int] = []
         self._launches = 0
         self._company: _Company | None = None
 
     @contextlib.contextmanager
-    def during(self, disorder: protocol.Disorder | None) -> Iterator[None]:
+    def during(self, program_order: protocol.ProgramOrder | None) -> Iterator[None]:
         """Disorder whatever is launched until the block is left."""
         self._launches = 0
-        if disorder is not None and self._device.type == "cuda":
+        if program_order is not None and self._device.type == "cuda":
             self._company = self._company or _Company(self._device)
-            self._company.come(random.Random(disorder.seed).randint(_FEWEST_ROUNDS, _MOST_ROUNDS))
-        self._disorder = disorder
+            self._company.come(random.Random(program_order.seed).randint(_FEWEST_ROUNDS, _MOST_ROUNDS))
+        self._program_order = program_order
         try:
             yield
         finally:
-            self._disorder = None
+            self._program_order = None
 
     @property
     def launches(self) -> int:
@@ -52,31 +52,31 @@ class Disorder:
 
     def seed_of(self, grid: tuple[int, int, int], *, waits: bool) -> int:
         """The machine's seed for a launch over `grid`; programs that wait for each other keep their order."""
-        if self._disorder is None or waits:
+        if self._program_order is None or waits:
             return 0
         self._launches += math.prod(grid) > 1
-        return -1 if self._disorder.seed is None else self._disorder.seed + 1
+        return -1 if self._program_order.seed is None else self._program_order.seed + 1
 
     def moving(self, set_place: Callable[..., None]) -> Callable[..., None]:
         """The interpreter's way to say which program is next, with another one said while there is disorder."""
 
         def set_grid_idx(builder: Any, x: int, y: int, z: int) -> None:  # Any: Triton's interpreter is not typed
-            if self._disorder is None:
+            if self._program_order is None:
                 return set_place(builder, x, y, z)
             _, columns, layers = builder.grid_dim
             number = (x * columns + y) * layers + z
             if number == 0:
-                self._begin(builder.grid_dim, self._disorder)
+                self._begin(builder.grid_dim, self._program_order)
             row, rest = divmod(self._order[number], columns * layers)
             return set_place(builder, row, *divmod(rest, layers))
 
         return set_grid_idx
 
-    def _begin(self, sizes: tuple[int, int, int], disorder: protocol.Disorder) -> None:
+    def _begin(self, sizes: tuple[int, int, int], program_order: protocol.ProgramOrder) -> None:
         programs = sizes[0] * sizes[1] * sizes[2]
         self._order = list(range(programs - 1, -1, -1))
-        if disorder.seed is not None:
-            random.Random(disorder.seed).shuffle(self._order)
+        if program_order.seed is not None:
+            random.Random(program_order.seed).shuffle(self._order)
         self._launches += programs > 1
 
 
@@ -90,6 +90,6 @@ class _Company:
 
     def come(self, rounds: int) -> None:
         """Have so many rounds of it begin."""
-        with unheard(), torch.cuda.stream(self._stream):
+        with without_modes(), torch.cuda.stream(self._stream):
             for _ in range(rounds):
                 Base.add_(self._block, 1)

@@ -32,7 +32,7 @@ from kgtui.cli.argument_groups import add_json
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
-from kgtui.cli.resolved_settings import kernels_of, unsaid
+from kgtui.cli.resolved_settings import kernels_of, load_quietly
 from kgtui.runner.run_environment import versions
 from kgtui.settings.paths import Paths, can_write, find_paths
 from kgtui.settings.preferences import Chosen, Preferences, setting_line
@@ -121,7 +121,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             environment=console.environment,
             folder=console.folder,
             terminal=_terminal(console),
-            preferences=unsaid(options, console),
+            preferences=load_quietly(options, console),
         )
     )
     if options.json:

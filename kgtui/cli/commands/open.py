@@ -30,7 +30,7 @@ from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console
 from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
-from kgtui.cli.resolved_settings import kernels_of, place_of, unsaid
+from kgtui.cli.resolved_settings import kernels_of, load_quietly, place_of
 from kgtui.cli.run_recorder import artefact_folder
 from kgtui.files import disk
 from kgtui.settings.paths import find_paths
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             "the workbench draws all over the terminal, which TERM=dumb says is not possible; "
             "`kgtui check FILE --op OP` judges a file line by line"
         )
-    preferences = unsaid(options, console)
+    preferences = load_quietly(options, console)
     kernels = kernels_of(preferences, console.folder)
     index = problem_index(options, console)
     opened = opened_file(options, console, kernels=kernels, index=index)

@@ -7,7 +7,7 @@ import argparse
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
-from kgtui.cli.resolved_settings import kernels_of, unsaid
+from kgtui.cli.resolved_settings import kernels_of, load_quietly
 from kgtui.settings.paths import HOME_VARIABLE, find_paths
 
 SUMMARY = "Print where data, settings and kernel files are."
@@ -28,6 +28,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(f"peaks      {paths.peaks}")
     absent = "" if paths.config.exists() else "  (not there; kgtui config init makes it)"
     console.say(f"config     {paths.config}{absent}")
-    console.say(f"kernels    {kernels_of(unsaid(options, console), console.folder)}")
+    console.say(f"kernels    {kernels_of(load_quietly(options, console), console.folder)}")
     console.say(f"Set {HOME_VARIABLE} to keep all but the kernels elsewhere. Nothing is made before it is written to.")
     return Exit.PASSED

@@ -25,7 +25,7 @@ _TEXTUAL_THEMES: Mapping[str, str] = {Theme.DARK: "textual-dark", Theme.LIGHT: "
 
 
 class Appearance:
-    """The preferences and keys of one application; `dress` puts them on."""
+    """The preferences and keys of one application; `apply` puts them on."""
 
     def __init__(self, app: App[None], preferences: Preferences) -> None:
         self._app = app
@@ -53,7 +53,7 @@ class Appearance:
         """The lines of the file that writing would take away and put in."""
         return difference(self._written, self.preferences.config)
 
-    def dress(self) -> None:
+    def apply(self) -> None:
         """Give the application the theme, the signs and the keys."""
         theme = self.preferences.text("theme") or ""
         theme = _TEXTUAL_THEMES.get(theme, theme)
@@ -93,7 +93,7 @@ class Appearance:
         if new := [words for words in (*preferences.problems, *keymap.problems) if words not in known]:
             raise UsageError(new[0].removeprefix(f"{config.path}, "))
         self.changes, self.preferences, self.keymap = changes, preferences, keymap
-        self.dress()
+        self.apply()
 
 
 def _keys_under(config: Config) -> Keymap:

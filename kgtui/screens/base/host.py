@@ -74,10 +74,10 @@ class Host(Protocol):
         """Every action with the keys that the user has."""
 
     @property
-    def wishes(self) -> Appearance:
+    def appearance(self) -> Appearance:
         """What the user wishes the screen to be like."""
 
-    def wishes_changed(self) -> None:
+    def appearance_changed(self) -> None:
         """The signs, the colours or the keys are others: draw every screen anew."""
 
     @property

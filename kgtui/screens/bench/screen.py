@@ -121,7 +121,7 @@ class BenchScreen(KgtuiScreen):
 
     def _draw_state(self) -> None:
         bench, host = self._workbench.bench, self.host
-        left, _ = head(bench.view, bench.desk(host.clock()), host.glyphs)
+        left, _ = head(bench.view, bench.strip_context(host.clock()), host.glyphs)
         self.query_one("#state", Strip).show(((left, headline(bench.measurements, glyphs=host.glyphs)),))
 
     def _draw_table(self, scene: Scene) -> None:

@@ -236,4 +236,6 @@ class CaseScreen(KgtuiScreen):
 
     def _draw_state(self) -> None:
         bench = self._workbench.bench
-        self.query_one("#state", Strip).show((head(bench.view, bench.desk(self.host.clock()), self.host.glyphs),))
+        self.query_one("#state", Strip).show(
+            (head(bench.view, bench.strip_context(self.host.clock()), self.host.glyphs),)
+        )

@@ -193,4 +193,6 @@ class InspectScreen(KgtuiScreen):
 
     def _draw_state(self) -> None:
         bench = self._workbench.bench
-        self.query_one("#state", Strip).show((head(bench.view, bench.desk(self.host.clock()), self.host.glyphs),))
+        self.query_one("#state", Strip).show(
+            (head(bench.view, bench.strip_context(self.host.clock()), self.host.glyphs),)
+        )

@@ -79,7 +79,7 @@ class SettingsScreen(KgtuiScreen):
     def draw(self) -> None:
         """Draw what has changed."""
         self.show_trouble()
-        self.show_keys_but(dict.fromkeys(("take-back", "write"), not self.host.wishes.changes))
+        self.show_keys_but(dict.fromkeys(("take-back", "write"), not self.host.appearance.changes))
         self.query_one("#file", Strip).show((self._head(),))
         self._grid.show(rows_of(self._view, wanted=self._wanted))
         self._draw_about()
@@ -107,18 +107,18 @@ class SettingsScreen(KgtuiScreen):
     def action_take_back(self) -> None:
         """Undo the change under the cursor."""
         key = self._grid.current
-        if key not in self.host.wishes.changes:
+        if key not in self.host.appearance.changes:
             self.notify("this was not changed here", markup=False)
             return
         try:
-            self.host.wishes.take_back(key)
+            self.host.appearance.take_back(key)
         except UsageError as error:
             self.notify(str(error), severity="error", markup=False)
-        self.host.wishes_changed()
+        self.host.appearance_changed()
 
     def action_write(self) -> None:
         """Show what would be written, and ask."""
-        if not self.host.wishes.changes:
+        if not self.host.appearance.changes:
             self.notify("nothing was changed here, so there is nothing to write", markup=False)
             return
         self.app.clear_notifications()  # they would lie over the question
@@ -158,13 +158,13 @@ class SettingsScreen(KgtuiScreen):
         self.query_one(Ask).close()
         if key == "y":
             try:
-                self.host.wishes.write()
+                self.host.appearance.write()
             except UsageError as error:
                 self.notify(str(error), severity="error", markup=False)
             else:
                 self.notify(f"written: {self._view.preferences.config.path}", markup=False)
         self.set_focus(self._grid)
-        self.host.wishes_changed()
+        self.host.appearance_changed()
 
     def _typed(self, text: str) -> None:
         if self._typing_for == _FIND:
@@ -191,8 +191,8 @@ class SettingsScreen(KgtuiScreen):
 
     @property
     def _view(self) -> SettingsView:
-        wishes = self.host.wishes
-        return SettingsView(preferences=wishes.preferences, keymap=wishes.keymap, changes=wishes.changes)
+        appearance = self.host.appearance
+        return SettingsView(preferences=appearance.preferences, keymap=appearance.keymap, changes=appearance.changes)
 
     @property
     def _grid(self) -> Grid:
@@ -203,7 +203,7 @@ class SettingsScreen(KgtuiScreen):
         return self.query_one("#entry", Entry)
 
     def _head(self) -> tuple[Line, Line]:
-        config, changed = self._view.preferences.config, len(self.host.wishes.changes)
+        config, changed = self._view.preferences.config, len(self.host.appearance.changes)
         there = "" if config.text is not None else "  not there yet; w makes it"
         more = line(Span(f"{changed} changed here, not written", Tone.WARN)) if changed else ()
         return line(strong("Settings"), f"  {config.path}", muted(there)), more
@@ -213,7 +213,7 @@ class SettingsScreen(KgtuiScreen):
         if self.query_one(Ask).subject:
             lines = [line(muted(f"in {self._view.preferences.config.path}:"))]
             tones = {"+": Tone.GOOD, "-": Tone.BAD}
-            lines += [line(Span(text, tones[text[0]])) for text in self.host.wishes.difference]
+            lines += [line(Span(text, tones[text[0]])) for text in self.host.appearance.difference]
             self.query_one("#about", Lines).show(tuple(lines))
         elif key is not None:
             self.query_one("#about", Lines).show(detail_of(self._view, key))
@@ -222,12 +222,12 @@ class SettingsScreen(KgtuiScreen):
 
     def _change(self, key: str, value: Change) -> bool:
         try:
-            self.host.wishes.change(key, value)
+            self.host.appearance.change(key, value)
         except UsageError as error:
             self.notify(str(error), severity="error", markup=False)
             return False
         self.app.clear_notifications()  # what was refused before is mended
-        self.host.wishes_changed()
+        self.host.appearance_changed()
         return True
 
     def _read(self, key: str, text: str) -> Change | None:

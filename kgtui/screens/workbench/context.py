@@ -8,7 +8,7 @@ from textual.notifications import SeverityLevel
 
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
-from kgtui.state.workbench.status import Desk, Mode
+from kgtui.state.workbench.status import Mode, StripContext
 from kgtui.state.workbench.workbench import Workbench
 from kgtui.widgets.panes.base.source_pane import SourcePane
 
@@ -37,9 +37,9 @@ class WorkbenchContext:
         return focused is not None and self.source in focused.ancestors_with_self
 
     @property
-    def desk(self) -> Desk:
+    def strip_context(self) -> StripContext:
         """What the strip shows beside the run, now."""
-        return self.bench.desk(self.host.clock())
+        return self.bench.strip_context(self.host.clock())
 
     def draw(self) -> None:
         """Draw what has changed."""

@@ -54,11 +54,11 @@ class Drawing:
 
         The run to beat stands where the numbers of the shown run leave room.
         """
-        desk, view, glyphs = self._context.desk, self._context.bench.view, self._context.host.glyphs
+        strip_context, view, glyphs = self._context.strip_context, self._context.bench.view, self._context.host.glyphs
         strip = self._context.screen.query_one("#verdict", Strip)
         numbers = headline(self._context.bench.measurements, glyphs=glyphs)
-        best = best_line(self._history.best, shown=desk.number, glyphs=glyphs)
-        first, words, step = head(view, desk, glyphs), sentence(view, desk), self._step()
+        best = best_line(self._history.best, shown=strip_context.number, glyphs=glyphs)
+        first, words, step = head(view, strip_context, glyphs), sentence(view, strip_context), self._step()
         if self._context.screen.has_class("-low"):
             strip.show((first, (words, numbers or step)))
         else:
@@ -69,14 +69,14 @@ class Drawing:
             stages = progress(view, glyphs, short=crowded, timed=not (right and narrow))
             also = (*best, Span("  ")) if numbers and best else ()
             strip.show((first, (stages, right), (words, (*also, *step))))
-        tone = TONES[status_of(view, desk).state]
+        tone = TONES[status_of(view, strip_context).state]
         for other in Tone:
             strip.set_class(other is tone, f"-{other}")
 
     def _step(self) -> Line:
         """The key that helps most now, as the user has it."""
         bench = self._context.bench
-        step = next_step(bench.view, self._context.desk)
+        step = next_step(bench.view, self._context.strip_context)
         action = next(action for action in self._context.host.actions if binding_id(action) == step.binding)
         return pressed(key_while_typing(action) if bench.mode is Mode.EDIT else first_key(action), step.words)
 
@@ -119,7 +119,7 @@ class Drawing:
     def scene(self) -> Scene:
         """The record of the screen with all that panes draw beside it."""
         bench, host = self._context.bench, self._context.host
-        stale = is_stale(bench.view, self._context.desk)
+        stale = is_stale(bench.view, self._context.strip_context)
         return Scene(
             bench=bench,
             glyphs=host.glyphs,

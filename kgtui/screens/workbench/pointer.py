@@ -58,4 +58,4 @@ class Pointer:
     def action_copy_result(self) -> None:
         """Copy the whole result as Markdown."""
         context = self._context
-        context.screen.copy_text(run_markdown(context.bench.view, context.desk, glyphs=context.host.glyphs))
+        context.screen.copy_text(run_markdown(context.bench.view, context.strip_context, glyphs=context.host.glyphs))

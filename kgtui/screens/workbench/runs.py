@@ -13,7 +13,7 @@ from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.state.bench.benchmarks import bench_cases
 from kgtui.state.bench.static_cost import INTERPRETED
 from kgtui.state.workbench.status import Mode, is_stale, status_of
-from kgtui.state.workbench.workbench import Wish
+from kgtui.state.workbench.workbench import RunPurpose
 from kgtui.widgets.panes.cases import CasesPane
 
 
@@ -28,7 +28,7 @@ class RunController:
     @property
     def busy(self) -> bool:
         """Whether a run goes on, so that its elapsed time does."""
-        return status_of(self._context.bench.view, self._context.desk).busy
+        return status_of(self._context.bench.view, self._context.strip_context).busy
 
     @property
     def cases(self) -> CasesPane:
@@ -70,9 +70,11 @@ class RunController:
 
     # Asking for runs
 
-    def judge(self, *, again: bool = False, cases: tuple[str, ...] = (), wish: Wish = Wish.AS_SAVED) -> None:
+    def judge(
+        self, *, again: bool = False, cases: tuple[str, ...] = (), purpose: RunPurpose = RunPurpose.AS_SAVED
+    ) -> None:
         """Ask for a run of what the file holds."""
-        self.submit(self._context.bench.order(again=again, cases=cases, wish=wish))
+        self.submit(self._context.bench.order(again=again, cases=cases, purpose=purpose))
 
     def submit(self, request: RunRequest) -> None:
         """Ask for a run, also of another text than the file holds; a past run that is looked at is left first."""
@@ -102,11 +104,11 @@ class RunController:
         elif not bench_cases(self._context.bench.problem):
             self._context.notify(f"{self._context.bench.problem.name} has no bench cases, so there is nothing to time")
         else:
-            self.judge(again=True, wish=Wish.BENCHMARK)
+            self.judge(again=True, purpose=RunPurpose.BENCHMARK)
 
     def action_verify(self) -> None:
         """Judge all cases and time nothing."""
-        self.judge(again=True, wish=Wish.VERIFY)
+        self.judge(again=True, purpose=RunPurpose.VERIFY)
 
     def action_smoke(self) -> None:
         """Judge the smoke cases alone from now on, or all cases again."""
@@ -144,7 +146,7 @@ class RunController:
     def action_pause(self) -> None:
         """Stop judging on save; going on judges what the file holds by then."""
         self._context.bench = replace(self._context.bench, paused=not self._context.bench.paused)
-        stale = is_stale(self._context.bench.view, self._context.desk)
+        stale = is_stale(self._context.bench.view, self._context.strip_context)
         if not self._context.bench.paused and stale and not self._context.bench.unsaved:
             self.judge()
         else:

@@ -152,7 +152,7 @@ class WorkbenchScreen(KgtuiScreen):
         self.context.set_mode(Mode.WATCH)
         self.host_changed()
         self.history.read()
-        self.host.file_watch.watch(self.bench.path, known_digest=self.bench.desk(0.0).content_digest)
+        self.host.file_watch.watch(self.bench.path, known_digest=self.bench.strip_context(0.0).content_digest)
         self.runs.judge()
         self.set_focus(self.source.editor)
         self.file.opened()

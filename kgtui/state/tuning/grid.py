@@ -22,7 +22,7 @@ from engine.tuning.tunables import Variant
 from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import Glyphs, State, outcome_words, state_of
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
-from kgtui.state.workbench.status import Desk, activity_of, status_of
+from kgtui.state.workbench.status import StripContext, activity_of, status_of
 
 
 class Ending(enum.StrEnum):
@@ -137,8 +137,8 @@ def left_s(grid: VariantGrid, now_s: float) -> float | None:
 
 def doing(view: RunRecord) -> tuple[State, str, str]:
     """What goes on in the run of a variant, the same in words, and how far that is; "" where nobody knows."""
-    desk = Desk(operator="", filename="", waiting=not view.started)
-    status = activity_of(view) if view.running else status_of(view, desk)
+    strip_context = StripContext(operator="", filename="", waiting=not view.started)
+    status = activity_of(view) if view.running else status_of(view, strip_context)
     return status.state, f"{status.state} {status.detail}".rstrip(), status.detail
 
 

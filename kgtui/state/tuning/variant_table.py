@@ -145,11 +145,11 @@ def _value_columns(grid: VariantGrid, glyphs: Glyphs) -> tuple[TrialColumn, ...]
             ),
         )
     return tuple(
-        _knob_column(tunable, grid, glyphs, widest=max(len(one[tunable]) for one in known)) for tunable in tunables
+        _tunable_column(tunable, grid, glyphs, widest=max(len(one[tunable]) for one in known)) for tunable in tunables
     )
 
 
-def _knob_column(tunable: str, grid: VariantGrid, glyphs: Glyphs, *, widest: int) -> TrialColumn:
+def _tunable_column(tunable: str, grid: VariantGrid, glyphs: Glyphs, *, widest: int) -> TrialColumn:
     label = tunable.removeprefix("num_")
     width = min(_MOST_KNOB_CELLS, max(len(label) + 1, widest, len(grid.now.get(tunable, "")))) + 1
 

@@ -11,19 +11,19 @@ from kgtui.state.format.glyphs import Glyphs, outcome_words
 from kgtui.state.format.lines import plain_text
 from kgtui.state.format.numbers import error, seconds
 from kgtui.state.run.cases import case_detail, largest, max_errors
-from kgtui.state.workbench.status import Desk
+from kgtui.state.workbench.status import StripContext
 
 _DETAILED = 3
 
 
-def run_markdown(view: RunRecord, desk: Desk, *, glyphs: Glyphs) -> str:
+def run_markdown(view: RunRecord, strip_context: StripContext, *, glyphs: Glyphs) -> str:
     """The whole result: verdict, cases, why the first ones failed, findings, kernels."""
-    number_of = f" (run #{desk.number})" if desk.number is not None else ""
+    number_of = f" (run #{strip_context.number})" if strip_context.number is not None else ""
     lines = [f"### {view.problem}: {_word(view)}{number_of}", ""]
     if view.verdict:
         lines += [view.verdict.sentence, ""]
     where = f"{view.device_name or view.device}{f', compiled for {view.target}' if view.target else ''}"
-    lines += [f"- file `{desk.filename}`, sha256 `{view.digest[:12]}`", f"- device {where}", ""]
+    lines += [f"- file `{strip_context.filename}`, sha256 `{view.digest[:12]}`", f"- device {where}", ""]
     lines += ["| case | outcome | wrong | max abs | ulp | took |", "|---|---|---|---|---|---|"]
     lines += [_case(result, glyphs) for result in view.cases]
     for result in view.failed[:_DETAILED]:

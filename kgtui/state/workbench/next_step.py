@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engine.reports.run_record import RunRecord
 from kgtui.state.format.glyphs import BUSY, State
-from kgtui.state.workbench.status import Desk, Mode, status_of
+from kgtui.state.workbench.status import Mode, StripContext, status_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +41,14 @@ _STEPS: Mapping[State, NextStep] = {
 }
 
 
-def next_step(view: RunRecord, desk: Desk) -> NextStep:
+def next_step(view: RunRecord, strip_context: StripContext) -> NextStep:
     """What to press now; while text is typed only what types nothing is offered."""
-    status = status_of(view, desk)
+    status = status_of(view, strip_context)
     state = status.state
-    if desk.opened or (desk.mode is Mode.EDIT and state is not State.EDITED):
+    if strip_context.opened or (strip_context.mode is Mode.EDIT and state is not State.EDITED):
         return _BACK
     if state is State.PASSED and status.busy:
         return _CANCEL
     if state is State.FAILED and not view.failed:
-        return _EDIT if desk.editable else _EDITOR  # the text itself is at fault; no case can be looked at
+        return _EDIT if strip_context.editable else _EDITOR  # the text itself is at fault; no case can be looked at
     return _STEPS[state]

@@ -28,7 +28,7 @@ class Mode(enum.StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Desk:
+class StripContext:
     """What surrounds the run on the screen.
 
     `content_digest` is the hash of what the file holds now; `unsaved` says that the editor holds something else.
@@ -74,26 +74,26 @@ class Status:
         return self.going_on or self.state in BUSY
 
 
-def status_of(view: RunRecord, desk: Desk) -> Status:
+def status_of(view: RunRecord, strip_context: StripContext) -> Status:
     """The one state that the strip shows."""
     if view.running:
         return _so_far(view, activity_of(view))
-    if desk.waiting or desk.begun:
+    if strip_context.waiting or strip_context.begun:
         return Status(state=State.STARTING)
-    if desk.opened:
+    if strip_context.opened:
         return _finished(view)
-    if desk.unsaved:
+    if strip_context.unsaved:
         return Status(state=State.EDITED)
-    if desk.paused:
+    if strip_context.paused:
         return Status(state=State.PAUSED)
     return _finished(view)
 
 
-def is_stale(view: RunRecord, desk: Desk) -> bool:
+def is_stale(view: RunRecord, strip_context: StripContext) -> bool:
     """Whether the results are of another text than the file holds, or the editor shows."""
-    if not view.started or desk.opened:
+    if not view.started or strip_context.opened:
         return False
-    return desk.unsaved or bool(desk.content_digest and desk.content_digest != view.digest)
+    return strip_context.unsaved or bool(strip_context.content_digest and strip_context.content_digest != view.digest)
 
 
 def _so_far(view: RunRecord, doing: Status) -> Status:

@@ -13,7 +13,7 @@ from kgtui.state.format.glyphs import TONES, Glyphs, State, state_of
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
 from kgtui.state.format.numbers import seconds
 from kgtui.state.run.tables import findings_in_order
-from kgtui.state.workbench.status import Desk, Status, is_stale, status_of
+from kgtui.state.workbench.status import Status, StripContext, is_stale, status_of
 
 _STAGE_WORDS = {
     Stage.STATIC: "read",
@@ -38,17 +38,17 @@ _IDLE_SENTENCE = "save the file to judge it"
 _PAUSED_SENTENCE = "saves are not judged"
 
 
-def head(view: RunRecord, desk: Desk, glyphs: Glyphs) -> tuple[Line, Line]:
+def head(view: RunRecord, strip_context: StripContext, glyphs: Glyphs) -> tuple[Line, Line]:
     """The first line, its left and its right part: state, what is judged and where; the run's number and the mode."""
-    status = status_of(view, desk)
+    status = status_of(view, strip_context)
     tone = TONES[status.state]
     words = f"{glyphs.state(status.state)} {status.state}{' ' + status.detail if status.detail else ''}"
-    took = elapsed(status, view, desk)
+    took = elapsed(status, view, strip_context)
     left = [Span(words, Tone.STRONG if tone is Tone.PLAIN else tone), Span(f" {took}" if took else "", tone)]
-    place = f"{desk.device} to {desk.target}" if desk.target else desk.device
-    for text in (desk.operator, desk.filename, place):
-        left += [muted(f" {glyphs.dot} "), strong(text) if text == desk.operator else Span(text)]
-    return tuple(left), line(muted(f"{_number(view, desk)}  "), *_mode(desk, status, glyphs))
+    place = f"{strip_context.device} to {strip_context.target}" if strip_context.target else strip_context.device
+    for text in (strip_context.operator, strip_context.filename, place):
+        left += [muted(f" {glyphs.dot} "), strong(text) if text == strip_context.operator else Span(text)]
+    return tuple(left), line(muted(f"{_number(view, strip_context)}  "), *_mode(strip_context, status, glyphs))
 
 
 def progress(view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: bool = True) -> Line:
@@ -72,22 +72,22 @@ def progress(view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: boo
     return tuple(parts)
 
 
-def sentence(view: RunRecord, desk: Desk) -> Line:
+def sentence(view: RunRecord, strip_context: StripContext) -> Line:
     """The third line: what the run came to, or what is to be done."""
-    if desk.notice:
-        return line(Span(desk.notice, Tone.WARN))
-    if desk.unsaved and not view.running:
+    if strip_context.notice:
+        return line(Span(strip_context.notice, Tone.WARN))
+    if strip_context.unsaved and not view.running:
         return line(Span("not saved: ctrl+s saves and judges; below are the results of the saved text", Tone.WARN))
-    if desk.paused and not view.running and not desk.opened and is_stale(view, desk):
+    if strip_context.paused and not view.running and not strip_context.opened and is_stale(view, strip_context):
         return line(Span("the file has changed since this run; going on judges it", Tone.WARN))
-    if desk.paused and not view.running and not desk.opened:
+    if strip_context.paused and not view.running and not strip_context.opened:
         last = f"; the last run: {_ended(view)}" if view.verdict is not None else ""
         return line(Span(_PAUSED_SENTENCE, Tone.WARN), last)
     if view.verdict is not None:
         return line(_ended(view))
     if view.cut_short:
         return line(f"no verdict: {_judged(view)}")
-    if view.running and desk.opened:
+    if view.running and strip_context.opened:
         return line(muted(f"as far as it was when it was opened: {_judged(view)}"))
     if view.failed:
         first = view.failed[0]
@@ -110,7 +110,15 @@ def sentence(view: RunRecord, desk: Desk) -> Line:
     if view.running:
         tiers = "".join(f"{tier.tier} passed after {seconds(tier.at_s)}; " for tier in view.tiers)
         return line(muted(f"{tiers}{len(view.cases)} of {view.planned} cases judged, none failed"))
-    return line(muted(_BEGINNING_SENTENCE if desk.begun else _STARTING_SENTENCE if desk.waiting else _IDLE_SENTENCE))
+    return line(
+        muted(
+            _BEGINNING_SENTENCE
+            if strip_context.begun
+            else _STARTING_SENTENCE
+            if strip_context.waiting
+            else _IDLE_SENTENCE
+        )
+    )
 
 
 def pressed(key: str, words: str) -> Line:
@@ -118,33 +126,33 @@ def pressed(key: str, words: str) -> Line:
     return line(strong(key), muted(f" {words}"))
 
 
-def title(view: RunRecord, desk: Desk, glyphs: Glyphs) -> str:
+def title(view: RunRecord, strip_context: StripContext, glyphs: Glyphs) -> str:
     """The terminal's title: state and operator."""
-    status = status_of(view, desk)
-    return f"{glyphs.state(status.state)} {status.state} {desk.operator}"
+    status = status_of(view, strip_context)
+    return f"{glyphs.state(status.state)} {status.state} {strip_context.operator}"
 
 
-def elapsed(status: Status, view: RunRecord, desk: Desk) -> str:
+def elapsed(status: Status, view: RunRecord, strip_context: StripContext) -> str:
     """How long the run takes or took; nothing when none did."""
     if status.busy:
-        return "" if desk.opened else seconds(desk.elapsed_s)
+        return "" if strip_context.opened else seconds(strip_context.elapsed_s)
     if view.finished_s is None or status.state in (State.EDITED, State.PAUSED):
         return ""
     return seconds(view.finished_s)
 
 
-def _number(view: RunRecord, desk: Desk) -> str:
-    if desk.number is None:
+def _number(view: RunRecord, strip_context: StripContext) -> str:
+    if strip_context.number is None:
         return "not kept" if view.started else ""
-    if desk.opened:
-        return f"run #{desk.number} as it was"
-    return f"cached #{desk.number}" if desk.cached else f"run #{desk.number}"
+    if strip_context.opened:
+        return f"run #{strip_context.number} as it was"
+    return f"cached #{strip_context.number}" if strip_context.cached else f"run #{strip_context.number}"
 
 
-def _mode(desk: Desk, status: Status, glyphs: Glyphs) -> tuple[Span, ...]:
+def _mode(strip_context: StripContext, status: Status, glyphs: Glyphs) -> tuple[Span, ...]:
     """The mode, whether only smoke cases are judged, and the pause where another state hides it."""
-    word = Span(f"{'SMOKE ' if desk.smoke else ''}{desk.mode.upper()}", Tone.STRONG)
-    hides_pause = desk.paused and status.state is not State.PAUSED
+    word = Span(f"{'SMOKE ' if strip_context.smoke else ''}{strip_context.mode.upper()}", Tone.STRONG)
+    hides_pause = strip_context.paused and status.state is not State.PAUSED
     return (Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN), word) if hides_pause else (word,)
 
 

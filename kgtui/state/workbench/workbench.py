@@ -22,12 +22,12 @@ from kgtui.ports.protocols import INTERPRETED_DEVICE
 from kgtui.ports.requests import DEFAULT_TIERS, RunRequest
 from kgtui.state.bench.measurements import NOTHING_MEASURED, Measurements, measured
 from kgtui.state.run.suspects import Suspects, suspects
-from kgtui.state.workbench.status import Desk, Mode
+from kgtui.state.workbench.status import Mode, StripContext
 
 TARGETS = ("sm_90", "sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100")
 
 
-class Wish(enum.StrEnum):
+class RunPurpose(enum.StrEnum):
     """What a run is for: what a save does, only the verification of all cases, or that and the benchmark."""
 
     AS_SAVED = "as saved"
@@ -195,10 +195,12 @@ class Workbench:
         suspected = self.suspects_of(self.view.failed[0]) if self.view.failed else None
         return suspected.lines[0][0] if suspected is not None else None
 
-    def order(self, *, again: bool = False, cases: tuple[str, ...] = (), wish: Wish = Wish.AS_SAVED) -> RunRequest:
+    def order(
+        self, *, again: bool = False, cases: tuple[str, ...] = (), purpose: RunPurpose = RunPurpose.AS_SAVED
+    ) -> RunRequest:
         """Judge what the file holds; picked cases and smoke cases are verified and not timed."""
-        is_smoke = self.is_smoke and wish is Wish.AS_SAVED
-        benchmark = None if cases or is_smoke or wish is Wish.VERIFY else self.benchmark
+        is_smoke = self.is_smoke and purpose is RunPurpose.AS_SAVED
+        benchmark = None if cases or is_smoke or purpose is RunPurpose.VERIFY else self.benchmark
         shown = {result.case: result.seed for result in self.results.cases if result.case in cases}
         seeds = tuple((name, seed) for name, seed in shown.items() if seed is not None)
         return RunRequest(
@@ -214,10 +216,10 @@ class Workbench:
             benchmark=benchmark,
         )
 
-    def desk(self, now_s: float) -> Desk:
+    def strip_context(self, now_s: float) -> StripContext:
         """What the strip shows beside the run."""
         shown = self.shown
-        return Desk(
+        return StripContext(
             operator=self.shown_problem.name, filename=self.shown_filename, mode=self.mode, paused=self.paused,
             unsaved=self.unsaved, waiting=self.waiting, content_digest=self.content_digest,
             device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,

@@ -29,7 +29,7 @@ def test_touching_tells_what_it_may_put_on_the_device_and_changes_nothing() -> N
     assert torch.equal(content, before)
 
 
-def test_reading_is_not_heard_of_by_who_replaced_the_functions_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_is_not_noticed_by_who_replaced_the_functions_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     eviction, content = cache.Eviction(torch.device("cpu"), 64), torch.zeros(64, dtype=torch.uint8)
     heard: list[object] = []
 

@@ -117,7 +117,7 @@ def test_a_call_that_puts_nothing_on_the_device_has_no_span() -> None:
     assert record.kernels == (protocol.KernelTime(name="k", device_ns=7),)
 
 
-def test_work_in_the_pause_between_two_runs_is_told_with_the_second() -> None:
+def test_work_in_the_pause_between_two_runs_is_reported_with_the_second() -> None:
     device = ScriptedDevice()
     calls = Calls(device.instruments())
     assert single(device, lambda: device.put("k", 5), calls=calls).late == ()
@@ -125,7 +125,7 @@ def test_work_in_the_pause_between_two_runs_is_told_with_the_second() -> None:
     assert single(device, lambda: device.put("k", 5), calls=calls).late == ("secret",)
 
 
-def test_work_before_a_rest_is_told_and_work_after_it_is_not_ours_to_know() -> None:
+def test_work_before_a_rest_is_reported_and_work_after_it_is_not_ours_to_know() -> None:
     device = ScriptedDevice()
     calls = Calls(device.instruments())
     single(device, lambda: None, calls=calls)

@@ -195,7 +195,7 @@ def test_the_clock_has_all_its_64_bits() -> None:
     assert Recorder(Library()).now_ns() == 1_700_000_000_000_000_123
 
 
-def test_dropped_records_make_what_is_left_worthless_and_are_told_once() -> None:
+def test_dropped_records_make_what_is_left_worthless_and_are_reported_once() -> None:
     library = Library()
     recorder = Recorder(library)
     library.waiting, library.dropped = [kernel(1, 2)], 3
@@ -205,7 +205,7 @@ def test_dropped_records_make_what_is_left_worthless_and_are_told_once() -> None
     assert [one.start_ns for one in recorder.take()] == [3]
 
 
-def test_what_fails_inside_a_callback_is_told_by_take() -> None:
+def test_what_fails_inside_a_callback_is_reported_by_take() -> None:
     library = Library()
     recorder = Recorder(library)
     library.waiting, library.answers = [kernel(1, 2)], {"cuptiActivityGetNextRecord": 4}
@@ -213,7 +213,7 @@ def test_what_fails_inside_a_callback_is_told_by_take() -> None:
         recorder.take()
 
 
-def test_a_refusal_is_told_with_the_function_and_its_reason() -> None:
+def test_a_refusal_is_reported_with_the_function_and_its_reason() -> None:
     library = Library()
     recorder = Recorder(library)
     library.answers = {"cuptiActivityEnable": 35}

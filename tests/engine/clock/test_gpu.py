@@ -63,8 +63,10 @@ class Bench:
             ),
             protocol.Arranged,
         )
-        occupy = protocol.Occupy(id="i", case=case, arguments=self.arranged.arguments, layout=self.arranged.layouts[0])
-        assert self.worker.carry_out(occupy) == protocol.Done(id="i")
+        open_slots = protocol.OpenSlots(
+            id="i", case=case, arguments=self.arranged.arguments, layout=self.arranged.layouts[0]
+        )
+        assert self.worker.carry_out(open_slots) == protocol.Done(id="i")
 
     def _memory(self, _: int, size_bytes: int) -> ScriptedBlock:
         content = torch.empty(size_bytes, dtype=torch.uint8, device=DEVICE)

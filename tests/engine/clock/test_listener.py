@@ -58,7 +58,7 @@ def listener(library: Library) -> Listener:
     return listener
 
 
-def test_a_launch_is_told_with_its_function(library: Library, listener: Listener) -> None:
+def test_a_launch_is_reported_with_its_function(library: Library, listener: Listener) -> None:
     library.tell(b"cuLaunchKernel", 111, 5, symbol=b"k")
     assert listener.take() == (DriverCall(correlation=7, thread=threading.get_ident(), name="k", function=111),)
 
@@ -74,12 +74,12 @@ def test_a_replayed_graph_has_no_function(library: Library, listener: Listener) 
     assert [(one.function, one.name, one.replays) for one in listener.take()] == [(None, "", True)]
 
 
-def test_other_calls_are_told_by_their_number_alone(library: Library, listener: Listener) -> None:
+def test_other_calls_are_reported_by_their_number_alone(library: Library, listener: Listener) -> None:
     library.tell(b"cuMemcpyDtoDAsync_v2", 5, correlation=9)
     assert [(one.correlation, one.function) for one in listener.take()] == [(9, None)]
 
 
-def test_a_call_is_told_once_and_its_return_not_at_all(library: Library, listener: Listener) -> None:
+def test_a_call_is_reported_once_and_its_return_not_at_all(library: Library, listener: Listener) -> None:
     library.tell(b"cuLaunchKernel", 111, symbol=b"k")
     library.tell(b"cuLaunchKernel", 111, symbol=b"k", site=EXIT)
     assert (len(listener.take()), listener.take()) == (1, ())

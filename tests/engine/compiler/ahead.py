@@ -36,17 +36,17 @@ def arguments(columns: int) -> tuple[torch.Tensor, int]:
     return torch.zeros(4, columns), -1
 
 
-def rehearse(path: Path, entry: str, columns: list[int]) -> list[list[Any]]:
+def run_dry(path: Path, entry: str, columns: list[int]) -> list[list[Any]]:
     """What the entry would launch for each number of columns."""
     runtime.driver.set_active(OfflineDriver(target_named(TARGET)))
-    rehearsal = DryRun(torch.device("cpu"), Tuning())
+    dry_run = DryRun(torch.device("cpu"), Tuning())
     function, _ = loader.load(path, None, entry)
     told: list[list[Any]] = []
     for number in columns:
         specs, storages = tensors.lay_out(arguments(number))
         sizes = tuple(storage.numel() for storage in storages)
-        command = protocol.Rehearse(id="i", case=str(number), arguments=specs, storages=sizes)
-        told.append(msgspec.to_builtins(rehearsal.call(function, command).launches))
+        command = protocol.RunDry(id="i", case=str(number), arguments=specs, storages=sizes)
+        told.append(msgspec.to_builtins(dry_run.call(function, command).launches))
     return told
 
 
@@ -66,10 +66,10 @@ def compile_all(path: Path, entry: str, launches: list[dict[str, Any]], folder: 
     return [msgspec.to_builtins(reply) for reply in replies]
 
 
-def launch(path: Path, entry: str, columns: list[int], shelf: Path) -> int:
+def launch(path: Path, entry: str, columns: list[int], cache_folder: Path) -> int:
     """How many kernels Triton builds itself when the entry launches as far as it can without a device."""
     runtime.driver.set_active(OfflineDriver(target_named(TARGET)))
-    published.read_from(shelf.with_name("nothing"), shelf)
+    published.read_from(cache_folder.with_name("nothing"), cache_folder)
     compiled = 0
     make_ir, run = ASTSource.make_ir, JITFunction.run
 
@@ -99,8 +99,8 @@ def main() -> None:
     asked = json.load(sys.stdin)
     path, entry = Path(asked["path"]), asked["entry"]
     match asked["role"]:
-        case "rehearse":
-            told: object = rehearse(path, entry, asked["columns"])
+        case "run_dry":
+            told: object = run_dry(path, entry, asked["columns"])
         case "compile":
             told = compile_all(path, entry, asked["launches"], Path(asked["folder"]))
         case _:

@@ -28,16 +28,16 @@ COLUMNS = [33, 781, 128, 40000, 35]
 class Ahead:
     """What the processes said about one candidate."""
 
-    rehearsed: list[list[dict[str, Any]]]
+    dry_runs: list[list[dict[str, Any]]]
     compiled: list[dict[str, Any]]
     cache: Path
-    shelf: Path
+    cache_folder: Path
     path: Path
     entry: str
 
     @property
     def launches(self) -> list[dict[str, Any]]:
-        return [met for case in self.rehearsed for met in case]
+        return [met for case in self.dry_runs for met in case]
 
 
 def play(cache: Path, **asked: Any) -> Any:
@@ -73,11 +73,11 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ahead]
     @functools.cache
     def prepare(name: str) -> Ahead:
         folder, path = tmp_path_factory.mktemp(name), CANDIDATES[name]
-        shelf = folder / "shelf"
-        shelf.mkdir()
+        cache_folder = folder / "shelf"
+        cache_folder.mkdir()
         (folder / "stages").mkdir()
-        rehearsed = play(folder / "rehearsing", role="rehearse", path=str(path), entry="softmax", columns=COLUMNS)
-        launches = [met for case in rehearsed for met in case]
+        dry_runs = play(folder / "rehearsing", role="run_dry", path=str(path), entry="softmax", columns=COLUMNS)
+        launches = [met for case in dry_runs for met in case]
         compiled = play(
             folder / "compiling",
             role="compile",
@@ -87,8 +87,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ahead]
             folder=str(folder / "stages"),
         )
         for reply in compiled:
-            publish(tuple(reply.get("cache", ())), folder / "compiling", shelf)
-        return Ahead(rehearsed=rehearsed, compiled=compiled, cache=folder, shelf=shelf, path=path, entry="softmax")
+            publish(tuple(reply.get("cache", ())), folder / "compiling", cache_folder)
+        return Ahead(
+            dry_runs=dry_runs, compiled=compiled, cache=folder, cache_folder=cache_folder, path=path, entry="softmax"
+        )
 
     return prepare
 
@@ -99,32 +101,34 @@ def ahead(request: pytest.FixtureRequest, prepared: Callable[[str], Ahead]) -> A
     return prepared(request.param)
 
 
-def launched(ahead: Ahead, shelf: Path, columns: list[int] = COLUMNS) -> int:
+def launched(ahead: Ahead, cache_folder: Path, columns: list[int] = COLUMNS) -> int:
     """How many kernels are compiled at the launch."""
-    place = ahead.cache / f"launching {shelf.name}"
-    told: int = play(place, role="launch", path=str(ahead.path), entry=ahead.entry, columns=columns, shelf=str(shelf))
+    place = ahead.cache / f"launching {cache_folder.name}"
+    told: int = play(
+        place, role="launch", path=str(ahead.path), entry=ahead.entry, columns=columns, cache_folder=str(cache_folder)
+    )
     return told
 
 
-def test_a_rehearsal_compiles_nothing(ahead: Ahead) -> None:
+def test_a_dry_run_compiles_nothing(ahead: Ahead) -> None:
     assert list((ahead.cache / "rehearsing").glob("**/*.cubin")) == []
     assert len(ahead.launches) > 0
 
 
-def test_every_case_tells_what_it_launches_also_what_was_told_before(ahead: Ahead) -> None:
-    assert [len(case) > 0 for case in ahead.rehearsed] == [True] * len(COLUMNS)
+def test_every_case_tells_what_it_launches_also_what_was_reported_before(ahead: Ahead) -> None:
+    assert [len(case) > 0 for case in ahead.dry_runs] == [True] * len(COLUMNS)
 
 
-def test_what_was_rehearsed_is_published_and_found_at_the_launch(ahead: Ahead) -> None:
-    assert launched(ahead, ahead.shelf) == 0
+def test_what_was_run_dry_is_published_and_found_at_the_launch(ahead: Ahead) -> None:
+    assert launched(ahead, ahead.cache_folder) == 0
 
 
-def test_without_the_shelf_every_kernel_is_compiled_at_the_launch(ahead: Ahead) -> None:
+def test_without_the_kernel_cache_every_kernel_is_compiled_at_the_launch(ahead: Ahead) -> None:
     assert launched(ahead, ahead.cache / "empty") > 0
 
 
-def test_what_was_not_rehearsed_is_compiled_at_the_launch(ahead: Ahead) -> None:
-    assert launched(ahead, ahead.shelf, [300, *COLUMNS]) > 0
+def test_what_was_not_run_dry_is_compiled_at_the_launch(ahead: Ahead) -> None:
+    assert launched(ahead, ahead.cache_folder, [300, *COLUMNS]) > 0
 
 
 def test_a_compiler_tells_its_new_files_once_and_only_files_of_its_cache(ahead: Ahead) -> None:
@@ -132,7 +136,7 @@ def test_a_compiler_tells_its_new_files_once_and_only_files_of_its_cache(ahead: 
     assert len(told) == len(set(told))
     there = {path.relative_to(ahead.cache / "compiling").as_posix() for path in ahead.cache.glob("compiling/*/*")}
     assert set(told) <= there
-    assert {path.relative_to(ahead.shelf).as_posix() for path in ahead.shelf.glob("*/*")} == set(told)
+    assert {path.relative_to(ahead.cache_folder).as_posix() for path in ahead.cache_folder.glob("*/*")} == set(told)
 
 
 def test_a_launch_keeps_the_stages_that_are_shown(ahead: Ahead) -> None:
@@ -141,11 +145,11 @@ def test_a_launch_keeps_the_stages_that_are_shown(ahead: Ahead) -> None:
     assert [reply["registers"] > 0 for reply in built] == [True] * len(built)
 
 
-def test_every_configuration_of_a_tuner_is_rehearsed_and_one_that_does_not_build_is_told_as_such(
+def test_every_configuration_of_a_tuner_is_run_dry_and_one_that_does_not_build_is_reported_as_such(
     prepared: Callable[[str], Ahead],
 ) -> None:
     tuned = prepared("autotuned")
-    configurations = {tuple(sorted(met["launch"]["constants"].items())) for met in tuned.rehearsed[0]}
+    configurations = {tuple(sorted(met["launch"]["constants"].items())) for met in tuned.dry_runs[0]}
     assert len(configurations) == 4
     refused = [
         (reply["kind"], "holds whole rows only" in reply["message"])
@@ -156,7 +160,7 @@ def test_every_configuration_of_a_tuner_is_rehearsed_and_one_that_does_not_build
     assert set(refused) == {("compile", True)}
 
 
-def test_launches_are_told_in_their_order_with_their_grids(prepared: Callable[[str], Ahead]) -> None:
+def test_launches_are_reported_in_their_order_with_their_grids(prepared: Callable[[str], Ahead]) -> None:
     kernels = [(met["launch"]["kernel"], met["launch"]["grid"]) for met in prepared("sample").launches]
     assert kernels == [
         ("softmax_short_rows", [1]),

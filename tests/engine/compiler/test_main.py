@@ -60,7 +60,7 @@ def test_a_launch_is_compiled_for_a_gpu_that_is_not_here(
     assert (reply["spill_bytes"], reply["shared_bytes"]) == (0, 0)
 
 
-def test_the_line_of_a_narrow_offset_is_told(told: Told, folder: Path) -> None:
+def test_the_line_of_a_narrow_offset_is_reported(told: Told, folder: Path) -> None:
     lines = (folder / "kernel.py").read_text().splitlines()
     assert "tl.program_id(0) * BLOCK" in lines[told["sm_90"]["narrow_offset_line"] - 1]
 
@@ -75,7 +75,7 @@ def test_what_is_compiled_only_to_be_looked_at_is_not_offered_to_a_launch(told: 
     assert [told[target]["cache"] for target in ("sm_80", "sm_90", "gfx942")] == [[], [], []]
 
 
-def test_what_does_not_compile_is_told_with_its_line_in_the_file(told: Told, folder: Path) -> None:
+def test_what_does_not_compile_is_reported_with_its_line_in_the_file(told: Told, folder: Path) -> None:
     lines = (folder / "kernel.py").read_text().splitlines()
     reply = told["odd"]
     assert (reply["type"], reply["kind"]) == ("failed", "compile")

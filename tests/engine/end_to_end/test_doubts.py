@@ -134,7 +134,7 @@ def silu(self):
     assert finding.message.startswith("the output changed after the call had returned: 3 of ")
 
 
-async def test_a_buffer_that_the_next_call_uses_again_is_told_apart_from_a_late_write(judging):
+async def test_a_buffer_that_the_next_call_uses_again_is_distinguished_from_a_late_write(judging):
     source = """
 KEPT = {}
 

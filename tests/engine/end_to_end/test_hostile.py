@@ -314,7 +314,7 @@ def silu(self):
     assert (await judging(copy_kernel)).verdict.outcome is Outcome.PASS
 
 
-async def test_who_reads_what_it_cut_short_is_told_of_that_and_not_of_its_end(judging):
+async def test_who_reads_what_it_cut_short_is_reported_of_that_and_not_of_its_end(judging):
     source = (
         HEAD
         + """

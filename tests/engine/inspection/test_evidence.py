@@ -369,7 +369,7 @@ def test_cases_are_counted_by_type_and_tier_in_the_order_of_the_problem():
     )
 
 
-def test_the_parameters_of_the_judged_cases_are_told_by_their_values():
+def test_the_parameters_of_the_judged_cases_are_reported_by_their_values():
     shapes = [(0, 1), (31, 32), (33, 5), (127, 128), (129, 2), (1000, 1)]
     cases = [case(f"c{place}", shape=shape, layout="strided") for place, shape in enumerate(shapes)]
     problem = problem_of(*cases, case("odd", layout="plain", keepdim=True, scale=0.5), case("never", layout="unused"))
@@ -382,6 +382,6 @@ def test_the_parameters_of_the_judged_cases_are_told_by_their_values():
     )
 
 
-def test_few_sizes_are_told_one_by_one():
+def test_few_sizes_are_reported_one_by_one():
     problem = problem_of(case("a", m=3), case("b", m=1), case("c", m=3))
     assert axes_of([result(name) for name in "abc"], problem) == (Axis(name="m", values="1, 3"),)

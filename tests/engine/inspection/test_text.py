@@ -164,7 +164,7 @@ NOT_SO_FAST = inspected(
     CaseBenchmarked(at_s=0.4, number=1, total=1, benchmark=TIMED),
     BenchmarkSummarised(at_s=0.5, summaries=(SUMMARY,)),
     LayerChecked(at_s=0.5, report=layer(Layer.TIMING, "timing", Coverage.CHECKED, cases_timed="1 of 1")),
-    LayerChecked(at_s=0.6, report=layer(Layer.BEHAVIOUR, "behaviour", Coverage.CHECKED, deeds="none")),
+    LayerChecked(at_s=0.6, report=layer(Layer.BEHAVIOUR, "behaviour", Coverage.CHECKED, actions="none")),
     LayerChecked(
         at_s=0.6,
         report=layer(Layer.ABLATION, "ghost_replay", Coverage.CHECKED, relu_kernel="line 2: 0% is right without"),

@@ -296,7 +296,7 @@ def test_a_compiler_that_fails_is_an_error_also_where_errors_are_suppressed(comp
 
 
 @no_compiler
-def test_a_call_that_is_compiled_anew_every_time_is_refused(compiler: None) -> None:
+def test_a_call_that_is_compiled_again_every_time_is_refused(compiler: None) -> None:
     seen: list[int] = []
 
     def changing(x: torch.Tensor) -> torch.Tensor:

@@ -126,7 +126,7 @@ def test_going_back_to_the_first_content_brings_it_back(bench: Bench) -> None:
     assert outcomes(bench.compared(*bench.hand_back(2 * bench.arguments[0]))) == [("return", Outcome.PASS)]
 
 
-def test_the_seed_is_told_only_when_the_case_has_ended(bench: Bench) -> None:
+def test_the_seed_is_reported_only_when_the_case_has_ended(bench: Bench) -> None:
     prepared = bench.prepare("TWICE", seed=123456789)
     compared = bench.compared(*bench.hand_back(bench.arguments[0]))
     assert b"123456789" not in protocol.encode(prepared) + protocol.encode(compared)
@@ -150,7 +150,7 @@ def test_another_number_of_returned_values_is_a_wrong_shape(bench: Bench, count:
 
 
 @pytest.mark.parametrize("type_name", ["NoneType", "float", "ndarray", "AgreeableTensor"])
-def test_what_is_no_tensor_is_told_by_its_type(bench: Bench, type_name: str) -> None:
+def test_what_is_no_tensor_is_reported_by_its_type(bench: Bench, type_name: str) -> None:
     bench.prepare("TWICE")
     bench.hand_back()
     compared = bench.compared(protocol.ReturnedSpec(type_name=type_name))
@@ -297,7 +297,7 @@ def test_memory_between_the_elements_of_an_output_must_stay(bench: Bench) -> Non
     assert compared.mutated == "memory between the elements of out was overwritten"
 
 
-def test_an_unwritten_output_is_told_as_never_written(bench: Bench) -> None:
+def test_an_unwritten_output_is_reported_as_never_written(bench: Bench) -> None:
     bench.prepare("INTO", poison=0x7B)
     message = bench.compared().reports[0].message
     assert message.endswith("4 of them were never written")
@@ -326,7 +326,7 @@ def test_a_fresh_refill_brings_new_content_to_the_same_memory_and_expects_its_an
     assert outcomes(bench.compared(*bench.hand_back(2 * x))) == [("return", Outcome.PASS)]
 
 
-def test_new_content_with_other_scalars_is_refused_since_the_worker_was_told_the_old_ones(bench: Bench) -> None:
+def test_new_content_with_other_scalars_is_refused_since_the_worker_was_reported_the_old_ones(bench: Bench) -> None:
     bench.prepare("SCALAR", seed=1)
     assert failed(bench.ask(protocol.Refill(id="i", fresh=True, poison=0))) == (
         protocol.FailureKind.ENGINE,
@@ -573,7 +573,7 @@ def test_a_problem_that_cannot_be_prepared_is_our_fault_and_keeps_the_judge(
     bench.prepare("TWICE")
 
 
-def test_a_fault_of_any_length_is_told(bench: Bench) -> None:
+def test_a_fault_of_any_length_is_reported(bench: Bench) -> None:
     reply = bench.ask(
         protocol.Prepare(
             id="i", problem=ProblemId(source="x" * 100_000, name="x"), case="one", arena_path=str(bench.arena), poison=0

@@ -31,14 +31,14 @@ def failed(source: str, **names: Any) -> protocol.Failed:
     raise AssertionError("it should have raised")
 
 
-def test_an_exception_is_told_with_its_type_its_words_and_its_line() -> None:
+def test_an_exception_is_reported_with_its_type_its_words_and_its_line() -> None:
     told = failed("x = 1\nraise ValueError('shape [2] is wrong')\n")
     assert (told.id, told.kind, told.message, told.line) == ("i", Kind.RAISED, "ValueError: shape [2] is wrong", 2)
     assert told.trace.startswith("Traceback")
     assert told.trace.endswith("ValueError: shape [2] is wrong\n")
 
 
-def test_the_way_to_an_error_is_told_in_the_authors_files_only() -> None:
+def test_the_way_to_an_error_is_reported_in_the_authors_files_only() -> None:
     told = failed("import json\ndef read():\n    json.loads('{')\nread()\n")
     places = [line.strip() for line in told.trace.splitlines() if line.lstrip().startswith("File ")]
     assert places[-2:] == ['File "kernel.py", line 4, in <module>', 'File "kernel.py", line 3, in read']
@@ -120,17 +120,17 @@ def test_an_exception_without_words_is_its_type() -> None:
     assert failed("assert False\n").message == "AssertionError"
 
 
-def test_the_deepest_line_of_the_file_is_told() -> None:
+def test_the_deepest_line_of_the_file_is_reported() -> None:
     told = failed("def inner():\n    int('x')\n\ndef outer():\n    inner()\n\nouter()\n")
     assert told.line == 2
 
 
-def test_words_that_are_no_text_can_be_told() -> None:
+def test_words_that_are_no_text_can_be_reported() -> None:
     told = failed("raise ValueError('\\ud800')\n")
     assert protocol.decode_reply(protocol.encode(told)) == told
 
 
-def test_an_exception_that_cannot_be_shown_is_told_by_its_type() -> None:
+def test_an_exception_that_cannot_be_shown_is_reported_by_its_type() -> None:
     class SilentError(Exception):
         def __str__(self) -> str:
             raise KeyError("no words")
@@ -150,7 +150,7 @@ def test_an_exception_from_elsewhere_has_no_line() -> None:
     assert failure("i", ValueError("x"), KERNEL).line is None
 
 
-def test_a_cause_is_told_before_what_it_led_to_and_with_its_own_line() -> None:
+def test_a_cause_is_reported_before_what_it_led_to_and_with_its_own_line() -> None:
     told = failed("try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise RuntimeError('late') from error\n")
     assert (told.message, told.line) == ("ZeroDivisionError: division by zero", 2)
     assert "which led to RuntimeError: late\n" in told.trace
@@ -163,7 +163,7 @@ def test_causes_in_a_circle_end() -> None:
 
 
 @pytest.mark.parametrize(("code", "shown"), [("0", "0"), ("", "None"), ("'done'", "'done'")])
-def test_an_exit_is_told_as_one_whatever_its_status(code: str, shown: str) -> None:
+def test_an_exit_is_reported_as_one_whatever_its_status(code: str, shown: str) -> None:
     told = failed(f"import sys\nsys.exit({code})\n")
     assert (told.kind, told.line) == (Kind.EXITED, 2)
     assert told.message == f"it called sys.exit({shown}); a candidate returns, it does not exit"

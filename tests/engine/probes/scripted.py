@@ -37,7 +37,7 @@ class Called:
 
     case: str
     fresh: bool
-    disorder: protocol.Disorder | None
+    program_order: protocol.ProgramOrder | None
     watch: protocol.Watch | None
 
 
@@ -50,10 +50,10 @@ class Came:
     trouble: str = ""
     lost: bool = False
     silent: bool = False
-    meeting: protocol.Meeting | None = None
+    race: protocol.Race | None = None
 
 
-Script = Callable[[Called | protocol.Recall, int], Came]
+Script = Callable[[Called | protocol.RepeatOutputs, int], Came]
 """From a call, or a recall, and how many came before to what comes of it."""
 
 
@@ -86,20 +86,20 @@ def passed(name: str, *grids: tuple[int, ...], size: int = 1, elements: int = 10
 
 @dataclass(kw_only=True)
 class ScriptedLab:
-    """Stands for a Lab; `called` are the calls that were made, `gauges` what the judge says of precision in turn.
+    """Stands for a Lab; `called` are the calls that were made, `precisions` what the judge says of precision in turn.
 
     What is `ordered` has one program in every grid.  In cases that are `idle` nothing is to be written.
     """
 
     passed: Sequence[Passed]
     script: Script = lambda called, number: Came()
-    gauges: list[tuple[protocol.Gauging, ...]] = field(default_factory=list)
+    precisions: list[tuple[protocol.OutputPrecision, ...]] = field(default_factory=list)
     interpreted: bool = True
     ordered: bool = False
     idle: frozenset[str] = frozenset()
     apart: bool = False
     called: list[Called] = field(default_factory=list)
-    recalled: list[float] = field(default_factory=list)
+    repeated_outputs: list[float] = field(default_factory=list)
     limits: Limits = field(default_factory=Limits)
     came: Came = field(default_factory=Came)
 
@@ -134,16 +134,16 @@ class ScriptedLab:
         yield ScriptedBench(lab=self, case=case, prepared=prepared)
 
     async def ask(self, command: protocol.AnyCommand) -> protocol.AnyReply:
-        assert isinstance(command, protocol.Recall)
-        self.recalled.append(command.pause_s)
+        assert isinstance(command, protocol.RepeatOutputs)
+        self.repeated_outputs.append(command.pause_s)
         self.came = self.script(command, len(self.called))
         if self.came.trouble:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message=self.came.trouble)
-        return protocol.Recalled(id=command.id, returned=())
+        return protocol.OutputsRepeated(id=command.id, returned=())
 
     async def ask_judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
-        if isinstance(command, protocol.Gauge):
-            return protocol.Gauged(id=command.id, outputs=self.gauges.pop(0))
+        if isinstance(command, protocol.MeasurePrecision):
+            return protocol.PrecisionMeasured(id=command.id, outputs=self.precisions.pop(0))
         assert isinstance(command, protocol.Contrast)
         came = self.came
         output = protocol.Difference(name="return", total=1000, right=1000 - came.wrong, changed=came.changed)
@@ -164,19 +164,17 @@ class ScriptedBench:
         *,
         poison: int,
         fresh: bool = True,
-        disorder: protocol.Disorder | None = None,
+        program_order: protocol.ProgramOrder | None = None,
         watch: protocol.Watch | None = None,
     ) -> protocol.Called | Replayed:
         lab = self.lab
-        call = Called(case=self.case.name, fresh=fresh, disorder=disorder, watch=watch)
+        call = Called(case=self.case.name, fresh=fresh, program_order=program_order, watch=watch)
         lab.came = came = lab.script(call, len(lab.called))
         lab.called.append(call)
         if came.trouble:
             return Replayed(trouble=came.trouble, lost=came.lost, silent=came.silent)
-        launches = int(disorder is not None and lab.interpreted and not lab.ordered)
-        return protocol.Called(
-            id="c", returned=(), launches=(), elapsed_s=0.0, disordered=launches, meeting=came.meeting
-        )
+        launches = int(program_order is not None and lab.interpreted and not lab.ordered)
+        return protocol.Called(id="c", returned=(), launches=(), elapsed_s=0.0, reordered=launches, race=came.race)
 
 
 Probe = Callable[[Lab], AsyncIterator[Observation]]

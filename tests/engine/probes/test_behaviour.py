@@ -104,9 +104,9 @@ class Scene:
             case protocol.Call():
                 self.observed.append(command.observe)
                 return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
-            case protocol.Weigh():
-                survival = protocol.Survival(name="return", total=4, right=self._right, trivial=0)
-                return protocol.Weighed(id=command.id, outputs=(survival,))
+            case protocol.CountCorrect():
+                survival = protocol.CorrectCount(name="return", total=4, right=self._right, trivial=0)
+                return protocol.CorrectCounted(id=command.id, outputs=(survival,))
         reply = self._reply(command.id)
         if reply is None:
             worker = next(pid for pid, forked in enumerate(self.fork_server.forked, start=2) if forked == "worker")

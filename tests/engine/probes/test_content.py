@@ -71,7 +71,7 @@ class FakeLab:
     dies: bool = False
     tensors: tuple[protocol.ValueSpec, ...] = ()
     asked: list[tuple[str, Variant]] = field(default_factory=list)
-    foreseen: list[tuple[str, Variant]] = field(default_factory=list)
+    prepared_variant: list[tuple[str, Variant]] = field(default_factory=list)
 
     @property
     def lab(self) -> Lab:
@@ -98,13 +98,15 @@ class FakeLab:
 
     async def _judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         match command:
-            case protocol.Vary():
+            case protocol.LayOutVariant():
                 self.asked.append((self._case, command.variant))
                 changed = "x[3] 1 became 2" if command.variant is Variant.ONE_ELEMENT else ""
                 why = self.dismissed(command.variant)
-                return protocol.Varied(id=command.id, arena=ARENA, dismissed=why, changed=changed, kept=("table",))
-            case protocol.Foresee():
-                self.foreseen.append((self._case, command.variant))
+                return protocol.VariantLaidOut(
+                    id=command.id, arena=ARENA, dismissed=why, changed=changed, kept=("table",)
+                )
+            case protocol.PrepareVariant():
+                self.prepared_variant.append((self._case, command.variant))
                 return protocol.Done(id=command.id)
             case protocol.Compare():
                 reports = (WRONG,) if self.wrong(*self.asked[-1]) else ()
@@ -143,7 +145,10 @@ async def test_the_first_case_with_a_kernel_is_asked_everything_and_a_larger_one
 async def test_while_the_candidate_is_called_the_judge_makes_what_comes_next_in_that_case() -> None:
     lab = FakeLab(passed=(case("first", kernels=["a"]), case("large", size=15_000)))
     await told(lab)
-    assert lab.foreseen == [*(("first", variant) for variant in EVERYTHING[1:]), *(("large", one) for one in FEW[1:])]
+    assert lab.prepared_variant == [
+        *(("first", variant) for variant in EVERYTHING[1:]),
+        *(("large", one) for one in FEW[1:]),
+    ]
 
 
 async def test_a_case_that_takes_too_long_is_not_the_larger_one() -> None:
@@ -220,7 +225,7 @@ async def test_trouble_is_not_innocence() -> None:
     assert len(lab.asked) == 1
 
 
-async def test_what_was_dismissed_is_told_with_its_reason() -> None:
+async def test_what_was_dismissed_is_reported_with_its_reason() -> None:
     lab = FakeLab(
         passed=(case("c", kernels=["a"]), case("d")),
         dismissed=lambda variant: "eager fails on it" if variant is Variant.SCALED else "",
@@ -233,7 +238,7 @@ async def test_what_was_dismissed_is_told_with_its_reason() -> None:
     ]
 
 
-async def test_what_no_content_changes_is_told() -> None:
+async def test_what_no_content_changes_is_reported() -> None:
     assert ("left as they are", "table") in await facts(FakeLab(passed=(case("c", kernels=["a"]),)))
 
 

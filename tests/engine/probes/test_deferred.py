@@ -16,8 +16,8 @@ from tests.engine.probes.scripted import Called, Came, ScriptedLab, observed, pa
 def later(came: Came, at_return: Came | None = None) -> ScriptedLab:
     """A lab in which this is seen a while after the return."""
 
-    def script(called: Called | protocol.Recall, _: int) -> Came:
-        return came if isinstance(called, protocol.Recall) else at_return or Came()
+    def script(called: Called | protocol.RepeatOutputs, _: int) -> Came:
+        return came if isinstance(called, protocol.RepeatOutputs) else at_return or Came()
 
     return ScriptedLab(passed=[passed("c")], script=script)
 
@@ -27,7 +27,7 @@ async def test_an_output_that_stays_is_a_fact() -> None:
     findings, report = await observed(deferred.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert report.facts == (Fact(name="c", value="none of 1000 elements changed within 75 ms of the return"),)
-    assert lab.recalled == [pytest.approx(0.075), 0.0]
+    assert lab.repeated_outputs == [pytest.approx(0.075), 0.0]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ async def test_the_wait_is_shorter_in_the_interpreter_where_verifying_was(
     taken = [replace(one, result=replace(one.result, elapsed_s=each_s)) for one, each_s in cases]
     lab = ScriptedLab(passed=taken, interpreted=interpreted)
     await observed(deferred.probe, lab)
-    assert lab.recalled[0] == pytest.approx(pause_s)
+    assert lab.repeated_outputs[0] == pytest.approx(pause_s)
 
 
 async def test_arguments_that_the_entry_writes_are_watched() -> None:
@@ -98,8 +98,8 @@ def after_others(came: Came, called_again: Came | None = None) -> ScriptedLab:
     """A lab in which this is seen of an answer when other calls were made after it."""
     calls: list[Called] = []
 
-    def script(called: Called | protocol.Recall, _: int) -> Came:
-        if isinstance(called, protocol.Recall):
+    def script(called: Called | protocol.RepeatOutputs, _: int) -> Came:
+        if isinstance(called, protocol.RepeatOutputs):
             return came if len(calls) > 1 and not called.pause_s else Came()
         calls.append(called)
         return (called_again or Came()) if len(calls) > 1 else Came()
@@ -117,13 +117,13 @@ async def test_an_answer_that_a_later_call_changes_is_suspect() -> None:
 
 
 async def test_a_thread_too_slow_for_the_first_look_is_not_taken_for_a_later_call() -> None:
-    recalls: list[protocol.Recall] = []
+    output_repeater: list[protocol.RepeatOutputs] = []
 
-    def script(called: Called | protocol.Recall, _: int) -> Came:
-        if not isinstance(called, protocol.Recall):
+    def script(called: Called | protocol.RepeatOutputs, _: int) -> Came:
+        if not isinstance(called, protocol.RepeatOutputs):
             return Came()
-        recalls.append(called)
-        return Came(wrong=3, changed=3) if len(recalls) > 1 else Came()
+        output_repeater.append(called)
+        return Came(wrong=3, changed=3) if len(output_repeater) > 1 else Came()
 
     lab = ScriptedLab(passed=[passed("c")], script=script)
     ((finding,), report) = await observed(deferred.probe, lab)

@@ -16,7 +16,7 @@ from engine.model.layers import Coverage, LayerReport
 from engine.probes import device_record
 from engine.probes.lab.case_session import Lab, Passed, Taped
 
-RIGHT = (protocol.Survival(name="return", total=8, right=8, trivial=0),)
+RIGHT = (protocol.CorrectCount(name="return", total=8, right=8, trivial=0),)
 
 
 def passed(name: str, *, size: int, launches: Sequence[str] = ()) -> Passed:
@@ -39,7 +39,7 @@ def passed(name: str, *, size: int, launches: Sequence[str] = ()) -> Passed:
     return Passed(case=case, result=result, launches=told)
 
 
-def taped(*own: str, outputs: tuple[protocol.Survival, ...] = RIGHT, foreign: str = "") -> Taped:
+def taped(*own: str, outputs: tuple[protocol.CorrectCount, ...] = RIGHT, foreign: str = "") -> Taped:
     seen = [protocol.ActivitySeen(kind=protocol.ActivityKind.KERNEL, name=name, own=True, device_ns=50) for name in own]
     seen += [protocol.ActivitySeen(kind=protocol.ActivityKind.KERNEL, name=foreign, device_ns=50)] if foreign else []
     return Taped(recorded=protocol.Recorded(id="i", returned=(), activities=tuple(seen)), outputs=outputs)
@@ -115,7 +115,7 @@ async def test_what_the_record_shows_is_found_with_its_case() -> None:
 
 
 async def test_who_is_wrong_while_recorded_is_suspect() -> None:
-    wrong = (protocol.Survival(name="return", total=8, right=5, trivial=0),)
+    wrong = (protocol.CorrectCount(name="return", total=8, right=5, trivial=0),)
     lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k", outputs=wrong))
     (finding,), _ = await told(lab)
     assert finding.severity is Severity.SUSPECT

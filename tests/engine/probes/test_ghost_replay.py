@@ -65,7 +65,7 @@ def right(share: float, *met: protocol.Kernel, withheld: bool = True, trivial: i
     """A call of an output of 1000 elements; `met` are the kernels that it would have launched."""
     return Replayed(
         ledger=tuple(protocol.Withheld(kernel=kernel, launches=1, withheld=withheld) for kernel in met),
-        outputs=(protocol.Survival(name="return", total=1000, right=round(1000 * share), trivial=trivial),),
+        outputs=(protocol.CorrectCount(name="return", total=1000, right=round(1000 * share), trivial=trivial),),
     )
 
 
@@ -159,7 +159,7 @@ async def test_an_answer_that_survives_in_a_new_worker_too_is_suspect() -> None:
 async def test_nearly_all_of_an_answer_is_not_rounded_up_to_all() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.9999, A, trivial=0))
     lab.script = lambda *_: Replayed(
-        ledger=right(0, A).ledger, outputs=(protocol.Survival(name="return", total=9999, right=9998, trivial=0),)
+        ledger=right(0, A).ledger, outputs=(protocol.CorrectCount(name="return", total=9999, right=9998, trivial=0),)
     )
     (finding,) = await found(lab)
     assert "(a) the output is correct in 99.9% of its elements" in finding.message

@@ -23,7 +23,7 @@ def launched(kernel: protocol.Kernel, *, moved: int = 0, withheld: int = 0) -> p
 
 
 def came(*ledger: protocol.Withheld, right: int = 1000, total: int = 1000, trivial: int = 0) -> Replayed:
-    output = protocol.Survival(name="return", total=total, right=right, trivial=trivial)
+    output = protocol.CorrectCount(name="return", total=total, right=right, trivial=trivial)
     return Replayed(ledger=ledger, outputs=(output,))
 
 

@@ -11,23 +11,23 @@ from engine.probes import precision
 from tests.engine.probes.scripted import Came, ScriptedLab, observed, passed
 
 
-def gauging(got: float, honest: float = 2e-7, lowered: float = 4e-4) -> tuple[protocol.Gauging, ...]:
-    return (protocol.Gauging(name="return", precision="tf32", got=got, honest=honest, lowered=lowered),)
+def output_precision(got: float, honest: float = 2e-7, lowered: float = 4e-4) -> tuple[protocol.OutputPrecision, ...]:
+    return (protocol.OutputPrecision(name="return", precision="tf32", got=got, honest=honest, lowered=lowered),)
 
 
-def lab_of(*gauges: tuple[protocol.Gauging, ...], dtype: DType = DType.FLOAT32) -> ScriptedLab:
-    return ScriptedLab(passed=[passed("c", dtype=dtype)], gauges=list(gauges))
+def lab_of(*precisions: tuple[protocol.OutputPrecision, ...], dtype: DType = DType.FLOAT32) -> ScriptedLab:
+    return ScriptedLab(passed=[passed("c", dtype=dtype)], precisions=list(precisions))
 
 
 async def test_an_honest_error_is_a_fact() -> None:
-    findings, report = await observed(precision.probe, lab_of(gauging(3e-7)))
+    findings, report = await observed(precision.probe, lab_of(output_precision(3e-7)))
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     value = "error 3e-07, reference 2e-07, with tf32 0.0004: limit 3.2e-06"
     assert report.facts == (Fact(name="c, return", value=value),)
 
 
 async def test_an_error_beyond_the_limit_on_two_contents_is_suspect() -> None:
-    ((finding,), report) = await observed(precision.probe, lab_of(gauging(2e-5), gauging(3e-5)))
+    ((finding,), report) = await observed(precision.probe, lab_of(output_precision(2e-5), output_precision(3e-5)))
     assert (finding.severity, finding.check, finding.case) == (Severity.SUSPECT, "precision", "c")
     assert finding.message == (
         "within tolerance, but less precise than float32: the error of return is 3e-05, reference "
@@ -37,13 +37,13 @@ async def test_an_error_beyond_the_limit_on_two_contents_is_suspect() -> None:
 
 
 async def test_an_error_beyond_the_limit_once_is_none() -> None:
-    lab = lab_of(gauging(2e-5), gauging(3e-7))
+    lab = lab_of(output_precision(2e-5), output_precision(3e-7))
     assert (await observed(precision.probe, lab))[0] == []
     assert len(lab.called) == 2
 
 
 async def test_every_call_is_on_new_content() -> None:
-    lab = lab_of(gauging(2e-5), gauging(2e-5))
+    lab = lab_of(output_precision(2e-5), output_precision(2e-5))
     await observed(precision.probe, lab)
     assert [call.fresh for call in lab.called] == [True, True]
 
@@ -59,19 +59,19 @@ async def test_every_call_is_on_new_content() -> None:
 async def test_the_limit_lies_between_the_honest_and_the_lowered_error(
     honest: float, lowered: float, just_below: float, just_above: float
 ) -> None:
-    below, above = gauging(just_below, honest, lowered), gauging(just_above, honest, lowered)
+    below, above = output_precision(just_below, honest, lowered), output_precision(just_above, honest, lowered)
     assert (await observed(precision.probe, lab_of(below)))[0] == []
     assert len((await observed(precision.probe, lab_of(above, above)))[0]) == 1
 
 
-async def test_where_the_two_lie_too_close_nothing_is_told() -> None:
-    findings, report = await observed(precision.probe, lab_of(gauging(1.0, honest=1e-6, lowered=7e-6)))
+async def test_where_the_two_lie_too_close_nothing_is_reported() -> None:
+    findings, report = await observed(precision.probe, lab_of(output_precision(1.0, honest=1e-6, lowered=7e-6)))
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert report.facts[0].value.endswith("with tf32 7e-06: inconclusive")
 
 
-async def test_an_output_that_cannot_be_gauged_tells_nothing() -> None:
-    findings, report = await observed(precision.probe, lab_of((protocol.Gauging(name="ids"),)))
+async def test_an_output_that_cannot_be_measured_tells_nothing() -> None:
+    findings, report = await observed(precision.probe, lab_of((protocol.OutputPrecision(name="ids"),)))
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert report.facts == (Fact(name="precision", value="not applicable: no case with an inexact float type"),)
 
@@ -90,7 +90,7 @@ async def test_a_call_that_fails_could_not_be_checked() -> None:
 
 
 async def test_a_suspicion_that_cannot_be_confirmed_could_not_be_checked() -> None:
-    lab = lab_of(gauging(2e-5))
+    lab = lab_of(output_precision(2e-5))
     lab.script = lambda called, number: Came(trouble="no answer") if number else Came()
     findings, report = await observed(precision.probe, lab)
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: no answer")
@@ -106,13 +106,13 @@ async def test_cases_are_those_whose_tolerance_leaves_the_most_room_and_the_smal
         passed("half", room=8, dtype=DType.FLOAT16),
         passed("bf", room=9, dtype=DType.BFLOAT16),
     ]
-    lab = ScriptedLab(passed=cases, gauges=[gauging(1e-7)] * 4)
+    lab = ScriptedLab(passed=cases, precisions=[output_precision(1e-7)] * 4)
     await observed(precision.probe, lab)
     assert [call.case for call in lab.called] == ["c", "e", "d", "bf"]
 
 
-async def test_after_a_few_calls_one_case_of_float32_and_one_of_a_half_are_gauged() -> None:
+async def test_after_a_few_calls_one_case_of_float32_and_one_of_a_half_are_measured() -> None:
     cases = [passed("a", room=1), passed("b", room=4), passed("half", room=8, dtype=DType.FLOAT16)]
-    lab = ScriptedLab(passed=cases, gauges=[gauging(1e-7)] * 2)
+    lab = ScriptedLab(passed=cases, precisions=[output_precision(1e-7)] * 2)
     await observed(precision.probe, lab)
     assert [call.case for call in lab.called] == ["b", "half"]

@@ -9,16 +9,14 @@ from engine.probes import repeats
 from tests.engine.probes.scripted import Called, Came, Script, ScriptedLab, observed, passed
 
 
-def when(
-    came: Came, *, disordered: bool | None = None, fresh: bool | None = None, seeded: bool | None = None
-) -> Script:
+def when(came: Came, *, reordered: bool | None = None, fresh: bool | None = None, seeded: bool | None = None) -> Script:
     """A script in which this comes of the calls that are so, and a right answer of the others."""
 
-    def script(called: Called | protocol.Recall, _: int) -> Came:
+    def script(called: Called | protocol.RepeatOutputs, _: int) -> Came:
         assert isinstance(called, Called)
-        is_seeded = called.disorder is not None and called.disorder.seed is not None
+        is_seeded = called.program_order is not None and called.program_order.seed is not None
         differs = (
-            disordered not in (None, called.disorder is not None)
+            reordered not in (None, called.program_order is not None)
             or fresh not in (None, called.fresh)
             or seeded not in (None, is_seeded)
         )
@@ -31,7 +29,7 @@ async def test_the_same_content_is_called_in_three_orders_and_then_new_content()
     lab = ScriptedLab(passed=[passed("c", (4,))])
     findings, report = await observed(repeats.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
-    assert [(call.fresh, call.disorder and call.disorder.seed is None) for call in lab.called] == [
+    assert [(call.fresh, call.program_order and call.program_order.seed is None) for call in lab.called] == [
         (False, None),
         (False, True),
         (False, False),
@@ -45,7 +43,7 @@ async def test_the_same_content_is_called_in_three_orders_and_then_new_content()
 
 
 async def test_wrong_backwards_is_a_race() -> None:
-    script = when(Came(wrong=7, changed=7), disordered=True, seeded=False)
+    script = when(Came(wrong=7, changed=7), reordered=True, seeded=False)
     ((finding,), report) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert (finding.severity, finding.check, finding.case) == (Severity.SUSPECT, "repeats", "c")
     assert finding.message == (
@@ -61,12 +59,12 @@ async def test_a_race_names_the_two_programs_that_meet() -> None:
         protocol.Access(stores=True, program=(0, 0, 0), line=7),
     )
 
-    def script(called: Called | protocol.Recall, _: int) -> Came:
+    def script(called: Called | protocol.RepeatOutputs, _: int) -> Came:
         assert isinstance(called, Called)
-        if called.disorder is None or called.disorder.seed is not None:
+        if called.program_order is None or called.program_order.seed is not None:
             return Came()
-        met = protocol.Meeting(kernel="k", tensor="y", index=16, first=reads, second=writes)
-        return Came(wrong=7, meeting=met if called.disorder.witness else None)
+        met = protocol.Race(kernel="k", tensor="y", index=16, first=reads, second=writes)
+        return Came(wrong=7, race=met if called.program_order.witness else None)
 
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert finding.location == Location(line=7)
@@ -78,7 +76,7 @@ async def test_a_race_names_the_two_programs_that_meet() -> None:
 
 
 async def test_a_race_without_a_witness_has_no_line() -> None:
-    script = when(Came(wrong=7), disordered=True, seeded=False)
+    script = when(Came(wrong=7), reordered=True, seeded=False)
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert (finding.location, "race: " in finding.message) == (None, True)
 
@@ -98,11 +96,11 @@ async def test_other_bits_within_tolerance_are_a_fact() -> None:
 
 
 async def test_a_call_in_another_order_that_never_ends_is_no_finding_and_the_rest_is_done_again() -> None:
-    script = when(Came(trouble="did not reply", lost=True, silent=True), disordered=True)
+    script = when(Came(trouble="did not reply", lost=True, silent=True), reordered=True)
     lab = ScriptedLab(passed=[passed("c", (4,)), passed("d", (1, 4), size=2)], script=script)
     findings, report = await observed(repeats.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
-    assert [(call.case, call.fresh, call.disorder is None) for call in lab.called] == [
+    assert [(call.case, call.fresh, call.program_order is None) for call in lab.called] == [
         ("c", False, True),
         ("c", False, False),
         ("c", False, True),
@@ -115,9 +113,9 @@ async def test_a_call_in_another_order_that_never_ends_is_no_finding_and_the_res
 
 
 async def test_who_waits_in_another_order_and_is_wrong_otherwise_is_found() -> None:
-    def script(called: Called | protocol.Recall, _: int) -> Came:
+    def script(called: Called | protocol.RepeatOutputs, _: int) -> Came:
         assert isinstance(called, Called)
-        if called.disorder is not None:
+        if called.program_order is not None:
             return Came(trouble="did not reply", lost=True, silent=True)
         return Came(wrong=1 if called.fresh else 0)
 
@@ -126,20 +124,20 @@ async def test_who_waits_in_another_order_and_is_wrong_otherwise_is_found() -> N
 
 
 async def test_a_call_in_another_order_that_fails_could_not_be_checked() -> None:
-    script = when(Came(trouble="ArithmeticError"), disordered=True)
+    script = when(Came(trouble="ArithmeticError"), reordered=True)
     findings, report = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
     assert report.why == "called again in another order of its programs in c: ArithmeticError"
 
 
 async def test_a_plain_call_that_never_ends_could_not_be_checked() -> None:
-    script = when(Came(trouble="did not reply", lost=True, silent=True), disordered=False)
+    script = when(Came(trouble="did not reply", lost=True, silent=True), reordered=False)
     findings, report = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "called again in c: did not reply")
 
 
 async def test_wrong_in_the_first_call_again_is_found() -> None:
-    script = when(Came(wrong=1000), disordered=False)
+    script = when(Came(wrong=1000), reordered=False)
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert finding.message.startswith("correct when verified, wrong in a later call: 1000 of 1000 elements")
 
@@ -155,7 +153,7 @@ async def test_on_a_device_the_calls_are_repeated_beside_other_work() -> None:
     lab = ScriptedLab(passed=[passed("c", (4,))], interpreted=False)
     findings, _ = await observed(repeats.probe, lab)
     assert findings == []
-    seeds = [call.disorder.seed for call in lab.called if call.disorder is not None]
+    seeds = [call.program_order.seed for call in lab.called if call.program_order is not None]
     assert len(seeds) == len(set(seeds)) == 8
     assert None not in seeds
     lab = ScriptedLab(passed=[passed("c", (4,))], interpreted=False, script=script)
@@ -206,7 +204,11 @@ async def test_where_every_grid_has_one_program_no_second_order_is_asked_for() -
     lab = ScriptedLab(passed=[passed("c", (1,))], ordered=True)
     findings, report = await observed(repeats.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
-    assert [(call.fresh, call.disorder is None) for call in lab.called] == [(False, True), (False, False), (True, True)]
+    assert [(call.fresh, call.program_order is None) for call in lab.called] == [
+        (False, True),
+        (False, False),
+        (True, True),
+    ]
     assert report.facts[1] == Fact(name="order", value="no launch has programs whose order can change")
 
 

@@ -31,7 +31,7 @@ async def test_a_worker_that_did_not_load_is_not_called(employ: Employ) -> None:
     await session.clear()
 
 
-async def test_the_worker_is_told_the_entry_the_folder_and_where_compiled_kernels_lie(
+async def test_the_worker_is_reported_the_entry_the_folder_and_where_compiled_kernels_lie(
     employ: Employ, tmp_path: Path
 ) -> None:
     asked: list[tuple[protocol.Load, bytes]] = []
@@ -49,11 +49,11 @@ async def test_the_worker_is_told_the_entry_the_folder_and_where_compiled_kernel
         spare=process_pool.worker,
         limits=Limits(),
         on_log=lambda *_: None,
-        shelves=(Path("/launchers"), Path("/kernels")),
+        cache_folders=(Path("/launchers"), Path("/kernels")),
     )
     loaded = await session.load()
     [(command, source)] = asked
-    assert (command.entry, command.folder, command.shelves) == ("f", str(tmp_path), ("/launchers", "/kernels"))
+    assert (command.entry, command.folder, command.cache_folders) == ("f", str(tmp_path), ("/launchers", "/kernels"))
     assert (Path(command.path).name, source) == ("mine.py", b"x = 1")
     assert isinstance(loaded, protocol.Loaded)
     assert (session.occupied, loaded.siblings) == (True, ("/s.py",))
@@ -82,7 +82,7 @@ async def test_the_snapshot_has_a_name_that_assemblers_take(employ: Employ, file
     await session.clear()
 
 
-async def test_a_worker_that_died_while_loading_leaves_a_desk_that_can_be_cleared(employ: Employ) -> None:
+async def test_a_worker_that_died_while_loading_leaves_a_session_that_can_be_cleared(employ: Employ) -> None:
     fake, process_pool = employ(lambda kind, command: fake.die(fake.youngest))
     candidate = Candidate(source=b"", problem="toy::twice")
     session = CandidateSession(
@@ -97,7 +97,7 @@ async def test_a_worker_that_died_while_loading_leaves_a_desk_that_can_be_cleare
         await session.ask(protocol.Release(id="i"), deadline_s=1.0)
 
 
-async def test_a_worker_that_was_sent_away_is_no_longer_there_and_gone_once_the_desk_is_cleared(
+async def test_a_worker_that_was_sent_away_is_no_longer_there_and_gone_once_the_session_is_cleared(
     employ: Employ,
 ) -> None:
     _, process_pool = employ(lambda kind, command: protocol.Loaded(id=command.id))
@@ -107,14 +107,14 @@ async def test_a_worker_that_was_sent_away_is_no_longer_there_and_gone_once_the_
     )
     await session.load()
     room = session.shared
-    session.vacate()
+    session.close_slots()
     assert (session.occupied, room.exists()) == (False, True)
     clearing = [asyncio.create_task(session.clear()) for _ in range(2)]
     await asyncio.gather(*clearing)
     assert not room.exists()
 
 
-async def test_another_desk_loads_the_same_candidate_and_keeps_what_it_prints_to_itself(employ: Employ) -> None:
+async def test_another_session_loads_the_same_candidate_and_keeps_what_it_prints_to_itself(employ: Employ) -> None:
     loaded: list[protocol.Load] = []
 
     def load(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
@@ -130,12 +130,12 @@ async def test_another_desk_loads_the_same_candidate_and_keeps_what_it_prints_to
         spare=process_pool.worker,
         limits=Limits(),
         on_log=lambda stream, text: told.append(text),
-        shelves=(Path("/kernels"),),
+        cache_folders=(Path("/kernels"),),
     )
     other = session.another()
     await other.load()
     assert (session.occupied, other.occupied, other.digest) == (False, True, session.digest)
-    assert (loaded[0].entry, loaded[0].shelves) == ("f", ("/kernels",))
+    assert (loaded[0].entry, loaded[0].cache_folders) == ("f", ("/kernels",))
     session.send_away(other)
     assert not other.occupied
     await session.clear()

@@ -12,7 +12,7 @@ import pytest
 
 from engine.model import Limits
 from engine.processes.directories import (
-    Lodging,
+    EngineDirectories,
     Room,
     View,
     _remove_stale,
@@ -23,50 +23,50 @@ from engine.sandbox.variables import MACHINE_VARIABLE
 
 
 @pytest.fixture
-def lodging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lodging]:
+def directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineDirectories]:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    lodging = Lodging()
-    yield lodging
-    lodging.close()
+    directories = EngineDirectories()
+    yield directories
+    directories.close()
 
 
 def mode(folder: Path) -> int:
     return stat.S_IMODE(folder.stat().st_mode)
 
 
-def test_others_can_pass_through_the_base_folders_and_list_nothing(lodging: Lodging) -> None:
-    assert [mode(folder) for folder in lodging.folders] == [0o711, 0o711]
+def test_others_can_pass_through_the_base_folders_and_list_nothing(directories: EngineDirectories) -> None:
+    assert [mode(folder) for folder in directories.folders] == [0o711, 0o711]
 
 
-def test_every_room_is_private_and_another(lodging: Lodging) -> None:
-    first, second = lodging.open_room(), lodging.open_room()
+def test_every_room_is_private_and_another(directories: EngineDirectories) -> None:
+    first, second = directories.open_room(), directories.open_room()
     for room in (first, second):
         assert (mode(room.folder), mode(room.shared)) == (0o700, 0o700)
     assert len({first.folder, first.shared, second.folder, second.shared}) == 4
 
 
-def test_a_room_belongs_to_the_user_that_will_live_there(lodging: Lodging) -> None:
-    first, second = lodging.open_room(), lodging.open_room()
+def test_a_room_belongs_to_the_user_that_will_live_there(directories: EngineDirectories) -> None:
+    first, second = directories.open_room(), directories.open_room()
     owner = os.getuid() if first.uid is None else first.uid
     assert (first.folder.stat().st_uid, first.shared.stat().st_uid) == (owner, owner)
     if first.uid is not None:
         assert len({0, os.getuid(), first.uid, second.uid}) == 3
 
 
-def test_removing_a_room_removes_both_folders_with_all_that_is_in_them(lodging: Lodging) -> None:
-    room = lodging.open_room()
+def test_removing_a_room_removes_both_folders_with_all_that_is_in_them(directories: EngineDirectories) -> None:
+    room = directories.open_room()
     (room.folder / "deep").mkdir()
-    (room.folder / "deep" / "link").symlink_to(lodging.folder)
+    (room.folder / "deep" / "link").symlink_to(directories.folder)
     (room.shared / "arena").write_bytes(b"x")
     room.remove()
     room.remove()
     assert not room.folder.exists()
     assert not room.shared.exists()
-    assert lodging.folder.is_dir()
+    assert directories.folder.is_dir()
 
 
-def test_view_of_a_plain_folder_contains_it_whole(lodging: Lodging, tmp_path: Path) -> None:
-    room, kernels = lodging.open_room(), tmp_path / "kernels"
+def test_view_of_a_plain_folder_contains_it_whole(directories: EngineDirectories, tmp_path: Path) -> None:
+    room, kernels = directories.open_room(), tmp_path / "kernels"
     kernels.mkdir()
     assert room.view_of(None) == View(readable=(str(room.folder), str(room.shared)))
     assert room.view_of(kernels) == View(readable=(str(room.folder), str(room.shared), str(kernels)))
@@ -79,24 +79,24 @@ def test_view_of_a_folder_around_private_places_has_plain_files_only(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     home = tmp_path / "home"
     (home / ".ssh").mkdir(parents=True)
-    lodging = Lodging(private=(home,))
+    directories = EngineDirectories(private=(home,))
     folder = (tmp_path / candidate).resolve()
     (folder / "kernel.py").touch()
     (folder / ".netrc").touch()
     (folder / "link.py").symlink_to("/etc/shadow")
-    room = lodging.open_room()
+    room = directories.open_room()
     try:
         view = room.view_of(tmp_path / candidate)
     finally:
-        lodging.close()
+        directories.close()
     assert view == View(readable=(str(room.folder), str(room.shared), str(folder / "kernel.py")), listed=(str(folder),))
 
 
-def test_closing_removes_everything_and_may_be_done_twice(lodging: Lodging) -> None:
-    lodging.open_room()
-    lodging.close()
-    lodging.close()
-    assert [folder.exists() for folder in lodging.folders] == [False, False]
+def test_closing_removes_everything_and_may_be_done_twice(directories: EngineDirectories) -> None:
+    directories.open_room()
+    directories.close()
+    directories.close()
+    assert [folder.exists() for folder in directories.folders] == [False, False]
 
 
 def test_every_cache_of_a_child_lies_in_its_room() -> None:

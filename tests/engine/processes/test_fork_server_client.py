@@ -119,5 +119,5 @@ async def test_a_refusal_answers_the_fork_that_was_asked_first(fork_server: Fork
         (" \n", ""),
     ],
 )
-def test_of_all_that_was_printed_the_line_that_says_why_is_told(printed: str, line: str) -> None:
+def test_of_all_that_was_printed_the_line_that_says_why_is_reported(printed: str, line: str) -> None:
     assert telling_line(printed) == line

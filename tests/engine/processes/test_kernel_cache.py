@@ -22,7 +22,7 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Path:
+def cache_folder(tmp_path: Path) -> Path:
     folder = tmp_path / "shelf"
     folder.mkdir()
     return folder
@@ -35,16 +35,16 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_file_is_copied_under_its_own_name(source: Path, shelf: Path) -> None:
-    publish((f"{KEY}/k.cubin",), source, shelf)
-    assert files(shelf) == {f"{KEY}/k.cubin": b"binary"}
+def test_a_file_is_copied_under_its_own_name(source: Path, cache_folder: Path) -> None:
+    publish((f"{KEY}/k.cubin",), source, cache_folder)
+    assert files(cache_folder) == {f"{KEY}/k.cubin": b"binary"}
 
 
 @pytest.mark.parametrize("name", ["__grp__k.json", "k.ttir", "cuda_utils.cpython-311-x86_64-linux-gnu.so", "k@1.json"])
-def test_every_name_that_triton_gives_is_copied(source: Path, shelf: Path, name: str) -> None:
+def test_every_name_that_triton_gives_is_copied(source: Path, cache_folder: Path, name: str) -> None:
     (source / KEY / name).write_bytes(b"x")
-    publish((f"{KEY}/{name}",), source, shelf)
-    assert files(shelf) == {f"{KEY}/{name}": b"x"}
+    publish((f"{KEY}/{name}",), source, cache_folder)
+    assert files(cache_folder) == {f"{KEY}/{name}": b"x"}
 
 
 @pytest.mark.parametrize(
@@ -55,96 +55,102 @@ def test_every_name_that_triton_gives_is_copied(source: Path, shelf: Path, name:
         "-rf/x", "$HOME/x",
     ],
 )  # fmt: skip
-def test_a_name_that_triton_would_not_give_is_passed_over(source: Path, shelf: Path, tmp_path: Path, name: str) -> None:
+def test_a_name_that_triton_would_not_give_is_passed_over(
+    source: Path, cache_folder: Path, tmp_path: Path, name: str
+) -> None:
     (tmp_path / "x").write_bytes(b"outside")
     before = files(tmp_path)
-    publish((name, f"{KEY}/k.cubin"), source, shelf)
+    publish((name, f"{KEY}/k.cubin"), source, cache_folder)
     assert files(tmp_path) == {**before, f"shelf/{KEY}/k.cubin": b"binary"}
 
 
-def test_a_file_that_lies_higher_or_deeper_than_tritons_is_passed_over(source: Path, shelf: Path) -> None:
+def test_a_file_that_lies_higher_or_deeper_than_tritons_is_passed_over(source: Path, cache_folder: Path) -> None:
     (source / "alone").write_bytes(b"x")
     (source / KEY / "deep").mkdir()
     (source / KEY / "deep" / "x").write_bytes(b"x")
-    (shelf / KEY / "deep").mkdir(parents=True)
-    publish(("alone", f"{KEY}/deep/x", f"{KEY}/k.cubin"), source, shelf)
-    assert files(shelf) == {f"{KEY}/k.cubin": b"binary"}
+    (cache_folder / KEY / "deep").mkdir(parents=True)
+    publish(("alone", f"{KEY}/deep/x", f"{KEY}/k.cubin"), source, cache_folder)
+    assert files(cache_folder) == {f"{KEY}/k.cubin": b"binary"}
 
 
-def test_what_is_there_is_not_written_over(source: Path, shelf: Path) -> None:
-    publish((f"{KEY}/k.cubin",), source, shelf)
-    there = (shelf / KEY / "k.cubin").stat()
+def test_what_is_there_is_not_written_over(source: Path, cache_folder: Path) -> None:
+    publish((f"{KEY}/k.cubin",), source, cache_folder)
+    there = (cache_folder / KEY / "k.cubin").stat()
     (source / KEY / "k.cubin").write_bytes(b"another")
-    publish((f"{KEY}/k.cubin",), source, shelf)
-    assert files(shelf) == {f"{KEY}/k.cubin": b"binary"}
-    assert (shelf / KEY / "k.cubin").stat().st_ino == there.st_ino
+    publish((f"{KEY}/k.cubin",), source, cache_folder)
+    assert files(cache_folder) == {f"{KEY}/k.cubin": b"binary"}
+    assert (cache_folder / KEY / "k.cubin").stat().st_ino == there.st_ino
 
 
-def test_a_file_that_is_missing_or_a_link_or_a_pipe_is_passed_over(source: Path, shelf: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_a_link_or_a_pipe_is_passed_over(
+    source: Path, cache_folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "secret").write_bytes(b"secret")
     (source / KEY / "link").symlink_to(tmp_path / "secret")
     os.mkfifo(source / KEY / "pipe")
     (source / KEY / "folder").mkdir()
-    publish(tuple(f"{KEY}/{name}" for name in ("missing", "link", "pipe", "folder", "k.cubin")), source, shelf)
-    assert files(shelf) == {f"{KEY}/k.cubin": b"binary"}
+    publish(tuple(f"{KEY}/{name}" for name in ("missing", "link", "pipe", "folder", "k.cubin")), source, cache_folder)
+    assert files(cache_folder) == {f"{KEY}/k.cubin": b"binary"}
 
 
-def test_of_one_compile_no_more_files_are_copied_than_a_kernel_has(source: Path, shelf: Path) -> None:
+def test_of_one_compile_no_more_files_are_copied_than_a_kernel_has(source: Path, cache_folder: Path) -> None:
     names = [f"{KEY}/k{number}" for number in range(80)]
     for name in names:
         (source / name).write_bytes(b"x")
-    assert publish(tuple(names), source, shelf) == 64
-    assert sorted(files(shelf)) == sorted(names[:64])
+    assert publish(tuple(names), source, cache_folder) == 64
+    assert sorted(files(cache_folder)) == sorted(names[:64])
 
 
-def test_what_goes_beyond_the_bytes_that_are_left_is_passed_over(source: Path, shelf: Path) -> None:
+def test_what_goes_beyond_the_bytes_that_are_left_is_passed_over(source: Path, cache_folder: Path) -> None:
     (source / KEY / "large").write_bytes(b"0123456789")
     (source / KEY / "small").write_bytes(b"01")
-    assert publish((f"{KEY}/k.cubin", f"{KEY}/large", f"{KEY}/small"), source, shelf, most_bytes=9) == 8
-    assert sorted(files(shelf)) == [f"{KEY}/k.cubin", f"{KEY}/small"]
+    assert publish((f"{KEY}/k.cubin", f"{KEY}/large", f"{KEY}/small"), source, cache_folder, most_bytes=9) == 8
+    assert sorted(files(cache_folder)) == [f"{KEY}/k.cubin", f"{KEY}/small"]
 
 
-def test_all_files_of_one_compile_together_have_a_limit(source: Path, shelf: Path) -> None:
+def test_all_files_of_one_compile_together_have_a_limit(source: Path, cache_folder: Path) -> None:
     for name in ("one", "two"):
         with (source / KEY / name).open("wb") as file:
             file.truncate(33 << 20)
-    publish((f"{KEY}/one", f"{KEY}/two", f"{KEY}/k.cubin"), source, shelf)
-    assert sorted(files(shelf)) == [f"{KEY}/k.cubin", f"{KEY}/one"]
+    publish((f"{KEY}/one", f"{KEY}/two", f"{KEY}/k.cubin"), source, cache_folder)
+    assert sorted(files(cache_folder)) == [f"{KEY}/k.cubin", f"{KEY}/one"]
 
 
-def test_what_a_tuner_chose_is_not_copied(source: Path, shelf: Path) -> None:
+def test_what_a_tuner_chose_is_not_copied(source: Path, cache_folder: Path) -> None:
     (source / KEY / "k.autotune.json").write_bytes(b"{}")
-    assert publish((f"{KEY}/k.autotune.json",), source, shelf) == 0
-    assert files(shelf) == {}
+    assert publish((f"{KEY}/k.autotune.json",), source, cache_folder) == 0
+    assert files(cache_folder) == {}
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing_half_done(source: Path, shelf: Path) -> None:
-    (shelf / KEY).write_bytes(b"a file stands where the folder should be")
+def test_a_file_that_cannot_be_written_leaves_nothing_half_done(source: Path, cache_folder: Path) -> None:
+    (cache_folder / KEY).write_bytes(b"a file stands where the folder should be")
     (source / "B").mkdir()
     (source / "B" / "k.cubin").write_bytes(b"other")
-    publish((f"{KEY}/k.cubin", "B/k.cubin"), source, shelf)
-    assert files(shelf) == {KEY: b"a file stands where the folder should be", "B/k.cubin": b"other"}
+    publish((f"{KEY}/k.cubin", "B/k.cubin"), source, cache_folder)
+    assert files(cache_folder) == {KEY: b"a file stands where the folder should be", "B/k.cubin": b"other"}
 
 
-def test_a_reader_never_sees_a_part_of_a_file(source: Path, shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_never_sees_a_part_of_a_file(
+    source: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Under its name the file appears whole: what is being written lies beside it, under another."""
     seen: list[dict[str, bytes]] = []
     rename = Path.rename
 
     def look(path: Path, target: Path) -> Path:
-        seen.append(files(shelf))
+        seen.append(files(cache_folder))
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", look)
-    publish((f"{KEY}/k.cubin",), source, shelf)
+    publish((f"{KEY}/k.cubin",), source, cache_folder)
     assert seen == [{f"{KEY}/k.cubin.unfinished": b"binary"}]
-    assert files(shelf) == {f"{KEY}/k.cubin": b"binary"}
+    assert files(cache_folder) == {f"{KEY}/k.cubin": b"binary"}
 
 
-def test_others_can_read_what_was_published_and_not_write_it(source: Path, shelf: Path) -> None:
-    publish((f"{KEY}/k.cubin",), source, shelf)
-    assert (shelf / KEY).stat().st_mode & 0o777 == 0o755 & ~_umask()
-    assert (shelf / KEY / "k.cubin").stat().st_mode & 0o022 == 0
+def test_others_can_read_what_was_published_and_not_write_it(source: Path, cache_folder: Path) -> None:
+    publish((f"{KEY}/k.cubin",), source, cache_folder)
+    assert (cache_folder / KEY).stat().st_mode & 0o777 == 0o755 & ~_umask()
+    assert (cache_folder / KEY / "k.cubin").stat().st_mode & 0o022 == 0
 
 
 def _umask() -> int:

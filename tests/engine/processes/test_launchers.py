@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine import protocol
-from engine.processes.directories import Lodging
+from engine.processes.directories import EngineDirectories
 from engine.processes.launchers import Launchers
 from engine.profile import Profile
 
@@ -96,9 +96,9 @@ async def test_all_candidates_together_have_so_many_launchers_built(
     assert workshop.need("i32") is first
 
 
-async def test_what_was_built_is_on_the_shelf_when_it_is_done(workshop: Workshop) -> None:
+async def test_what_was_built_is_on_the_kernel_cache_when_it_is_done(workshop: Workshop) -> None:
     def with_files(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        for room in workshop.launchers.shelf.parent.iterdir():
+        for room in workshop.launchers.cache_folder.parent.iterdir():
             if room.name.isdecimal():
                 (room / "triton" / "KEY").mkdir(parents=True, exist_ok=True)
                 (room / "triton" / "KEY" / "launcher.so").write_bytes(b"code")
@@ -106,7 +106,7 @@ async def test_what_was_built_is_on_the_shelf_when_it_is_done(workshop: Workshop
 
     workshop.fork_server.answer = with_files
     await workshop.build("*fp32")
-    assert (workshop.launchers.shelf / "KEY" / "launcher.so").read_bytes() == b"code"
+    assert (workshop.launchers.cache_folder / "KEY" / "launcher.so").read_bytes() == b"code"
 
 
 async def test_where_triton_needs_no_launcher_none_is_waited_for_any_more(workshop: Workshop) -> None:
@@ -144,7 +144,7 @@ async def test_types_that_are_not_plain_ones_build_nothing(workshop: Workshop, s
 
 
 @pytest.mark.parametrize("types", [("*fp32", "i32", "constexpr"), ("**i8",), ("*fp8e4nv", "u1"), ("*bf16", "fp64")])
-async def test_plain_types_are_built_as_they_were_told(workshop: Workshop, types: tuple[str, ...]) -> None:
+async def test_plain_types_are_built_as_they_were_reported(workshop: Workshop, types: tuple[str, ...]) -> None:
     await workshop.build(*types)
     [command] = workshop.told
     assert isinstance(command, protocol.BuildLauncher)
@@ -163,24 +163,26 @@ async def test_a_builder_that_dies_keeps_nobody_waiting_and_the_next_is_another(
     assert len(workshop.told) == 5
 
 
-async def test_a_builder_that_died_while_idle_gives_its_place_back(workshop: Workshop, lodging: Lodging) -> None:
+async def test_a_builder_that_died_while_idle_gives_its_place_back(
+    workshop: Workshop, directories: EngineDirectories
+) -> None:
     await workshop.build("i0")
     workshop.fork_server.die(workshop.fork_server.youngest)
     for number in range(1, 9):  # twice as many as there are builders: each place is used
         await workshop.build(f"i{number}")
     assert len(workshop.told) == 9
     await workshop.launchers.close()
-    assert [place.name for place in lodging.folder.iterdir() if place.name.isdecimal()] == []
+    assert [place.name for place in directories.folder.iterdir() if place.name.isdecimal()] == []
 
 
 async def test_a_builder_without_room_keeps_nobody_waiting(
-    workshop: Workshop, lodging: Lodging, monkeypatch: pytest.MonkeyPatch
+    workshop: Workshop, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full() -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as disk:
-        disk.setattr(lodging, "open_room", full)
+        disk.setattr(directories, "open_room", full)
         needed = workshop.need("i32")
         assert needed is not None
         await asyncio.wait([needed])
@@ -195,7 +197,7 @@ async def test_a_builder_that_refuses_keeps_nobody_waiting(workshop: Workshop) -
         id=command.id, kind=protocol.FailureKind.ENGINE, message="there is no C compiler"
     )
     await workshop.build("*fp32")
-    assert list(workshop.launchers.shelf.iterdir()) == []
+    assert list(workshop.launchers.cache_folder.iterdir()) == []
 
 
 async def test_a_builder_that_cannot_be_started_keeps_nobody_waiting(workshop: Workshop) -> None:
@@ -220,9 +222,9 @@ async def test_closing_ends_what_is_being_built_and_dismisses_the_builders(works
     await workshop.launchers.close()
     assert needed is not None
     assert needed.cancelled()
-    assert [place.name for place in workshop.launchers.shelf.parent.iterdir() if place.name.isdecimal()] == []
+    assert [place.name for place in workshop.launchers.cache_folder.parent.iterdir() if place.name.isdecimal()] == []
 
 
-async def test_how_long_building_takes_is_told(workshop: Workshop) -> None:
+async def test_how_long_building_takes_is_reported(workshop: Workshop) -> None:
     await workshop.build("*fp32")
     assert [(span.name, span.count) for span in workshop.profile.spans()] == [("build launcher", 1)]

@@ -10,7 +10,7 @@ import pytest
 from engine import protocol
 from engine.errors import DeadlineError, EngineError, MachineBusyError
 from engine.model import CacheState, Outcome, ProblemId
-from engine.processes.directories import Lodging
+from engine.processes.directories import EngineDirectories
 from engine.verdict import outcome_mapping
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def lending(refuses: str = "") -> Answer:
     def answer(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
         if kind == refuses:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=REFUSED)
-        if isinstance(command, protocol.Lend):
-            return protocol.Lent(id=command.id, handle="0f", block_bytes=64)
-        assert isinstance(command, protocol.Borrow)
+        if isinstance(command, protocol.ShareMemory):
+            return protocol.MemoryShared(id=command.id, handle="0f", block_bytes=64)
+        assert isinstance(command, protocol.OpenMemory)
         assert (command.handle, command.block_bytes) == ("0f", 64)
         return protocol.Done(id=command.id)
 
@@ -87,7 +87,7 @@ async def test_a_worker_is_ready_also_where_the_judge_is_not(employ: Employ) -> 
     fake, process_pool = employ(target="sm_90")
 
     def die(kind: str, command: protocol.AnyCommand) -> None:
-        assert isinstance(command, protocol.Lend)
+        assert isinstance(command, protocol.ShareMemory)
         fake.die(fake.youngest)
 
     fake.answer = die
@@ -99,7 +99,7 @@ async def test_a_worker_that_dies_when_it_is_asked_about_memory_is_our_fault(emp
     fake, process_pool = employ(target="sm_90")
 
     def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        if isinstance(command, protocol.Borrow):
+        if isinstance(command, protocol.OpenMemory):
             fake.die(2)  # the worker was forked first
             return None
         return lending()(kind, command)
@@ -128,14 +128,14 @@ async def test_a_worker_that_never_got_warm_is_our_fault(employ: Employ) -> None
 
 
 async def test_a_spare_that_could_not_be_made_for_want_of_disk_is_tried_again(
-    employ: Employ, lodging: Lodging, monkeypatch: pytest.MonkeyPatch
+    employ: Employ, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full() -> None:
         raise OSError(28, "No space left on device")
 
     _, process_pool = employ()
     with monkeypatch.context() as disk:
-        disk.setattr(lodging, "open_room", full)
+        disk.setattr(directories, "open_room", full)
         with pytest.raises(OSError, match="No space"):
             await process_pool.worker.take()
     hand = await process_pool.worker.take()
@@ -143,7 +143,7 @@ async def test_a_spare_that_could_not_be_made_for_want_of_disk_is_tried_again(
     await hand.dismiss()
 
 
-async def test_where_kernels_are_really_launched_one_worker_computes_and_another_rehearses(employ: Employ) -> None:
+async def test_where_kernels_are_really_launched_one_worker_computes_and_another_runs_dry(employ: Employ) -> None:
     fake, process_pool = employ(target="sm_90")
     process_pool.begin()
     await process_pool.wait_until_warm()
@@ -193,7 +193,7 @@ async def _wait(event: asyncio.Event) -> None:
             protocol.Arrange(id="a", problem=ProblemId(source="m", name="P"), case="c", most_slots=4, most_bytes=4096),
             180,
         ),
-        (protocol.Disband(id="a"), 60),
+        (protocol.FreeSlots(id="a"), 60),
         (protocol.TimeBaseline(id="a", name="eager", slots=(0,), how=protocol.How.SINGLE, cache=CacheState.COLD), 60),
     ],
     ids=lambda value: type(value).__name__,
@@ -219,7 +219,7 @@ async def test_the_judge_has_as_long_as_the_command_can_take(
     [
         (protocol.PrepareBaseline(id="a", name="compile-max"), False),
         (protocol.MeasurePeaks(id="a"), False),
-        (protocol.Disband(id="a"), True),
+        (protocol.FreeSlots(id="a"), True),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -253,7 +253,7 @@ async def test_judge_that_did_not_answer_is_replaced(
     with monkeypatch.context() as patched:
         patched.setattr("engine.processes.child.first_of", never)
         with pytest.raises(error):
-            await process_pool.ask_judge(protocol.Disband(id="a"))
+            await process_pool.ask_judge(protocol.FreeSlots(id="a"))
     assert not first.alive
     assert await process_pool.judge() is not first
 
@@ -266,16 +266,16 @@ async def test_launchers_are_kept_only_for_a_device_with_a_target(employ: Employ
     kept = [employ(target=target)[1].launchers for target in (None, "sm_90")]
     assert kept[0] is None
     assert kept[1] is not None
-    assert kept[1].shelf.is_dir()
+    assert kept[1].cache_folder.is_dir()
 
 
-async def test_closing_leaves_no_room(employ: Employ, lodging: Lodging) -> None:
+async def test_closing_leaves_no_room(employ: Employ, directories: EngineDirectories) -> None:
     _, process_pool = employ(target="sm_90")
     process_pool.begin()
     await process_pool.wait_until_warm()
     await process_pool.close()
     await process_pool.close()
-    assert [place.name for place in lodging.folder.iterdir() if place.name.isdecimal()] == []
+    assert [place.name for place in directories.folder.iterdir() if place.name.isdecimal()] == []
 
 
 @pytest.mark.parametrize("broken", [True, False])

@@ -41,14 +41,14 @@ async def test_a_reply_ends_the_wait_without_another_look() -> None:
     assert await wait_beside(Interval(wall_s=1.0, cpu_s=1.0), done_after=4) == 4
 
 
-async def test_an_endless_loop_is_told_by_its_cpu_time() -> None:
+async def test_an_endless_loop_is_reported_by_its_cpu_time() -> None:
     with pytest.raises(DeadlineError) as raised:
         await wait_beside(Interval(wall_s=5.0, cpu_s=1.0, delayed_s=4.0))
     assert str(raised.value) == "the worker timed out after 50 s (10 s of CPU time)"
     assert not raised.value.slept
 
 
-async def test_an_endless_sleep_is_told_as_one() -> None:
+async def test_an_endless_sleep_is_reported_as_one() -> None:
     with pytest.raises(DeadlineError) as raised:
         await wait_beside(Interval(wall_s=1.0))
     assert str(raised.value) == "the worker timed out after 20 s (0 s of CPU time)"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.errors import EngineError
-from engine.processes.directories import Lodging, Room
+from engine.processes.directories import EngineDirectories, Room
 from engine.processes.warm_pool import PooledProcess, Spare
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ async def pair(employ: Employ) -> AsyncIterator[Pair]:
         await hand.dismiss()
 
 
-def rooms(lodging: Lodging) -> list[str]:
+def rooms(directories: EngineDirectories) -> list[str]:
     """The folders of children that are there."""
-    return sorted(place.name for place in lodging.folder.iterdir() if place.name.isdecimal())
+    return sorted(place.name for place in directories.folder.iterdir() if place.name.isdecimal())
 
 
 async def test_as_many_are_made_as_are_kept_and_no_more_when_asked_again(pair: Pair) -> None:
@@ -98,7 +98,7 @@ async def test_nobody_waits_for_spares_that_nobody_asked_for(pair: Pair) -> None
 
 
 async def test_those_that_died_while_they_waited_are_passed_over_and_their_rooms_removed(
-    pair: Pair, lodging: Lodging
+    pair: Pair, directories: EngineDirectories
 ) -> None:
     await pair.warm()
     dead = pair.fork_server.youngest, pair.fork_server.youngest - 1
@@ -107,7 +107,7 @@ async def test_those_that_died_while_they_waited_are_passed_over_and_their_rooms
     hand = await pair.take()
     assert hand.child.alive
     assert hand.child.pid not in dead
-    assert rooms(lodging) == [hand.room.folder.name]
+    assert rooms(directories) == [hand.room.folder.name]
 
 
 async def test_one_that_spoke_without_being_asked_is_passed_over(pair: Pair) -> None:
@@ -120,15 +120,19 @@ async def test_one_that_spoke_without_being_asked_is_passed_over(pair: Pair) -> 
     assert not talker.child.alive
 
 
-async def test_those_that_fail_to_get_ready_are_heard_of_when_they_are_taken(pair: Pair, lodging: Lodging) -> None:
+async def test_those_that_fail_to_get_ready_are_noticed_when_they_are_taken(
+    pair: Pair, directories: EngineDirectories
+) -> None:
     pair.fork_server.ready = False
     await pair.warm()
     with pytest.raises(EngineError, match=r"^no worker got ready: "):
         await pair.take()
-    assert rooms(lodging) == []
+    assert rooms(directories) == []
 
 
-async def test_closing_dismisses_those_that_wait_and_those_that_are_being_made(pair: Pair, lodging: Lodging) -> None:
+async def test_closing_dismisses_those_that_wait_and_those_that_are_being_made(
+    pair: Pair, directories: EngineDirectories
+) -> None:
     await pair.warm()
     first = await pair.take()
     waiting = await pair.spare.wait()
@@ -136,7 +140,7 @@ async def test_closing_dismisses_those_that_wait_and_those_that_are_being_made(p
     await pair.spare.close()
     await pair.spare.close()
     assert (waiting.child.alive, first.child.alive) == (False, True)
-    assert rooms(lodging) == [first.room.folder.name]
+    assert rooms(directories) == [first.room.folder.name]
 
 
 async def test_after_closing_there_are_no_more(pair: Pair) -> None:

@@ -61,20 +61,20 @@ REPORT = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="m", s
 WITHHELD = protocol.Withheld(kernel=protocol.Kernel(name="k", line=2), launches=2, withheld=1)
 RAN = protocol.ActivitySeen(kind=protocol.ActivityKind.KERNEL, name="k", own=True, launches=2, device_ns=9)
 COMMANDS: tuple[protocol.AnyCommand, ...] = (
-    protocol.Load(id="i", path="/k.py", folder=None, entry="f", shelves=("/launchers", "/kernels")),
+    protocol.Load(id="i", path="/k.py", folder=None, entry="f", cache_folders=("/launchers", "/kernels")),
     protocol.Call(id="i", case="c", arguments=VALUES, arena=ARENA, outputs="/o", max_output_bytes=1, poison=255),
     protocol.Prepare(id="i", problem=ProblemId(source="m", name="P"), case="c", arena_path="/a", poison=0, seed=2**62),
     protocol.Describe(id="i", problem=ProblemId(source="m", name="P"), cases=("c", "d")),
-    protocol.Rehearse(id="i", case="c", arguments=VALUES, storages=(8, 0)),
+    protocol.RunDry(id="i", case="c", arguments=VALUES, storages=(8, 0)),
     protocol.Refill(id="i", fresh=True, poison=123),
     protocol.Compare(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
-    protocol.Take(
+    protocol.TakeSnapshot(
         id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,), again=protocol.Again(fresh=True, poison=123)
     ),
-    protocol.Conclude(id="i", taken="j", ends=True),
+    protocol.CompareSnapshot(id="i", taken="j", ends=True),
     protocol.Release(id="i"),
-    protocol.Lend(id="i"),
-    protocol.Borrow(id="i", handle="0f" * 64, block_bytes=1 << 26),
+    protocol.ShareMemory(id="i"),
+    protocol.OpenMemory(id="i", handle="0f" * 64, block_bytes=1 << 26),
     protocol.Compile(id="i", launch=LAUNCH, target="sm_90", folder="/f", specialisation='{"name": "k"}'),
     protocol.BuildLauncher(id="i", types=("*fp32", "i32"), target="sm_90"),
     protocol.Disassemble(id="i", folder="/f", cubin="x.cubin"),
@@ -84,14 +84,14 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.PrepareBaseline(id="i", name="eager"),
     protocol.TimeBaseline(id="i", name="eager", slots=(1,), how=protocol.How.REPLAY, cache=CacheState.WARM),
     protocol.MeasurePeaks(id="i"),
-    protocol.Disband(id="i"),
+    protocol.FreeSlots(id="i"),
     protocol.Fetch(id="i", slots=(0, 2), cache=CacheState.COLD),
-    protocol.Occupy(id="i", case="c", arguments=VALUES, layout=SLOTS),
+    protocol.OpenSlots(id="i", case="c", arguments=VALUES, layout=SLOTS),
     protocol.TimeCalls(id="i", slots=(1, 0), how=protocol.How.SINGLE, cache=CacheState.WARM),
     protocol.Collect(id="i"),
-    protocol.Vacate(id="i"),
+    protocol.CloseSlots(id="i"),
     protocol.Observe(id="i"),
-    protocol.Weigh(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
+    protocol.CountCorrect(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
     protocol.Record(
         id="i", arguments=(), arena=protocol.ArenaSpec(storages=(), bytes=9), outputs="/o", max_output_bytes=9
     ),
@@ -103,14 +103,14 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
         outputs="/o",
         max_output_bytes=1,
         poison=255,
-        disorder=protocol.Disorder(seed=3),
+        program_order=protocol.ProgramOrder(seed=3),
         watch=protocol.Watch(positions=(0, 2)),
     ),
-    protocol.Recall(id="i", pause_s=0.1),
+    protocol.RepeatOutputs(id="i", pause_s=0.1),
     protocol.Contrast(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,), keep=True),
-    protocol.Gauge(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
-    protocol.Vary(id="i", variant=protocol.Variant.MOVED, poison=123, arena_path="/a"),
-    protocol.Foresee(id="i", variant=protocol.Variant.TINY, apart=True),
+    protocol.MeasurePrecision(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
+    protocol.LayOutVariant(id="i", variant=protocol.Variant.MOVED, poison=123, arena_path="/a"),
+    protocol.PrepareVariant(id="i", variant=protocol.Variant.TINY, apart=True),
 )
 REPLIES: tuple[protocol.AnyReply, ...] = (
     protocol.Ready(id="ready", confinement=("seccomp",), versions={"torch": "2"}),
@@ -128,18 +128,19 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
         late=("k",),
         nodes=(protocol.NodeSeen(name="k", own=True),),
     ),
-    protocol.Weighed(id="i", outputs=(protocol.Survival(name="return", total=4, right=3, trivial=1),)),
-    protocol.Recalled(id="i", returned=(RETURNED,)),
+    protocol.CorrectCounted(id="i", outputs=(protocol.CorrectCount(name="return", total=4, right=3, trivial=1),)),
+    protocol.OutputsRepeated(id="i", returned=(RETURNED,)),
     protocol.Contrasted(id="i", outputs=(protocol.Difference(name="return", total=4, right=3, changed=None),)),
-    protocol.Gauged(
-        id="i", outputs=(protocol.Gauging(name="return", precision="tf32", got=1e-6, honest=1e-7, lowered=1e-4),)
+    protocol.PrecisionMeasured(
+        id="i",
+        outputs=(protocol.OutputPrecision(name="return", precision="tf32", got=1e-6, honest=1e-7, lowered=1e-4),),
     ),
-    protocol.Varied(id="i", arena=ARENA, dismissed="not finite", changed="x[3] 1 became 2", kept=("table",)),
+    protocol.VariantLaidOut(id="i", arena=ARENA, dismissed="not finite", changed="x[3] 1 became 2", kept=("table",)),
     protocol.Compared(id="i", reports=(), repeated=None, mutated=None),
     protocol.Compared(id="i", reports=(REPORT,), repeated=False, mutated="input x was changed"),
     protocol.Released(id="i", seed=2**62 - 1),
-    protocol.Lent(id="i", handle="0f" * 64, block_bytes=1 << 26),
-    protocol.Rehearsed(id="i", launches=(protocol.SuppressedLaunch(launch=LAUNCH, specialisation='{"name": "k"}'),)),
+    protocol.MemoryShared(id="i", handle="0f" * 64, block_bytes=1 << 26),
+    protocol.RanDry(id="i", launches=(protocol.SuppressedLaunch(launch=LAUNCH, specialisation='{"name": "k"}'),)),
     protocol.Compiled(
         id="i", stages={"ptx": "x.ptx"}, registers=1, spill_bytes=0, shared_bytes=3, cache=("KEY/k.cubin",)
     ),
@@ -164,8 +165,10 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
                 name="aten::mm", kind=protocol.OperatorKind.COMPUTE, case="c", reads_inputs=True, uses=2
             ),
         ),
-        deeds=(
-            protocol.DeedSeen(kind=protocol.DeedKind.SOCKET, detail="socket.connect", line=3, loading=True, times=2),
+        actions=(
+            protocol.ActionSeen(
+                kind=protocol.ActionKind.SOCKET, detail="socket.connect", line=3, loading=True, times=2
+            ),
         ),
         changes=(protocol.ChangeSeen(kind=protocol.ChangeKind.FUNCTION, name="torch.allclose", detail="<lambda>"),),
         unchecked=("what has changed: TypeError",),
@@ -308,7 +311,7 @@ COMPILED: dict[str, Any] = {"type": "compiled", "id": "i", "stages": {}}
 TIMED: dict[str, Any] = {"type": "timed", "id": "i"}
 OBSERVED: dict[str, Any] = {"type": "observed", "id": "i"}
 OPERATOR: dict[str, Any] = {"name": "aten::mm", "kind": "compute"}
-DEED: dict[str, Any] = {"kind": "socket", "detail": "d"}
+ACTION: dict[str, Any] = {"kind": "socket", "detail": "d"}
 CHANGE: dict[str, Any] = {"kind": "function", "name": "n"}
 CALL: dict[str, Any] = {"span_ns": 1, "stream_ns": 1, "activities": 1}
 
@@ -384,9 +387,9 @@ def launched(**fields: Any) -> dict[str, Any]:
         (OBSERVED, {"operators": [{**OPERATOR, "uses": HUGE - 1}]}, {"operators": [{**OPERATOR, "uses": HUGE}]}),
         (OBSERVED, {"operators": [{**OPERATOR, "name": "x" * 512}]}, {"operators": [{**OPERATOR, "name": "x" * 513}]}),
         (OBSERVED, {"operators": [OPERATOR]}, {"operators": [{**OPERATOR, "kind": "harmless"}]}),
-        (OBSERVED, {"deeds": [DEED] * 256}, {"deeds": [DEED] * 257}),
-        (OBSERVED, {"deeds": [{**DEED, "line": 1}]}, {"deeds": [{**DEED, "line": 0}]}),
-        (OBSERVED, {"deeds": [{**DEED, "detail": "x" * 512}]}, {"deeds": [{**DEED, "detail": "x" * 513}]}),
+        (OBSERVED, {"actions": [ACTION] * 256}, {"actions": [ACTION] * 257}),
+        (OBSERVED, {"actions": [{**ACTION, "line": 1}]}, {"actions": [{**ACTION, "line": 0}]}),
+        (OBSERVED, {"actions": [{**ACTION, "detail": "x" * 512}]}, {"actions": [{**ACTION, "detail": "x" * 513}]}),
         (OBSERVED, {"changes": [CHANGE] * 256}, {"changes": [CHANGE] * 257}),
         (OBSERVED, {"changes": [{**CHANGE, "detail": ""}]}, {"changes": [{**CHANGE, "detail": "x" * 513}]}),
         (OBSERVED, {"unchecked": ["x"] * 16}, {"unchecked": ["x"] * 17}),
@@ -394,11 +397,11 @@ def launched(**fields: Any) -> dict[str, Any]:
         ({"type": "loaded", "id": "i"}, {"siblings": ["x" * 4096]}, {"siblings": ["x" * 4097]}),
         ({"type": "ready", "id": "i"}, {"confinement": ["x"] * 64}, {"confinement": ["x"] * 65}),
         ({"type": "ready", "id": "i"}, {"versions": many(64)}, {"versions": many(65)}),
-        ({"type": "rehearsed", "id": "i"}, {"launches": [{"launch": LAUNCHED, "specialisation": "x"}] * 512},
+        ({"type": "ran_dry", "id": "i"}, {"launches": [{"launch": LAUNCHED, "specialisation": "x"}] * 512},
          {"launches": [{"launch": LAUNCHED, "specialisation": "x"}] * 513}),
-        ({"type": "rehearsed", "id": "i"}, {"launches": [{"launch": LAUNCHED, "specialisation": "x"}]},
+        ({"type": "ran_dry", "id": "i"}, {"launches": [{"launch": LAUNCHED, "specialisation": "x"}]},
          {"launches": [{"launch": LAUNCHED, "specialisation": "x" * ((1 << 16) + 1)}]}),
-        ({"type": "rehearsed", "id": "i"}, {"launches": [{"launch": LAUNCHED, "specialisation": "x"}]},
+        ({"type": "ran_dry", "id": "i"}, {"launches": [{"launch": LAUNCHED, "specialisation": "x"}]},
          {"launches": [{"launch": {**LAUNCHED, "num_warps": HUGE}, "specialisation": "x"}]}),
     ],
 )  # fmt: skip
@@ -418,8 +421,8 @@ JUDGES = (
     protocol.Arranged,
     protocol.Checked,
     protocol.PeaksMeasured,
-    protocol.Lent,
-    protocol.Varied,
+    protocol.MemoryShared,
+    protocol.VariantLaidOut,
 )
 
 

@@ -157,7 +157,7 @@ def test_what_the_judge_has_read_is_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 263, 775])
-def test_an_arena_that_was_cut_short_is_told_and_kills_nobody(tmp_path: Path, length: int) -> None:
+def test_an_arena_that_was_cut_short_is_reported_and_kills_nobody(tmp_path: Path, length: int) -> None:
     with arrived(tmp_path / "a", torch.zeros(2), torch.zeros(2)) as (got, file, _):
         got.clear()
         with (tmp_path / "a").open("r+b") as other:
@@ -225,7 +225,7 @@ def test_one_byte_in_a_guard_zone_is_found_there(tmp_path: Path, zone: int, end:
     file.close()
 
 
-def test_of_several_damaged_zones_the_first_is_told(tmp_path: Path) -> None:
+def test_of_several_damaged_zones_the_first_is_reported(tmp_path: Path) -> None:
     file, spec, _ = guarded(tmp_path / "a")
     for zone in (3, 1):
         write_byte(tmp_path / "a", tensors.guard_zones(spec)[zone].offset, 0)

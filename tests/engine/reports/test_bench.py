@@ -346,7 +346,7 @@ def test_the_a_a_run_tells_its_worst_case():
 # Lines as they come
 
 
-def test_who_holds_the_device_is_told():
+def test_who_holds_the_device_is_reported():
     (line,) = plain_lines(DeviceAwaited(at_s=1.0, holder=HOLDER), file="k.py")
     assert str(line) == (
         "device   busy waiting for the device: "

@@ -44,7 +44,7 @@ def busy(monkeypatch: pytest.MonkeyPatch) -> Counter[type[protocol.Command]]:
     return left
 
 
-ASKED = [protocol.Prepare, protocol.Compare, protocol.Load, protocol.Rehearse, protocol.Call, protocol.Compile]
+ASKED = [protocol.Prepare, protocol.Compare, protocol.Load, protocol.RunDry, protocol.Call, protocol.Compile]
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.__name__)
@@ -52,10 +52,10 @@ async def test_process_without_time_once_leaves_verdict_right(
     theatre: Theatre, busy: Counter[type[protocol.Command]], asked: type[protocol.Command]
 ) -> None:
     busy[asked] = 1
-    told = await theatre.run(*CASES, target="gfx942")
+    emitted = await theatre.run(*CASES, target="gfx942")
     assert busy[asked] == 0
-    assert verdict(told) is Outcome.PASS
-    assert [event.result.outcome for event in told if isinstance(event, events.CaseFinished)] == [Outcome.PASS] * 2
+    assert verdict(emitted) is Outcome.PASS
+    assert [event.result.outcome for event in emitted if isinstance(event, events.CaseFinished)] == [Outcome.PASS] * 2
 
 
 @pytest.mark.parametrize("asked", [protocol.Prepare, protocol.Call], ids=lambda asked: asked.__name__)
@@ -63,8 +63,8 @@ async def test_process_without_time_twice_is_no_verdict(
     theatre: Theatre, busy: Counter[type[protocol.Command]], asked: type[protocol.Command]
 ) -> None:
     busy[asked] = 1000
-    told = await theatre.run(*CASES)
-    (finished,) = (event for event in told if isinstance(event, events.RunFinished))
+    emitted = await theatre.run(*CASES)
+    (finished,) = (event for event in emitted if isinstance(event, events.RunFinished))
     assert finished.verdict.outcome is Outcome.ENGINE_ERROR
     assert MACHINE in finished.verdict.sentence
 
@@ -75,10 +75,10 @@ async def test_process_without_time_twice_is_no_verdict(
 async def test_probe_without_time_is_made_again(
     theatre: Theatre, busy: Counter[type[protocol.Command]], times: int, coverage: Coverage
 ) -> None:
-    lab, told = lab_of(theatre)
+    lab, emitted = lab_of(theatre)
     await lab.session.load()
     busy[protocol.Observe] = times
     probe = Dying(theatre, deaths=0, of="worker")
-    await ProbingStage(lab=lab, told=told, chosen=(probe,)).run()
-    reports = [report for report in told.layers if report.by == "dying"]
+    await ProbingStage(lab=lab, emitter=emitted, chosen=(probe,)).run()
+    reports = [report for report in emitted.layers if report.by == "dying"]
     assert [(report.coverage, isinstance(report, LayerReport)) for report in reports] == [(coverage, True)]

@@ -15,7 +15,7 @@ from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.model import Candidate, CompiledKernel, Launch, Limits, Outcome
 from engine.processes.candidate_session import CandidateSession
-from engine.processes.directories import Lodging, Room
+from engine.processes.directories import EngineDirectories, Room
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.run.compile_queue import Builder
@@ -43,7 +43,7 @@ def builder_of(
     artefacts: Path,
     *,
     sessions: int = 1,
-    shelf: Path | None = None,
+    cache_folder: Path | None = None,
     on_kernel: Callable[[int, int, CompiledKernel], None] = lambda *_: None,
     profile: Profile | None = None,
     patience_s: float = 600.0,
@@ -63,7 +63,7 @@ def builder_of(
         artefacts=ArtefactStore(folder=artefacts),
         profile=profile or Profile(lambda: 0.0, started=0.0),
         on_kernel=on_kernel,
-        shelf=shelf,
+        cache_folder=cache_folder,
         launchers=process_pool.launchers,
         patience_s=patience_s,
         held=held,
@@ -71,7 +71,7 @@ def builder_of(
 
 
 class Site:
-    """A builder for a device, whose compilers are played here: `asked` is what they were, `told` what it said.
+    """A builder for a device, whose compilers are played here: `asked` is what they were, `emitted` what it said.
 
     Not for its `own` device, it is a builder for a target that nothing is launched on.
     """
@@ -79,7 +79,7 @@ class Site:
     def __init__(
         self,
         employ: Employ,
-        lodging: Lodging,
+        directories: EngineDirectories,
         artefacts: Path,
         *,
         sessions: int = 1,
@@ -88,19 +88,19 @@ class Site:
         held: bool = False,
     ) -> None:
         self.asked: list[protocol.AnyCommand] = []
-        self.told: list[tuple[int, int, str]] = []
+        self.emitted: list[tuple[int, int, str]] = []
         self.answer: Callable[[protocol.AnyCommand], protocol.AnyReply | None] = lambda command: compile_everything(
             "", command
         )
-        self.lodging = lodging
-        self.shelf = lodging.open_shelf()
+        self.directories = directories
+        self.cache_folder = directories.open_kernel_cache()
         self.profile = Profile(lambda: 0.0, started=0.0)
         self.fork_server, self.process_pool = employ(self._play, target="sm_90")
         self.builder = builder_of(
             self.process_pool,
             artefacts,
             sessions=sessions,
-            shelf=self.shelf if own else None,
+            cache_folder=self.cache_folder if own else None,
             on_kernel=self._tell,
             profile=self.profile,
             patience_s=patience_s,
@@ -114,7 +114,7 @@ class Site:
 
     def cache_of(self, command: protocol.Compile) -> Path:
         """The cache folder of the compiler that was asked."""
-        return self.lodging.folder / Path(command.folder).name / "triton"
+        return self.directories.folder / Path(command.folder).name / "triton"
 
     async def run(self) -> None:
         """Compile what was added."""
@@ -131,12 +131,12 @@ class Site:
         return self.answer(command)
 
     def _tell(self, number: int, total: int, kernel: CompiledKernel) -> None:
-        self.told.append((number, total, kernel.outcome.value))
+        self.emitted.append((number, total, kernel.outcome.value))
 
 
 @pytest.fixture
-def site(employ: Employ, lodging: Lodging, tmp_path: Path) -> Site:
-    return Site(employ, lodging, tmp_path)
+def site(employ: Employ, directories: EngineDirectories, tmp_path: Path) -> Site:
+    return Site(employ, directories, tmp_path)
 
 
 def warps(count: int) -> Launch:
@@ -208,11 +208,11 @@ async def test_one_specialisation_is_compiled_once_and_everybody_waits_for_the_s
     assert (first == again, first == other) == (True, False)
     await site.run()
     assert site.compiled == [4, 8]
-    assert site.told == [(1, 2, "pass"), (2, 2, "pass")]
+    assert site.emitted == [(1, 2, "pass"), (2, 2, "pass")]
     assert [future.done() for future in (*first, *other)] == [True, True]
 
 
-async def test_a_launch_that_was_rehearsed_is_not_compiled_again_when_it_is_launched(site: Site) -> None:
+async def test_a_launch_that_was_run_dry_is_not_compiled_again_when_it_is_launched(site: Site) -> None:
     site.builder.add(warps(4), described("*fp32"))
     site.builder.add(warps(4))
     await site.run()
@@ -241,13 +241,13 @@ async def test_a_launcher_is_waited_for_and_built_once_for_the_same_types(site: 
     assert sorted(built) == [("*i8", "i32"), ("*i8", "i64")]
 
 
-async def test_a_launch_that_nobody_rehearsed_needs_no_launcher(site: Site) -> None:
+async def test_a_launch_that_nobody_run_dry_needs_no_launcher(site: Site) -> None:
     assert len(site.builder.add(warps(4))) == 1
     await site.run()
     assert [command for command in site.asked if isinstance(command, protocol.BuildLauncher)] == []
 
 
-async def test_what_was_compiled_is_on_the_shelf_before_anybody_is_told_that_it_is(site: Site) -> None:
+async def test_what_was_compiled_is_on_the_kernel_cache_before_anybody_is_reported_that_it_is(site: Site) -> None:
     def with_a_file(command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if not isinstance(command, protocol.Compile):
             return compile_everything("", command)
@@ -260,14 +260,14 @@ async def test_what_was_compiled_is_on_the_shelf_before_anybody_is_told_that_it_
     [done, *_] = site.builder.add(warps(4), described())
     seen: list[list[str]] = []
     done.add_done_callback(
-        lambda _: seen.append([path.relative_to(site.shelf).as_posix() for path in site.shelf.rglob("*")])
+        lambda _: seen.append([path.relative_to(site.cache_folder).as_posix() for path in site.cache_folder.rglob("*")])
     )
     await site.run()
     assert [sorted(names) for names in seen] == [["KEY", "KEY/k.cubin"]]
-    assert (site.shelf / "KEY" / "k.cubin").read_bytes() == b"binary"
+    assert (site.cache_folder / "KEY" / "k.cubin").read_bytes() == b"binary"
 
 
-async def test_a_rehearsed_specialisation_that_does_not_build_is_no_failure(site: Site) -> None:
+async def test_a_run_dry_specialisation_that_does_not_build_is_no_failure(site: Site) -> None:
     site.answer = lambda command: (
         refused(command)
         if isinstance(command, protocol.Compile) and command.launch.num_warps == 32
@@ -277,14 +277,14 @@ async def test_a_rehearsed_specialisation_that_does_not_build_is_no_failure(site
     site.builder.add(warps(4), described())
     await site.run()
     assert [kernel.launch.num_warps for kernel in site.builder.kernels] == [4]
-    assert site.told == [(1, 1, "pass")]
+    assert site.emitted == [(1, 1, "pass")]
     assert [future.done() for future in unbuilt] == [True]
 
 
 async def test_a_launch_that_does_not_build_for_another_target_is_one(
-    employ: Employ, lodging: Lodging, tmp_path: Path
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
-    site = Site(employ, lodging, tmp_path, own=False)
+    site = Site(employ, directories, tmp_path, own=False)
     site.answer = refused
     site.builder.add(warps(4))
     await site.run()
@@ -303,7 +303,7 @@ async def test_a_kernel_that_was_launched_here_builds_whatever_the_compiler_says
 
 
 @pytest.mark.parametrize("later", [False, True])
-async def test_a_specialisation_that_did_not_build_ahead_is_told_when_it_is_launched_after_all(
+async def test_a_specialisation_that_did_not_build_ahead_is_reported_when_it_is_launched_after_all(
     site: Site, later: bool
 ) -> None:
     def refuse_ahead(command: protocol.AnyCommand) -> protocol.AnyReply | None:
@@ -323,7 +323,7 @@ async def test_a_specialisation_that_did_not_build_ahead_is_told_when_it_is_laun
     site.builder.finish()
     await running
     await site.builder.clear()
-    assert site.told == [(1, 1, "pass")]
+    assert site.emitted == [(1, 1, "pass")]
     assert site.compiled == [4, 4]
     assert site.builder.unfinished == 0
 
@@ -367,9 +367,9 @@ async def test_one_candidate_has_so_many_launchers_built_and_no_more(
 
 
 async def test_compiling_that_takes_too_long_leaves_out_the_rest(
-    employ: Employ, lodging: Lodging, tmp_path: Path
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
-    site = Site(employ, lodging, tmp_path, patience_s=0.0)
+    site = Site(employ, directories, tmp_path, patience_s=0.0)
     futures = [future for count in (4, 8) for future in site.builder.add(warps(count))]
     await site.run()
     assert [future.done() for future in futures] == [True, True]
@@ -380,7 +380,7 @@ async def test_compiling_that_takes_too_long_leaves_out_the_rest(
 
 
 async def test_a_candidate_publishes_so_many_bytes_and_no_more(
-    employ: Employ, lodging: Lodging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    employ: Employ, directories: EngineDirectories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def with_a_file(command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if not isinstance(command, protocol.Compile):
@@ -391,18 +391,18 @@ async def test_a_candidate_publishes_so_many_bytes_and_no_more(
         return protocol.Compiled(id=command.id, stages={}, cache=(f"{name}/k.cubin",))
 
     monkeypatch.setattr("engine.run.compile_queue._MOST_SHELVED_BYTES", 2 * len(b"binary") + 1)
-    site = Site(employ, lodging, tmp_path)
+    site = Site(employ, directories, tmp_path)
     site.answer = with_a_file
     for count in (1, 2, 4):
         site.builder.add(warps(count))
     await site.run()
-    assert sorted(path.name for path in site.shelf.iterdir()) == ["KEY1", "KEY2"]
+    assert sorted(path.name for path in site.cache_folder.iterdir()) == ["KEY1", "KEY2"]
 
 
-async def test_a_compiler_without_room_is_told_and_the_others_go_on(
-    site: Site, lodging: Lodging, monkeypatch: pytest.MonkeyPatch
+async def test_a_compiler_without_room_is_reported_and_the_others_go_on(
+    site: Site, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    open_room = lodging.open_room
+    open_room = directories.open_room
     rooms = 0
 
     def full_twice() -> Room:
@@ -412,7 +412,7 @@ async def test_a_compiler_without_room_is_told_and_the_others_go_on(
             raise OSError(28, "No space left on device")
         return open_room()
 
-    monkeypatch.setattr(lodging, "open_room", full_twice)
+    monkeypatch.setattr(directories, "open_room", full_twice)
     site.builder.add(warps(4))
     site.builder.add(warps(8))
     await site.run()
@@ -453,9 +453,9 @@ async def test_compiler_that_dies_once_is_replaced_and_asked_again(site: Site) -
 
 
 async def test_compiler_without_memory_says_nothing_of_the_kernel(
-    employ: Employ, lodging: Lodging, tmp_path: Path
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
-    site = Site(employ, lodging, tmp_path, own=False)
+    site = Site(employ, directories, tmp_path, own=False)
     site.answer = lambda command: (
         protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="No space left on device")
         if isinstance(command, protocol.Compile)
@@ -504,21 +504,21 @@ async def test_a_builder_is_idle_until_something_is_added(site: Site) -> None:
 
 
 async def test_where_kernels_are_compiled_ahead_every_compiler_loads_before_there_is_anything_to_compile(
-    employ: Employ, lodging: Lodging, tmp_path: Path
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
-    site = Site(employ, lodging, tmp_path, sessions=3)
+    site = Site(employ, directories, tmp_path, sessions=3)
     await site.run()
     assert [type(command) for command in site.asked] == [protocol.Load] * 3
 
 
-async def test_several_compilers_share_the_work(employ: Employ, lodging: Lodging, tmp_path: Path) -> None:
-    site = Site(employ, lodging, tmp_path, sessions=3)
+async def test_several_compilers_share_the_work(employ: Employ, directories: EngineDirectories, tmp_path: Path) -> None:
+    site = Site(employ, directories, tmp_path, sessions=3)
     for count in (1, 2, 4, 8, 16):
         site.builder.add(warps(count))
     await site.run()
     assert sorted(site.compiled) == [1, 2, 4, 8, 16]
     assert len(site.fork_server.forked) == 3
-    assert [number for number, _, _ in site.told] == [1, 2, 3, 4, 5]
+    assert [number for number, _, _ in site.emitted] == [1, 2, 3, 4, 5]
 
 
 async def test_settling_waits_for_what_was_added_and_not_for_the_end(site: Site) -> None:
@@ -533,15 +533,17 @@ async def test_settling_waits_for_what_was_added_and_not_for_the_end(site: Site)
     await site.builder.clear()
 
 
-async def test_how_long_compiling_and_publishing_take_is_told(site: Site) -> None:
+async def test_how_long_compiling_and_publishing_take_is_reported(site: Site) -> None:
     site.builder.add(warps(4))
     site.builder.add(warps(8))
     await site.run()
     assert [(span.name, span.count) for span in site.profile.spans()] == [("compile", 2), ("publish", 2)]
 
 
-async def test_a_held_builder_compiles_nothing_before_release(employ: Employ, lodging: Lodging, tmp_path: Path) -> None:
-    site = Site(employ, lodging, tmp_path, own=False, held=True)
+async def test_a_held_builder_compiles_nothing_before_release(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, own=False, held=True)
     running = asyncio.create_task(site.builder.run())
     [compiled] = site.builder.add(warps(4))
     for _ in range(20):
@@ -555,17 +557,19 @@ async def test_a_held_builder_compiles_nothing_before_release(employ: Employ, lo
     await site.builder.clear()
 
 
-async def test_a_held_builder_ends_when_its_run_ends_early(employ: Employ, lodging: Lodging, tmp_path: Path) -> None:
-    site = Site(employ, lodging, tmp_path, own=False, held=True)
+async def test_a_held_builder_ends_when_its_run_ends_early(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, own=False, held=True)
     site.builder.add(warps(4))
     await site.run()
     assert (site.compiled, site.builder.unfinished) == ([4], 0)
 
 
 async def test_every_kernel_is_compiled_once_before_further_specialisations(
-    employ: Employ, lodging: Lodging, tmp_path: Path
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
-    site = Site(employ, lodging, tmp_path, own=False, held=True)
+    site = Site(employ, directories, tmp_path, own=False, held=True)
     for launch in (warps(1), warps(2), replace(warps(3), kernel="second"), replace(warps(4), kernel="second")):
         site.builder.add(launch)
     await site.run()
@@ -585,7 +589,7 @@ async def test_expected_launches_are_left_out_once_none_is_awaited(site: Site) -
     site.builder.expect_no_more()
     await site.run()
     assert [kernel.launch.num_warps for kernel in site.builder.kernels] == [4]
-    assert (site.told, site.builder.unfinished) == ([(1, 1, "pass")], 0)
+    assert (site.emitted, site.builder.unfinished) == ([(1, 1, "pass")], 0)
     assert [future.done() for future in (*expected, *launched)] == [True, True]
 
 

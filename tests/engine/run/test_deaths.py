@@ -27,15 +27,15 @@ OF_THE_JUDGE = (
     protocol.Describe,
     protocol.Prepare,
     protocol.Refill,
-    protocol.Take,
+    protocol.TakeSnapshot,
     protocol.Compare,
-    protocol.Conclude,
+    protocol.CompareSnapshot,
     protocol.Release,
 )
 ASKED = [
     *(("judge", command) for command in OF_THE_JUDGE),
     ("worker", protocol.Load),
-    ("worker", protocol.Rehearse),
+    ("worker", protocol.RunDry),
     ("worker", protocol.Call),
     ("compiler", protocol.Load),
     ("compiler", protocol.Compile),
@@ -73,12 +73,12 @@ async def test_process_killed_once_leaves_the_verdict_right(
         else lambda: theatre.fork_server.die(theatre.fork_server.serving)
     )
     theatre.changes = at_its_first(kind, asked, act)
-    told = await theatre.run(*CASES, target="gfx942")
+    emitted = await theatre.run(*CASES, target="gfx942")
     assert theatre.commands(asked)
-    results = [event.result for event in told if isinstance(event, events.CaseFinished)]
+    results = [event.result for event in emitted if isinstance(event, events.CaseFinished)]
     assert sorted(result.case for result in results) == ["a", "b"]
     assert {result.outcome for result in results} == {Outcome.PASS}
-    assert verdict(told) is Outcome.PASS
+    assert verdict(emitted) is Outcome.PASS
     assert verdict(await theatre.run(*CASES, target="gfx942")) is Outcome.PASS
 
 
@@ -90,10 +90,10 @@ async def test_judge_killed_again_is_an_engine_error(theatre: Theatre, asked: ty
         return None
 
     theatre.changes = die
-    told = await theatre.run(*CASES)
-    results = [event.result for event in told if isinstance(event, events.CaseFinished)]
+    emitted = await theatre.run(*CASES)
+    results = [event.result for event in emitted if isinstance(event, events.CaseFinished)]
     assert [(result.case, result.outcome) for result in results] == [("a", Outcome.ENGINE_ERROR)]
-    assert verdict(told) is Outcome.ENGINE_ERROR
+    assert verdict(emitted) is Outcome.ENGINE_ERROR
     theatre.changes = lambda kind, command: None
     assert verdict(await theatre.run(*CASES)) is Outcome.PASS
 
@@ -175,19 +175,19 @@ class Dying:
 async def test_probe_that_a_death_disturbed_is_made_again(
     theatre: Theatre, of: str, deaths: int, coverage: Coverage
 ) -> None:
-    lab, told = lab_of(theatre)
+    lab, emitted = lab_of(theatre)
     dying = Dying(theatre, deaths=deaths, of=of)
-    await ProbingStage(lab=lab, told=told, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
-    [report] = [report for report in told.layers if report.by == "dying"]
+    await ProbingStage(lab=lab, emitter=emitted, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
+    [report] = [report for report in emitted.layers if report.by == "dying"]
     assert (report.coverage, dying.asked) == (coverage, 1 + (deaths > 0))
     await lab.session.clear()
 
 
 async def test_probe_without_a_worker_is_an_engine_failure(theatre: Theatre) -> None:
-    lab, told = lab_of(theatre)
+    lab, emitted = lab_of(theatre)
     theatre.fork_server.ready = False
     dying = Dying(theatre, deaths=0, of="worker")
-    await ProbingStage(lab=lab, told=told, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
-    [report] = [report for report in told.layers if report.by == "dying"]
+    await ProbingStage(lab=lab, emitter=emitted, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
+    [report] = [report for report in emitted.layers if report.by == "dying"]
     assert (report.coverage, dying.asked) == (Coverage.ENGINE_FAILED, 2)
     assert report.why.startswith("no worker got ready: the worker ended without a reply (signal 9)")

@@ -13,7 +13,7 @@ from engine import protocol
 from engine.errors import ChildDiedError, DeadlineError
 from engine.model import Candidate, Case, Cost, DType, Launch, Limits, ProblemDefinition, Tier, Tolerance
 from engine.processes.candidate_session import CandidateSession
-from engine.processes.directories import Lodging
+from engine.processes.directories import EngineDirectories
 from engine.profile import Profile
 from engine.run.dry_run import DryRun
 from tests.guards import PATIENCE_S
@@ -54,7 +54,7 @@ class Stage:
 
     def __init__(self, employ: Employ, cases: Iterable[Case] = CASES, *, patience_s: float = 100.0) -> None:
         self.kernels = {"a": "k", "b": "l", "c": "", "d": "k"}
-        self.rehearsed: list[protocol.Rehearse] = []
+        self.dry_runs: list[protocol.RunDry] = []
         self.described: list[tuple[str, ...]] = []
         self.profile = Profile(lambda: 0.0, started=0.0)
         self.waited_for: dict[str, asyncio.Future[None]] = {}
@@ -69,7 +69,7 @@ class Stage:
             limits=Limits(),
             on_log=lambda *_: None,
         )
-        self.rehearsal = DryRun(
+        self.dry_run = DryRun(
             problem=PROBLEM,
             cases=tuple(cases),
             session=self.session,
@@ -84,10 +84,10 @@ class Stage:
         match command:
             case protocol.Load():
                 return protocol.Loaded(id=command.id)
-            case protocol.Rehearse():
-                self.rehearsed.append(command)
+            case protocol.RunDry():
+                self.dry_runs.append(command)
                 launches = tuple(launch(name) for name in self.kernels[command.case])
-                return protocol.Rehearsed(id=command.id, launches=launches)
+                return protocol.RanDry(id=command.id, launches=launches)
         raise AssertionError(f"a worker that rehearses is asked to {command}")
 
     async def judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
@@ -103,11 +103,11 @@ class Stage:
         self.waited_for[kernel].set_result(None)
 
     async def ready(self, *cases: Case) -> str:
-        return (await self.rehearsal.next_of(cases)).name
+        return (await self.dry_run.next_of(cases)).name
 
     async def is_waiting(self, *cases: Case) -> bool:
         """Whether none of these cases is ready, after everybody has had a turn."""
-        waiting = asyncio.ensure_future(self.rehearsal.next_of(cases))
+        waiting = asyncio.ensure_future(self.dry_run.next_of(cases))
         for _ in range(20):
             await asyncio.sleep(0)
         done = waiting.done()
@@ -120,18 +120,18 @@ class Stage:
 async def stage(employ: Employ) -> AsyncIterator[Stage]:
     stage = Stage(employ)
     yield stage
-    await stage.rehearsal.close()
+    await stage.dry_run.close()
 
 
 async def test_a_case_is_ready_when_its_kernel_is_compiled_and_not_before(stage: Stage) -> None:
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     assert await stage.is_waiting(A)
     stage.compiled("k")
     assert await stage.ready(A) == "a"
 
 
 async def test_cases_come_in_the_order_in_which_their_kernels_are_compiled(stage: Stage) -> None:
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     assert await stage.ready(A, B, C, D) == "c"
     stage.compiled("l")
     assert await stage.ready(A, B, D) == "b"
@@ -142,7 +142,7 @@ async def test_cases_come_in_the_order_in_which_their_kernels_are_compiled(stage
 
 async def test_a_case_waits_for_all_of_its_kernels(stage: Stage) -> None:
     stage.kernels["a"] = "kl"
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     stage.compiled("l")
     assert await stage.is_waiting(A)
     stage.compiled("k")
@@ -150,52 +150,52 @@ async def test_a_case_waits_for_all_of_its_kernels(stage: Stage) -> None:
 
 
 async def test_a_case_that_launches_nothing_is_ready_at_once(stage: Stage) -> None:
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     assert await stage.ready(C) == "c"
 
 
 async def test_a_case_whose_kernels_do_not_get_compiled_is_not_waited_for_for_good(employ: Employ) -> None:
     stage = Stage(employ, patience_s=0.0)
     assert await stage.ready(B, A) == "b"
-    await stage.rehearsal.close()
+    await stage.dry_run.close()
 
 
 async def test_waiting_ends_with_the_patience(employ: Employ) -> None:
     stage = Stage(employ, patience_s=0.01)
-    await asyncio.wait_for(stage.rehearsal.next_of([A]), timeout=PATIENCE_S)
-    await stage.rehearsal.close()
+    await asyncio.wait_for(stage.dry_run.next_of([A]), timeout=PATIENCE_S)
+    await stage.dry_run.close()
 
 
-async def test_a_candidate_that_hangs_in_rehearsals_leaves_every_case_ready_when_patience_ends(employ: Employ) -> None:
+async def test_a_candidate_that_hangs_in_dry_runs_leaves_every_case_ready_when_patience_ends(employ: Employ) -> None:
     stage = Stage(employ, patience_s=0.01)
     stage.fork_server.answer = lambda kind, command: (
-        None if isinstance(command, protocol.Rehearse) else stage.answer(kind, command)
+        None if isinstance(command, protocol.RunDry) else stage.answer(kind, command)
     )
-    await asyncio.wait_for(stage.rehearsal.run(), timeout=PATIENCE_S)
+    await asyncio.wait_for(stage.dry_run.run(), timeout=PATIENCE_S)
     assert not stage.session.occupied
-    assert [future.done() for future in stage.rehearsal._ready.values()] == [True] * 4
+    assert [future.done() for future in stage.dry_run._ready.values()] == [True] * 4
 
 
-async def test_a_rehearsal_without_room_leaves_every_case_ready(
-    stage: Stage, lodging: Lodging, monkeypatch: pytest.MonkeyPatch
+async def test_a_dry_run_without_room_leaves_every_case_ready(
+    stage: Stage, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full() -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(lodging, "open_room", full)
-    await stage.rehearsal.run()
+    monkeypatch.setattr(directories, "open_room", full)
+    await stage.dry_run.run()
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
 async def test_of_several_ready_cases_the_first_of_the_plan_comes(stage: Stage) -> None:
     stage.kernels = dict.fromkeys("abcd", "")
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     assert await stage.ready(B, D, A) == "b"
 
 
-async def test_a_case_can_be_waited_for_before_it_is_rehearsed(stage: Stage) -> None:
-    waiting = asyncio.create_task(stage.rehearsal.next_of(CASES))
-    await stage.rehearsal.run()
+async def test_a_case_can_be_waited_for_before_it_is_run_dry(stage: Stage) -> None:
+    waiting = asyncio.create_task(stage.dry_run.next_of(CASES))
+    await stage.dry_run.run()
     assert (await waiting).name == "c"
     assert "wait for kernels" in [span.name for span in stage.profile.spans()]
 
@@ -205,31 +205,31 @@ async def test_the_first_cases_are_described_apart_so_that_compiling_begins_earl
     judge = stage.judge
 
     async def look(command: protocol.AnyCommand) -> protocol.AnyReply:
-        seen.append([rehearsed.case for rehearsed in stage.rehearsed])
+        seen.append([dry_runs.case for dry_runs in stage.dry_runs])
         return await judge(command)
 
     stage.ask_judge = look
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     assert stage.described == [("a", "b"), ("c", "d")]
     assert seen == [[], ["a", "b"]]
 
 
 async def test_the_judge_is_not_asked_about_cases_that_are_not_there(employ: Employ) -> None:
     stage = Stage(employ, [A])
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     assert stage.described == [("a",)]
-    await stage.rehearsal.close()
+    await stage.dry_run.close()
 
 
-async def test_the_worker_is_told_shapes_and_never_content(stage: Stage) -> None:
-    await stage.rehearsal.run()
-    assert [(command.case, command.arguments, command.storages) for command in stage.rehearsed] == [
+async def test_the_worker_is_reported_shapes_and_never_content(stage: Stage) -> None:
+    await stage.dry_run.run()
+    assert [(command.case, command.arguments, command.storages) for command in stage.dry_runs] == [
         (name, SHAPE.arguments, SHAPE.storages) for name in "abcd"
     ]
 
 
-async def test_the_worker_that_rehearsed_is_gone_afterwards(stage: Stage) -> None:
-    await stage.rehearsal.run()
+async def test_the_worker_that_run_dry_is_gone_afterwards(stage: Stage) -> None:
+    await stage.dry_run.run()
     assert not stage.session.occupied
     assert stage.fork_server.forked == ["worker"]
 
@@ -238,32 +238,32 @@ async def test_a_candidate_that_does_not_load_leaves_every_case_ready(stage: Sta
     stage.fork_server.answer = lambda kind, command: protocol.Failed(
         id=command.id, kind=protocol.FailureKind.RAISED, message="ImportError"
     )
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
-async def test_a_case_that_cannot_be_rehearsed_is_ready_and_the_others_are_rehearsed(stage: Stage) -> None:
+async def test_a_case_that_cannot_be_run_dry_is_ready_and_the_others_are_run_dry(stage: Stage) -> None:
     def refuse_a(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        if isinstance(command, protocol.Rehearse) and command.case == "a":
+        if isinstance(command, protocol.RunDry) and command.case == "a":
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.OUT_OF_MEMORY, message="no memory")
         return stage.answer(kind, command)
 
     stage.fork_server.answer = refuse_a
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     assert await stage.ready(A) == "a"
     assert await stage.is_waiting(B)
-    assert [command.case for command in stage.rehearsed] == ["b", "c", "d"]
+    assert [command.case for command in stage.dry_runs] == ["b", "c", "d"]
 
 
-async def test_a_worker_that_dies_leaves_ready_what_it_did_not_rehearse_and_waiting_what_it_did(stage: Stage) -> None:
+async def test_a_worker_that_dies_leaves_ready_what_it_did_not_run_dry_and_waiting_what_it_did(stage: Stage) -> None:
     def die_at_b(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        if isinstance(command, protocol.Rehearse) and command.case == "b":
+        if isinstance(command, protocol.RunDry) and command.case == "b":
             stage.fork_server.die(stage.fork_server.youngest)
             return None
         return stage.answer(kind, command)
 
     stage.fork_server.answer = die_at_b
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     assert [await stage.ready(case) for case in (B, C, D)] == ["b", "c", "d"]
     assert await stage.is_waiting(A)
     stage.compiled("k")
@@ -278,22 +278,22 @@ async def test_a_judge_that_cannot_describe_leaves_every_case_ready(stage: Stage
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="no such problem")
 
     stage.ask_judge = refuse
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
     assert not stage.session.occupied
 
 
-async def test_cancelling_a_rehearsal_leaves_every_case_ready_and_no_worker(stage: Stage) -> None:
+async def test_cancelling_a_dry_run_leaves_every_case_ready_and_no_worker(stage: Stage) -> None:
     asked = asyncio.Event()
 
     def silent(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        if isinstance(command, protocol.Rehearse):
+        if isinstance(command, protocol.RunDry):
             asked.set()
             return None
         return stage.answer(kind, command)
 
     stage.fork_server.answer = silent
-    running = asyncio.create_task(stage.rehearsal.run())
+    running = asyncio.create_task(stage.dry_run.run())
     await asked.wait()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
@@ -303,74 +303,74 @@ async def test_cancelling_a_rehearsal_leaves_every_case_ready_and_no_worker(stag
 
 async def test_a_call_whose_kernels_are_compiled_has_ten_seconds_and_one_for_each_launch(stage: Stage) -> None:
     stage.kernels["b"] = "lmn"
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     for kernel in stage.waited_for:
         stage.compiled(kernel)
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
-    assert [stage.rehearsal.call_s(case) for case in CASES] == [11.0, 13.0, 10.0, 11.0]
+    assert [stage.dry_run.call_s(case) for case in CASES] == [11.0, 13.0, 10.0, 11.0]
 
 
 async def test_a_call_that_may_have_something_to_compile_has_all_the_time_that_there_is(stage: Stage) -> None:
-    assert stage.rehearsal.call_s(A) == 120.0  # nothing is known of it
-    await stage.rehearsal.run()
-    assert stage.rehearsal.call_s(A) == 120.0  # its kernel is not compiled
+    assert stage.dry_run.call_s(A) == 120.0  # nothing is known of it
+    await stage.dry_run.run()
+    assert stage.dry_run.call_s(A) == 120.0  # its kernel is not compiled
     stage.compiled("k")
     await stage.ready(A)
-    assert stage.rehearsal.call_s(A) == 11.0
+    assert stage.dry_run.call_s(A) == 11.0
 
 
-async def test_a_call_that_stumbled_in_its_rehearsal_has_all_the_time_that_there_is(stage: Stage) -> None:
+async def test_a_call_that_stumbled_in_its_dry_run_has_all_the_time_that_there_is(stage: Stage) -> None:
     def stumbling(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         reply = stage.answer(kind, command)
-        return msgspec.structs.replace(reply, stumbled=True) if isinstance(reply, protocol.Rehearsed) else reply
+        return msgspec.structs.replace(reply, stumbled=True) if isinstance(reply, protocol.RanDry) else reply
 
     stage.fork_server.answer = stumbling
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     stage.compiled("k")
     await stage.ready(A)
-    assert stage.rehearsal.call_s(A) == 120.0
+    assert stage.dry_run.call_s(A) == 120.0
 
 
-async def test_a_candidate_whose_rehearsal_did_not_return_has_a_minute(
+async def test_a_candidate_whose_dry_run_did_not_return_has_a_minute(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def late(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         raise DeadlineError(f"the worker timed out after {deadline_s:g} s")
 
     monkeypatch.setattr(stage.session, "ask", late)
-    await stage.rehearsal.run()
-    assert [stage.rehearsal.call_s(case) for case in CASES] == [60.0] * 4
+    await stage.dry_run.run()
+    assert [stage.dry_run.call_s(case) for case in CASES] == [60.0] * 4
 
 
-async def test_what_was_rehearsed_before_one_that_did_not_return_keeps_its_own_time(
+async def test_what_was_run_dry_before_one_that_did_not_return_keeps_its_own_time(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask = stage.session.ask
 
     async def late(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
-        if isinstance(command, protocol.Rehearse) and command.case == "b":
+        if isinstance(command, protocol.RunDry) and command.case == "b":
             raise DeadlineError(f"the worker timed out after {deadline_s:g} s")
         return await ask(command, deadline_s=deadline_s)
 
     monkeypatch.setattr(stage.session, "ask", late)
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     stage.compiled("k")
     await stage.ready(A)
-    assert [stage.rehearsal.call_s(case) for case in (A, B)] == [11.0, 60.0]
+    assert [stage.dry_run.call_s(case) for case in (A, B)] == [11.0, 60.0]
 
 
 async def test_no_call_has_more_time_than_the_limits_give(stage: Stage) -> None:
     stage.kernels["a"] = "k" * 111
-    await stage.rehearsal.run()
+    await stage.dry_run.run()
     stage.compiled("k")
     await stage.ready(A)
-    assert stage.rehearsal.call_s(A) == 120.0
+    assert stage.dry_run.call_s(A) == 120.0
 
 
 async def test_closing_forgets_what_is_waited_for_and_may_be_done_twice(stage: Stage) -> None:
-    await stage.rehearsal.run()
-    await stage.rehearsal.close()
-    await stage.rehearsal.close()
+    await stage.dry_run.run()
+    await stage.dry_run.close()
+    await stage.dry_run.close()
     assert [task.get_name() for task in asyncio.all_tasks() if task.get_name() in "abcd"] == []
     assert not stage.waited_for["k"].cancelled()  # the compilers still set it
 
@@ -379,22 +379,22 @@ async def test_closing_while_it_runs_dismisses_the_worker(stage: Stage) -> None:
     asked = asyncio.Event()
 
     def silent(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        if isinstance(command, protocol.Rehearse):
+        if isinstance(command, protocol.RunDry):
             asked.set()
             return None
         return stage.answer(kind, command)
 
     stage.fork_server.answer = silent
-    running = asyncio.create_task(stage.rehearsal.run())
+    running = asyncio.create_task(stage.dry_run.run())
     await asked.wait()
-    await stage.rehearsal.close()
+    await stage.dry_run.close()
     await running
     assert not stage.session.occupied
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
-async def test_timed_cases_are_rehearsed_last_with_every_configuration(stage: Stage) -> None:
-    stage.rehearsal = DryRun(
+async def test_timed_cases_are_run_dry_last_with_every_configuration(stage: Stage) -> None:
+    stage.dry_run = DryRun(
         problem=PROBLEM,
         cases=(A, B, C),
         timed=(D,),
@@ -404,6 +404,6 @@ async def test_timed_cases_are_rehearsed_last_with_every_configuration(stage: St
         add=stage.add,
         ask_judge=stage.judge,
     )
-    await stage.rehearsal.run()
-    assert [(one.case, one.tunes) for one in stage.rehearsed] == [("a", False), ("b", False), ("c", False), ("d", True)]
+    await stage.dry_run.run()
+    assert [(one.case, one.tunes) for one in stage.dry_runs] == [("a", False), ("b", False), ("c", False), ("d", True)]
     assert stage.described == [("a", "b"), ("c",), ("d",)]

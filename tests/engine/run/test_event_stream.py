@@ -39,7 +39,7 @@ async def test_nothing_that_happened_is_nothing_told(emitter: EventEmitter) -> N
     assert await told(emitter) == []
 
 
-async def test_a_stage_is_told_with_how_long_it_took(emitter: EventEmitter, watch: Watch) -> None:
+async def test_a_stage_is_reported_with_how_long_it_took(emitter: EventEmitter, watch: Watch) -> None:
     watch.at_s = 1.0
     began = emitter.begin(Stage.VERIFY, 3)
     watch.at_s = 1.5
@@ -63,7 +63,7 @@ async def test_a_stage_ends_well_unless_something_else_is_said(emitter: EventEmi
     assert finished == events.StageFinished(at_s=0.0, stage=Stage.PARSE, outcome=Outcome.PASS, elapsed_s=0.0)
 
 
-async def test_findings_are_told_and_kept_for_the_verdict(emitter: EventEmitter, watch: Watch) -> None:
+async def test_findings_are_reported_and_kept_for_the_verdict(emitter: EventEmitter, watch: Watch) -> None:
     watch.at_s = 2.0
     suspect = Finding(check="c", severity=Severity.SUSPECT, message="why?")
     emitter.find(suspect)

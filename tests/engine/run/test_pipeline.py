@@ -35,7 +35,7 @@ from engine.model import (
     Tolerance,
     events,
 )
-from engine.processes.directories import Lodging
+from engine.processes.directories import EngineDirectories
 from engine.run.pipeline import Run
 from engine.static.source import Source, read_source
 from engine.timing.measurement_context import Metrology
@@ -91,8 +91,8 @@ async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path:
         limits=Limits(),
         probes=(),
     )
-    told = [event async for event in run.stream(asyncio.Event())]
-    finished = told[-1]
+    emitted = [event async for event in run.stream(asyncio.Event())]
+    finished = emitted[-1]
     assert isinstance(finished, events.RunFinished)
     assert (finished.verdict.outcome, finished.verdict.flagged) == (Outcome.PASS, False)
 
@@ -174,8 +174,8 @@ class Theatre:
             case protocol.Describe():
                 shape = protocol.Shape(arguments=(), storages=(16,))
                 return protocol.Described(id=command.id, shapes=(shape,) * len(command.cases))
-            case protocol.Rehearse():
-                return protocol.Rehearsed(id=command.id, launches=(met,))
+            case protocol.RunDry():
+                return protocol.RanDry(id=command.id, launches=(met,))
             case protocol.Compile() | protocol.BuildLauncher():
                 return protocol.Compiled(id=command.id, stages={})
             case protocol.Prepare():
@@ -185,7 +185,7 @@ class Theatre:
                 return protocol.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
             case protocol.Call():
                 return protocol.Called(id=command.id, returned=(), launches=(LAUNCH,), elapsed_s=0.0)
-            case protocol.Compare() | protocol.Conclude():
+            case protocol.Compare() | protocol.CompareSnapshot():
                 return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
             case protocol.Release():
                 return protocol.Released(id=command.id, seed=1)
@@ -197,21 +197,23 @@ def theatre(employ: Employ, tmp_path: Path) -> Theatre:
     return Theatre(employ, tmp_path)
 
 
-def verdict(told: list[events.Event]) -> Outcome:
-    [finished] = [event for event in told if isinstance(event, events.RunFinished)]
+def verdict(emitted: list[events.Event]) -> Outcome:
+    [finished] = [event for event in emitted if isinstance(event, events.RunFinished)]
     return finished.verdict.outcome
 
 
-def notes(told: list[events.Event]) -> list[tuple[str, str]]:
-    return [(event.finding.check, event.finding.message) for event in told if isinstance(event, events.FindingRaised)]
+def notes(emitted: list[events.Event]) -> list[tuple[str, str]]:
+    return [
+        (event.finding.check, event.finding.message) for event in emitted if isinstance(event, events.FindingRaised)
+    ]
 
 
 async def test_on_a_device_kernels_are_compiled_before_the_first_call_needs_them(theatre: Theatre) -> None:
-    told = await theatre.run(CASES[0])
-    assert verdict(told) is Outcome.PASS
-    order = [type(command) for command in theatre.commands(protocol.Rehearse, protocol.Compile, protocol.Call)]
-    assert order == [protocol.Rehearse, protocol.Compile, protocol.Call, protocol.Call, protocol.Call]
-    assert [event.kernel.outcome for event in told if isinstance(event, events.KernelCompiled)] == [Outcome.PASS]
+    emitted = await theatre.run(CASES[0])
+    assert verdict(emitted) is Outcome.PASS
+    order = [type(command) for command in theatre.commands(protocol.RunDry, protocol.Compile, protocol.Call)]
+    assert order == [protocol.RunDry, protocol.Compile, protocol.Call, protocol.Call, protocol.Call]
+    assert [event.kernel.outcome for event in emitted if isinstance(event, events.KernelCompiled)] == [Outcome.PASS]
 
 
 async def test_on_a_device_every_case_gets_a_call_on_new_content(theatre: Theatre) -> None:
@@ -221,20 +223,20 @@ async def test_on_a_device_every_case_gets_a_call_on_new_content(theatre: Theatr
 
 
 async def test_kernels_for_another_target_are_compiled_beside_those_for_the_device(theatre: Theatre) -> None:
-    told = await theatre.run(CASES[0], target="gfx942")
+    emitted = await theatre.run(CASES[0], target="gfx942")
     compiled = [command for command in theatre.commands(protocol.Compile) if isinstance(command, protocol.Compile)]
     assert [(command.target, command.specialisation != "") for command in compiled] == [
         ("sm_90", True),
         ("gfx942", False),
     ]
-    assert [event.kernel.target for event in told if isinstance(event, events.KernelCompiled)] == ["gfx942"]
+    assert [event.kernel.target for event in emitted if isinstance(event, events.KernelCompiled)] == ["gfx942"]
 
 
 async def test_without_a_target_the_devices_own_kernels_are_compiled_ahead_and_not_told(theatre: Theatre) -> None:
-    told = await theatre.run(CASES[0], target=None)
+    emitted = await theatre.run(CASES[0], target=None)
     assert len(theatre.commands(protocol.Compile)) == 1
-    assert [event for event in told if isinstance(event, events.KernelCompiled)] == []
-    assert verdict(told) is Outcome.PASS
+    assert [event for event in emitted if isinstance(event, events.KernelCompiled)] == []
+    assert verdict(emitted) is Outcome.PASS
 
 
 async def test_where_the_driver_shares_no_memory_tensors_travel_through_the_host_from_then_on(theatre: Theatre) -> None:
@@ -245,11 +247,11 @@ async def test_where_the_driver_shares_no_memory_tensors_travel_through_the_host
         return None
 
     theatre.changes = refuse
-    told = await theatre.run(*CASES)
-    assert verdict(told) is Outcome.PASS
+    emitted = await theatre.run(*CASES)
+    assert verdict(emitted) is Outcome.PASS
     prepared = [command for command in theatre.commands(protocol.Prepare) if isinstance(command, protocol.Prepare)]
     assert [command.arena_path is None for command in prepared] == [True, False, False]
-    assert notes(told) == [
+    assert notes(emitted) == [
         (
             "memory",
             "device memory is not shared between processes here (cuIpcGetMemHandle: "
@@ -267,12 +269,14 @@ async def test_a_candidate_that_says_memory_is_not_shared_does_not_choose_how_it
         return None
 
     theatre.changes = pretend
-    told = await theatre.run(*CASES)
+    emitted = await theatre.run(*CASES)
     assert theatre.process_pool.shares_device
     prepared = [command for command in theatre.commands(protocol.Prepare) if isinstance(command, protocol.Prepare)]
     assert [command.arena_path for command in prepared] == [None, None]
-    assert {event.result.outcome for event in told if isinstance(event, events.CaseFinished)} == {Outcome.UNSUPPORTED}
-    assert verdict(told) is Outcome.UNSUPPORTED
+    assert {event.result.outcome for event in emitted if isinstance(event, events.CaseFinished)} == {
+        Outcome.UNSUPPORTED
+    }
+    assert verdict(emitted) is Outcome.UNSUPPORTED
 
 
 async def test_every_run_says_that_memory_is_not_shared(theatre: Theatre) -> None:
@@ -295,8 +299,8 @@ async def test_after_a_lost_context_the_next_case_gets_a_new_worker(theatre: The
         return None
 
     theatre.changes = break_the_first
-    told = await theatre.run(*CASES)
-    outcomes = {event.result.case: event.result.outcome for event in told if isinstance(event, events.CaseFinished)}
+    emitted = await theatre.run(*CASES)
+    outcomes = {event.result.case: event.result.outcome for event in emitted if isinstance(event, events.CaseFinished)}
     assert outcomes == {"a": Outcome.RUNTIME_ERROR, "b": Outcome.PASS}
     loads = [kind for kind, command in theatre.asked if isinstance(command, protocol.Load) and kind == "worker"]
     assert len(loads) == 3  # one rehearses, one is lost, one goes on
@@ -312,8 +316,8 @@ async def test_what_was_written_beside_the_arguments_ends_a_case_that_is_right_o
         return None
 
     theatre.changes = overrun
-    told = await theatre.run(CASES[0])
-    [result] = [event.result for event in told if isinstance(event, events.CaseFinished)]
+    emitted = await theatre.run(CASES[0])
+    [result] = [event.result for event in emitted if isinstance(event, events.CaseFinished)]
     assert (result.outcome, result.message) == (Outcome.MUTATED_INPUT, "memory past the end of x was written")
 
 
@@ -325,33 +329,35 @@ async def test_other_bits_on_the_same_input_are_a_note_and_no_failure(theatre: T
         return None
 
     theatre.changes = waver
-    told = await theatre.run(CASES[0])
-    assert verdict(told) is Outcome.PASS
-    assert notes(told) == [("repeat", "two calls on the same input differ in bits, both within tolerance")]
+    emitted = await theatre.run(CASES[0])
+    assert verdict(emitted) is Outcome.PASS
+    assert notes(emitted) == [("repeat", "two calls on the same input differ in bits, both within tolerance")]
 
 
-async def test_a_candidate_that_cannot_be_rehearsed_is_judged_all_the_same(theatre: Theatre) -> None:
+async def test_a_candidate_that_cannot_be_run_dry_is_judged_all_the_same(theatre: Theatre) -> None:
     def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        if isinstance(command, protocol.Rehearse):
+        if isinstance(command, protocol.RunDry):
             return protocol.Failed(
                 id=command.id, kind=protocol.FailureKind.RAISED, message="it looked at its own result"
             )
         return None
 
     theatre.changes = refuse
-    told = await theatre.run(*CASES)
-    assert verdict(told) is Outcome.PASS
-    assert [event.result.case for event in told if isinstance(event, events.CaseFinished)] == ["a", "b"]
+    emitted = await theatre.run(*CASES)
+    assert verdict(emitted) is Outcome.PASS
+    assert [event.result.case for event in emitted if isinstance(event, events.CaseFinished)] == ["a", "b"]
 
 
-async def test_the_shelf_of_a_run_is_gone_after_it_and_the_next_spares_are_made(
-    theatre: Theatre, lodging: Lodging
+async def test_the_kernel_cache_of_a_run_is_gone_after_it_and_the_next_spares_are_made(
+    theatre: Theatre, directories: EngineDirectories
 ) -> None:
     await theatre.run(CASES[0])
     await theatre.process_pool.wait_until_warm()
     launchers = theatre.process_pool.launchers
     assert launchers is not None
-    assert [place for place in lodging.folder.iterdir() if place.name.endswith("-shelf")] == [launchers.shelf]
+    assert [place for place in directories.folder.iterdir() if place.name.endswith("-shelf")] == [
+        launchers.cache_folder
+    ]
     [first, second] = [await theatre.process_pool.worker.take(), await theatre.process_pool.worker.take()]
     forked = len(theatre.fork_server.forked)
     await first.dismiss()
@@ -403,35 +409,37 @@ async def test_why_there_are_no_peaks_is_noted_once(theatre: Theatre, metrology:
         return None
 
     theatre.changes = fail
-    told = await theatre.run(CASES[0], timed=(CASES[0],), metrology=metrology)
-    assert [message for check, message in notes(told) if check == "peaks"] == [
+    emitted = await theatre.run(CASES[0], timed=(CASES[0],), metrology=metrology)
+    assert [message for check, message in notes(emitted) if check == "peaks"] == [
         "the device's peaks could not be measured: too little memory"
     ]
 
 
 async def test_a_run_says_where_its_time_went(theatre: Theatre) -> None:
-    told = await theatre.run(CASES[0])
-    [profile] = [event for event in told if isinstance(event, events.ProfileTaken)]
-    assert {"load", "load to rehearse", "describe cases", "rehearse", "compile", "make inputs", "call", "compare"} <= {
+    emitted = await theatre.run(CASES[0])
+    [profile] = [event for event in emitted if isinstance(event, events.ProfileTaken)]
+    assert {"load", "load to rehearse", "describe cases", "run_dry", "compile", "make inputs", "call", "compare"} <= {
         span.name for span in profile.spans
     }
     assert {span.name: span.count for span in profile.spans}["call"] == 3
 
 
-def compiling(told: list[events.Event]) -> list[tuple[Outcome, str]]:
+def compiling(emitted: list[events.Event]) -> list[tuple[Outcome, str]]:
     """How the stage of compiling ended, as often as it was said."""
-    ended = [event for event in told if isinstance(event, events.StageFinished) and event.stage is Stage.COMPILE]
-    assert [event.stage for event in told if isinstance(event, events.StageStarted)].count(Stage.COMPILE) == len(ended)
+    ended = [event for event in emitted if isinstance(event, events.StageFinished) and event.stage is Stage.COMPILE]
+    assert [event.stage for event in emitted if isinstance(event, events.StageStarted)].count(Stage.COMPILE) == len(
+        ended
+    )
     return [(event.outcome, event.message) for event in ended]
 
 
-async def listen(run: Run, cancelled: asyncio.Event, told: list[events.Event]) -> None:
-    """Add to `told` what the run tells, also when it ends with an error."""
+async def listen(run: Run, cancelled: asyncio.Event, emitted: list[events.Event]) -> None:
+    """Add to `emitted` what the run tells, also when it ends with an error."""
     async for event in run.stream(cancelled):
-        told.append(event)  # noqa: PERF401  # a list of them all would be lost with the error
+        emitted.append(event)  # noqa: PERF401  # a list of them all would be lost with the error
 
 
-async def test_a_kernel_that_did_not_build_ahead_is_told_when_it_is_launched_all_the_same(theatre: Theatre) -> None:
+async def test_a_kernel_that_did_not_build_ahead_is_reported_when_it_is_launched_all_the_same(theatre: Theatre) -> None:
     def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Compile):
             message = "k is made only when the entry runs"
@@ -439,13 +447,15 @@ async def test_a_kernel_that_did_not_build_ahead_is_told_when_it_is_launched_all
         return None
 
     theatre.changes = refuse
-    told = await theatre.run(*CASES)
+    emitted = await theatre.run(*CASES)
     message = "k is made only when the entry runs"
     assert [
-        (event.kernel.outcome, event.number, event.total) for event in told if isinstance(event, events.KernelCompiled)
+        (event.kernel.outcome, event.number, event.total)
+        for event in emitted
+        if isinstance(event, events.KernelCompiled)
     ] == [(Outcome.UNSUPPORTED, 1, 1)]
-    assert compiling(told) == [(Outcome.UNSUPPORTED, message)]
-    assert verdict(told) is Outcome.PASS
+    assert compiling(emitted) == [(Outcome.UNSUPPORTED, message)]
+    assert verdict(emitted) is Outcome.PASS
 
 
 async def test_the_stage_of_compiling_ends_also_where_nothing_that_was_expected_builds(theatre: Theatre) -> None:
@@ -458,8 +468,8 @@ async def test_the_stage_of_compiling_ends_also_where_nothing_that_was_expected_
         return None
 
     theatre.changes = refuse
-    told = await theatre.run(CASES[0])
-    assert compiling(told) == [(Outcome.UNSUPPORTED, "no expected kernel builds, and none was launched")]
+    emitted = await theatre.run(CASES[0])
+    assert compiling(emitted) == [(Outcome.UNSUPPORTED, "no expected kernel builds, and none was launched")]
 
 
 async def test_the_stage_of_compiling_ends_when_the_run_is_cancelled(theatre: Theatre) -> None:
@@ -472,32 +482,32 @@ async def test_the_stage_of_compiling_ends_when_the_run_is_cancelled(theatre: Th
 
     theatre.changes = hang
     theatre.silent = (protocol.Compile,)
-    told: list[events.Event] = []
-    listening = asyncio.create_task(listen(theatre.open(CASES[0]), cancelled, told))
+    emitted: list[events.Event] = []
+    listening = asyncio.create_task(listen(theatre.open(CASES[0]), cancelled, emitted))
     await asked.wait()
     cancelled.set()
     await listening
-    assert compiling(told) == [(Outcome.CANCELLED, "the run ended with 1 kernels still to compile")]
-    assert verdict(told) is Outcome.CANCELLED
-    assert isinstance(told[-1], events.RunFinished)
+    assert compiling(emitted) == [(Outcome.CANCELLED, "the run ended with 1 kernels still to compile")]
+    assert verdict(emitted) is Outcome.CANCELLED
+    assert isinstance(emitted[-1], events.RunFinished)
 
 
 async def test_an_error_in_cleaning_up_does_not_hold_up_the_stream_and_is_raised(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[events.Event] = []
+    emitted: list[events.Event] = []
 
-    def fail(shelf: Path) -> None:
+    def fail(cache_folder: Path) -> None:
         raise RuntimeError("the shelf is stuck")
 
-    monkeypatch.setattr(theatre.process_pool.lodging, "clear_shelf", fail)
-    listening = listen(theatre.open(CASES[0]), asyncio.Event(), told)
+    monkeypatch.setattr(theatre.process_pool.directories, "clear_kernel_cache", fail)
+    listening = listen(theatre.open(CASES[0]), asyncio.Event(), emitted)
     with pytest.raises(RuntimeError, match="the shelf is stuck"):
         await asyncio.wait_for(listening, timeout=PATIENCE_S)
-    assert verdict(told) is Outcome.PASS
+    assert verdict(emitted) is Outcome.PASS
 
 
-async def test_a_desk_that_cannot_be_cleared_does_not_keep_the_others(theatre: Theatre) -> None:
+async def test_a_session_that_cannot_be_cleared_does_not_keep_the_others(theatre: Theatre) -> None:
     run = theatre.open(CASES[0], other=Candidate(source=b"", problem="toy::twice"))
 
     async def stuck() -> None:
@@ -510,8 +520,8 @@ async def test_a_desk_that_cannot_be_cleared_does_not_keep_the_others(theatre: T
     assert [session.occupied for builder in run._builders() for session in builder._sessions] == [False] * len(
         run._builders()[0]._sessions
     )
-    assert run._shelf is not None
-    assert not run._shelf.exists()
+    assert run._cache_folder is not None
+    assert not run._cache_folder.exists()
     await clear()
 
 
@@ -522,9 +532,11 @@ async def test_the_other_candidate_gets_nothing_that_was_compiled_for_the_first(
     assert theatre.process_pool.launchers is not None
     for session in (run._session, run._other):
         await session.load()
-    shelves = [command.shelves for command in theatre.commands(protocol.Load) if isinstance(command, protocol.Load)]
-    launchers = str(theatre.process_pool.launchers.shelf)
-    assert shelves == [(launchers, str(run._shelf)), (launchers,)]
+    cache_folders = [
+        command.cache_folders for command in theatre.commands(protocol.Load) if isinstance(command, protocol.Load)
+    ]
+    launchers = str(theatre.process_pool.launchers.cache_folder)
+    assert cache_folders == [(launchers, str(run._cache_folder)), (launchers,)]
     await run._clean_up()
 
 
@@ -538,13 +550,13 @@ async def test_a_file_that_the_strict_policy_refuses_is_given_to_no_process(thea
         device=GPU,
         limits=Limits(),
     )
-    told = [event async for event in run.stream(asyncio.Event())]
-    assert theatre.commands(protocol.Load, protocol.Describe, protocol.Rehearse, protocol.Compile) == []
-    assert isinstance(told[0], events.RunStarted)
-    assert told[0].policy is Policy.STRICT
-    assert isinstance(told[-1], events.RunFinished)
-    assert told[-1].verdict.outcome is Outcome.REFUSED
-    assert told[-1].verdict.sentence.endswith(", by the strict policy")
+    emitted = [event async for event in run.stream(asyncio.Event())]
+    assert theatre.commands(protocol.Load, protocol.Describe, protocol.RunDry, protocol.Compile) == []
+    assert isinstance(emitted[0], events.RunStarted)
+    assert emitted[0].policy is Policy.STRICT
+    assert isinstance(emitted[-1], events.RunFinished)
+    assert emitted[-1].verdict.outcome is Outcome.REFUSED
+    assert emitted[-1].verdict.sentence.endswith(", by the strict policy")
 
 
 async def test_a_candidate_is_parsed_in_another_thread_than_the_loops(
@@ -564,13 +576,13 @@ async def test_a_candidate_is_parsed_in_another_thread_than_the_loops(
 
 async def test_kernels_for_another_target_wait_for_the_cases(theatre: Theatre) -> None:
     theatre.process_pool.compiles_beside_cases = False
-    told = await theatre.run(*CASES, target="gfx942")
+    emitted = await theatre.run(*CASES, target="gfx942")
     asked = theatre.commands(protocol.Compile, protocol.Call)
     offline = [isinstance(command, protocol.Compile) and command.target == "gfx942" for command in asked]
     assert offline == [False] * (len(asked) - 1) + [True]
     stages = [
         (type(event).__name__, event.stage)
-        for event in told
+        for event in emitted
         if isinstance(event, events.StageStarted | events.StageFinished)
         and event.stage in (Stage.VERIFY, Stage.COMPILE)
     ]

@@ -46,7 +46,7 @@ CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 RESULT = CaseResult(case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=3, seed=1)
 ARENA = protocol.ArenaSpec(path="/nowhere", storages=(), bytes=256)
 LEDGER = (protocol.Withheld(kernel=protocol.Kernel(name="k", line=2), launches=1, withheld=1),)
-SURVIVAL = protocol.Survival(name="return", total=4, right=4, trivial=0)
+SURVIVAL = protocol.CorrectCount(name="return", total=4, right=4, trivial=0)
 WITHHOLD = protocol.Withhold()
 CHECKED = LayerReport(layer=Layer.INPUTS, by="own", coverage=Coverage.CHECKED)
 Changes = Callable[[str, protocol.AnyCommand], protocol.AnyReply | bytes | None]
@@ -79,7 +79,7 @@ class Stand:
         self.changes: Changes = lambda kind, command: None
         _, process_pool = employ(self._play)
         loop = asyncio.get_running_loop()
-        self.told = EventEmitter(loop.time, started=loop.time())
+        self.emitted = EventEmitter(loop.time, started=loop.time())
         self.session = CandidateSession(
             candidate=Candidate(source=b"", problem=PROBLEM.name),
             entry="f",
@@ -108,8 +108,8 @@ class Stand:
                 return protocol.Prepared(id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0)
             case protocol.Call():
                 return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0, ledger=LEDGER)
-            case protocol.Weigh():
-                return protocol.Weighed(id=command.id, outputs=(SURVIVAL,))
+            case protocol.CountCorrect():
+                return protocol.CorrectCounted(id=command.id, outputs=(SURVIVAL,))
             case protocol.Release():
                 return protocol.Released(id=command.id, seed=1)
         return protocol.Done(id=command.id)
@@ -133,9 +133,9 @@ class Stand:
             )
             for probe in (*chosen, *([apart] if apart is not None else []))
         ]
-        await ProbingStage(lab=self.lab, told=self.told, chosen=cast(list[Probe], modules)).run()  # cast: modules
-        self.told.close()
-        return [event async for event in self.told.stream()]
+        await ProbingStage(lab=self.lab, emitter=self.emitted, chosen=cast(list[Probe], modules)).run()  # cast: modules
+        self.emitted.close()
+        return [event async for event in self.emitted.stream()]
 
 
 @pytest.fixture
@@ -152,9 +152,9 @@ async def asks_once(lab: Lab) -> AsyncIterator[Observation]:
     yield CHECKED
 
 
-async def test_a_call_gets_new_content_in_the_same_memory_and_is_weighed(stand: Stand) -> None:
+async def test_a_call_gets_new_content_in_the_same_memory_and_is_counted(stand: Stand) -> None:
     assert await stand.call() == Replayed(ledger=LEDGER, outputs=(SURVIVAL,))
-    kinds = [protocol.Load, protocol.Prepare, protocol.Refill, protocol.Call, protocol.Weigh, protocol.Release]
+    kinds = [protocol.Load, protocol.Prepare, protocol.Refill, protocol.Call, protocol.CountCorrect, protocol.Release]
     assert [type(command) for command in stand.asked] == kinds
     refill, call = (command for command in stand.asked if isinstance(command, protocol.Refill | protocol.Call))
     assert isinstance(refill, protocol.Refill)
@@ -198,15 +198,15 @@ def noted_deadlines(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> list[float
 
 
 async def test_a_call_may_be_on_content_as_before_in_another_order_and_watched(stand: Stand) -> None:
-    disorder, watch = protocol.Disorder(seed=3), protocol.Watch(positions=(1,))
+    program_order, watch = protocol.ProgramOrder(seed=3), protocol.Watch(positions=(1,))
     async with stand.lab.at(CASE) as bench:
-        called = await bench.make(poison=7, fresh=False, disorder=disorder, watch=watch)
+        called = await bench.make(poison=7, fresh=False, program_order=program_order, watch=watch)
     assert isinstance(called, protocol.Called)
     refill, call = (command for command in stand.asked if isinstance(command, protocol.Refill | protocol.Call))
     assert isinstance(refill, protocol.Refill)
     assert isinstance(call, protocol.Call)
-    assert (refill.fresh, call.disorder, call.watch) == (False, disorder, watch)
-    assert stand.count(protocol.Weigh) == 0
+    assert (refill.fresh, call.program_order, call.watch) == (False, program_order, watch)
+    assert stand.count(protocol.CountCorrect) == 0
 
 
 async def test_a_candidate_that_raises_is_trouble_with_its_ledger(stand: Stand) -> None:
@@ -240,7 +240,7 @@ async def test_a_worker_that_meddles_with_the_channel_is_lost_and_no_exception(s
 
 async def test_a_judge_that_fails_leaves_the_layer_unchecked(stand: Stand) -> None:
     def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        if not isinstance(command, protocol.Weigh):
+        if not isinstance(command, protocol.CountCorrect):
             return None
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="no memory")
 
@@ -289,15 +289,15 @@ async def test_who_is_asked_apart_waits_while_the_others_are_asked_and_has_its_o
         others_are_done.set()
 
     await stand.session.load()
-    told = await stand.stage(asks, apart=waits)
+    emitted = await stand.stage(asks, apart=waits)
     assert seen == ["asked", "waited"]
-    assert [event.report for event in told if isinstance(event, events.LayerChecked)][:2] == [CHECKED, CHECKED]
+    assert [event.report for event in emitted if isinstance(event, events.LayerChecked)][:2] == [CHECKED, CHECKED]
     of_cases = [command for command in stand.asked if isinstance(command, protocol.CaseCommand)]
     assert Counter((type(command), command.apart) for command in of_cases) == {
         (kind, apart): 1
-        for kind in (protocol.Prepare, protocol.Refill, protocol.Weigh, protocol.Release)
+        for kind in (protocol.Prepare, protocol.Refill, protocol.CountCorrect, protocol.Release)
         for apart in (False, True)
-        if (kind, apart) != (protocol.Weigh, True)
+        if (kind, apart) != (protocol.CountCorrect, True)
     }
     assert stand.count(protocol.Load) == 2
 
@@ -308,11 +308,11 @@ async def test_on_a_device_nobody_is_asked_apart(stand: Stand) -> None:
         yield CHECKED
 
     stand.lab.process_pool.interpreted = False
-    told = await stand.stage(apart=asks)
-    assert next(event.report for event in told if isinstance(event, events.LayerChecked)) == CHECKED
+    emitted = await stand.stage(apart=asks)
+    assert next(event.report for event in emitted if isinstance(event, events.LayerChecked)) == CHECKED
 
 
-async def test_who_was_asked_apart_is_gone_when_the_desk_is_cleared(stand: Stand) -> None:
+async def test_who_was_asked_apart_is_gone_when_the_session_is_cleared(stand: Stand) -> None:
     rooms: list[Path] = []
 
     async def asks(lab: Lab) -> AsyncIterator[Observation]:

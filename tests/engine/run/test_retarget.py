@@ -64,29 +64,29 @@ async def all_of(porting: Porting) -> list[events.Event]:
 
 async def test_each_specialisation_is_compiled_once_for_each_target(employ: Employ, tmp_path: Path) -> None:
     launches = (LAUNCH, replace(LAUNCH, grid=(9,)), replace(LAUNCH, num_warps=8))
-    told = await all_of(porting_of(employ, tmp_path, compile_all, launches, 0.0))
+    emitted = await all_of(porting_of(employ, tmp_path, compile_all, launches, 0.0))
     assert [
-        (event.number, event.total, event.kernel.target) for event in told if isinstance(event, events.KernelPorted)
+        (event.number, event.total, event.kernel.target) for event in emitted if isinstance(event, events.KernelPorted)
     ] == [(1, 4, "sm_80"), (2, 4, "sm_80"), (3, 4, "gfx942"), (4, 4, "gfx942")]
 
 
 async def test_it_says_what_it_begins_with_and_that_it_is_over(employ: Employ, tmp_path: Path) -> None:
-    told = await all_of(porting_of(employ, tmp_path, compile_all, (LAUNCH,), 0.0))
-    assert isinstance(told[0], events.PortingStarted)
-    assert (told[0].targets, told[0].launches) == (TARGETS, 1)
-    assert isinstance(told[-1], events.PortingFinished)
-    assert told[-1].outcome is Outcome.PASS
+    emitted = await all_of(porting_of(employ, tmp_path, compile_all, (LAUNCH,), 0.0))
+    assert isinstance(emitted[0], events.PortingStarted)
+    assert (emitted[0].targets, emitted[0].launches) == (TARGETS, 1)
+    assert isinstance(emitted[-1], events.PortingFinished)
+    assert emitted[-1].outcome is Outcome.PASS
 
 
 async def test_machine_code_comes_after_every_target_was_answered(employ: Employ, tmp_path: Path) -> None:
-    told = await all_of(porting_of(employ, tmp_path, compile_all, (LAUNCH, replace(LAUNCH, num_warps=8)), 0.0))
-    assert [type(event).__name__ for event in told[1:-1]] == ["KernelPorted"] * 4 + ["PortDisassembled"] * 2
-    assert [event.number for event in told if isinstance(event, events.PortDisassembled)] == [1, 2]
+    emitted = await all_of(porting_of(employ, tmp_path, compile_all, (LAUNCH, replace(LAUNCH, num_warps=8)), 0.0))
+    assert [type(event).__name__ for event in emitted[1:-1]] == ["KernelPorted"] * 4 + ["PortDisassembled"] * 2
+    assert [event.number for event in emitted if isinstance(event, events.PortDisassembled)] == [1, 2]
 
 
 async def test_a_target_for_which_it_does_not_build_stops_no_other(employ: Employ, tmp_path: Path) -> None:
-    told = await all_of(porting_of(employ, tmp_path, refuse_amd, (LAUNCH,), 0.0))
-    ported = [event.kernel for event in told if isinstance(event, events.KernelPorted)]
+    emitted = await all_of(porting_of(employ, tmp_path, refuse_amd, (LAUNCH,), 0.0))
+    ported = [event.kernel for event in emitted if isinstance(event, events.KernelPorted)]
     assert [(kernel.target, kernel.outcome, kernel.message) for kernel in ported] == [
         ("sm_80", Outcome.PASS, ""),
         ("gfx942", Outcome.COMPILE_ERROR, "no such instruction"),
@@ -94,8 +94,8 @@ async def test_a_target_for_which_it_does_not_build_stops_no_other(employ: Emplo
 
 
 async def test_times_count_on_from_the_run(employ: Employ, tmp_path: Path) -> None:
-    told = await all_of(porting_of(employ, tmp_path, compile_all, (LAUNCH,), 1000.0))
-    times = [event.at_s for event in told]
+    emitted = await all_of(porting_of(employ, tmp_path, compile_all, (LAUNCH,), 1000.0))
+    times = [event.at_s for event in emitted]
     assert times == sorted(times)
     assert times[0] >= 1000.0
 
@@ -105,11 +105,11 @@ async def test_cancelling_leaves_what_was_compiled_and_says_so(employ: Employ, t
         is_amd = isinstance(command, protocol.Compile) and command.target == "gfx942"
         return None if is_amd else compile_all(kind, command)
 
-    cancelled, told = asyncio.Event(), []
+    cancelled, emitted = asyncio.Event(), []
     async for event in porting_of(employ, tmp_path, silent_for_amd, (LAUNCH,), 0.0).stream(cancelled):
-        told.append(event)
+        emitted.append(event)
         if isinstance(event, events.KernelPorted):
             cancelled.set()
-    assert [type(event).__name__ for event in told] == ["PortingStarted", "KernelPorted", "PortingFinished"]
-    assert isinstance(told[-1], events.PortingFinished)
-    assert told[-1].outcome is Outcome.CANCELLED
+    assert [type(event).__name__ for event in emitted] == ["PortingStarted", "KernelPorted", "PortingFinished"]
+    assert isinstance(emitted[-1], events.PortingFinished)
+    assert emitted[-1].outcome is Outcome.CANCELLED

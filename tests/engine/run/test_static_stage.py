@@ -44,7 +44,7 @@ class Told:
         emitter = Told.Listening()
 
         async def read() -> Stop | None:
-            return await read_and_refuse(await parse_candidate(candidate, plan), plan=plan, told=emitter)
+            return await read_and_refuse(await parse_candidate(candidate, plan), plan=plan, emitter=emitter)
 
         self.stop: Stop | None = asyncio.run(read())
         self.findings: list[Finding] = emitter.findings
@@ -83,7 +83,7 @@ def test_the_strict_policy_refuses_and_names_the_rule_the_check_and_the_line() -
     )
 
 
-def test_what_only_the_whitelist_minds_is_told_and_refused_too() -> None:
+def test_what_only_the_whitelist_minds_is_reported_and_refused_too() -> None:
     told = Told(BOOKKEEPING, Policy.STRICT)
     assert [(finding.check, finding.message) for finding in told.findings] == [
         ("whitelist", ".sum() of a tensor computes")
@@ -113,7 +113,7 @@ def test_a_file_that_imports_one_which_is_not_read_is_refused_by_the_strict_poli
     assert [finding.check for finding in told.findings] == ["imports"]
 
 
-def test_each_finding_is_told_once() -> None:
+def test_each_finding_is_reported_once() -> None:
     findings = Told(PLAIN_TORCH, Policy.STRICT).findings
     assert len(findings) == len(set(findings))
 

@@ -88,7 +88,7 @@ class Stage:
             nvmlDeviceGetMemoryInfo=self._ask_memory,
         )
         loop = asyncio.get_running_loop()
-        self._told = EventEmitter(loop.time, started=loop.time() - judged_s)
+        self._emitter = EventEmitter(loop.time, started=loop.time() - judged_s)
         _, process_pool = employ(_load_what_is_text, target="sm_90")
 
         def session(candidate: Candidate) -> CandidateSession:
@@ -112,18 +112,18 @@ class Stage:
             ),
             profile=Profile(loop.time, started=loop.time()),
             clock=loop.time,
-            told=self._told,
+            emitter=self._emitter,
             launches=lambda _: (),
         )
 
-    async def told(self) -> list[events.Event]:
+    async def emitted(self) -> list[events.Event]:
         """What was told until now."""
-        self._told.close()
-        return [event async for event in self._told.stream()]
+        self._emitter.close()
+        return [event async for event in self._emitter.stream()]
 
     async def notes(self) -> list[tuple[str, str]]:
         """What was noted until now."""
-        found = [event.finding for event in await self.told() if isinstance(event, events.FindingRaised)]
+        found = [event.finding for event in await self.emitted() if isinstance(event, events.FindingRaised)]
         return [(finding.check, finding.message) for finding in found]
 
     def _ask_memory(self, handle: object) -> SimpleNamespace:
@@ -174,30 +174,30 @@ async def test_what_a_benchmark_cannot_do_is_not_told_as_a_fault_of_the_lock_nor
     assert not occupancy(stage.locks, LOCK).is_held
 
 
-async def test_who_is_timed_beside_the_candidate_is_told_by_the_hash(employ: Employ, tmp_path: Path) -> None:
+async def test_who_is_timed_beside_the_candidate_is_reported_by_the_hash(employ: Employ, tmp_path: Path) -> None:
     other = Candidate(source=b"an earlier text", problem=PROBLEM.name)
     stage = Stage(employ, tmp_path / "locks", other=other)
     await stage.stage.run()
-    assert [event.digest for event in await stage.told() if isinstance(event, events.OtherLoaded)] == [other.digest]
+    assert [event.digest for event in await stage.emitted() if isinstance(event, events.OtherLoaded)] == [other.digest]
 
 
-async def test_of_one_that_does_not_load_only_that_is_told(employ: Employ, tmp_path: Path) -> None:
+async def test_of_one_that_does_not_load_only_that_is_reported(employ: Employ, tmp_path: Path) -> None:
     stage = Stage(employ, tmp_path / "locks", other=Candidate(source=b"broken", problem=PROBLEM.name))
     await stage.stage.run()
-    told = await stage.told()
-    assert [event for event in told if isinstance(event, events.OtherLoaded)] == []
-    [note] = [event.finding for event in told if isinstance(event, events.FindingRaised)]
+    emitted = await stage.emitted()
+    assert [event for event in emitted if isinstance(event, events.OtherLoaded)] == []
+    [note] = [event.finding for event in emitted if isinstance(event, events.FindingRaised)]
     assert note.check == "compare"
     assert note.message.startswith("the other candidate could not be loaded")
 
 
-async def test_cases_for_which_no_time_was_left_are_told_as_not_asked_for(employ: Employ, tmp_path: Path) -> None:
+async def test_cases_for_which_no_time_was_left_are_reported_as_not_asked_for(employ: Employ, tmp_path: Path) -> None:
     plan = BenchmarkPlan(cases=(CASE, replace(CASE, name="d"), replace(CASE, name="e")), ends_s=1e-9)
     stage = Stage(employ, tmp_path / "locks", plan=plan)
     await stage.stage.run()
-    told = await stage.told()
-    reports = [event.report for event in told if isinstance(event, events.LayerChecked)]
-    assert [event.benchmark.case for event in told if isinstance(event, events.CaseBenchmarked)] == ["c"]
+    emitted = await stage.emitted()
+    reports = [event.report for event in emitted if isinstance(event, events.LayerChecked)]
+    assert [event.benchmark.case for event in emitted if isinstance(event, events.CaseBenchmarked)] == ["c"]
     assert [(report.by, report.coverage) for report in reports][1:] == [("cases left out", Coverage.NOT_ASKED)]
     assert reports[1].why == ("2 of 3 cases were not timed, so that the run ends soon; `kgtui bench` times all of them")
     assert left_out_count(reports) == 2
@@ -208,13 +208,15 @@ async def test_as_much_time_as_judging_took_is_left_for_the_probes(employ: Emplo
     for judged_s, timed in ((1_000.0, ["c", "d"]), (2_600.0, ["c"])):
         stage = Stage(employ, tmp_path / "locks", plan=plan, judged_s=judged_s)
         await stage.stage.run()
-        assert [each.benchmark.case for each in await stage.told() if isinstance(each, events.CaseBenchmarked)] == timed
+        assert [
+            each.benchmark.case for each in await stage.emitted() if isinstance(each, events.CaseBenchmarked)
+        ] == timed
 
 
 async def test_with_time_enough_no_case_is_left_out(employ: Employ, tmp_path: Path) -> None:
     plan = BenchmarkPlan(cases=(CASE, replace(CASE, name="d")), ends_s=1e9)
     stage = Stage(employ, tmp_path / "locks", plan=plan)
     await stage.stage.run()
-    told = await stage.told()
-    assert [event.benchmark.case for event in told if isinstance(event, events.CaseBenchmarked)] == ["c", "d"]
-    assert [event.report.by for event in told if isinstance(event, events.LayerChecked)] == ["timing"]
+    emitted = await stage.emitted()
+    assert [event.benchmark.case for event in emitted if isinstance(event, events.CaseBenchmarked)] == ["c", "d"]
+    assert [event.report.by for event in emitted if isinstance(event, events.LayerChecked)] == ["timing"]

@@ -71,7 +71,7 @@ class Court:
         self.wrong: set[str] = set()
         self.breaks: set[str] = set()
         self.on_ask: Callable[[str], bool] = lambda word: True
-        self.told = EventEmitter(lambda: 0.0, started=0.0)
+        self.emitted = EventEmitter(lambda: 0.0, started=0.0)
         self.results: list[CaseResult] = []
         self.traces: list[str] = []
         self.fork_server, self.process_pool = employ(self._play, target="sm_90")
@@ -112,15 +112,15 @@ class Court:
             cases=cases,
             verifier=self.verifier,
             session=self.session,
-            told=self.told,
+            emitter=self.emitted,
             next_of=None,
             results=self.results,
         )
         return await stage.run()
 
     async def events(self) -> list[events.Event]:
-        self.told.close()
-        return [event async for event in self.told.stream()]
+        self.emitted.close()
+        return [event async for event in self.emitted.stream()]
 
     def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Load):
@@ -148,11 +148,11 @@ class Court:
                 name = f"{self._in_hand}{self._calls}"
                 self.explained += [name] if command.explain else []
                 return f"compare {name}", self._compared(command.id, name, seed=None)
-            case protocol.Take():
+            case protocol.TakeSnapshot():
                 self._taken[command.id] = f"{self._in_hand}{self._calls}"
                 self.explained += [self._taken[command.id]] if command.explain else []
                 return f"take {self._taken[command.id]}", protocol.Done(id=command.id)
-            case protocol.Conclude():
+            case protocol.CompareSnapshot():
                 name = self._taken.pop(command.taken)
                 return f"conclude {name}", self._compared(command.id, name, seed=5 if command.ends else None)
             case protocol.Refill():
@@ -246,7 +246,7 @@ async def test_a_wrong_answer_that_is_found_beside_the_next_call_is_the_result(c
     assert court.asked[-1] == "release b"
 
 
-async def test_a_later_call_that_is_wrong_is_told_as_such(court: Court) -> None:
+async def test_a_later_call_that_is_wrong_is_reported_as_such(court: Court) -> None:
     await court.judge(A)
     court.wrong = {"b3"}
     result = await court.judge(B)
@@ -331,11 +331,11 @@ async def test_cancelling_leaves_no_comparison_behind(court: Court) -> None:
     assert [task for task in asyncio.all_tasks() if "_compare" in repr(task.get_coro())] == []
 
 
-async def test_results_are_told_in_the_order_of_the_cases_with_their_numbers(court: Court) -> None:
+async def test_results_are_reported_in_the_order_of_the_cases_with_their_numbers(court: Court) -> None:
     court.wrong = {"c3"}
     assert await court.run(A, B, C, D) is None
-    told = [event for event in await court.events() if isinstance(event, events.CaseFinished)]
-    assert [(event.number, event.total, event.result.case, event.result.outcome) for event in told] == [
+    emitted = [event for event in await court.events() if isinstance(event, events.CaseFinished)]
+    assert [(event.number, event.total, event.result.case, event.result.outcome) for event in emitted] == [
         (1, 4, "a", Outcome.PASS),
         (2, 4, "b", Outcome.PASS),
         (3, 4, "c", Outcome.WRONG_VALUE),
@@ -359,7 +359,7 @@ async def test_after_the_second_death_in_the_last_case_nothing_was_left_out(cour
 
 async def test_a_case_that_was_begun_before_the_run_stopped_is_not_told(court: Court) -> None:
     def tampered(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        if isinstance(command, protocol.Conclude) and command.ends:
+        if isinstance(command, protocol.CompareSnapshot) and command.ends:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message="the file was cut short")
         return court._play(kind, command)
 
@@ -398,15 +398,15 @@ async def test_a_call_after_one_that_did_not_return_has_ten_seconds_at_most(
     assert deadlines == [60.0, 10.0]
 
 
-async def test_a_tier_is_told_with_its_last_case(court: Court) -> None:
+async def test_a_tier_is_reported_with_its_last_case(court: Court) -> None:
     court.wrong = {"b1"}
     await court.run(replace(A, tier=Tier.SMOKE), B)
-    told = [event for event in await court.events() if not isinstance(event, events.LogWritten)]
-    assert [(type(event).__name__, getattr(event, "tier", None)) for event in told] == [
+    emitted = [event for event in await court.events() if not isinstance(event, events.LogWritten)]
+    assert [(type(event).__name__, getattr(event, "tier", None)) for event in emitted] == [
         ("CaseFinished", None),
         ("TierFinished", Tier.SMOKE),
         ("CaseFinished", None),
         ("TierFinished", Tier.FULL),
     ]
-    tiers = [event for event in told if isinstance(event, events.TierFinished)]
+    tiers = [event for event in emitted if isinstance(event, events.TierFinished)]
     assert [(tier.passed, tier.total) for tier in tiers] == [(1, 1), (0, 1)]

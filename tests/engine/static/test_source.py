@@ -65,13 +65,13 @@ def test_a_file_of_every_editor_is_read(content: bytes) -> None:
     assert not source.text.startswith("\ufeff")
 
 
-def test_a_binary_file_is_told_so() -> None:
+def test_a_binary_file_is_reported_so() -> None:
     error = refusal(b"\x7fELF\0\0\0", filename="a.out")
     assert str(error) == "a.out is a binary file; a candidate is one Python file in UTF-8"
     assert error.location is None
 
 
-def test_another_encoding_is_told_with_its_first_line() -> None:
+def test_another_encoding_is_reported_with_its_first_line() -> None:
     error = refusal("x = 1\n# naïve\n".encode("latin-1"))
     assert (str(error), error.location) == ("kernel.py is not UTF-8; save it in that encoding", Location(line=2))
 

@@ -178,7 +178,7 @@ class Worker:
         if not self.alive:
             raise ChildDiedError("the worker is not running")
         match command:
-            case protocol.Occupy():
+            case protocol.OpenSlots():
                 assert self.device.arranged
                 self.occupied = True
                 self.device.occupied += 1
@@ -194,7 +194,7 @@ class Worker:
                 return protocol.Timed(
                     id=command.id, returned=(RETURNED,) * len(self.last), shared_outputs=self.script.shared_outputs
                 )
-            case protocol.Vacate():
+            case protocol.CloseSlots():
                 if self.occupied:
                     self.occupied = False
                     self.device.occupied -= 1
@@ -347,7 +347,7 @@ class Judge:
                     return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
             case protocol.TimeBaseline():
                 return self._time(command)
-            case protocol.Disband():
+            case protocol.FreeSlots():
                 device.arranged = False
             case _:
                 raise AssertionError(f"the judge is not expected to be asked for {kind.__name__}")

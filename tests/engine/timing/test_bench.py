@@ -71,7 +71,7 @@ async def test_only_the_slots_of_the_coming_chunk_are_filled(make_lab):
     assert max(filled) <= 128
 
 
-async def test_chunk_sizes_cannot_be_foreseen_and_fit_into_the_ring(make_lab):
+async def test_chunk_sizes_cannot_be_prepared_and_fit_into_the_ring(make_lab):
     lab = make_lab(machine={"slots": 9})
     await lab.run()
     sizes = [int(calls) for name, how, calls in lab.device.log if name == "worker" and how == "single"]
@@ -141,7 +141,7 @@ async def test_a_wrong_output_in_a_later_round_ends_the_case_without_times(make_
     assert case.verified == 299 < case.calls
 
 
-async def test_memory_that_should_not_have_changed_is_told_as_such(make_lab):
+async def test_memory_that_should_not_have_changed_is_reported_as_such(make_lab):
     lab = make_lab(wrong_at_call=1)
     lab.judge.report_trouble = "bytes behind the output were overwritten"
     case = await lab.run()
@@ -600,7 +600,7 @@ async def test_what_only_the_first_burst_and_the_first_replay_of_a_graph_take_do
         assert (interval.value, interval.high) == (pytest.approx(20_000.0, rel=0.05), pytest.approx(20_000.0, rel=0.05))
 
 
-async def test_what_every_exchange_was_for_is_told(make_lab):
+async def test_what_every_exchange_was_for_is_reported(make_lab):
     lab = make_lab()
     await lab.run()
     assert [doing for doing, _ in groupby(lab.work)][:3] == [

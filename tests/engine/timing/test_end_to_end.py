@@ -112,7 +112,7 @@ async def test_an_answer_that_is_kept_by_address_is_wrong_at_the_timed_shape():
     assert case.timing is None
 
 
-async def test_a_changed_input_is_told_as_such():
+async def test_a_changed_input_is_reported_as_such():
     def meddling(device: ScriptedDevice) -> Callable[..., Any]:
         def softmax(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
             y = torch.softmax(x, dim)

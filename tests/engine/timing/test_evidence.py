@@ -106,7 +106,7 @@ def test_a_tenth_of_the_calls_may_seem_to_be_early(early, suspect):
     assert found is None or found.message.startswith(f"{early} of 10 timed calls were at work before")
 
 
-def test_bursts_of_which_only_the_last_call_was_verified_are_told():
+def test_bursts_of_which_only_the_last_call_was_verified_are_reported():
     observed = facts((10.0,), (10.0,))
     observed.candidate.bursts = [Stretch(calls=9, wall_s=1e-3, claimed_us=None)]
     assert shared_outputs(observed) is None

@@ -64,7 +64,7 @@ def test_peaks_are_never_taken_for_another_device_driver_or_version(
     assert warnings == []
 
 
-def test_words_that_run_together_are_still_told_apart(tmp_path: Path) -> None:
+def test_words_that_run_together_are_still_distinguished(tmp_path: Path) -> None:
     assert peaks_path(tmp_path, "a", "bc", "d") != peaks_path(tmp_path, "a", "b", "cd")
     assert peaks_path(tmp_path, "a!", "b", "c") != peaks_path(tmp_path, "a", "!b", "c")
     assert peaks_path(tmp_path, "a b", "c", "d") != peaks_path(tmp_path, "a/b", "c", "d")

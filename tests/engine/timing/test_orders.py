@@ -58,7 +58,7 @@ def test_three_calls_are_the_least_unless_a_call_is_slow_or_there_are_fewer_slot
     assert bounds(slots=256, call_s=0.001).most == 64
 
 
-def test_costs_are_told_apart_by_chunk_and_by_call():
+def test_costs_are_distinguished_by_chunk_and_by_call():
     costs = Costs()
     for calls in (3, 10, 20, 5):
         costs.add(calls, 0.002 + 0.0005 * calls)

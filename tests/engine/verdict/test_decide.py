@@ -83,7 +83,7 @@ def test_a_required_layer_that_nothing_reported_on_is_not_checked() -> None:
     assert verdict.sentence.endswith("but flagged: behaviour was not checked: nothing reported on it")
 
 
-def test_a_finding_is_told_before_a_layer_that_could_not_be_checked() -> None:
+def test_a_finding_is_reported_before_a_layer_that_could_not_be_checked() -> None:
     facts = Facts(planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "odd"),), layers=unchecked(Layer.INPUTS))
     assert judge(facts).sentence == "1/1 cases passed, but flagged: odd"
 

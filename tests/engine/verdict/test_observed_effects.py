@@ -56,10 +56,10 @@ RESULTS = tuple(
 
 def found(
     *operators: protocol.OperatorSeen,
-    deeds: tuple[protocol.DeedSeen, ...] = (),
+    actions: tuple[protocol.ActionSeen, ...] = (),
     changes: tuple[protocol.ChangeSeen, ...] = (),
 ) -> list[Finding]:
-    observed = protocol.Observed(id="i", operators=operators, deeds=deeds, changes=changes)
+    observed = protocol.Observed(id="i", operators=operators, actions=actions, changes=changes)
     return list(findings(PROBLEM, RESULTS, observed))
 
 
@@ -234,60 +234,60 @@ def test_content_that_left_torch_was_computed_elsewhere() -> None:
     )
 
 
-def deed(
-    kind: protocol.DeedKind, detail: str = "d", *, line: int | None = None, loading: bool = False
-) -> protocol.DeedSeen:
-    return protocol.DeedSeen(kind=kind, detail=detail, line=line, loading=loading, times=2)
+def action(
+    kind: protocol.ActionKind, detail: str = "d", *, line: int | None = None, loading: bool = False
+) -> protocol.ActionSeen:
+    return protocol.ActionSeen(kind=kind, detail=detail, line=line, loading=loading, times=2)
 
 
 @pytest.mark.parametrize(
     ("seen", "severity"),
     [
-        (deed(protocol.DeedKind.SOCKET), Severity.SUSPECT),
-        (deed(protocol.DeedKind.PROCESS, "os.fork"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.PROCESS, "subprocess sh -c nvidia-smi"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.PROCESS, "subprocess /usr/bin/nvidia-smi -L"), Severity.NOTE),
-        (deed(protocol.DeedKind.FRAMES), Severity.SUSPECT),
-        (deed(protocol.DeedKind.OBJECTS), Severity.SUSPECT),
-        (deed(protocol.DeedKind.EXEC), Severity.HINT),
-        (deed(protocol.DeedKind.LIBRARY, "dlopen libcuda.so.1"), Severity.HINT),
-        (deed(protocol.DeedKind.LIBRARY, "dlsym mprotect"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.LIBRARY, "dlsym cudaDeviceSetLimit"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.LIBRARY, "dlsym cudaDeviceGetAttribute"), Severity.HINT),
-        (deed(protocol.DeedKind.FILE_WRITTEN, "/dev/shm/answers"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.FILE_READ, "/dev/shm/answers"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.LIBRARY, "dlopen libcublasLt.so.13"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.LIBRARY, "dlopen /opt/my blas/libc.so.6"), Severity.HINT),
-        (deed(protocol.DeedKind.LIBRARY, "dlopen /a/numpy.libs/libscipy_openblas64_-32.so"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.LIBRARY, "dlopen of its own /tmp/plan.bin"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.LIBRARY, "dlsym cblas_sgemm"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.LIBRARY, "dlsym cuModuleLoadData"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.LIBRARY, "dlsym cuDeviceGetAttribute"), Severity.HINT),
-        (deed(protocol.DeedKind.FILE_WRITTEN, "in the compiler's cache: /c/k.cubin"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.MEMORY), Severity.HINT),
-        (deed(protocol.DeedKind.FILE_READ, "/home/a/b"), Severity.HINT),
-        (deed(protocol.DeedKind.FILE_READ, "/proc/self/maps"), Severity.SUSPECT),
-        (deed(protocol.DeedKind.FILE_WRITTEN), Severity.HINT),
-        (deed(protocol.DeedKind.IMPORT, "cupy"), Severity.NOTE),
+        (action(protocol.ActionKind.SOCKET), Severity.SUSPECT),
+        (action(protocol.ActionKind.PROCESS, "os.fork"), Severity.SUSPECT),
+        (action(protocol.ActionKind.PROCESS, "subprocess sh -c nvidia-smi"), Severity.SUSPECT),
+        (action(protocol.ActionKind.PROCESS, "subprocess /usr/bin/nvidia-smi -L"), Severity.NOTE),
+        (action(protocol.ActionKind.FRAMES), Severity.SUSPECT),
+        (action(protocol.ActionKind.OBJECTS), Severity.SUSPECT),
+        (action(protocol.ActionKind.EXEC), Severity.HINT),
+        (action(protocol.ActionKind.LIBRARY, "dlopen libcuda.so.1"), Severity.HINT),
+        (action(protocol.ActionKind.LIBRARY, "dlsym mprotect"), Severity.SUSPECT),
+        (action(protocol.ActionKind.LIBRARY, "dlsym cudaDeviceSetLimit"), Severity.SUSPECT),
+        (action(protocol.ActionKind.LIBRARY, "dlsym cudaDeviceGetAttribute"), Severity.HINT),
+        (action(protocol.ActionKind.FILE_WRITTEN, "/dev/shm/answers"), Severity.SUSPECT),
+        (action(protocol.ActionKind.FILE_READ, "/dev/shm/answers"), Severity.SUSPECT),
+        (action(protocol.ActionKind.LIBRARY, "dlopen libcublasLt.so.13"), Severity.SUSPECT),
+        (action(protocol.ActionKind.LIBRARY, "dlopen /opt/my blas/libc.so.6"), Severity.HINT),
+        (action(protocol.ActionKind.LIBRARY, "dlopen /a/numpy.libs/libscipy_openblas64_-32.so"), Severity.SUSPECT),
+        (action(protocol.ActionKind.LIBRARY, "dlopen of its own /tmp/plan.bin"), Severity.SUSPECT),
+        (action(protocol.ActionKind.LIBRARY, "dlsym cblas_sgemm"), Severity.SUSPECT),
+        (action(protocol.ActionKind.LIBRARY, "dlsym cuModuleLoadData"), Severity.SUSPECT),
+        (action(protocol.ActionKind.LIBRARY, "dlsym cuDeviceGetAttribute"), Severity.HINT),
+        (action(protocol.ActionKind.FILE_WRITTEN, "in the compiler's cache: /c/k.cubin"), Severity.SUSPECT),
+        (action(protocol.ActionKind.MEMORY), Severity.HINT),
+        (action(protocol.ActionKind.FILE_READ, "/home/a/b"), Severity.HINT),
+        (action(protocol.ActionKind.FILE_READ, "/proc/self/maps"), Severity.SUSPECT),
+        (action(protocol.ActionKind.FILE_WRITTEN), Severity.HINT),
+        (action(protocol.ActionKind.IMPORT, "cupy"), Severity.NOTE),
     ],
 )
-def test_each_deed_has_its_weight(seen: protocol.DeedSeen, severity: Severity) -> None:
-    assert severities(found(deeds=(seen,))) == [severity]
+def test_each_action_has_its_weight(seen: protocol.ActionSeen, severity: Severity) -> None:
+    assert severities(found(actions=(seen,))) == [severity]
 
 
-def test_every_kind_of_deed_and_change_has_words() -> None:
-    assert len(found(deeds=tuple(deed(kind) for kind in protocol.DeedKind))) == len(protocol.DeedKind)
+def test_every_kind_of_action_and_change_has_words() -> None:
+    assert len(found(actions=tuple(action(kind) for kind in protocol.ActionKind))) == len(protocol.ActionKind)
     changes = tuple(protocol.ChangeSeen(kind=kind, name="n") for kind in protocol.ChangeKind)
     assert len(found(changes=changes)) == len(protocol.ChangeKind)
 
 
-def test_deeds_of_a_kind_are_one_finding_with_the_first_line() -> None:
+def test_actions_of_a_kind_are_one_finding_with_the_first_line() -> None:
     seen = (
-        deed(protocol.DeedKind.FRAMES, "sys._getframe", line=7, loading=True),
-        deed(protocol.DeedKind.FRAMES, "a\nb\x1b[0m"),
-        *(deed(protocol.DeedKind.FRAMES, f"{number}") for number in range(5)),
+        action(protocol.ActionKind.FRAMES, "sys._getframe", line=7, loading=True),
+        action(protocol.ActionKind.FRAMES, "a\nb\x1b[0m"),
+        *(action(protocol.ActionKind.FRAMES, f"{number}") for number in range(5)),
     )
-    (finding,) = found(deeds=seen)
+    (finding,) = found(actions=seen)
     assert finding.location == Location(line=7)
     assert finding.message == (
         "inspected the caller's frames: sys._getframe while loading, a?b?[0m 2 times, 0 2 times, 1 2 times, and 3 more"
@@ -354,7 +354,7 @@ def test_a_reply_without_anything_says_nothing() -> None:
         (used("Launch.numbers", taken=0, reads=False), "the output was passed to its kernels as numbers"),
     ],
 )
-def test_what_an_answer_is_made_of_by_other_ways_is_told(operator: protocol.OperatorSeen, what: str) -> None:
+def test_what_an_answer_is_made_of_by_other_ways_is_reported(operator: protocol.OperatorSeen, what: str) -> None:
     finding = found(operator)[0]
     assert (finding.severity, finding.message.partition(":")[0]) == (Severity.SUSPECT, what)
 

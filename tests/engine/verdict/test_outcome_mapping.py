@@ -70,7 +70,7 @@ def test_a_failure_without_a_line_has_no_location() -> None:
         (EngineError("the engine is not running"), Outcome.ENGINE_ERROR, "while computing: the engine is not running"),
     ],
 )
-def test_the_end_of_a_worker_is_told_by_its_type(error: EngineError, outcome: Outcome, message: str) -> None:
+def test_the_end_of_a_worker_is_reported_by_its_type(error: EngineError, outcome: Outcome, message: str) -> None:
     assert outcome_mapping.of_worker_error(error, "while computing") == Stop(outcome=outcome, message=message)
 
 

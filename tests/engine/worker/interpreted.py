@@ -27,22 +27,22 @@ from engine.worker.launches.records import LaunchBook
 from engine.worker.launches.tuning import Tuning
 from engine.worker.launches.withholding import Withholding
 from engine.worker.monitor.memory_tracker import MemoryTracker
-from engine.worker.monitor.race_witness import Meetings
+from engine.worker.monitor.race_witness import RaceDetector
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
-from engine.worker.triton_interpreter.program_order import Disorder
+from engine.worker.triton_interpreter.program_order import ProgramOrder
 
 TABLE = np.ones(2)  # beside kernels there may be arrays, which no question of yes and no can be asked of
 BOOK = LaunchBook()
-DISORDER = Disorder(torch.device("cpu"))
-MEETINGS = Meetings()
+PROGRAM_ORDER = ProgramOrder(torch.device("cpu"))
+RACE_DETECTOR = RaceDetector()
 LAUNCHES = Launches(
     book=BOOK,
     withholding=Withholding(),
-    disorder=DISORDER,
+    program_order=PROGRAM_ORDER,
     provenance=MemoryTracker(),
     gpu_need=GpuNeed(),
-    interpreter=Interpreter(disorder=DISORDER, meetings=MEETINGS),
+    interpreter=Interpreter(program_order=PROGRAM_ORDER, race_detector=RACE_DETECTOR),
     uses_machine="interpreter" not in sys.argv,
 )
 TUNING = Tuning()
@@ -314,12 +314,14 @@ def autotune_takes_the_first_configuration_that_works() -> Any:
         asked.append(meta["block"])
         return (triton.cdiv(10, meta["block"]),)
 
-    BOOK.take_untold()
+    BOOK.take_unreported()
     tuned[grid](torch.ones(10), y, 10)
     return {
         "y": y.tolist(),
         "asked": sorted(set(asked)),
-        "launches": [msgspec.to_builtins(launch) for launch in BOOK.take_untold() if launch.constants["block"] == "8"],
+        "launches": [
+            msgspec.to_builtins(launch) for launch in BOOK.take_unreported() if launch.constants["block"] == "8"
+        ],
     }
 
 
@@ -356,26 +358,26 @@ def sized_by_rule(x, y, n, block: tl.constexpr):
 @scenario
 def heuristics_choose_and_are_recorded() -> Any:
     y = torch.zeros(5)
-    BOOK.take_untold()
+    BOOK.take_unreported()
     sized_by_rule[(1,)](torch.ones(5), y, 5)
-    return {"y": y.tolist(), "constants": [dict(launch.constants) for launch in BOOK.take_untold()]}
+    return {"y": y.tolist(), "constants": [dict(launch.constants) for launch in BOOK.take_unreported()]}
 
 
 @scenario
 def a_launch_is_recorded_with_its_types_and_grid() -> Any:
-    BOOK.take_untold()
+    BOOK.take_unreported()
     x = torch.ones(8)
     copy[(1, 1, 1)](x, x.clone().to(torch.bfloat16), 16, 1 - 1, block=8, masked=True, num_warps=8, num_stages=2)
-    return [msgspec.to_builtins(launch) for launch in BOOK.take_untold()]
+    return [msgspec.to_builtins(launch) for launch in BOOK.take_unreported()]
 
 
 @scenario
 def a_launch_that_fails_is_recorded_too() -> Any:
-    BOOK.take_untold()
+    BOOK.take_unreported()
     try:
         copy[(1,)](torch.ones(5), torch.zeros(8), 5, 0, block=8, masked=False, num_warps=16)
     except Exception:
-        return [launch.num_warps for launch in BOOK.take_untold()]
+        return [launch.num_warps for launch in BOOK.take_unreported()]
 
 
 @triton.jit
@@ -550,9 +552,9 @@ def take_ticket(tickets, counter):
 @scenario
 def programs_run_backwards() -> Any:
     tickets = []
-    for disorder in (None, protocol.Disorder()):
+    for program_order in (None, protocol.ProgramOrder()):
         taken = torch.zeros(4, dtype=torch.int32)
-        with DISORDER.during(disorder):
+        with PROGRAM_ORDER.during(program_order):
             take_ticket[(4,)](taken, torch.zeros(1, dtype=torch.int32))
         tickets.append(taken.tolist())
     return dict(zip(("usual", "backwards"), tickets, strict=True))
@@ -567,20 +569,20 @@ def store_twice_as_wide(y, block: tl.constexpr):
 @scenario
 def programs_that_meet() -> Any:
     met = []
-    for disorder in (protocol.Disorder(), protocol.Disorder(witness=True)):
-        with DISORDER.during(disorder), MEETINGS.during(disorder):
+    for program_order in (protocol.ProgramOrder(), protocol.ProgramOrder(witness=True)):
+        with PROGRAM_ORDER.during(program_order), RACE_DETECTOR.during(program_order):
             store_twice_as_wide[(3,)](torch.zeros(12), block=4)
-        met.append(msgspec.to_builtins(MEETINGS.first or LAUNCHES.reports.meeting))
+        met.append(msgspec.to_builtins(RACE_DETECTOR.first or LAUNCHES.reports.race))
     return met
 
 
 @scenario
 def programs_that_do_not_meet() -> Any:
-    witness = protocol.Disorder(witness=True)
+    witness = protocol.ProgramOrder(witness=True)
     LAUNCHES.reports.begin()
-    with DISORDER.during(witness), MEETINGS.during(witness):
+    with PROGRAM_ORDER.during(witness), RACE_DETECTOR.during(witness):
         copy[(3,)](torch.ones(12), torch.zeros(12), 12, 0, block=4, masked=True)
-    return msgspec.to_builtins(MEETINGS.first or LAUNCHES.reports.meeting)
+    return msgspec.to_builtins(RACE_DETECTOR.first or LAUNCHES.reports.race)
 
 
 @triton.jit

@@ -75,7 +75,7 @@ class Agreeable(torch.Tensor):
     """Looks like a tensor."""
 
 
-def test_what_is_no_tensor_is_told_by_its_type_and_not_written(memory: CallMemory, tmp_path: Path) -> None:
+def test_what_is_no_tensor_is_reported_by_its_type_and_not_written(memory: CallMemory, tmp_path: Path) -> None:
     spec = arena(tmp_path / "a", 16)
     memory.storages(spec)
     returned = (None, "1.0", torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"))
@@ -141,7 +141,7 @@ def test_nothing_is_written_between_outputs_on_a_device() -> None:
     assert set(place.tolist()) == {0xA5}
 
 
-def test_what_does_not_fit_on_a_device_is_told_and_not_copied() -> None:
+def test_what_does_not_fit_on_a_device_is_reported_and_not_copied() -> None:
     place = torch.full((output_bytes((torch.zeros(4),)),), 0xA5, dtype=torch.uint8)
     small, large = torch.zeros(4), torch.zeros(10**6)
     specs, activities = copy_out((large, small), place)
@@ -150,7 +150,7 @@ def test_what_does_not_fit_on_a_device_is_told_and_not_copied() -> None:
     assert isinstance(take("return", specs[0], place, small), OutputReport)
 
 
-def test_what_is_no_tensor_of_the_device_is_told_by_its_type() -> None:
+def test_what_is_no_tensor_of_the_device_is_reported_by_its_type() -> None:
     place = torch.zeros(1024, dtype=torch.uint8)
     learnt = torch.nn.Parameter(torch.ones(1))
     returned = (None, torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"), learnt)

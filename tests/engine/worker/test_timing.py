@@ -47,7 +47,7 @@ class Bench:
         )
         for number in range(SLOTS):
             self.input(number).copy_(torch.arange(6.0) + 10 * number)
-        self.occupied = self.ask(protocol.Occupy(id="i", case="one", arguments=specs, layout=self.layout))
+        self.occupied = self.ask(protocol.OpenSlots(id="i", case="one", arguments=specs, layout=self.layout))
 
     def double(self, x: torch.Tensor) -> torch.Tensor:
         self.device.put("double", 50)
@@ -361,7 +361,7 @@ def test_what_cannot_be_captured_is_unsupported_with_its_reason_and_calls_go_on(
     )
 
 
-def test_an_error_that_cannot_be_shown_is_told_by_its_type(bench: Bench) -> None:
+def test_an_error_that_cannot_be_shown_is_reported_by_its_type(bench: Bench) -> None:
     class UnspeakableError(Exception):
         def __str__(self) -> str:
             raise RuntimeError
@@ -404,7 +404,7 @@ def test_a_slot_that_does_not_exist_is_refused(bench: Bench) -> None:
 
 
 def test_after_vacating_nothing_can_be_timed(bench: Bench) -> None:
-    assert bench.ask(protocol.Vacate(id="i")) == protocol.Done(id="i")
+    assert bench.ask(protocol.CloseSlots(id="i")) == protocol.Done(id="i")
     failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), how=protocol.How.SINGLE))
     assert failed.message == "calls cannot be timed before slots are occupied"
     assert not bench.device.is_recording
@@ -419,7 +419,7 @@ def test_memory_that_we_cannot_have_for_our_copies_is_unsupported_and_not_the_ca
             return super().__torch_function__(func, types, args, kwargs or {})
 
     bench.block.content = bench.block.content.as_subclass(Full)
-    failed = bench.refused(protocol.Occupy(id="i", case="one", arguments=(), layout=bench.layout))
+    failed = bench.refused(protocol.OpenSlots(id="i", case="one", arguments=(), layout=bench.layout))
     assert failed.kind is protocol.FailureKind.UNSUPPORTED
     assert failed.message == (
         f"there is no device memory for {SLOTS * bench.layout.stride} bytes of input copies: Tried to allocate 2.00 GiB"
@@ -429,7 +429,7 @@ def test_memory_that_we_cannot_have_for_our_copies_is_unsupported_and_not_the_ca
 def test_on_a_device_without_a_clock_slots_cannot_be_occupied(bench: Bench) -> None:
     stopwatch = Stopwatch(CPU, lambda: bench.entry)
     assert stopwatch.carry_out(
-        protocol.Occupy(id="i", case="one", arguments=(), layout=bench.layout)
+        protocol.OpenSlots(id="i", case="one", arguments=(), layout=bench.layout)
     ) == protocol.Failed(
         id="i", kind=protocol.FailureKind.UNSUPPORTED, message="calls are timed on NVIDIA GPUs only; this device is cpu"
     )

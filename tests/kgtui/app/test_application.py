@@ -39,7 +39,7 @@ def workbench(bench: Any) -> WorkbenchScreen:
 
 def state(bench: Any) -> State:
     known = workbench(bench).bench
-    return status_of(known.view, known.desk(0.0)).state
+    return status_of(known.view, known.strip_context(0.0)).state
 
 
 def tabs(bench: Any) -> list[str]:
@@ -84,7 +84,7 @@ async def test_the_first_failed_case_is_shown_with_its_reason(make_bench: Any, f
         assert "expected  0.031622776  got nan" in plain_text(pane.query_one("#case-detail", Lines).lines)
 
 
-async def test_at_80_by_24_the_first_failed_case_is_told_in_brief_under_the_table(
+async def test_at_80_by_24_the_first_failed_case_is_reported_in_brief_under_the_table(
     make_bench: Any, fakes: ModuleType
 ) -> None:
     bench = make_bench(fakes.some_fail)
@@ -800,7 +800,7 @@ async def test_in_ascii_nothing_else_is_drawn(make_bench: Any, fakes: ModuleType
         assert {letter for letter in drawn if not letter.isascii()} == set()
 
 
-async def test_it_is_told_once_that_the_start_is_over_when_catalogue_store_and_engine_are_there(
+async def test_it_is_reported_once_that_the_start_is_over_when_catalogue_store_and_engine_are_there(
     make_bench: Any,
 ) -> None:
     bench, told = make_bench(), []

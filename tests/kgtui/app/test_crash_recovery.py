@@ -53,7 +53,9 @@ def test_where_our_folder_cannot_be_it_is_the_systems(
     assert (tmp_path / "tmp" / "softmax.py").read_bytes() == b"mine\n"
 
 
-def test_where_no_folder_can_be_the_text_is_told(paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_folder_can_be_the_text_is_reported(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     paths.data.write_text("a file in the way")
     monkeypatch.setattr("tempfile.tempdir", str(paths.data / "tmp"))
     rescue = Rescue(application(), paths=paths)
@@ -61,7 +63,7 @@ def test_where_no_folder_can_be_the_text_is_told(paths: Paths, tmp_path: Path, m
     assert rescue.said == "the unsaved text of /k/softmax.py could be written nowhere; here it is:\n\nmine\n\n"
 
 
-def test_a_screen_that_cannot_be_asked_any_more_is_told(paths: Paths) -> None:
+def test_a_screen_that_cannot_be_asked_any_more_is_reported(paths: Paths) -> None:
     broken = SimpleNamespace(workbench=SimpleNamespace(bench=SimpleNamespace(unsaved=True)))
     rescue = Rescue(broken, paths=paths)  # type: ignore[arg-type]  # that is the point
     rescue.take()
@@ -76,7 +78,7 @@ def test_a_screen_that_cannot_be_asked_any_more_is_told(paths: Paths) -> None:
     ],
     ids=["saved", "no store"],
 )
-def test_what_is_kept_is_told_as_it_is(paths: Paths, app: Any, told: str) -> None:
+def test_what_is_kept_is_reported_as_it_is(paths: Paths, app: Any, told: str) -> None:
     rescue = Rescue(app, paths=paths)
     rescue.take()
     assert told in rescue.told(RuntimeError("a [fault]\x1b"))

@@ -16,7 +16,7 @@ from kgtui.app.gc_policy import (
     MOST_AT_ONCE,
     REST_S,
     SELDOM,
-    Garbage,
+    GcPolicy,
 )
 
 
@@ -90,9 +90,9 @@ class Begun:
 def begun(monkeypatch: pytest.MonkeyPatch) -> Begun:
     made = Begun(app=App(), gc=Collector(objects=100))
     monkeypatch.setattr("kgtui.app.gc_policy.gc", made.gc)
-    garbage = Garbage(clock=lambda: made.now_s)
-    garbage.hold_back()
-    garbage.begin(made.app)
+    gc_policy = GcPolicy(clock=lambda: made.now_s)
+    gc_policy.hold_back()
+    gc_policy.begin(made.app)
     return made
 
 

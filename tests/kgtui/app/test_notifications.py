@@ -26,7 +26,7 @@ from kgtui.settings.schema import Notify
         (Notify.OSC9, True, "\x1bPtmux;\x1b\x1b]9;passed, softmax\a\x1b\\"),
     ],
 )
-def test_how_the_end_of_a_run_is_told(how: Notify, in_tmux: bool, sequence: str) -> None:
+def test_how_the_end_of_a_run_is_reported(how: Notify, in_tmux: bool, sequence: str) -> None:
     assert notice(how, "passed; soft\x1bmax", in_tmux=in_tmux) == sequence
 
 
@@ -46,7 +46,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What an application without a terminal would have written to one."""
     told: list[str] = []
 
-    def write(attention: Any, sequence: str) -> bool:
+    def write(notifications: Any, sequence: str) -> bool:
         told.append(sequence)
         return True
 
@@ -62,7 +62,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("notify = 'bell'\nnotify_after_s = 5", False, 0),
     ],
 )
-async def test_only_a_long_run_is_told_and_only_to_a_terminal_that_is_not_looked_at(
+async def test_only_a_long_run_is_reported_and_only_to_a_terminal_that_is_not_looked_at(
     make_bench: Any, written: list[str], config: str, is_watched: bool, told: int
 ) -> None:
     bench = make_bench(config=config)

@@ -46,7 +46,7 @@ def test_what_is_no_command_is_refused(editor: str, message: str) -> None:
         opening(KERNEL, line=1, columns=80, rows=24, environment={"EDITOR": editor})
 
 
-async def test_an_editor_that_is_no_command_is_told_and_ends_nothing(make_bench: Any) -> None:
+async def test_an_editor_that_is_no_command_is_reported_and_ends_nothing(make_bench: Any) -> None:
     bench = make_bench(config='editor = "vim \'"')
     async with bench.app.run_test(notifications=True) as pilot:
         await bench.settled(pilot)

@@ -350,7 +350,7 @@ def test_a_folder_in_the_place_of_the_file_is_said_to_be_unreadable(kernel: Path
     assert word.message == f"{kernel.name} cannot be read: it is a folder; it is tried again when it changes"
 
 
-def test_what_keeps_the_file_from_being_read_is_told_again_when_it_is_something_else(
+def test_what_keeps_the_file_from_being_read_is_reported_again_when_it_is_something_else(
     kernel: Path, watch: Watch
 ) -> None:
     ear = watch(kernel)

@@ -182,7 +182,7 @@ class TestRefine:
         await bench.run(strategy="refine", options=StrategyOptions(rounds=3))
         assert [row.place for row in bench.rows] == ["round-1", "round-2"]
 
-    async def test_an_answer_without_code_is_told_why(self, bench):
+    async def test_an_answer_without_code_is_reported_why(self, bench):
         bench.provider.answers = ["no code", answer()]
         await bench.run(strategy="refine", options=StrategyOptions(rounds=3))
         assert "No file was taken from your answer: the answer has no code block" in (

@@ -35,7 +35,7 @@ async def test_a_page_looks_as_before(opened: Any, page: Page, snapshot: Snapsho
         screen = driven.bench.app.screen
         assert page.screen == (screen.WHERE.value if hasattr(screen, "WHERE") else "palette")
         if page.state is not None:
-            assert status_of(screen.bench.view, screen.bench.desk(0.0)).state is page.state
+            assert status_of(screen.bench.view, screen.bench.strip_context(0.0)).state is page.state
         pairs = await driven.shots(page.sizes)
     for dark, plain in pairs:
         assert plain.colours == frozenset()

@@ -175,7 +175,7 @@ async def test_the_lines_that_failed_cases_point_to_are_looked_for_beside_the_lo
         assert {(thread == threading.get_ident(), shown) for _, thread, shown in looked_for} == {(False, False)}
 
 
-async def test_running_again_judges_the_same_content_anew(setting: Setting) -> None:
+async def test_running_again_judges_the_same_content_again(setting: Setting) -> None:
     for again in (False, True):
         setting.submit(replace(setting.request, again=again))
         await setting.listener.verdict()

@@ -97,7 +97,7 @@ async def test_enter_on_a_line_goes_to_its_code_when_that_is_still_to_be_read(ma
         assert code.view.cursor_line == min(EXP_PLACES)
 
 
-async def test_a_line_without_code_is_told_with_the_kernel_that_has_none_of_it(make_bench: Any) -> None:
+async def test_a_line_without_code_is_reported_with_the_kernel_that_has_none_of_it(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM, notifications=True) as pilot:
         screen = await opened(bench, pilot)

@@ -224,7 +224,7 @@ async def test_the_sources_scroll_as_one_down_and_sideways(open_on: Any, four: A
         assert drawn.count("rn y") == 2
 
 
-async def test_on_a_narrow_terminal_two_texts_are_told_in_one_column_and_turned(open_on: Any, four: Any) -> None:
+async def test_on_a_narrow_terminal_two_texts_are_reported_in_one_column_and_turned(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     bench.app.past.marked = (1, 2, 3)
     async with bench.app.run_test(size=NARROW) as pilot:

@@ -209,7 +209,7 @@ async def test_the_filter_is_typed_and_cleared_by_keys(looking_back: Any, some: 
         assert bench.app.screen is not screen
 
 
-async def test_a_filter_that_cannot_be_is_told_and_changes_nothing(looking_back: Any, some: Past) -> None:
+async def test_a_filter_that_cannot_be_is_reported_and_changes_nothing(looking_back: Any, some: Past) -> None:
     bench = looking_back(some)
     async with bench.app.run_test(size=(120, 36)) as pilot:
         screen = await history(bench, pilot)

@@ -103,7 +103,7 @@ async def test_a_claim_is_held_against_the_run_until_it_is_taken_back(make_bench
         assert [one for one in text(bench) if one.startswith("the claim")] == []
 
 
-async def test_what_is_no_claim_is_told_and_can_be_mended_or_left(make_bench: Any) -> None:
+async def test_what_is_no_claim_is_reported_and_can_be_mended_or_left(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

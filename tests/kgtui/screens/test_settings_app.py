@@ -80,7 +80,7 @@ async def test_what_cannot_be_is_said_and_changes_nothing(make_bench: Any) -> No
         said = [note.message for note in bench.app._notifications]
         assert len(said) == 1
         assert said[0].startswith("target: ")
-        assert bench.app.wishes.changes == {}
+        assert bench.app.appearance.changes == {}
 
 
 async def test_what_was_refused_no_longer_lies_over_the_screen_once_it_is_mended(make_bench: Any) -> None:

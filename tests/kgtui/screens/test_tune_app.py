@@ -178,7 +178,7 @@ async def test_on_a_cpu_it_says_that_nothing_was_timed_and_proposes_nothing(make
         assert not bench.app.screen.query_one(Ask).display
 
 
-async def test_what_is_no_number_is_told_and_can_be_mended(make_bench: Any) -> None:
+async def test_what_is_no_number_is_reported_and_can_be_mended(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, "u", "enter", *["backspace"] * 15, *"four", "enter")
@@ -291,7 +291,7 @@ async def test_nothing_is_written_without_a_yes(
         assert not bench.app.screen.query_one(Ask).display
 
 
-async def test_a_file_that_was_changed_and_not_heard_of_yet_is_not_written(
+async def test_a_file_that_was_changed_and_not_noticed_yet_is_not_written(
     make_bench: Any, timed: Any, gpu: dict[str, Any]
 ) -> None:
     bench = make_bench(timed, **gpu)
@@ -344,7 +344,7 @@ async def test_a_variant_that_was_not_kept_says_so(make_bench: Any) -> None:
         assert said(bench)[-1] == "this run was not kept, so it cannot be opened"
 
 
-async def test_the_end_is_told_on_another_screen(make_bench: Any, fakes: ModuleType) -> None:
+async def test_the_end_is_reported_on_another_screen(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test(notifications=True) as pilot:
         await ready(bench, pilot, *CHOOSE)

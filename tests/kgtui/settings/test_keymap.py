@@ -55,7 +55,9 @@ def test_a_key_that_can_be_is_taken(asked: dict[str, tuple[str, ...]], bindings:
          "keys.workbench.zoom: f9 would be both workbench.run and workbench.zoom; give one of them another key"),
     ],
 )  # fmt: skip
-def test_a_key_that_cannot_be_is_told_and_the_usual_ones_stay(asked: dict[str, tuple[str, ...]], problem: str) -> None:
+def test_a_key_that_cannot_be_is_reported_and_the_usual_ones_stay(
+    asked: dict[str, tuple[str, ...]], problem: str
+) -> None:
     keymap = keymap_of(asked, file="config.toml")
     assert keymap.problems == (f"config.toml, {problem}",)
     assert keymap.actions == ACTIONS

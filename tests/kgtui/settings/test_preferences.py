@@ -80,7 +80,7 @@ def test_what_the_file_asked_for_in_vain_is_known() -> None:
         ("target = 'sm_999'", "config.toml, target: 'sm_999' is no target that Triton compiles for; use one of sm_75"),
     ],
 )
-def test_a_device_or_a_target_that_there_is_not_is_told_and_another_source_decides(text: str, problem: str) -> None:
+def test_a_device_or_a_target_that_there_is_not_is_reported_and_another_source_decides(text: str, problem: str) -> None:
     preferences = preferences_of(parse_config(text, path=FILE), environment={})
     assert len(preferences.problems) == 1
     assert preferences.problems[0].startswith(problem)

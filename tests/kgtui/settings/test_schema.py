@@ -76,7 +76,7 @@ everywhere.help = "f1"
         ("theme = ", "config.toml is not TOML: Invalid value (at end of document); mend that line"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_told_and_counts_for_nothing(line: str, problem: str) -> None:
+def test_a_mistake_is_reported_and_counts_for_nothing(line: str, problem: str) -> None:
     config = parse_config(line, path=FILE)
     assert config.problems == (problem,)
     assert config.asked == Asked()
@@ -91,13 +91,13 @@ def test_no_file_is_no_mistake(tmp_path: Path) -> None:
     assert read_config(tmp_path / "config.toml") == Config(path=tmp_path / "config.toml", text=None)
 
 
-def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_text_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_bytes(b"theme = '\xff'")
     assert read_config(path).problems == (f"{path} is not UTF-8 text (byte 9); save it as UTF-8",)
 
 
-def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
+def test_a_folder_in_its_place_is_reported(tmp_path: Path) -> None:
     assert read_config(tmp_path).problems == (f"{tmp_path} cannot be read: it is a folder; check it",)
 
 

@@ -109,7 +109,7 @@ def test_a_right_file_in_place_of_the_candidate_is_found_right(tmp_path):
     assert (right.returncode, right.stdout, right.stderr) == (0, "right: 1000 f32, inputs from seed 1234\n", "")
 
 
-def test_a_file_that_cannot_be_judged_instead_is_told_and_not_run(tmp_path):
+def test_a_file_that_cannot_be_judged_instead_is_reported_and_not_run(tmp_path):
     script, notes, empty = (tmp_path / name for name in ("script.py", "notes.txt", "empty.py"))
     script.write_text(standalone_script(failed_case("aten::silu", "1000 f32", b"silu = print\n"), name="script.py"))
     notes.write_text("silu\n")
@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_judged_instead_is_told_and_not_run(tmp_path):
         assert (found.returncode, found.stdout, found.stderr) == (2, f"{path}: {why}\n", "")
 
 
-def test_an_input_that_changed_is_told(tmp_path):
+def test_an_input_that_changed_is_reported(tmp_path):
     script = tmp_path / "script.py"
     source = (CORPUS / "wrong" / "silu_in_place.py").read_bytes()
     script.write_text(standalone_script(failed_case("aten::silu", "1000 f32", source), name="script.py"))

@@ -60,11 +60,11 @@ from kgtui.state.run.suspects import Suspects
 from kgtui.state.run.tables import ago, finding_rows, kernel_note, kernel_rows
 from kgtui.state.workbench.markdown import run_markdown
 from kgtui.state.workbench.next_step import next_step
-from kgtui.state.workbench.status import Desk, Mode, Status, is_stale, status_of
+from kgtui.state.workbench.status import Mode, Status, StripContext, is_stale, status_of
 from kgtui.state.workbench.strip import head, progress, sentence
 from kgtui.state.workbench.workbench import Workbench
 
-DESK = Desk(operator="aten::softmax", filename="softmax.py", device="cpu", target="sm_90", number=42)
+CONTEXT = StripContext(operator="aten::softmax", filename="softmax.py", device="cpu", target="sm_90", number=42)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_suspect_finding_marks_its_line_and_a_hint_does_not(
     ],
 )
 def test_a_run_is_in_one_state(fakes: ModuleType, candidate: Candidate, plan: Plan, script: str, state: State) -> None:
-    assert status_of(view_of(getattr(fakes, script)(candidate, plan)), DESK).state is state
+    assert status_of(view_of(getattr(fakes, script)(candidate, plan)), CONTEXT).state is state
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_run_is_in_one_state(fakes: ModuleType, candidate: Candidate, plan: Pl
 def test_an_outcome_has_its_state(candidate: Candidate, outcome: Outcome, state: State) -> None:
     verdict = Verdict(outcome=outcome, sentence="why", passed=0, total=1)
     view = view_of([started(candidate), RunFinished(at_s=1.0, verdict=verdict)])
-    assert status_of(view, DESK).state is state
+    assert status_of(view, CONTEXT).state is state
 
 
 @pytest.mark.parametrize(
@@ -210,13 +210,13 @@ def test_a_run_that_is_timed_is_in_one_state(
     bench_fakes: ModuleType, candidate: Candidate, script: str, state: State, detail: str
 ) -> None:
     view = view_of(getattr(bench_fakes, script)(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
-    status = status_of(view, DESK)
+    status = status_of(view, CONTEXT)
     assert (status.state, status.detail) == (state, detail)
 
 
 def test_the_strip_of_a_run_that_waits_names_the_holder(bench_fakes: ModuleType, candidate: Candidate) -> None:
     view = view_of(bench_fakes.waits_for_the_device(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
-    assert plain_text((progress(view, UNICODE, short=True), sentence(view, DESK))) == (
+    assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
         "verify 8/8 0.14s ✔ ▸ compile 1/1 0.22s ✔ ▸ bench –\n"
         "process 4242 has held the device since 2026-03-14 15:02 UTC: python train.py --batch [32]; "
         "right on all 8 cases"
@@ -225,33 +225,33 @@ def test_the_strip_of_a_run_that_waits_names_the_holder(bench_fakes: ModuleType,
 
 def test_the_strip_while_it_times_says_how_far_it_is(bench_fakes: ModuleType, candidate: Candidate) -> None:
     view = view_of(bench_fakes.times_two_of_five(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
-    assert plain_text((progress(view, UNICODE, short=True, timed=False), sentence(view, DESK))) == (
+    assert plain_text((progress(view, UNICODE, short=True, timed=False), sentence(view, CONTEXT))) == (
         "verify 8/8 ✔ ▸ compile 1/1 ✔ ▸ BENCH 2/5\nright on all 8 cases; 2 of 5 bench cases timed"
     )
 
 
 def test_unsaved_text_and_a_pause_are_states_of_their_own(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     done, going = view_of(fakes.all_pass(candidate, plan)), view_of(fakes.stops_half_way(candidate, plan))
-    assert status_of(done, replace(DESK, unsaved=True)).state is State.EDITED
-    assert status_of(done, replace(DESK, paused=True)).state is State.PAUSED
-    assert status_of(going, replace(DESK, unsaved=True, paused=True)).state is State.FAILED
-    assert status_of(NO_RUN, DESK).state is State.IDLE
+    assert status_of(done, replace(CONTEXT, unsaved=True)).state is State.EDITED
+    assert status_of(done, replace(CONTEXT, paused=True)).state is State.PAUSED
+    assert status_of(going, replace(CONTEXT, unsaved=True, paused=True)).state is State.FAILED
+    assert status_of(NO_RUN, CONTEXT).state is State.IDLE
 
 
 def test_results_are_stale_when_the_file_holds_something_else(
     fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
-    assert not is_stale(view, replace(DESK, content_digest=candidate.digest))
-    assert is_stale(view, replace(DESK, content_digest="another"))
-    assert is_stale(view, replace(DESK, content_digest=candidate.digest, unsaved=True))
-    assert not is_stale(view, replace(DESK, content_digest="another", opened=True))
+    assert not is_stale(view, replace(CONTEXT, content_digest=candidate.digest))
+    assert is_stale(view, replace(CONTEXT, content_digest="another"))
+    assert is_stale(view, replace(CONTEXT, content_digest=candidate.digest, unsaved=True))
+    assert not is_stale(view, replace(CONTEXT, content_digest="another", opened=True))
 
 
 def test_the_strip_of_a_failed_run(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.some_fail(candidate, plan))
-    left, right = head(view, DESK, UNICODE)
-    assert plain_text((left, right, progress(view, UNICODE), sentence(view, DESK))) == (
+    left, right = head(view, CONTEXT, UNICODE)
+    assert plain_text((left, right, progress(view, UNICODE), sentence(view, CONTEXT))) == (
         "✗ failed 0.42 s · aten::softmax · softmax.py · cpu to sm_90\n"
         "run #42  WATCH\n"
         "saved ▸ read ✔ ▸ load 48ms ✔ ▸ VERIFY 8/8 2 wrong ✗ ▸ compile 1/1 0.22s ✔\n"
@@ -267,17 +267,20 @@ def test_the_strip_says_what_the_first_failure_looks_like(fakes: ModuleType, can
     report = replace(view.failed[0].outputs[0], explanation=Explanation(diagnoses=(looks,)))
     cases = tuple(replace(case, outputs=(report,)) if case.case == view.failed[0].case else case for case in view.cases)
     told = replace(view, cases=cases)
-    assert plain_text((sentence(told, DESK),)) == "2 of 8 cases failed, first 127x128 f32: only the end is wrong"
+    assert plain_text((sentence(told, CONTEXT),)) == "2 of 8 cases failed, first 127x128 f32: only the end is wrong"
     running = replace(told, verdict=None)
-    assert plain_text((sentence(running, DESK),)) == "2 of 8 cases failed, first 127x128 f32: only the end is wrong"
+    assert plain_text((sentence(running, CONTEXT),)) == "2 of 8 cases failed, first 127x128 f32: only the end is wrong"
     halfway = replace(running, cases=running.cases[:-1])
-    assert "failed so far, first 127x128 f32: only the end is wrong" in plain_text((sentence(halfway, DESK),))
+    assert "failed so far, first 127x128 f32: only the end is wrong" in plain_text((sentence(halfway, CONTEXT),))
 
 
 def test_the_strip_while_it_verifies_in_ascii(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
-    view, desk = view_of(fakes.stops_half_way(candidate, plan)), replace(DESK, mode=Mode.EDIT, elapsed_s=1.5)
-    left, right = head(view, desk, ASCII)
-    assert plain_text((left, right, progress(view, ASCII), sentence(view, desk))) == (
+    view, strip_context = (
+        view_of(fakes.stops_half_way(candidate, plan)),
+        replace(CONTEXT, mode=Mode.EDIT, elapsed_s=1.5),
+    )
+    left, right = head(view, strip_context, ASCII)
+    assert plain_text((left, right, progress(view, ASCII), sentence(view, strip_context))) == (
         "x failed 1/8 so far, verifying 5/8 1.50 s | aten::softmax | softmax.py | cpu to sm_90\n"
         "run #42  EDIT\n"
         "saved > read + > load 48ms + > VERIFY 5/8 1 wrong > compile -\n"
@@ -314,10 +317,10 @@ def test_the_row_of_a_wrong_case_begins_its_note_with_the_kind_of_mistake(fakes:
 def test_a_run_that_was_cancelled_says_how_far_it_was(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled before it was finished", passed=4, total=8)
     view = view_of([*fakes.stops_half_way(candidate, plan), RunFinished(at_s=0.2, verdict=verdict)])
-    assert plain_text((progress(view, UNICODE, short=True), sentence(view, DESK))) == (
+    assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
         "VERIFY 5/8 1 wrong ⊘ ▸ compile –\ncancelled: 5 of 8 cases were judged, 1 of them wrong"
     )
-    paused = replace(DESK, paused=True, content_digest=view.digest)
+    paused = replace(CONTEXT, paused=True, content_digest=view.digest)
     assert plain_text((sentence(view, paused),)) == (
         "saves are not judged; the last run: cancelled: 5 of 8 cases were judged, 1 of them wrong"
     )
@@ -331,9 +334,9 @@ def test_a_syntax_error_is_said_at_the_first_stage(candidate: Candidate) -> None
     view = view_of([started(candidate), failed, RunFinished(at_s=0.01, verdict=verdict)])
     assert plain_text((progress(view, UNICODE),)) == "saved ▸ READ ✗ ▸ load – ▸ verify – ▸ compile –"
     assert error_notes(view) == {3: ""}
-    assert plain_text((sentence(view, DESK),)) == "line 3: syntax error"
+    assert plain_text((sentence(view, CONTEXT),)) == "line 3: syntax error"
     at_column = replace(view, verdict=replace(verdict, location=Location(line=3, column=9)))
-    assert plain_text((sentence(at_column, DESK),)) == "line 3, column 9: syntax error"
+    assert plain_text((sentence(at_column, CONTEXT),)) == "line 3, column 9: syntax error"
 
 
 def test_between_two_stages_the_one_that_ended_last_is_the_state(candidate: Candidate) -> None:
@@ -344,11 +347,11 @@ def test_between_two_stages_the_one_that_ended_last_is_the_state(candidate: Cand
         return StageFinished(at_s=0.2, stage=stage, outcome=Outcome.PASS, elapsed_s=0.1)
 
     events = [started(candidate), begun(Stage.PARSE), ended(Stage.PARSE)]
-    assert status_of(view_of(events), DESK).state is State.LOADING
+    assert status_of(view_of(events), CONTEXT).state is State.LOADING
     events += [begun(Stage.VERIFY), ended(Stage.VERIFY)]
-    assert status_of(view_of(events), DESK).state is State.VERIFYING
+    assert status_of(view_of(events), CONTEXT).state is State.VERIFYING
     events += [begun(Stage.BENCHMARK)]
-    assert status_of(view_of(events), DESK).state is State.BENCHMARKING
+    assert status_of(view_of(events), CONTEXT).state is State.BENCHMARKING
 
 
 def test_while_cases_are_judged_what_is_compiled_beside_them_is_not_the_state(
@@ -357,25 +360,25 @@ def test_while_cases_are_judged_what_is_compiled_beside_them_is_not_the_state(
     begun = [started(candidate), StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)]
     judged = [CaseFinished(at_s=0.2, number=1, total=8, result=fakes.passed(plan.cases[0]))]
     both = view_of([*begun, StageStarted(at_s=0.15, stage=Stage.COMPILE, total=None), *judged])
-    assert status_of(both, DESK).state is State.VERIFYING
-    assert plain_text((sentence(both, DESK),)) == "1 of 8 cases judged, none failed"
+    assert status_of(both, CONTEXT).state is State.VERIFYING
+    assert plain_text((sentence(both, CONTEXT),)) == "1 of 8 cases judged, none failed"
     done = reduce_all(both, (StageFinished(at_s=0.3, stage=Stage.VERIFY, outcome=Outcome.PASS, elapsed_s=0.2),))
-    assert status_of(done, DESK).state is State.COMPILING
-    assert plain_text((sentence(done, DESK),)) == "right on all 1 cases; compiling what they launched for sm_90"
+    assert status_of(done, CONTEXT).state is State.COMPILING
+    assert plain_text((sentence(done, CONTEXT),)) == "right on all 1 cases; compiling what they launched for sm_90"
 
 
 def test_a_file_that_changed_during_a_pause_is_not_called_right(
     fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
-    paused = replace(DESK, paused=True, content_digest=view.digest)
+    paused = replace(CONTEXT, paused=True, content_digest=view.digest)
     assert plain_text((sentence(view, paused),)) == ("saves are not judged; the last run: right on 8 of 8 cases")
     changed = replace(paused, content_digest="another")
     assert plain_text((sentence(view, changed),)) == "the file has changed since this run; going on judges it"
 
 
 def test_a_pause_is_said_once(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
-    paused = replace(DESK, paused=True)
+    paused = replace(CONTEXT, paused=True)
     assert plain_text(head(view_of(fakes.all_pass(candidate, plan)), paused, UNICODE)) == (
         "‖ paused · aten::softmax · softmax.py · cpu to sm_90\nrun #42  WATCH"
     )
@@ -553,7 +556,7 @@ def test_a_run_without_a_target_says_that_nothing_was_compiled(candidate: Candid
 def test_the_result_as_markdown_holds_verdict_cases_reason_and_kernels(
     fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
-    text = run_markdown(view_of(fakes.some_fail(candidate, plan)), DESK, glyphs=UNICODE)
+    text = run_markdown(view_of(fakes.some_fail(candidate, plan)), CONTEXT, glyphs=UNICODE)
     assert text.startswith("### aten::softmax: wrong value (run #42)\n")
     assert "| 127x128 f32 | wrong value | 127 | nan | nan | 6 ms |" in text
     assert "only the end of the last dimension is wrong" in text
@@ -710,8 +713,8 @@ def probed(bench_fakes: ModuleType, candidate: Candidate, *, ended: bool) -> Run
 
 def test_a_run_that_is_probed_says_so(bench_fakes: ModuleType, candidate: Candidate) -> None:
     view = probed(bench_fakes, candidate, ended=False)
-    assert status_of(view, DESK) == Status(state=State.PASSED, detail="8/8, probing", going_on=True)
-    assert plain_text((progress(view, UNICODE, short=True), sentence(view, DESK))) == (
+    assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, probing", going_on=True)
+    assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
         "verify 8/8 0.14s ✔ ▸ PROBE ▸ compile – ▸ bench –\nright on all 8 cases; probing where the answers come from"
     )
 
@@ -745,9 +748,9 @@ def test_a_run_that_was_cut_short_says_so_and_how_far_it_was(
     fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
     view = replace(view_of(fakes.stops_half_way(candidate, plan)), cut_short=True)
-    desk = replace(DESK, opened=True)
-    assert (status_of(view, desk).state, view.running) == (State.CUT_SHORT, False)
-    assert plain_text((progress(view, UNICODE, short=True), sentence(view, desk))) == (
+    strip_context = replace(CONTEXT, opened=True)
+    assert (status_of(view, strip_context).state, view.running) == (State.CUT_SHORT, False)
+    assert plain_text((progress(view, UNICODE, short=True), sentence(view, strip_context))) == (
         "VERIFY 5/8 1 wrong ⊘ ▸ compile –\nno verdict: 5 of 8 cases were judged, 1 of them wrong"
     )
 
@@ -755,17 +758,17 @@ def test_a_run_that_was_cut_short_says_so_and_how_far_it_was(
 def test_a_past_run_that_still_goes_on_is_shown_as_far_as_it_was(
     fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
-    view, desk = view_of(fakes.stops_half_way(candidate, plan)), replace(DESK, opened=True, elapsed_s=3e5)
-    assert plain_text((head(view, desk, UNICODE)[0], sentence(view, desk))) == (
+    view, strip_context = view_of(fakes.stops_half_way(candidate, plan)), replace(CONTEXT, opened=True, elapsed_s=3e5)
+    assert plain_text((head(view, strip_context, UNICODE)[0], sentence(view, strip_context))) == (
         "✗ failed 1/8 so far, verifying 5/8 · aten::softmax · softmax.py · cpu to sm_90\n"
         "as far as it was when it was opened: 5 of 8 cases were judged, 1 of them wrong"
     )
 
 
 def test_a_run_that_has_said_nothing_yet_begins() -> None:
-    desk = replace(DESK, begun=True)
-    assert status_of(NO_RUN, desk).state is State.STARTING
-    assert plain_text((sentence(NO_RUN, desk),)) == "the run begins"
+    strip_context = replace(CONTEXT, begun=True)
+    assert status_of(NO_RUN, strip_context).state is State.STARTING
+    assert plain_text((sentence(NO_RUN, strip_context),)) == "the run begins"
 
 
 def test_the_line_at_fault_is_named_once(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
@@ -775,11 +778,11 @@ def test_the_line_at_fault_is_named_once(fakes: ModuleType, candidate: Candidate
         ("not run: (library call, line 14: torch.softmax)", "not run: (library call, line 14: torch.softmax)"),
     ):
         verdict = Verdict(outcome=Outcome.COMPILE_ERROR, sentence=said, passed=0, total=8, location=Location(line=14))
-        assert plain_text((sentence(replace(view, verdict=verdict), DESK),)) == told
+        assert plain_text((sentence(replace(view, verdict=verdict), CONTEXT),)) == told
 
 
 def test_what_makes_a_right_run_not_credible_stands_first(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
-    assert plain_text((sentence(view_of(fakes.suspicious(candidate, plan)), DESK),)) == (
+    assert plain_text((sentence(view_of(fakes.suspicious(candidate, plan)), CONTEXT),)) == (
         "not credible, line 22: torch.softmax computes the answer; the kernel's own result is not used; "
         "right on 8 of 8 cases"
     )
@@ -798,14 +801,14 @@ def test_headline_with_a_passed_tier_names_it(fakes: ModuleType, candidate: Cand
     tier = TierFinished(at_s=0.27, tier=Tier.SMOKE, passed=3, total=3)
     verifying = StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)
     view = view_of([started(candidate), verifying, *cases_of(fakes, plan, count=3), tier])
-    assert status_of(view, DESK) == Status(state=State.VERIFYING, detail="3/8, smoke 3/3 passed")
-    assert plain_text((sentence(view, DESK),)) == "smoke passed after 0.27 s; 3 of 8 cases judged, none failed"
+    assert status_of(view, CONTEXT) == Status(state=State.VERIFYING, detail="3/8, smoke 3/3 passed")
+    assert plain_text((sentence(view, CONTEXT),)) == "smoke passed after 0.27 s; 3 of 8 cases judged, none failed"
 
 
 def test_headline_is_failed_with_the_first_failed_case(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     verifying = StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)
     view = view_of([started(candidate), verifying, *cases_of(fakes, plan, wrong=1, count=4)])
-    assert status_of(view, DESK) == Status(state=State.FAILED, detail="1/8 so far, verifying 4/8", going_on=True)
+    assert status_of(view, CONTEXT) == Status(state=State.FAILED, detail="1/8 so far, verifying 4/8", going_on=True)
 
 
 def test_headline_with_all_cases_right_passes_before_the_builds(
@@ -813,14 +816,14 @@ def test_headline_with_all_cases_right_passes_before_the_builds(
 ) -> None:
     compiling = StageStarted(at_s=0.3, stage=Stage.COMPILE)
     view = view_of([started(candidate), *cases_of(fakes, plan), compiling])
-    assert status_of(view, DESK) == Status(state=State.PASSED, detail="8/8, compiling 0/0", going_on=True)
-    assert next_step(view, DESK).words == "cancels"
+    assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, compiling 0/0", going_on=True)
+    assert next_step(view, CONTEXT).words == "cancels"
 
 
 def test_headline_with_a_suspect_finding_is_flagged_early(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     finding = FindingRaised(at_s=0.3, finding=Finding(check="c", severity=Severity.SUSPECT, message="m"))
     view = view_of([started(candidate), *cases_of(fakes, plan), finding])
-    assert status_of(view, DESK).state is State.FLAGGED
+    assert status_of(view, CONTEXT).state is State.FLAGGED
 
 
 def test_headline_of_a_kernel_that_does_not_build_fails_early(
@@ -829,5 +832,5 @@ def test_headline_of_a_kernel_that_does_not_build_fails_early(
     kernel = replace(fakes.compiled(), outcome=Outcome.COMPILE_ERROR, message="too much shared memory")
     compiled = KernelCompiled(at_s=0.4, number=1, total=3, kernel=kernel)
     view = view_of([started(candidate), *cases_of(fakes, plan), StageStarted(at_s=0.3, stage=Stage.COMPILE), compiled])
-    assert status_of(view, DESK).state is State.FAILED
-    assert plain_text((sentence(view, DESK),)).endswith("does not build for sm_90: too much shared memory")
+    assert status_of(view, CONTEXT).state is State.FAILED
+    assert plain_text((sentence(view, CONTEXT),)).endswith("does not build for sm_90: too much shared memory")

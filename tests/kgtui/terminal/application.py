@@ -37,9 +37,9 @@ def main(fakes: ModuleType, folder: Path, breaks: str) -> int:
         return call
 
     def clock() -> float:
-        unsaid = "a value that no report may show"
+        load_quietly = "a value that no report may show"
         if (folder / "break").exists():
-            raise RuntimeError(f"broken [on] purpose: {len(unsaid)} signs")
+            raise RuntimeError(f"broken [on] purpose: {len(load_quietly)} signs")
         return time.monotonic()
 
     app = WorkbenchApp(

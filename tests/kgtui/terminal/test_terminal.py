@@ -150,7 +150,7 @@ def test_the_title_tells_the_verdict_as_long_as_it_runs(start_application: Start
 
 
 @pytest.mark.parametrize("seam", ["catalogue", "watcher"])
-def test_a_fault_of_ours_is_told_on_a_terminal_that_is_as_it_was(start_application: Starter, seam: str) -> None:
+def test_a_fault_of_ours_is_reported_on_a_terminal_that_is_as_it_was(start_application: Starter, seam: str) -> None:
     program = start_application(seam)
     assert program.exit_status() == 3
     assert (program.screen.restored, program.keeps_settings) == (True, True)
@@ -166,7 +166,7 @@ def edited(program: Any) -> None:
     program.until_text("# mine import torch")
 
 
-def test_a_fault_of_ours_is_told_in_five_lines_and_unsaved_text_is_rescued(
+def test_a_fault_of_ours_is_reported_in_five_lines_and_unsaved_text_is_rescued(
     start_application: Starter, tmp_path: Path
 ) -> None:
     program = start_application(columns=200)
@@ -222,7 +222,7 @@ def test_nothing_is_rescued_from_who_leaves_by_the_key(start_application: Starte
 
 
 @pytest.mark.parametrize("seam", ["engine", "store"])
-def test_a_fault_in_the_background_is_told_on_the_screen(start_application: Starter, seam: str) -> None:
+def test_a_fault_in_the_background_is_reported_on_the_screen(start_application: Starter, seam: str) -> None:
     program = start_application(seam)
     program.until_text(f"RuntimeError: broken [on] purpose: {seam}")
     program.press(QUIT)

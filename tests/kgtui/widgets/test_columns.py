@@ -68,7 +68,7 @@ def test_the_kernels_at_80_columns_say_what_they_take_up(fakes: ModuleType) -> N
     assert seen == ["kernel", "built", "specialised on", "first in", "regs", "spill", "shared"]
 
 
-def test_specialisations_are_told_apart_at_120_columns(fakes: ModuleType) -> None:
+def test_specialisations_are_distinguished_at_120_columns(fakes: ModuleType) -> None:
     known = fakes.compiled().launch
     launches = (
         known,
@@ -150,7 +150,7 @@ def drawn(grid: Grid) -> list[str]:
     return [grid.render_line(y).text.rstrip() for y in range(grid.row_count + 1)]
 
 
-async def test_a_table_is_laid_out_anew_for_another_width_and_the_cursor_stays() -> None:
+async def test_a_table_is_laid_out_again_for_another_width_and_the_cursor_stays() -> None:
     def row(key: str) -> Row:
         return Row(key=key, cells=(Span(key), Span("less"), Span("what is said of it"), Span("more")))
 

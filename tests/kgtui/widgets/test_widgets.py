@@ -79,7 +79,7 @@ async def test_the_cursor_stays_on_its_row_when_rows_come_before_it() -> None:
         assert grid.current == "b"
 
 
-async def test_only_what_changed_is_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_what_changed_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async with Stage().run_test() as pilot:
         grid = pilot.app.query_one(Grid)
         grid.show(rows("a", "b", "c"))
@@ -89,7 +89,7 @@ async def test_only_what_changed_is_drawn_anew(monkeypatch: pytest.MonkeyPatch) 
         assert changed == [("b", "1")]
 
 
-async def test_a_table_is_drawn_anew_when_its_styles_bring_other_colours_and_only_then(
+async def test_a_table_is_drawn_again_when_its_styles_bring_other_colours_and_only_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -7,7 +7,7 @@ import argparse
 from kgtui.cli.choices import device_for, target_for
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.resolved_settings import unsaid
+from kgtui.cli.resolved_settings import load_quietly
 from kgtui.cli.setting_names import BINDING, require_known
 from kgtui.settings.preferences import Preferences
 from kgtui.settings.schema import toml
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         UsageError: there is no such setting.
     """
     name = require_known(options.name)
-    preferences = unsaid(options, console)
+    preferences = load_quietly(options, console)
     if name.startswith(BINDING):
         console.say(_keys(name.removeprefix(BINDING), preferences))
     else:

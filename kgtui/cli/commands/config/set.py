@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from engine.errors import UsageError
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.resolved_settings import unsaid
+from kgtui.cli.resolved_settings import load_quietly
 from kgtui.cli.setting_names import BINDING, require_known, write_changed
 from kgtui.settings.file_edit import Change, edited, line_of
 from kgtui.settings.schema import OPTION_BY_KEY
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """
     name = require_known(options.name)
     value = _value(name, options.values)
-    preferences = unsaid(options, console)
+    preferences = load_quietly(options, console)
     config = preferences.config
     if config.text is None and config.problems:
         raise UsageError(config.problems[0])

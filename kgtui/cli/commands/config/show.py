@@ -10,7 +10,7 @@ import argparse
 from kgtui.cli.choices import device_for, target_for
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.resolved_settings import unsaid
+from kgtui.cli.resolved_settings import load_quietly
 from kgtui.settings.preferences import FOUND, Chosen, Preferences, setting_line
 from kgtui.settings.schema import toml
 
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Print the settings; USAGE where the file has a mistake in it."""
     from kgtui.settings.keymap import keymap_of
 
-    preferences = unsaid(options, console)
+    preferences = load_quietly(options, console)
     config = preferences.config
     keymap = keymap_of(config.asked.keys, file=str(config.path))
     missing = "(it cannot be read)" if config.problems else "(none; kgtui config init makes one)"

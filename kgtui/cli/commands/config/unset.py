@@ -6,7 +6,7 @@ import argparse
 
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.resolved_settings import unsaid
+from kgtui.cli.resolved_settings import load_quietly
 from kgtui.cli.setting_names import require_known, write_changed
 from kgtui.settings.file_edit import without
 
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         UsageError: there is no such setting, or the file does not set it.
     """
     name = require_known(options.name)
-    preferences = unsaid(options, console)
+    preferences = load_quietly(options, console)
     write_changed(without(preferences.config, name), before=preferences)
     console.say(f"{preferences.config.path}: {name} removed")
     return Exit.PASSED

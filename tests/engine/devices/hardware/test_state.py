@@ -91,7 +91,7 @@ def test_a_value_that_is_refused_is_none_and_named_beside_the_others(call: str, 
     assert read(StandIn(call)) == replace(WHOLE, **{field: None}, refused=(f"{what}: Not Supported",))
 
 
-def test_both_clocks_are_named_where_neither_is_told() -> None:
+def test_both_clocks_are_named_where_neither_is_reported() -> None:
     refused = read(StandIn("DeviceGetClockInfo")).refused
     assert refused == ("SM clock: Not Supported", "memory clock: Not Supported")
 
@@ -101,7 +101,7 @@ def test_without_a_driver_nothing_is_known(call: str) -> None:
     driver = StandIn(call)
     state = read(driver)
     assert state == DeviceState(refused=("its state: Not Supported",))
-    assert state.why_untold("other processes") == "its state: Not Supported"
+    assert state.why_unknown("other processes") == "its state: Not Supported"
     assert driver.opened == 0
 
 

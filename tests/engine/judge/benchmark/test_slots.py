@@ -75,7 +75,7 @@ class Bench:
         )
         layout = self.arranged.layouts[0]
         occupied = self.worker.carry_out(
-            protocol.Occupy(id="i", case=case, arguments=self.arranged.arguments, layout=layout)
+            protocol.OpenSlots(id="i", case=case, arguments=self.arranged.arguments, layout=layout)
         )
         assert occupied == protocol.Done(id="i")
 
@@ -322,7 +322,7 @@ def test_an_output_of_another_kind_is_found_among_those_that_are_compared() -> N
     assert (checked.right, checked.first_wrong, checked.reports[0].outcome) == (6, 2, Outcome.WRONG_DTYPE)
 
 
-def test_the_first_of_several_wrong_slots_is_told_and_all_are_counted() -> None:
+def test_the_first_of_several_wrong_slots_is_reported_and_all_are_counted() -> None:
     bench = Bench(DOUBLE)
     bench.entry = lambda x: x * 2 + (bench.number_of(x) in (2, 6))
     checked = bench.run(7, 6, 0, 2)
@@ -371,7 +371,7 @@ def test_an_output_of_the_content_before_is_wrong() -> None:
         (lambda x: x * torch.nan, Outcome.NONFINITE, "100 are not finite"),
     ],
 )
-def test_what_is_no_such_output_is_told(entry: Callable[..., Any], outcome: Outcome, message: str) -> None:
+def test_what_is_no_such_output_is_reported(entry: Callable[..., Any], outcome: Outcome, message: str) -> None:
     bench = Bench(DOUBLE)
     bench.entry = entry
     checked = bench.run(0, 1)
@@ -439,7 +439,7 @@ TWO = toy(
         (1, -2, "before the beginning of argument second was written (2 bytes)"),
     ],
 )
-def test_a_write_beside_a_tensor_is_told_with_its_name_and_side(storage: int, at: int, message: str) -> None:
+def test_a_write_beside_a_tensor_is_reported_with_its_name_and_side(storage: int, at: int, message: str) -> None:
     bench = Bench(TWO)
 
     def entry(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
@@ -591,7 +591,7 @@ def test_single_calls_of_a_baseline_are_recorded_each_for_itself() -> None:
     assert not bench.device.is_recording
 
 
-def test_a_baseline_that_writes_in_place_gets_its_inputs_anew_for_every_run() -> None:
+def test_a_baseline_that_writes_in_place_gets_its_inputs_again_for_every_run() -> None:
     bench, seen = device_of_eager(70)
     bench.refresh(3, 4)
     wanted = [bench.storage(number).view(torch.float32).clone() for number in (3, 4)]
@@ -688,7 +688,7 @@ def test_what_was_never_refreshed_cannot_be_checked_or_timed() -> None:
 
 def test_after_disbanding_nothing_is_arranged() -> None:
     bench = Bench(DOUBLE)
-    bench.judge(protocol.Disband(id="i"), protocol.Done)
+    bench.judge(protocol.FreeSlots(id="i"), protocol.Done)
     with pytest.raises(RuntimeError, match="no slots were arranged"):
         bench.refresh(0)
 

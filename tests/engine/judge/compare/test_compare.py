@@ -40,7 +40,7 @@ def test_equal_values_pass_and_say_nothing() -> None:
     )
 
 
-def test_a_wrong_value_is_told_with_all_that_is_known_of_it() -> None:
+def test_a_wrong_value_is_reported_with_all_that_is_known_of_it() -> None:
     got, expected = torch.zeros(2, 3), torch.zeros(2, 3)
     expected[0, 1], expected[1, 2], got[1, 2] = 1.0, 4.0, 2.0
     assert report(got, expected, LOOSE, poison=0xFF) == OutputReport(
@@ -195,7 +195,7 @@ def test_integers_are_exact_whatever_the_tolerance(dtype: torch.dtype) -> None:
     assert wrong.worst == WrongElement(index=(1,), expected="9", got="8")
 
 
-def test_integers_that_a_float_cannot_tell_apart_are_told_apart() -> None:
+def test_integers_that_a_float_cannot_tell_apart_are_distinguished() -> None:
     wrong = report([2**62 + 1, 2**53], [2**62, 2**53], dtype=torch.int64)
     assert (wrong.outcome, wrong.mismatched) == (Outcome.WRONG_VALUE, 1)
     assert wrong.worst == WrongElement(index=(0,), expected=str(2**62), got=str(2**62 + 1))

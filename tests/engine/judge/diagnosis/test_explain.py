@@ -99,7 +99,7 @@ def test_a_tail_of_the_reduced_dimension_is_found_by_leaving_it_out():
     assert kinds(SUM, (x,), got) == [K.TAIL_MASK]
 
 
-def test_a_tail_of_what_an_argument_counts_is_told_by_that_argument():
+def test_a_tail_of_what_an_argument_counts_is_reported_by_that_argument():
     """In a buffer of BLAS the tail of the inner dimension is no end of a dimension."""
     problem = operator("a, b, k", lambda a, b, k: (a.double().view(20, 65).narrow(1, 0, k) @ b[:k].double()).float())
     a, b = normal(1300), normal(65, seed=4)
@@ -120,7 +120,7 @@ def test_the_elements_that_are_over_when_a_row_is_shared_out_are_a_tail():
     )
 
 
-def test_a_factor_of_a_part_that_multiplies_everything_is_told():
+def test_a_factor_of_a_part_that_multiplies_everything_is_reported():
     x, y = normal(40, 9), normal(40, 9, seed=4)
     found = Explainer().diagnoses(ADD, (x, y, -0.75), 0, compared(ADD, (x, y, -0.75), (x + y) * -0.75))[0]
     assert (found.kind, found.sentence) == (

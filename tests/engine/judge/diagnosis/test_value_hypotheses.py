@@ -225,7 +225,7 @@ def test_a_tail_that_counts_twice():
     assert told(SUM, (x,), SUM.reference(more)) == (K.TAIL_MASK, words)
 
 
-def test_a_last_block_of_one_element_is_told_as_a_block():
+def test_a_last_block_of_one_element_is_reported_as_a_block():
     x = normal(9, 33)
     part = x.clone()
     part[:, -1] = 0
@@ -241,12 +241,12 @@ def test_a_last_block_of_one_element_is_told_as_a_block():
         (0.3, "0.3 times what it should be"),
     ],
 )
-def test_a_factor_is_told_with_where_it_comes_from(factor, origin):
+def test_a_factor_is_reported_with_where_it_comes_from(factor, origin):
     x = normal(9, 40)
     assert told(SUM, (x,), factor * SUM.reference(x)) == (K.MISSING_SCALE, f"everything is {origin}")
 
 
-def test_a_factor_of_minus_one_is_told_as_a_sign():
+def test_a_factor_of_minus_one_is_reported_as_a_sign():
     x = normal(9, 40)
     words = "everything is -1 times what it should be: the sign is wrong"
     assert told(SILU, (x,), -SILU.reference(x)) == (K.MISSING_SCALE, words)

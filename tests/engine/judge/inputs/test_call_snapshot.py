@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def take(bench: Bench, name: str, *returned: protocol.ReturnedSpec, again: protocol.Again | None = None) -> None:
-    command = protocol.Take(
+    command = protocol.TakeSnapshot(
         id=name, outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=returned, again=again
     )
     assert bench.ask(command) == protocol.Done(id=name)
 
 
-def conclude(bench: Bench, name: str, *, ends: bool = False) -> protocol.Compared:
-    reply = bench.ask(protocol.Conclude(id="c", taken=name, ends=ends))
+def compare_snapshot(bench: Bench, name: str, *, ends: bool = False) -> protocol.Compared:
+    reply = bench.ask(protocol.CompareSnapshot(id="c", taken=name, ends=ends))
     assert isinstance(reply, protocol.Compared), reply
     assert reply.id == "c"
     return reply
@@ -40,7 +40,7 @@ def test_what_the_next_call_leaves_changes_nothing(bench: Bench) -> None:
     take(bench, "right", *bench.hand_back(2 * bench.arguments[0]), again=NEW)
     wrong = bench.hand_back(3 * bench.arguments[0])
     bench.arguments[0].zero_()
-    assert (outcomes(conclude(bench, "right")), outcomes(bench.compared(*wrong))) == (
+    assert (outcomes(compare_snapshot(bench, "right")), outcomes(bench.compared(*wrong))) == (
         [Outcome.PASS],
         [Outcome.WRONG_VALUE],
     )
@@ -50,7 +50,10 @@ def test_what_was_wrong_is_not_mended_later(bench: Bench) -> None:
     bench.prepare("TWICE")
     take(bench, "wrong", *bench.hand_back(3 * bench.arguments[0]), again=SAME)
     take(bench, "right", *bench.hand_back(2 * bench.arguments[0]))
-    assert [outcomes(conclude(bench, name)) for name in ("wrong", "right")] == [[Outcome.WRONG_VALUE], [Outcome.PASS]]
+    assert [outcomes(compare_snapshot(bench, name)) for name in ("wrong", "right")] == [
+        [Outcome.WRONG_VALUE],
+        [Outcome.PASS],
+    ]
 
 
 def test_the_memory_is_filled_for_the_next_call_as_it_is_by_a_refill(bench: Bench) -> None:
@@ -63,7 +66,7 @@ def test_the_memory_is_filled_for_the_next_call_as_it_is_by_a_refill(bench: Benc
     bench.arguments[1].copy_(first + 1)
     take(bench, "second", again=NEW)
     assert not torch.equal(bench.arguments[0], first)
-    assert [outcomes(conclude(bench, name)) for name in ("first", "second")] == [[Outcome.PASS]] * 2
+    assert [outcomes(compare_snapshot(bench, name)) for name in ("first", "second")] == [[Outcome.PASS]] * 2
 
 
 def test_a_changed_input_is_seen_after_the_memory_was_filled_again(bench: Bench) -> None:
@@ -71,7 +74,7 @@ def test_a_changed_input_is_seen_after_the_memory_was_filled_again(bench: Bench)
     returned = bench.hand_back(2 * bench.arguments[0])
     bench.arguments[0].add_(1)
     take(bench, "changed", *returned, again=SAME)
-    mutated = conclude(bench, "changed").mutated
+    mutated = compare_snapshot(bench, "changed").mutated
     assert mutated is not None
     assert "input x was changed" in mutated
 
@@ -81,7 +84,7 @@ def test_a_store_beside_the_arguments_is_seen_after_the_memory_was_filled_again(
     returned = bench.hand_back(2 * bench.arguments[0])
     bench.write_byte(0, 3)
     take(bench, "overrun", *returned, again=SAME)
-    mutated = conclude(bench, "overrun").mutated
+    mutated = compare_snapshot(bench, "overrun").mutated
     assert mutated is not None
     assert "was written" in mutated
 
@@ -90,13 +93,13 @@ def test_other_bits_on_the_same_input_are_seen_across_copies(bench: Bench) -> No
     bench.prepare("TWICE")
     right = 2 * bench.arguments[0]
     take(bench, "first", *bench.hand_back(right), again=SAME)
-    assert conclude(bench, "first").repeated is None
+    assert compare_snapshot(bench, "first").repeated is None
     take(bench, "same", *bench.hand_back(right), again=SAME)
-    assert conclude(bench, "same").repeated is True
+    assert compare_snapshot(bench, "same").repeated is True
     take(bench, "other", *bench.hand_back(right + 1), again=NEW)
-    assert conclude(bench, "other").repeated is False
+    assert compare_snapshot(bench, "other").repeated is False
     take(bench, "new", *bench.hand_back(2 * bench.arguments[0]))
-    assert conclude(bench, "new").repeated is None
+    assert compare_snapshot(bench, "new").repeated is None
 
 
 def test_a_case_that_ends_tells_the_seed_of_its_last_content_and_is_forgotten(bench: Bench) -> None:
@@ -104,8 +107,8 @@ def test_a_case_that_ends_tells_the_seed_of_its_last_content_and_is_forgotten(be
     take(bench, "first", *bench.hand_back(2 * bench.arguments[0]), again=NEW)
     last = bench.arguments[0].clone()
     take(bench, "last", *bench.hand_back(2 * bench.arguments[0]))
-    assert conclude(bench, "first").seed is None
-    seed = conclude(bench, "last", ends=True).seed
+    assert compare_snapshot(bench, "first").seed is None
+    seed = compare_snapshot(bench, "last", ends=True).seed
     assert seed is not None
     assert bench.release() is None  # there is no case in hand any more
     bench.prepare("TWICE", seed=seed)
@@ -117,18 +120,18 @@ def test_a_case_that_ends_after_the_next_was_prepared_leaves_that_in_hand(bench:
     take(bench, "last", *bench.hand_back(2 * bench.arguments[0]))
     bench.prepare("PAIR", seed=8)
     [x] = bench.arguments
-    compared = conclude(bench, "last", ends=True)
+    compared = compare_snapshot(bench, "last", ends=True)
     assert (outcomes(compared), compared.seed) == ([Outcome.PASS], 7)
     assert outcomes(bench.compared(*bench.hand_back(x + 1, x - 1))) == [Outcome.PASS] * 2
     assert bench.release() == 8
 
 
-def test_outputs_that_are_no_file_are_told_when_they_are_compared(bench: Bench) -> None:
+def test_outputs_that_are_no_file_are_reported_when_they_are_compared(bench: Bench) -> None:
     bench.prepare("TWICE")
     returned = bench.hand_back(2 * bench.arguments[0])
     bench.outputs.unlink()
     take(bench, "gone", *returned)
-    reply = bench.ask(protocol.Conclude(id="c", taken="gone", ends=False))
+    reply = bench.ask(protocol.CompareSnapshot(id="c", taken="gone", ends=False))
     assert isinstance(reply, protocol.Failed)
     assert reply.kind is protocol.FailureKind.TAMPERED
 
@@ -136,8 +139,8 @@ def test_outputs_that_are_no_file_are_told_when_they_are_compared(bench: Bench) 
 def test_what_nobody_copied_cannot_be_compared_nor_can_anything_twice(bench: Bench) -> None:
     bench.prepare("TWICE")
     take(bench, "one", *bench.hand_back(2 * bench.arguments[0]))
-    conclude(bench, "one")
-    reply = bench.ask(protocol.Conclude(id="c", taken="one", ends=False))
+    compare_snapshot(bench, "one")
+    reply = bench.ask(protocol.CompareSnapshot(id="c", taken="one", ends=False))
     assert isinstance(reply, protocol.Failed)
     assert (reply.kind, reply.message) == (
         protocol.FailureKind.ENGINE,
@@ -149,5 +152,5 @@ def test_copies_that_nobody_asked_about_are_not_kept_for_good(bench: Bench) -> N
     bench.prepare("TWICE")
     for name in "abc":
         take(bench, name, *bench.hand_back(2 * bench.arguments[0]), again=SAME)
-    assert isinstance(bench.ask(protocol.Conclude(id="c", taken="a", ends=False)), protocol.Failed)
-    assert [outcomes(conclude(bench, name)) for name in "bc"] == [[Outcome.PASS]] * 2
+    assert isinstance(bench.ask(protocol.CompareSnapshot(id="c", taken="a", ends=False)), protocol.Failed)
+    assert [outcomes(compare_snapshot(bench, name)) for name in "bc"] == [[Outcome.PASS]] * 2

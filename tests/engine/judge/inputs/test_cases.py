@@ -170,7 +170,7 @@ def returned(shape: tuple[int, ...], dtype: str = "float32", size: int | None = 
     ],
     ids=["larger", "beyond the place", "beyond the place as another type", "another type", "unknown type", "a lie"],
 )
-def test_what_is_of_another_kind_than_its_place_is_told_by_its_kind(
+def test_what_is_of_another_kind_than_its_place_is_reported_by_its_kind(
     spec: protocol.ReturnedSpec, outcome: Outcome, message: str
 ) -> None:
     report = take("x", spec, torch.zeros(16, dtype=torch.uint8), torch.zeros(4))

@@ -12,12 +12,12 @@ from engine import protocol
 from engine.devices.hardware.device_memory import DeviceBlock
 from engine.judge.inputs import cases
 from engine.judge.probing.contrast import Contrasts
-from engine.judge.probing.precision import gauge
+from engine.judge.probing.precision import measure_precision
 from engine.probes.lab.case_session import CaseSession
 from engine.probes.lab.repeat_calls import watch_of
 from engine.protocol import tensors
 from engine.worker.memory import CallMemory, copy_out
-from engine.worker.monitor.recent_outputs import Recalls
+from engine.worker.monitor.recent_outputs import OutputRepeater
 from tests.operators import definition
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def test_an_empty_output_does_not_change(bench: Bench) -> None:
     assert contrasted(bench, torch.empty(0)) == [(0, 0, 0)]
 
 
-def test_another_case_begins_anew(bench: Bench) -> None:
+def test_another_case_begins_again(bench: Bench) -> None:
     bench.prepare("TWICE")
     contrasted(bench, 2 * bench.arguments[0], keep=True)
     bench.prepare("TWICE", case="large")
@@ -132,7 +132,9 @@ def test_over_device_memory_what_is_returned_and_written_has_its_place(monkeypat
     first, second = contrasts.contrast(hand, command)
     assert (first.changed, first.right) == (0, total)
     assert second.changed == int((written.view(torch.int32) != written.view(torch.int32).roll(1)).sum())
-    told = gauge(hand, protocol.Gauge(id="g", outputs="", max_output_bytes=0, returned=returned[:1]))
+    told = measure_precision(
+        hand, protocol.MeasurePrecision(id="g", outputs="", max_output_bytes=0, returned=returned[:1])
+    )
     assert [one.name for one in told] == list(problem.outputs)
 
 
@@ -160,6 +162,6 @@ def test_device_output_returned_by_in_place_entry_is_right(extra: int, monkeypat
         watch=watch_of(cast(CaseSession, bench)),  # cast: as much of it as is read
     )
     out = content.expected[0].clone()
-    returned = Recalls(memory).hand_back(call, [out, None, None, None], (out, *(torch.ones(7),) * extra))
+    returned = OutputRepeater(memory).hand_back(call, [out, None, None, None], (out, *(torch.ones(7),) * extra))
     command = protocol.Contrast(id="c", outputs="", max_output_bytes=0, returned=returned, keep=True)
     assert [(one.name, one.right) for one in Contrasts().contrast(hand, command)] == [("out", out.numel())]

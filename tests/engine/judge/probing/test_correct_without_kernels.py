@@ -12,17 +12,19 @@ if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
 
 
-def weighed(bench: Bench, *values: torch.Tensor) -> tuple[protocol.Survival, ...]:
+def weighed(bench: Bench, *values: torch.Tensor) -> tuple[protocol.CorrectCount, ...]:
     returned = bench.hand_back(*values)
-    reply = bench.ask(protocol.Weigh(id="w", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=returned))
-    assert isinstance(reply, protocol.Weighed), reply
+    reply = bench.ask(
+        protocol.CountCorrect(id="w", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=returned)
+    )
+    assert isinstance(reply, protocol.CorrectCounted), reply
     return reply.outputs
 
 
 def test_an_answer_that_is_right_has_survived(bench: Bench) -> None:
     bench.prepare("TWICE")
     (output,) = weighed(bench, 2 * bench.arguments[0])
-    assert output == protocol.Survival(name="return", total=4, right=4, trivial=0)
+    assert output == protocol.CorrectCount(name="return", total=4, right=4, trivial=0)
 
 
 def test_poison_has_not(bench: Bench) -> None:
@@ -41,7 +43,7 @@ def test_part_of_an_answer_is_counted(bench: Bench) -> None:
 def test_what_equals_an_input_is_right_without_computing(bench: Bench) -> None:
     bench.prepare("SCALAR")  # it returns its input, which is all zeros
     (output,) = weighed(bench, bench.arguments[0].clone())
-    assert output == protocol.Survival(name="return", total=4, right=4, trivial=4)
+    assert output == protocol.CorrectCount(name="return", total=4, right=4, trivial=4)
 
 
 def test_an_argument_that_nobody_wrote_has_what_lay_there_before(bench: Bench) -> None:
@@ -54,13 +56,13 @@ def test_an_argument_that_nobody_wrote_has_what_lay_there_before(bench: Bench) -
 
 def test_zeros_and_old_memory_mixed_tell_nothing(bench: Bench) -> None:
     bench.prepare("CLEARS")
-    assert weighed(bench)[0] == protocol.Survival(name="x", total=4, right=2, trivial=4)
+    assert weighed(bench)[0] == protocol.CorrectCount(name="x", total=4, right=2, trivial=4)
 
 
 def test_an_empty_output_tells_nothing(bench: Bench) -> None:
     bench.prepare("EMPTY")
     (output,) = weighed(bench, torch.empty(0))
-    assert output == protocol.Survival(name="return", total=0, right=0, trivial=0)
+    assert output == protocol.CorrectCount(name="return", total=0, right=0, trivial=0)
 
 
 def test_another_count_of_values_is_right_nowhere(bench: Bench) -> None:
@@ -68,7 +70,7 @@ def test_another_count_of_values_is_right_nowhere(bench: Bench) -> None:
     assert [output.right for output in weighed(bench, bench.arguments[0] + 1)] == [0, 0]
 
 
-def test_weighing_is_about_the_content_of_this_call(bench: Bench) -> None:
+def test_counting_is_about_the_content_of_this_call(bench: Bench) -> None:
     bench.prepare("TWICE")
     stale = 2 * bench.arguments[0]
     bench.refill(fresh=True)
@@ -76,7 +78,7 @@ def test_weighing_is_about_the_content_of_this_call(bench: Bench) -> None:
     assert output.right == 0
 
 
-def test_weighing_leaves_the_comparison_of_a_later_call_alone(bench: Bench) -> None:
+def test_counting_leaves_the_comparison_of_a_later_call_alone(bench: Bench) -> None:
     bench.prepare("TWICE")
     weighed(bench, torch.zeros(4))
     compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))

@@ -71,8 +71,8 @@ class Judge:
         self.files += 1
         return self.folder / f"{self.files}.in"
 
-    def vary(self, variant: Variant, *, path: Path | None = None) -> protocol.Varied:
-        command = protocol.Vary(id="v", variant=variant, poison=0x7B, arena_path=str(path) if path else None)
+    def vary(self, variant: Variant, *, path: Path | None = None) -> protocol.VariantLaidOut:
+        command = protocol.LayOutVariant(id="v", variant=variant, poison=0x7B, arena_path=str(path) if path else None)
         return self.variants.vary(self.hand, command)
 
     def input(self, number: int = 0) -> torch.Tensor:
@@ -140,26 +140,26 @@ def test_every_variant_has_other_content_in_the_same_memory_and_its_own_referenc
     assert torch.equal(judge.hand.content.expected[0], 2 * judge.input())
 
 
-def test_what_was_foreseen_is_laid_out_as_it_was_made_and_only_then(judge: Judge) -> None:
+def test_what_was_prepared_is_laid_out_as_it_was_made_and_only_then(judge: Judge) -> None:
     judge.prepare(TWICE)
     judge.vary(Variant.EQUAL)
     before = judge.input().clone()
-    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
-    foreseen = judge.hand.foreseen
-    assert foreseen is not None
+    judge.variants.prepare_variant(judge.hand, Variant.ONE_ELEMENT)
+    prepared_variant = judge.hand.prepared_variant
+    assert prepared_variant is not None
     assert torch.equal(judge.input(), before)
     varied = judge.vary(Variant.ONE_ELEMENT)
-    assert (varied.dismissed, varied.changed) == ("", foreseen.changed)
-    assert judge.hand.content is foreseen.content
+    assert (varied.dismissed, varied.changed) == ("", prepared_variant.changed)
+    assert judge.hand.content is prepared_variant.content
     assert int((judge.input() != before).sum()) == 1
 
 
-def test_what_was_foreseen_for_other_content_or_another_variant_is_made_anew(judge: Judge) -> None:
+def test_what_was_prepared_for_other_content_or_another_variant_is_made_again(judge: Judge) -> None:
     judge.prepare(TWICE)
-    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
+    judge.variants.prepare_variant(judge.hand, Variant.ONE_ELEMENT)
     judge.vary(Variant.EQUAL)
     before = judge.input().clone()
-    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
+    judge.variants.prepare_variant(judge.hand, Variant.ONE_ELEMENT)
     cases.fill(judge.hand, judge.hand.base, 1)
     base = judge.input().clone()
     judge.vary(Variant.ONE_ELEMENT)
@@ -175,9 +175,9 @@ def test_one_element_stays_in_range_for_an_answer_of_integers(judge: Judge) -> N
     assert judge.input().max() <= before.max()
 
 
-def test_what_was_foreseen_may_be_dismissed(judge: Judge) -> None:
+def test_what_was_prepared_may_be_dismissed(judge: Judge) -> None:
     judge.prepare(problem(drawn(8, 8), lambda x: torch.ones(3)))
-    judge.variants.foresee(judge.hand, Variant.ONE_ELEMENT)
+    judge.variants.prepare_variant(judge.hand, Variant.ONE_ELEMENT)
     content = judge.hand.content
     assert judge.vary(Variant.ONE_ELEMENT).dismissed == "no element was found that the answer depends on"
     assert judge.hand.content is content
@@ -231,7 +231,7 @@ def test_integers_are_left_alone(judge: Judge) -> None:
 
     judge.prepare(problem(inputs, lambda x, at: x[at]))
     before = judge.input(1).clone()
-    assert judge.vary(Variant.LARGE) == protocol.Varied(id="v", arena=judge.hand.arena.spec)
+    assert judge.vary(Variant.LARGE) == protocol.VariantLaidOut(id="v", arena=judge.hand.arena.spec)
     assert torch.equal(judge.input(1), before)
 
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
 
 
-def gauge(bench: Bench, problem: str, case: str, answer: Callable[[list[Any]], object]) -> protocol.Gauging:
+def measure_precision(
+    bench: Bench, problem: str, case: str, answer: Callable[[list[Any]], object]
+) -> protocol.OutputPrecision:
     """What the judge says of the first output of this answer to a case of a real problem."""
     path = bench.folder / "real.in"
     opened = find(problem).id
@@ -29,12 +31,12 @@ def gauge(bench: Bench, problem: str, case: str, answer: Callable[[list[Any]], o
     there = tensors.Arena(prepared.arena).storages
     returned = answer([tensors.value_of(spec, there) for spec in prepared.arguments])
     values = (returned,) if isinstance(returned, torch.Tensor) else ()
-    command = protocol.Gauge(
+    command = protocol.MeasurePrecision(
         id="g", outputs=str(bench.outputs), max_output_bytes=1 << 24, returned=bench.hand_back(*values)
     )
-    gauged = bench.ask(command)
-    assert isinstance(gauged, protocol.Gauged), gauged
-    return gauged.outputs[0]
+    measured_precision = bench.ask(command)
+    assert isinstance(measured_precision, protocol.PrecisionMeasured), measured_precision
+    return measured_precision.outputs[0]
 
 
 def tf32(values: torch.Tensor) -> torch.Tensor:
@@ -42,7 +44,7 @@ def tf32(values: torch.Tensor) -> torch.Tensor:
 
 
 def test_a_product_in_float32_errs_like_an_honest_one(bench: Bench) -> None:
-    told = gauge(bench, "aten::mm", "15x1024x40 f32", lambda a: a[0] @ a[1])
+    told = measure_precision(bench, "aten::mm", "15x1024x40 f32", lambda a: a[0] @ a[1])
     assert (told.name, told.precision) == ("return", "tf32")
     assert told.got is not None
     assert told.honest is not None
@@ -51,7 +53,7 @@ def test_a_product_in_float32_errs_like_an_honest_one(bench: Bench) -> None:
 
 
 def test_a_product_of_operands_in_tf32_errs_like_the_lowered_one(bench: Bench) -> None:
-    told = gauge(bench, "aten::mm", "15x1024x40 f32", lambda a: tf32(a[0]) @ tf32(a[1]))
+    told = measure_precision(bench, "aten::mm", "15x1024x40 f32", lambda a: tf32(a[0]) @ tf32(a[1]))
     assert told.got is not None
     assert told.lowered is not None
     assert told.got == pytest.approx(told.lowered, rel=0.5)
@@ -64,13 +66,13 @@ def test_a_sum_one_after_another_is_honest(bench: Bench) -> None:
             total = total + value
         return total
 
-    told = gauge(bench, "aten::sum", "40x65 dims all f32", sequential)
+    told = measure_precision(bench, "aten::sum", "40x65 dims all f32", sequential)
     assert told.got is not None
     assert told.honest == pytest.approx(told.got, rel=1e-3)
 
 
 def test_halves_are_held_against_sums_in_their_own_type(bench: Bench) -> None:
-    told = gauge(bench, "aten::mm", "15x1024x40 bf16", lambda a: (a[0].float() @ a[1].float()).bfloat16())
+    told = measure_precision(bench, "aten::mm", "15x1024x40 bf16", lambda a: (a[0].float() @ a[1].float()).bfloat16())
     assert told.precision == "sums in bfloat16"
     assert told.got is not None
     assert told.lowered is not None
@@ -78,25 +80,25 @@ def test_halves_are_held_against_sums_in_their_own_type(bench: Bench) -> None:
     assert told.got < told.lowered / 8
 
 
-def test_an_argument_that_is_written_is_gauged_where_it_lies(bench: Bench) -> None:
+def test_an_argument_that_is_written_is_measured_where_it_lies(bench: Bench) -> None:
     def written(arguments: list[Any]) -> None:
         out, x, weight, epsilon = arguments
         out.copy_(x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon) * weight)
 
-    told = gauge(bench, "vllm::rms_norm", "5x497 f32", written)
+    told = measure_precision(bench, "vllm::rms_norm", "5x497 f32", written)
     assert told.name == "out"
     assert told.got is not None
     assert told.got < 1e-6
 
 
-def test_what_is_no_float_cannot_be_gauged(bench: Bench) -> None:
-    told = gauge(bench, "aten::sum", "40x65 dims all f32", lambda a: a[0].sum().long())
-    assert told == protocol.Gauging(name="return")
+def test_what_is_no_float_cannot_be_measured(bench: Bench) -> None:
+    told = measure_precision(bench, "aten::sum", "40x65 dims all f32", lambda a: a[0].sum().long())
+    assert told == protocol.OutputPrecision(name="return")
 
 
-def test_a_type_without_a_lower_one_cannot_be_gauged(bench: Bench) -> None:
+def test_a_type_without_a_lower_one_cannot_be_measured(bench: Bench) -> None:
     case = next(case.name for case in definition("aten::sum").cases if case.dtype.epsilon == 0)
-    assert gauge(bench, "aten::sum", case, lambda a: a[0]) == protocol.Gauging(name="return")
+    assert measure_precision(bench, "aten::sum", case, lambda a: a[0]) == protocol.OutputPrecision(name="return")
 
 
 def test_the_lowered_product_is_that_of_rounded_operands_rounded_again() -> None:

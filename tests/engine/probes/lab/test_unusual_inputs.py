@@ -52,14 +52,16 @@ class Played:
         if (reply := self.reply(command)) is not None:
             return reply
         match command:
-            case protocol.Vary():
+            case protocol.LayOutVariant():
                 if command.arena_path is not None:
                     Path(command.arena_path).touch()
                     self.arena = place(command.arena_path)
-                return protocol.Varied(id=command.id, arena=self.arena, changed="x[3] 1 became 2", kept=("table",))
+                return protocol.VariantLaidOut(
+                    id=command.id, arena=self.arena, changed="x[3] 1 became 2", kept=("table",)
+                )
             case protocol.Call():
                 return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
-            case protocol.Foresee():
+            case protocol.PrepareVariant():
                 return protocol.Done(id=command.id)
             case protocol.Compare():
                 return protocol.Compared(id=command.id, reports=(RIGHT,), repeated=None, mutated=None)
@@ -91,23 +93,29 @@ async def test_a_right_answer_says_what_was_changed_and_what_was_kept(played: Pl
     answer = await played.varying.call(Variant.ONE_ELEMENT)
     assert answer == Answer(variant=Variant.ONE_ELEMENT, changed="x[3] 1 became 2", kept=("table",))
     assert answer.is_right
-    assert [type(command) for command in played.asked] == [protocol.Vary, protocol.Call, protocol.Compare]
+    assert [type(command) for command in played.asked] == [protocol.LayOutVariant, protocol.Call, protocol.Compare]
 
 
-async def test_what_comes_then_is_foreseen_beside_the_call_unless_it_is_only_moved(played: Played) -> None:
+async def test_what_comes_then_is_prepared_beside_the_call_unless_it_is_only_moved(played: Played) -> None:
     await played.varying.call(Variant.EQUAL, then=Variant.TINY)
     await played.varying.call(Variant.TINY, then=Variant.MOVED)
     await played.varying.call(Variant.MOVED, then=None)
-    assert [command.variant for command in played.asked if isinstance(command, protocol.Foresee)] == [Variant.TINY]
+    assert [command.variant for command in played.asked if isinstance(command, protocol.PrepareVariant)] == [
+        Variant.TINY
+    ]
     kinds = [type(command) for command in played.asked[:4]]
-    assert (kinds[0], set(kinds[1:3]), kinds[3]) == (protocol.Vary, {protocol.Call, protocol.Foresee}, protocol.Compare)
+    assert (kinds[0], set(kinds[1:3]), kinds[3]) == (
+        protocol.LayOutVariant,
+        {protocol.Call, protocol.PrepareVariant},
+        protocol.Compare,
+    )
 
 
-async def test_a_judge_that_is_gone_while_it_foresees_is_an_error_of_ours_once_the_call_is_over(
+async def test_a_judge_that_is_gone_while_it_prepares_is_an_error_of_ours_once_the_call_is_over(
     played: Played,
 ) -> None:
     def gone(command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        if isinstance(command, protocol.Foresee):
+        if isinstance(command, protocol.PrepareVariant):
             raise ChildDiedError("the judge ended")
         return None
 
@@ -118,7 +126,7 @@ async def test_a_judge_that_is_gone_while_it_foresees_is_an_error_of_ours_once_t
 
 
 async def test_what_is_dismissed_is_not_called(played: Played) -> None:
-    played.replies(protocol.Vary, protocol.Varied(id="v", arena=played.arena, dismissed="not finite"))
+    played.replies(protocol.LayOutVariant, protocol.VariantLaidOut(id="v", arena=played.arena, dismissed="not finite"))
     answer = await played.varying.call(Variant.LARGE)
     assert answer == Answer(variant=Variant.LARGE, dismissed="not finite")
     assert (answer.is_right, played.calls) == (False, [])
@@ -139,7 +147,7 @@ async def test_content_that_is_moved_gets_a_file_of_its_own_which_later_variants
 async def test_in_device_memory_no_file_is_asked_for(tmp_path: Path) -> None:
     played = Played(tmp_path, handle="h")
     await played.varying.call(Variant.MOVED)
-    assert [command.arena_path for command in played.asked if isinstance(command, protocol.Vary)] == [None]
+    assert [command.arena_path for command in played.asked if isinstance(command, protocol.LayOutVariant)] == [None]
 
 
 async def test_a_wrong_value_is_wrong(played: Played) -> None:
@@ -196,7 +204,7 @@ async def test_another_answer_to_a_call_is_trouble(played: Played) -> None:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (protocol.Vary, "could not make large values of c: no answer"),
+        (protocol.LayOutVariant, "could not make large values of c: no answer"),
         (protocol.Compare, "could not compare outputs of c: no answer"),
     ],
 )

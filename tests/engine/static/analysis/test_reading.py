@@ -97,7 +97,7 @@ def test_the_arguments_that_a_kernel_writes_are_found(body: str, written: set[st
         ("torch.result_type(x, x)", Origin.UNKNOWN),
     ],
 )
-def test_tensors_are_told_from_sizes(expression: str, origin: Origin) -> None:
+def test_tensors_are_reported_from_sizes(expression: str, origin: Origin) -> None:
     reading = Reading.of(f"import torch\ndef f(x, n):\n    x.stride()\n    return {expression}\n")
     assert reading.tensors.origin(next(reading.all(ast.Return)).value) is origin
 

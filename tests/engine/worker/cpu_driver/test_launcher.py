@@ -40,7 +40,7 @@ LINES = {
         ("autotune_does_not_look_past_a_violation", "store", "tuned_out_of_bounds", "x", 4, 4, [0, 0, 0], "tuned"),
     ],
 )
-def test_an_access_outside_every_tensor_is_told_with_its_place(
+def test_an_access_outside_every_tensor_is_reported_with_its_place(
     scenarios: Scenarios,
     scenario: str,
     access: str,
@@ -62,7 +62,7 @@ def test_an_access_outside_every_tensor_is_told_with_its_place(
     }
 
 
-def test_what_leaps_out_of_a_tensor_is_told_of_that_one_and_not_of_the_nearest(scenarios: Scenarios) -> None:
+def test_what_leaps_out_of_a_tensor_is_reported_of_that_one_and_not_of_the_nearest(scenarios: Scenarios) -> None:
     violation = scenarios["past_the_end_and_near_to_another_tensor"]["violation"]
     assert (violation["tensor"], violation["elements"], violation["location"]["line"]) == ("x", 4, LINES["leap"])
 
@@ -118,7 +118,7 @@ def test_a_tensor_in_a_tuple_has_an_end_too(scenarios: Scenarios) -> None:
     assert message.startswith("out-of-bounds load in copy_of_two: tensors.0[3], but tensors.0 has 3 elements")
 
 
-def test_who_asks_for_figures_of_compiled_code_is_told_that_there_are_none(scenarios: Scenarios) -> None:
+def test_who_asks_for_figures_of_compiled_code_is_reported_that_there_are_none(scenarios: Scenarios) -> None:
     error = scenarios["a_figure_of_a_kernel_that_was_warmed_up"]["error"]
     assert error == "NotCompiledError('kernels are compiled to TTIR only on the CPU, which has no n_spills; use a GPU')"
 
@@ -173,11 +173,11 @@ def test_a_launch_that_left_its_tensors_is_recorded_too(scenarios: Scenarios) ->
 def test_a_witness_names_the_programs_that_meet_and_their_lines(launched: Scenarios, interpreted: Scenarios) -> None:
     line = LINES["wide"]
     low, high = ({"stores": True, "program": [number, 0, 0], "line": line} for number in (1, 2))
-    meeting = {"kernel": "store_twice_as_wide", "tensor": "y", "index": 8}
-    backwards = {**meeting, "first": high, "second": low}
+    race = {"kernel": "store_twice_as_wide", "tensor": "y", "index": 8}
+    backwards = {**race, "first": high, "second": low}
     assert launched["programs_that_meet"]["value"] == [backwards, backwards]
     assert interpreted["programs_that_meet"]["value"] == [None, backwards]
 
 
-def test_programs_that_do_not_meet_have_no_meeting(scenarios: Scenarios) -> None:
+def test_programs_that_do_not_meet_have_no_race(scenarios: Scenarios) -> None:
     assert scenarios["programs_that_do_not_meet"]["value"] is None

@@ -14,11 +14,11 @@ from engine import protocol
 from engine.worker.launches.dry_run import DryRun
 from engine.worker.launches.tuning import Tuning
 
-COMMAND = protocol.Rehearse(id="a", case="one", arguments=(protocol.ScalarSpec(value=1),), storages=(16,))
+COMMAND = protocol.RunDry(id="a", case="one", arguments=(protocol.ScalarSpec(value=1),), storages=(16,))
 
 
 @pytest.fixture
-def rehearsal(monkeypatch: pytest.MonkeyPatch) -> DryRun:
+def dry_run(monkeypatch: pytest.MonkeyPatch) -> DryRun:
     """One in this process, which takes back afterwards what it changes in Triton for good."""
     monkeypatch.setattr(JITFunction, "run", JITFunction.run)
     monkeypatch.setattr(Autotuner, "__init__", Autotuner.__init__)
@@ -28,19 +28,17 @@ def rehearsal(monkeypatch: pytest.MonkeyPatch) -> DryRun:
         return DryRun(torch.device("cpu"), Tuning())
 
 
-def test_an_entry_that_returns_has_not_stumbled(rehearsal: DryRun) -> None:
-    assert rehearsal.call(lambda number: number, COMMAND) == protocol.Rehearsed(id="a", launches=(), stumbled=False)
+def test_an_entry_that_returns_has_not_stumbled(dry_run: DryRun) -> None:
+    assert dry_run.call(lambda number: number, COMMAND) == protocol.RanDry(id="a", launches=(), stumbled=False)
 
 
-def test_an_entry_that_raises_has_stumbled(rehearsal: DryRun) -> None:
-    assert rehearsal.call(lambda number: 1 / (number - 1), COMMAND) == protocol.Rehearsed(
-        id="a", launches=(), stumbled=True
-    )
+def test_an_entry_that_raises_has_stumbled(dry_run: DryRun) -> None:
+    assert dry_run.call(lambda number: 1 / (number - 1), COMMAND) == protocol.RanDry(id="a", launches=(), stumbled=True)
 
 
 @pytest.mark.parametrize(("tunes", "warps"), [(False, [[8], [8]]), (True, [[1, 2, 4, 8, 16], [1, 2, 4, 8, 16]])])
-def test_rehearsal_launches_every_configuration_only_to_tune(
-    rehearsal: DryRun, tunes: bool, warps: list[list[int]]
+def test_dry_run_launches_every_configuration_only_to_tune(
+    dry_run: DryRun, tunes: bool, warps: list[list[int]]
 ) -> None:
     launched: list[int] = []
 
@@ -60,6 +58,6 @@ def test_rehearsal_launches_every_configuration_only_to_tune(
     for case in ("one", "two"):  # the second has the key of the first
         launched.clear()
         command = msgspec.structs.replace(COMMAND, case=case, tunes=tunes)
-        rehearsal.call(lambda number: kernel.run(None, number, grid=(1,), warmup=False), command)
+        dry_run.call(lambda number: kernel.run(None, number, grid=(1,), warmup=False), command)
         found.append(sorted(set(launched)))
     assert found == warps

@@ -69,7 +69,7 @@ def test_nan_and_infinite_numbers_are_moved_like_others() -> None:
         lambda x, y: (y.copy_(x), y[7].add_(0.001)),
     ],
 )
-def test_what_is_made_anew_or_elsewhere_is_not_only_moved(launch: Launch) -> None:
+def test_what_is_made_again_or_elsewhere_is_not_only_moved(launch: Launch) -> None:
     assert not moved(launch, torch.randn(20), torch.zeros(20))
 
 

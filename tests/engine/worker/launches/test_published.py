@@ -14,7 +14,7 @@ from engine.worker.launches import published
 DIGEST = "ab" * 32  # Triton's own digest of what is compiled; the folder's name is made of it
 
 
-class Shelves:
+class CacheFolders:
     """A process's own cache and two folders of others, with the cache entry of one kernel in hand."""
 
     def __init__(self, folder: Path) -> None:
@@ -22,89 +22,95 @@ class Shelves:
         published.read_from(self.first, self.second)
         self.cache: CacheManager = get_cache_manager(DIGEST)
 
-    def put(self, shelf: Path, name: str, content: str) -> Path:
+    def put(self, cache_folder: Path, name: str, content: str) -> Path:
         """A file of this kernel on a kernel cache."""
-        place = shelf / self.cache.key / name
+        place = cache_folder / self.cache.key / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(content)
         return place
 
 
 @pytest.fixture
-def shelves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelves:
+def cache_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CacheFolders:
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "own"))
     monkeypatch.setattr(knobs.cache, "manager_class", knobs.cache.manager_class)  # put back afterwards
-    return Shelves(tmp_path)
+    return CacheFolders(tmp_path)
 
 
-def test_what_is_nowhere_is_not_there(shelves: Shelves) -> None:
-    assert (shelves.cache.has_file("k.cubin"), shelves.cache.get_file("k.cubin")) == (False, None)
-    assert shelves.cache.get_group("k.json") is None
+def test_what_is_nowhere_is_not_there(cache_folders: CacheFolders) -> None:
+    assert (cache_folders.cache.has_file("k.cubin"), cache_folders.cache.get_file("k.cubin")) == (False, None)
+    assert cache_folders.cache.get_group("k.json") is None
 
 
 @pytest.mark.parametrize("shelf", ["first", "second"])
-def test_a_published_file_is_found(shelves: Shelves, shelf: str) -> None:
-    place = shelves.put(getattr(shelves, shelf), "k.cubin", "published")
-    assert (shelves.cache.has_file("k.cubin"), shelves.cache.get_file("k.cubin")) == (True, str(place))
+def test_a_published_file_is_found(cache_folders: CacheFolders, cache_folder: str) -> None:
+    place = cache_folders.put(getattr(cache_folders, cache_folder), "k.cubin", "published")
+    assert (cache_folders.cache.has_file("k.cubin"), cache_folders.cache.get_file("k.cubin")) == (True, str(place))
 
 
-def test_a_file_that_comes_later_is_found_too(shelves: Shelves) -> None:
-    assert shelves.cache.get_file("k.cubin") is None
-    place = shelves.put(shelves.first, "k.cubin", "published")
-    assert shelves.cache.get_file("k.cubin") == str(place)
+def test_a_file_that_comes_later_is_found_too(cache_folders: CacheFolders) -> None:
+    assert cache_folders.cache.get_file("k.cubin") is None
+    place = cache_folders.put(cache_folders.first, "k.cubin", "published")
+    assert cache_folders.cache.get_file("k.cubin") == str(place)
 
 
-def test_the_first_folder_is_looked_into_first_and_the_own_cache_last(shelves: Shelves) -> None:
-    own = shelves.cache.put("own", "k.cubin", binary=False)
-    assert shelves.cache.get_file("k.cubin") == own
-    second = shelves.put(shelves.second, "k.cubin", "second")
-    assert shelves.cache.get_file("k.cubin") == str(second)
-    first = shelves.put(shelves.first, "k.cubin", "first")
-    assert shelves.cache.get_file("k.cubin") == str(first)
+def test_the_first_folder_is_looked_into_first_and_the_own_cache_last(cache_folders: CacheFolders) -> None:
+    own = cache_folders.cache.put("own", "k.cubin", binary=False)
+    assert cache_folders.cache.get_file("k.cubin") == own
+    second = cache_folders.put(cache_folders.second, "k.cubin", "second")
+    assert cache_folders.cache.get_file("k.cubin") == str(second)
+    first = cache_folders.put(cache_folders.first, "k.cubin", "first")
+    assert cache_folders.cache.get_file("k.cubin") == str(first)
 
 
-def test_what_is_compiled_here_stays_in_the_own_cache(shelves: Shelves) -> None:
-    shelves.cache.put("own", "k.cubin", binary=False)
-    assert [path.exists() for path in (shelves.own, shelves.first, shelves.second)] == [True, False, False]
+def test_what_is_compiled_here_stays_in_the_own_cache(cache_folders: CacheFolders) -> None:
+    cache_folders.cache.put("own", "k.cubin", binary=False)
+    assert [path.exists() for path in (cache_folders.own, cache_folders.first, cache_folders.second)] == [
+        True,
+        False,
+        False,
+    ]
 
 
-def test_another_kernel_is_not_mistaken_for_this_one(shelves: Shelves) -> None:
-    shelves.put(shelves.first, "k.cubin", "published")
+def test_another_kernel_is_not_mistaken_for_this_one(cache_folders: CacheFolders) -> None:
+    cache_folders.put(cache_folders.first, "k.cubin", "published")
     assert get_cache_manager("cd" * 32).get_file("k.cubin") is None
 
 
 def test_the_files_of_a_group_are_those_that_were_published_wherever_their_compiler_wrote_them(
-    shelves: Shelves,
+    cache_folders: CacheFolders,
 ) -> None:
     listed = {"child_paths": {"k.ptx": "/elsewhere/k.ptx", "k.json": "/elsewhere/k.json"}}
-    shelves.put(shelves.first, "__grp__k.json", json.dumps(listed))
-    ptx = shelves.put(shelves.first, "k.ptx", "ptx")
-    meta = shelves.put(shelves.second, "k.json", "{}")
-    assert shelves.cache.get_group("k.json") == {"k.ptx": str(ptx), "k.json": str(meta)}
+    cache_folders.put(cache_folders.first, "__grp__k.json", json.dumps(listed))
+    ptx = cache_folders.put(cache_folders.first, "k.ptx", "ptx")
+    meta = cache_folders.put(cache_folders.second, "k.json", "{}")
+    assert cache_folders.cache.get_group("k.json") == {"k.ptx": str(ptx), "k.json": str(meta)}
 
 
-def test_a_group_with_a_file_that_was_not_published_is_not_there(shelves: Shelves) -> None:
+def test_a_group_with_a_file_that_was_not_published_is_not_there(cache_folders: CacheFolders) -> None:
     listed = {"child_paths": {"k.ptx": "/elsewhere/k.ptx", "k.gone": "/etc/passwd"}}
-    shelves.put(shelves.first, "__grp__k.json", json.dumps(listed))
-    shelves.put(shelves.first, "k.ptx", "ptx")
-    assert shelves.cache.get_group("k.json") is None
+    cache_folders.put(cache_folders.first, "__grp__k.json", json.dumps(listed))
+    cache_folders.put(cache_folders.first, "k.ptx", "ptx")
+    assert cache_folders.cache.get_group("k.json") is None
 
 
-def test_a_group_that_was_published_in_part_and_made_here_is_the_one_from_here(shelves: Shelves) -> None:
-    shelves.put(shelves.first, "__grp__k.json", json.dumps({"child_paths": {"k.gone": "/elsewhere/k.gone"}}))
-    own = shelves.cache.put("ptx", "k.ptx", binary=False)
+def test_a_group_that_was_published_in_part_and_made_here_is_the_one_from_here(cache_folders: CacheFolders) -> None:
+    cache_folders.put(
+        cache_folders.first, "__grp__k.json", json.dumps({"child_paths": {"k.gone": "/elsewhere/k.gone"}})
+    )
+    own = cache_folders.cache.put("ptx", "k.ptx", binary=False)
     Path(own).with_name("__grp__k.json").write_text(json.dumps({"child_paths": {"k.ptx": own}}))
-    assert shelves.cache.get_group("k.json") == {"k.ptx": own}
+    assert cache_folders.cache.get_group("k.json") == {"k.ptx": own}
 
 
 @pytest.mark.parametrize("listed", ["", "not json", "[]", "{}", '{"child_paths": 3}', '{"child_paths": {}}', "\ud800"])
-def test_a_list_that_is_none_is_no_group(shelves: Shelves, listed: str) -> None:
-    place = shelves.put(shelves.first, "__grp__k.json", "")
+def test_a_list_that_is_none_is_no_group(cache_folders: CacheFolders, listed: str) -> None:
+    place = cache_folders.put(cache_folders.first, "__grp__k.json", "")
     place.write_bytes(listed.encode("utf-8", "surrogatepass"))
-    assert shelves.cache.get_group("k.json") is None
+    assert cache_folders.cache.get_group("k.json") is None
 
 
-def test_a_group_that_was_made_here_is_found_here(shelves: Shelves) -> None:
-    own = shelves.cache.put("ptx", "k.ptx", binary=False)
-    shelves.cache.put_group("k.json", {"k.ptx": own})
-    assert shelves.cache.get_group("k.json") == {"k.ptx": own}
+def test_a_group_that_was_made_here_is_found_here(cache_folders: CacheFolders) -> None:
+    own = cache_folders.cache.put("ptx", "k.ptx", binary=False)
+    cache_folders.cache.put_group("k.json", {"k.ptx": own})
+    assert cache_folders.cache.get_group("k.json") == {"k.ptx": own}

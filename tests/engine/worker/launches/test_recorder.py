@@ -39,7 +39,7 @@ class Recording:
         return JITFunction.run(kernel, torch.zeros(4), n, block=64, grid=grid, warmup=warmup, num_warps=8)
 
     def noted(self) -> list[tuple[str, tuple[int, ...], int]]:
-        return [(launch.kernel, launch.grid, launch.num_warps) for launch in self.book.take_untold()]
+        return [(launch.kernel, launch.grid, launch.num_warps) for launch in self.book.take_unreported()]
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_turning_it_on_twice_notes_a_launch_once(recording: Recording) -> None:
     recording.recorder.turn(on=True)
     recording.recorder.turn(on=True)
     recording.launch(2)
-    [noted] = recording.book.take_untold()
+    [noted] = recording.book.take_unreported()
     assert noted.count == 1
 
 
@@ -116,7 +116,7 @@ def test_a_launch_that_is_withheld_compiles_and_returns_its_kernel_but_is_not_ma
         assert kept(kernel, torch.zeros(4), 2, block=64, grid=(3,), warmup=False) == "compiled"
         kept(kernel, torch.zeros(4), 2, block=64, grid=(3,), warmup=True)
     assert asked == [True, True]
-    assert book.take_untold() == ()
+    assert book.take_unreported() == ()
     assert [(entry.launches, entry.withheld) for entry in withholding.take_ledger()] == [(1, 1)]
 
 
@@ -146,7 +146,7 @@ def test_a_launch_of_what_was_compiled_is_noted_too(compiled: Compiled) -> None:
     book = LaunchBook()
     LaunchRecorder(book).turn(on=True)
     launched(compiled)
-    assert [(launch.kernel, launch.grid) for launch in book.take_untold()] == [("kernel", (3, 1, 1))]
+    assert [(launch.kernel, launch.grid) for launch in book.take_unreported()] == [("kernel", (3, 1, 1))]
     assert len(compiled.made) == 1
 
 
@@ -164,4 +164,4 @@ def test_what_was_compiled_from_no_function_is_left_alone(compiled: Compiled) ->
     book = LaunchBook()
     LaunchRecorder(book).turn(on=True)
     launched(compiled)
-    assert (book.take_untold(), len(compiled.made)) == ((), 1)
+    assert (book.take_unreported(), len(compiled.made)) == ((), 1)

@@ -29,7 +29,7 @@ def helper(x):
 def launch(*args: Any, grid: tuple[Any, ...] = (1,), function: Function = kernel, **kwargs: Any) -> Launch:
     book = LaunchBook()
     book.record(function, args, kwargs, grid)
-    [noted] = book.take_untold()
+    [noted] = book.take_unreported()
     return noted
 
 
@@ -104,24 +104,24 @@ def test_a_constant_is_noted_as_text_that_can_be_read_again(value: Any, text: st
     assert launch(ALIGNED, 2, act=value).constants["act"] == text
 
 
-def test_the_same_specialisation_is_told_once_and_counted() -> None:
+def test_the_same_specialisation_is_reported_once_and_counted() -> None:
     book = LaunchBook()
     for n in (3, 5, 7):
         book.record(kernel, (ALIGNED, n), {}, (n,))
-    [noted] = book.take_untold()
+    [noted] = book.take_unreported()
     assert (noted.count, noted.grid) == (3, (3,))
-    assert book.take_untold() == ()
+    assert book.take_unreported() == ()
     book.record(kernel, (ALIGNED, 9), {}, (1,))
-    assert book.take_untold() == ()
+    assert book.take_unreported() == ()
 
 
-def test_a_grid_that_spreads_along_another_axis_is_told_again() -> None:
+def test_a_grid_that_spreads_along_another_axis_is_reported_again() -> None:
     book = LaunchBook()
     for grid in ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4)):
         book.record(kernel, (ALIGNED, 3), {}, grid)
-    assert [(noted.grid, noted.count) for noted in book.take_untold()] == [((2, 1), 5)]
+    assert [(noted.grid, noted.count) for noted in book.take_unreported()] == [((2, 1), 5)]
     book.record(kernel, (ALIGNED, 3), {}, (2, 4, 8))
-    assert [noted.grid for noted in book.take_untold()] == [(2, 4, 8)]
+    assert [noted.grid for noted in book.take_unreported()] == [(2, 4, 8)]
 
 
 @pytest.mark.parametrize(
@@ -141,18 +141,18 @@ def test_a_grid_that_spreads_along_another_axis_is_told_again() -> None:
     ],
     ids=str,
 )
-def test_another_specialisation_is_told_again(again: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
+def test_another_specialisation_is_reported_again(again: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
     book = LaunchBook()
     book.record(kernel, (ALIGNED, 3), {}, (1,))
     book.record(kernel, again[0], again[1], (1,))
-    assert len(book.take_untold()) == 2
+    assert len(book.take_unreported()) == 2
 
 
-def test_launches_are_told_in_the_order_of_their_first_time() -> None:
+def test_launches_are_reported_in_the_order_of_their_first_time() -> None:
     book = LaunchBook()
     for block in (1, 2, 1, 3):
         book.record(kernel, (ALIGNED, 3), {"block": block}, (1,))
-    assert [noted.constants["block"] for noted in book.take_untold()] == ["1", "2", "3"]
+    assert [noted.constants["block"] for noted in book.take_unreported()] == ["1", "2", "3"]
 
 
 def test_arguments_are_bound_by_name_with_defaults_and_without_options() -> None:
@@ -165,9 +165,9 @@ def test_arguments_are_bound_by_name_with_defaults_and_without_options() -> None
     }
 
 
-def test_more_launches_than_fit_into_a_reply_are_told_in_the_next_one() -> None:
+def test_more_launches_than_fit_into_a_reply_are_reported_in_the_next_one() -> None:
     book = LaunchBook()
     for block in range(MOST_LAUNCHES + 2):
         book.record(kernel, (ALIGNED, 5), {"block": block}, (1,))
-    told = [[launch.constants["block"] for launch in book.take_untold()] for _ in range(3)]
+    told = [[launch.constants["block"] for launch in book.take_unreported()] for _ in range(3)]
     assert told == [[str(block) for block in range(MOST_LAUNCHES)], ["512", "513"], []]

@@ -80,7 +80,7 @@ def test_while_cases_are_verified_a_tuner_takes_the_first_configuration_that_run
     assert measured == []
 
 
-def test_it_does_so_for_each_key_anew(measured: list[dict[str, Any]]) -> None:
+def test_it_does_so_for_each_key_again(measured: list[dict[str, Any]]) -> None:
     Tuning()
     assert launched_by(tuner_of_the_candidate(), 4, calls=(1, 1, 2)) == [4, 8, 8, 8, 4, 8, 8]
 

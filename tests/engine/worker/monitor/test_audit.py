@@ -35,14 +35,14 @@ used = [["door", change.detail, None, False, 1] for change in audit.doors()]
 print(json.dumps(used + [[deed.kind, deed.detail, deed.line, deed.loading, deed.times] for deed in audit.seen()]))
 """
 
-Deeds = list[list[Any]]  # Any: words, numbers and None as they come from JSON
+Actions = list[list[Any]]  # Any: words, numbers and None as they come from JSON
 
 
 @pytest.fixture
-def deeds(tmp_path: Path, fresh_process: Forking) -> Callable[..., Deeds]:
+def actions(tmp_path: Path, fresh_process: Forking) -> Callable[..., Actions]:
     """What is noted of a candidate with this text, in a process of its own, since a hook stays for good."""
 
-    def run(source: str, beside: str = "") -> Deeds:
+    def run(source: str, beside: str = "") -> Actions:
         room, folder = tmp_path / "room", tmp_path / "folder"
         for place in (room / "candidate", folder):
             place.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def deeds(tmp_path: Path, fresh_process: Forking) -> Callable[..., Deeds]:
         (folder / "beside.py").write_text(beside)
         done = fresh_process.run(PROGRAM, str(room / "candidate" / "kernel.py"), str(folder), cwd=room)
         assert done.returncode == 0, done.stderr
-        told: Deeds = json.loads(done.stdout.splitlines()[-1])
+        told: Actions = json.loads(done.stdout.splitlines()[-1])
         return told
 
     return run
@@ -104,8 +104,8 @@ def deeds(tmp_path: Path, fresh_process: Forking) -> Callable[..., Deeds]:
          "in the compiler's cache: /"),
     ],
 )  # fmt: skip
-def test_a_deed_is_noted(deeds: Callable[..., Deeds], source: str, kind: str, detail: str) -> None:
-    noted = deeds(source)
+def test_a_action_is_noted(actions: Callable[..., Actions], source: str, kind: str, detail: str) -> None:
+    noted = actions(source)
     assert any(one[0] == kind and one[1].startswith(detail) and not one[3] for one in noted), noted
 
 
@@ -128,8 +128,8 @@ def test_a_deed_is_noted(deeds: Callable[..., Deeds], source: str, kind: str, de
         "import triton\n@triton.jit\ndef k(x):\n    pass\ndef entry(): import torch; torch.softmax(torch.ones(3), 0)\n",
     ],
 )
-def test_honest_work_is_not_noted(deeds: Callable[..., Deeds], source: str) -> None:
-    assert deeds(source) == []
+def test_honest_work_is_not_noted(actions: Callable[..., Actions], source: str) -> None:
+    assert actions(source) == []
 
 
 @pytest.mark.parametrize(
@@ -154,39 +154,39 @@ def test_honest_work_is_not_noted(deeds: Callable[..., Deeds], source: str) -> N
         ),
     ],
 )
-def test_a_door_past_the_ledger_is_noted(deeds: Callable[..., Deeds], source: str, detail: str) -> None:
-    assert deeds(source) == [["door", detail, None, False, 1]]
+def test_a_door_past_the_ledger_is_noted(actions: Callable[..., Actions], source: str, detail: str) -> None:
+    assert actions(source) == [["door", detail, None, False, 1]]
 
 
-def test_a_door_that_torch_uses_for_itself_is_not_noted(deeds: Callable[..., Deeds]) -> None:
+def test_a_door_that_torch_uses_for_itself_is_not_noted(actions: Callable[..., Actions]) -> None:
     source = (
         "import torch\nfrom torch.utils._python_dispatch import TorchDispatchMode\nclass Mode(TorchDispatchMode):\n"
         "    def __torch_dispatch__(self, function, types, args=(), kwargs=None):\n        return function(*args)\n"
         "def entry():\n    with Mode(): torch.ones(2).exp()\n    torch.func.vmap(torch.exp)(torch.ones(2))\n"
     )
-    assert deeds(source) == []
+    assert actions(source) == []
 
 
-def test_a_deed_has_its_line_its_number_and_when(deeds: Callable[..., Deeds]) -> None:
+def test_a_action_has_its_line_its_number_and_when(actions: Callable[..., Actions]) -> None:
     source = "import gc\ngc.get_objects()\ndef entry():\n    for _ in range(3):\n        gc.get_objects()\n"
-    assert deeds(source) == [
+    assert actions(source) == [
         ["objects", "gc.get_objects", 2, True, 1],
         ["objects", "gc.get_objects", 5, False, 3],
     ]
 
 
-def test_a_deed_of_a_module_that_it_brought_is_its_own_without_a_line(deeds: Callable[..., Deeds]) -> None:
-    noted = deeds("import beside\nentry = beside.hunt\n", "import gc\ndef hunt(): gc.get_objects()\n")
+def test_a_action_of_a_module_that_it_brought_is_its_own_without_a_line(actions: Callable[..., Actions]) -> None:
+    noted = actions("import beside\nentry = beside.hunt\n", "import gc\ndef hunt(): gc.get_objects()\n")
     assert noted == [["objects", "gc.get_objects", None, False, 1]]
 
 
-def test_a_deed_of_text_that_it_ran_is_its_own(deeds: Callable[..., Deeds]) -> None:
-    noted = deeds("text = compile('import gc; gc.get_objects()', 'made up', 'exec')\ndef entry(): exec(text)\n")
+def test_a_action_of_text_that_it_ran_is_its_own(actions: Callable[..., Actions]) -> None:
+    noted = actions("text = compile('import gc; gc.get_objects()', 'made up', 'exec')\ndef entry(): exec(text)\n")
     assert ["objects", "gc.get_objects", 2, False, 1] in noted
 
 
-def test_no_more_is_noted_than_fits(deeds: Callable[..., Deeds]) -> None:
+def test_no_more_is_noted_than_fits(actions: Callable[..., Actions]) -> None:
     source = (
         "def entry():\n    for n in range(300):\n        try: open(f'/nowhere/{n}')\n        except OSError: pass\n"
     )
-    assert len(deeds(source)) == 256
+    assert len(actions(source)) == 256

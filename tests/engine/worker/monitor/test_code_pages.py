@@ -69,13 +69,13 @@ def test_a_system_that_does_not_tell_is_not_asked_again(tmp_path: Path) -> None:
     ],
     ids=["written", "written again", "mapped over", "written when new", "loaded", "as it was", "closed"],
 )
-def test_code_that_changed_is_told(before: CodePages | None, after: CodePages | None, told: list[str]) -> None:
+def test_code_that_changed_is_reported(before: CodePages | None, after: CodePages | None, told: list[str]) -> None:
     then, now = ({} if one is None else {"/lib/c.so": one} for one in (before, after))
     assert list(rewritten(then, now)) == [("/lib/c.so", detail) for detail in told]
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells how pages of code are mapped")
-def test_a_function_of_the_c_library_that_is_written_to_is_told() -> None:
+def test_a_function_of_the_c_library_that_is_written_to_is_reported() -> None:
     done = subprocess.run([sys.executable, "-c", REWRITE], capture_output=True, text=True, check=True)
     assert "4 KiB of it were written to" in done.stdout
     assert done.stdout.count("KiB") == 1

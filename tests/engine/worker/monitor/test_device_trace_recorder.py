@@ -42,7 +42,7 @@ def seen(recorded: protocol.Recorded) -> list[tuple[str, bool, str, bool, int, i
     return [(one.name, one.own, one.file, one.replayed, one.launches, one.device_ns) for one in recorded.activities]
 
 
-def test_kernels_are_told_by_function_and_the_longest_first() -> None:
+def test_kernels_are_reported_by_function_and_the_longest_first() -> None:
     device = ScriptedDevice()
 
     def call() -> None:
@@ -122,7 +122,7 @@ def test_streams_beside_the_callers_are_counted() -> None:
     assert record(device, call).streams == 2
 
 
-def test_the_nodes_of_a_captured_call_are_told_by_function() -> None:
+def test_the_nodes_of_a_captured_call_are_reported_by_function() -> None:
     device = ScriptedDevice()
 
     def call() -> None:

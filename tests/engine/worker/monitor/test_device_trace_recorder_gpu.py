@@ -66,7 +66,7 @@ def test_a_product_of_torch_is_a_librarys(tape: Tape) -> None:
     assert {share.origin for share in shares(recorded(tape, lambda: a @ a))} == {Origin.LIBRARY}
 
 
-def test_what_torch_computes_and_what_it_moves_are_told_apart(tape: Tape) -> None:
+def test_what_torch_computes_and_what_it_moves_are_distinguished(tape: Tape) -> None:
     x = torch.randn(1024, 1024, device="cuda")
     assert {share.origin for share in shares(recorded(tape, lambda: torch.softmax(x, -1)))} == {Origin.TORCH}
     assert {share.origin for share in shares(recorded(tape, lambda: x.t().contiguous()))} == {Origin.MOVES}

@@ -41,7 +41,7 @@ def needed(tensor: torch.Tensor) -> int:
 
 
 @pytest.mark.parametrize("allocate", ALLOCATIONS)
-def test_a_store_behind_a_tensor_is_told(allocate: Callable[[], torch.Tensor]) -> None:
+def test_a_store_behind_a_tensor_is_reported(allocate: Callable[[], torch.Tensor]) -> None:
     with GuardZones(0xFF, CPU) as edges, Poison(0xFF):
         made = allocate()
         store(made, needed(made))

@@ -15,7 +15,7 @@ import torch
 import triton
 import triton.language as tl
 
-from engine.protocol.monitoring import DeedKind
+from engine.protocol.monitoring import ActionKind
 from engine.worker.monitor.host_code import HostCode
 
 # What stands here is a kernel's, and is never run.
@@ -89,8 +89,8 @@ def told(kernel: Callable[..., Any]) -> list[str]:
     host_code = HostCode()
     host_code.look(kernel)
     host_code.look(kernel)
-    assert {deed.kind for deed in host_code.seen()} <= {DeedKind.HOST_CODE}
-    return [deed.detail for deed in host_code.seen()]
+    assert {action.kind for action in host_code.seen()} <= {ActionKind.HOST_CODE}
+    return [action.detail for action in host_code.seen()]
 
 
 def in_a_closure() -> Callable[..., Any]:
@@ -131,7 +131,7 @@ def in_a_closure() -> Callable[..., Any]:
         (lambda x: operator.attrgetter("handle")(x), ["operator.attrgetter"]),
     ],
 )
-def test_python_is_told(kernel: Callable[..., Any], names: list[str]) -> None:
+def test_python_is_reported(kernel: Callable[..., Any], names: list[str]) -> None:
     assert told(kernel) == names
 
 
@@ -156,7 +156,7 @@ def test_what_a_launch_is_given_is_looked_at_as_well() -> None:
     host_code = HostCode()
     given = {"x": torch.ones(1), "n": 4, "KIND": tl.float32, "of": inner, "WIDTH": WIDTH, "table": TABLE, "OF": helper}
     host_code.look(lambda x: x, given)
-    assert [deed.detail for deed in host_code.seen()] == ["table", "OF"]
+    assert [action.detail for action in host_code.seen()] == ["table", "OF"]
 
 
 def test_constants_that_a_kernel_names_are_news_once_they_are_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ def test_constants_that_a_kernel_names_are_news_once_they_are_others(monkeypatch
     assert host_code.seen() == ()
     names["inner"] = helper
     host_code.look(kernel)
-    assert [deed.detail for deed in host_code.seen()] == ["inner"]
+    assert [action.detail for action in host_code.seen()] == ["inner"]
 
 
 def test_an_attribute_is_not_asked_of_its_owner() -> None:
@@ -188,8 +188,8 @@ BUSY = Busy()
 def test_the_line_is_that_of_the_call() -> None:
     host_code = HostCode()
     host_code.look(helper_in_its_second_line)
-    (deed,) = host_code.seen()
-    assert deed.line == helper_in_its_second_line.__code__.co_firstlineno + 2
+    (action,) = host_code.seen()
+    assert action.line == helper_in_its_second_line.__code__.co_firstlineno + 2
 
 
 def helper_in_its_second_line(x: Any) -> Any:

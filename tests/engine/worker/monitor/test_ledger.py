@@ -180,7 +180,7 @@ def test_another_thread_is_noted_where_the_ledger_is_active_in_it_and_a_call_goe
     assert all(one.reads_inputs for one in ledger.seen())
 
 
-def test_numbers_that_are_taken_one_by_one_are_told_by_case_and_in_sum() -> None:
+def test_numbers_that_are_taken_one_by_one_are_reported_by_case_and_in_sum() -> None:
     taken = seen(lambda x: [value.item() for value in x.flatten()])["Tensor.item"]
     assert (taken.case, taken.uses, taken.largest_out, taken.total_out) == ("c", 64, 1, 64)
 
@@ -273,7 +273,7 @@ def test_numbers_of_python_come_in_by_case() -> None:
     assert (told.case, told.total_out) == ("c", 3)
 
 
-def test_copies_and_random_numbers_are_told_by_case() -> None:
+def test_copies_and_random_numbers_are_reported_by_case() -> None:
     told = seen(lambda x: torch.empty(1).uniform_(2.0, 2.0) + torch.ops.aten.clone.out(x[0], out=torch.empty(8)).sum())
     assert {told[f"aten::{name}"].case for name in ("uniform_ of its own", "clone.out")} == {"c"}
 
@@ -299,7 +299,7 @@ def test_a_copy_from_beside_is_one(beside: Callable[[torch.Tensor], torch.Tensor
     assert told["aten::copy_ of its own"].uses == 1
 
 
-def test_what_is_copied_while_a_kernel_is_launched_is_told() -> None:
+def test_what_is_copied_while_a_kernel_is_launched_is_reported() -> None:
     ledger = Ledger()
     with ledger.of_call("c", (X,)), ledger.memory.launch([X]):
         torch.empty_like(X).copy_(X)

@@ -10,7 +10,7 @@ import pytest
 from engine.worker.monitor import planted
 
 
-def test_a_replaced_module_is_told_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replaced_module_is_reported_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     before = planted.modules()
     monkeypatch.setitem(sys.modules, "statistics_of_mine", types.ModuleType("statistics_of_mine"))
     monkeypatch.delitem(sys.modules, "json.scanner")
@@ -20,7 +20,7 @@ def test_a_replaced_module_is_told_by_its_name(monkeypatch: pytest.MonkeyPatch) 
     assert (change.kind, change.name, change.detail) == ("function", "sys.modules[json]", "another module")
 
 
-def test_the_launchers_that_triton_makes_anew_are_spared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_launchers_that_triton_makes_again_are_spared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "__triton_launcher", types.ModuleType("__triton_launcher"))
     before = planted.modules()
     monkeypatch.setitem(sys.modules, "__triton_launcher", types.ModuleType("__triton_launcher"))

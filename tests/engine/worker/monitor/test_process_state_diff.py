@@ -56,7 +56,7 @@ def watch() -> Watch:
         (interpreter.GridExecutor, "__call__"),
     ],
 )  # fmt: skip
-def test_a_replaced_function_is_told(
+def test_a_replaced_function_is_reported(
     watch: Watch, monkeypatch: pytest.MonkeyPatch, owner: object, attribute: str
 ) -> None:
     with monkeypatch.context() as patched:
@@ -67,7 +67,7 @@ def test_a_replaced_function_is_told(
     assert watch.changes() == ()
 
 
-def test_an_operation_that_only_the_builder_in_use_has_is_told(watch: Watch) -> None:
+def test_an_operation_that_only_the_builder_in_use_has_is_reported(watch: Watch) -> None:
     interpreter.interpreter_builder.create_fadd = pretend
     try:
         names = [one.name for one in watch.changes()]
@@ -76,7 +76,7 @@ def test_an_operation_that_only_the_builder_in_use_has_is_told(watch: Watch) -> 
     assert names == ["triton.interpreter_builder.create_fadd"]
 
 
-def test_a_callback_of_the_collector_is_told(watch: Watch) -> None:
+def test_a_callback_of_the_collector_is_reported(watch: Watch) -> None:
     gc.callbacks.append(pretend)
     try:
         changes = watch.changes()
@@ -86,7 +86,7 @@ def test_a_callback_of_the_collector_is_told(watch: Watch) -> None:
     assert changes[0].detail.startswith("pretend in line ")
 
 
-def test_a_handler_of_a_signal_is_told(watch: Watch) -> None:
+def test_a_handler_of_a_signal_is_reported(watch: Watch) -> None:
     before = signal.signal(signal.SIGALRM, lambda *_: None)
     try:
         names = [one.name for one in watch.changes()]
@@ -95,13 +95,13 @@ def test_a_handler_of_a_signal_is_told(watch: Watch) -> None:
     assert names == ["the handler of SIGALRM"]
 
 
-def test_a_mode_that_was_left_on_is_told(watch: Watch) -> None:
+def test_a_mode_that_was_left_on_is_reported(watch: Watch) -> None:
     with BaseTorchFunctionMode():
         names = [one.name for one in watch.changes()]
     assert names == ["the modes of functions"]
 
 
-def test_a_function_with_other_code_is_told(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_with_other_code_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(torch.nn.functional.softmax, "__code__", pretend.__code__)
         changes = watch.changes()
@@ -110,7 +110,7 @@ def test_a_function_with_other_code_is_told(watch: Watch, monkeypatch: pytest.Mo
     ]
 
 
-def test_a_function_that_is_gone_is_told(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_that_is_gone_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.delattr(torch, "allclose")
         changes = watch.changes()
@@ -156,12 +156,12 @@ def settings() -> Iterator[None]:
         (lambda: torch.set_grad_enabled(False), "torch.is_grad_enabled", "True -> False"),
     ],
 )
-def test_a_changed_setting_is_told(watch: Watch, change: Callable[[], object], name: str, detail: str) -> None:
+def test_a_changed_setting_is_reported(watch: Watch, change: Callable[[], object], name: str, detail: str) -> None:
     change()
     assert watch.changes() == (ChangeSeen(kind=ChangeKind.SETTING, name=name, detail=detail),)
 
 
-def test_drawn_random_numbers_are_told(watch: Watch) -> None:
+def test_drawn_random_numbers_are_reported(watch: Watch) -> None:
     torch.randn(3)
     assert watch.changes() == (ChangeSeen(kind=ChangeKind.RANDOM_STATE, name="cpu"),)
 
@@ -169,7 +169,7 @@ def test_drawn_random_numbers_are_told(watch: Watch) -> None:
 @pytest.mark.parametrize(
     ("held", "kind"), [(torch.ones(3), ChangeKind.BUSY_THREAD), ("a queue", ChangeKind.THREAD)], ids=["tensor", "text"]
 )
-def test_a_thread_left_running_is_told_with_whether_it_holds_tensors(
+def test_a_thread_left_running_is_reported_with_whether_it_holds_tensors(
     watch: Watch, held: object, kind: ChangeKind
 ) -> None:
     end = threading.Event()
@@ -187,7 +187,7 @@ def test_a_thread_left_running_is_told_with_whether_it_holds_tensors(
     assert changes == (ChangeSeen(kind=kind, name="left \\udc80"),)
 
 
-def test_a_thread_that_uses_the_processor_is_told_apart_from_one_that_waits(watch: Watch) -> None:
+def test_a_thread_that_uses_the_processor_is_distinguished_from_one_that_waits(watch: Watch) -> None:
     end, started = threading.Event(), threading.Event()
 
     def burn() -> None:
@@ -211,7 +211,7 @@ def test_a_thread_that_uses_the_processor_is_told_apart_from_one_that_waits(watc
     }
 
 
-def test_a_library_that_is_to_be_loaded_first_is_told(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_is_to_be_loaded_first_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setenv("LD_PRELOAD", "/tmp/clock.so")
         changes = watch.changes()
@@ -220,7 +220,7 @@ def test_a_library_that_is_to_be_loaded_first_is_told(watch: Watch, monkeypatch:
 
 
 @pytest.mark.skipif(code_pages() is None, reason="only Linux tells how pages of code are mapped")
-def test_machine_code_that_was_written_to_is_told(watch: Watch) -> None:
+def test_machine_code_that_was_written_to_is_reported(watch: Watch) -> None:
     libc = ctypes.CDLL(None)
     address = ctypes.cast(libc.lrand48, ctypes.c_void_p).value
     assert address is not None
@@ -233,7 +233,7 @@ def test_machine_code_that_was_written_to_is_told(watch: Watch) -> None:
     assert change.detail.endswith("KiB of it were written to")
 
 
-def test_a_process_left_running_is_told(watch: Watch) -> None:
+def test_a_process_left_running_is_reported(watch: Watch) -> None:
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert child.stdin is not None
     assert child.stdout is not None

@@ -12,7 +12,7 @@ from engine import protocol
 from engine.judge.inputs.outputs import take
 from engine.protocol import tensors
 from engine.worker import main
-from engine.worker.monitor.recent_outputs import Recalls
+from engine.worker.monitor.recent_outputs import OutputRepeater
 
 CPU = torch.device("cpu")
 
@@ -24,7 +24,7 @@ class Stage:
         self.worker = main._Worker.__new__(main._Worker)  # the whole one patches Triton for good
         self.worker._device = CPU
         self.worker._memory = main.CallMemory(CPU)
-        self.worker._recalls = Recalls(self.worker._memory)
+        self.worker._output_repeater = OutputRepeater(self.worker._memory)
         placed, size_bytes = tensors.place([16])
         self.spec = protocol.ArenaSpec(path=str(folder / "a"), storages=placed, bytes=size_bytes)
         tensors.ArenaFile(self.spec).write([torch.zeros(16, dtype=torch.uint8)], guard=0)
@@ -43,10 +43,10 @@ class Stage:
             poison=0,
             watch=watch,
         )
-        return self.read(self.worker._recalls.hand_back(command, [7, self.argument], self.returned))
+        return self.read(self.worker._output_repeater.hand_back(command, [7, self.argument], self.returned))
 
-    def recall(self, pause_s: float = 0.0) -> list[list[float]]:
-        return self.read(self.worker._recall(protocol.Recall(id="r", pause_s=pause_s)).returned)
+    def repeat_outputs(self, pause_s: float = 0.0) -> list[list[float]]:
+        return self.read(self.worker._repeat_outputs(protocol.RepeatOutputs(id="r", pause_s=pause_s)).returned)
 
     def read(self, specs: tuple[protocol.ReturnedSpec, ...]) -> list[list[float]]:
         content = torch.frombuffer(bytearray(self.outputs.read_bytes()), dtype=torch.uint8)
@@ -72,48 +72,48 @@ def test_a_watched_call_without_returns_hands_back_arguments_alone(stage: Stage)
     stage.argument.fill_(5)
     stage.returned = stage.argument
     assert stage.call(protocol.Watch(positions=(1,), returns=False)) == [[5, 5, 5, 5]]
-    assert stage.recall() == [[5, 5, 5, 5]]
+    assert stage.repeat_outputs() == [[5, 5, 5, 5]]
 
 
 def test_a_recall_reads_both_again(stage: Stage) -> None:
     stage.call(protocol.Watch(positions=(1,)))
     stage.returned[0] = 9
     stage.argument[3] = 8
-    assert stage.recall() == [[9, 1, 2, 3], [0, 0, 0, 8]]
+    assert stage.repeat_outputs() == [[9, 1, 2, 3], [0, 0, 0, 8]]
 
 
-def test_a_recall_waits_as_long_as_it_is_told(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recall_waits_as_long_as_it_is_reported(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr(main, "_sleep", waited.append)
     stage.call(protocol.Watch())
-    stage.recall(pause_s=0.25)
+    stage.repeat_outputs(pause_s=0.25)
     assert sum(waited) == pytest.approx(0.25)
     assert len(waited) == 10
 
 
-def test_what_was_not_watched_cannot_be_recalled(stage: Stage) -> None:
+def test_what_was_not_watched_cannot_be_repeated(stage: Stage) -> None:
     stage.call(None)
     with pytest.raises(RuntimeError, match="a recall of a call that was not watched"):
-        stage.recall()
+        stage.repeat_outputs()
 
 
 def test_what_shares_memory_with_an_argument_is_kept_as_it_was_when_it_was_looked_at(stage: Stage) -> None:
     stage.returned = stage.argument.view(4)
     stage.call(protocol.Watch(positions=(1,)))
     stage.argument.fill_(5)
-    assert stage.recall() == [[5, 5, 5, 5], [5, 5, 5, 5]]
+    assert stage.repeat_outputs() == [[5, 5, 5, 5], [5, 5, 5, 5]]
     stage.argument.fill_(6)
-    assert stage.recall() == [[5, 5, 5, 5], [5, 5, 5, 5]]
+    assert stage.repeat_outputs() == [[5, 5, 5, 5], [5, 5, 5, 5]]
 
 
 def test_what_has_memory_of_its_own_is_read_each_time(stage: Stage) -> None:
     stage.call(protocol.Watch())
-    stage.recall()
+    stage.repeat_outputs()
     stage.returned.fill_(4)
-    assert stage.recall() == [[4, 4, 4, 4]]
+    assert stage.repeat_outputs() == [[4, 4, 4, 4]]
 
 
-def test_the_last_watched_call_is_recalled_also_after_others(stage: Stage) -> None:
+def test_the_last_watched_call_is_repeated_also_after_others(stage: Stage) -> None:
     stage.call(protocol.Watch())
     stage.call(None)
-    assert stage.recall()
+    assert stage.repeat_outputs()

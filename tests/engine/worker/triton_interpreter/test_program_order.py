@@ -8,10 +8,10 @@ from typing import Any
 import torch
 
 from engine import protocol
-from engine.worker.triton_interpreter.program_order import Disorder
+from engine.worker.triton_interpreter.program_order import ProgramOrder
 
 CPU = torch.device("cpu")
-BACKWARDS = protocol.Disorder()
+BACKWARDS = protocol.ProgramOrder()
 
 
 class Builder:
@@ -26,12 +26,12 @@ class Builder:
 
 
 def run(
-    disorder: Disorder, asked: protocol.Disorder | None, *sizes: tuple[int, int, int]
+    program_order: ProgramOrder, asked: protocol.ProgramOrder | None, *sizes: tuple[int, int, int]
 ) -> list[tuple[int, int, int]]:
     """Launch grids of these sizes as the interpreter does; the programs in the order in which they ran."""
     builder = Builder()
-    set_place = disorder.moving(Builder.set_grid_idx)
-    with disorder.during(asked):
+    set_place = program_order.moving(Builder.set_grid_idx)
+    with program_order.during(asked):
         for builder.grid_dim in sizes:
             for place in places(builder.grid_dim):
                 set_place(builder, *place)
@@ -42,29 +42,29 @@ def places(sizes: tuple[int, int, int]) -> list[tuple[int, int, int]]:
     return [(x, y, z) for x in range(sizes[0]) for y in range(sizes[1]) for z in range(sizes[2])]
 
 
-def test_without_disorder_programs_run_in_their_order() -> None:
-    disorder = Disorder(CPU)
-    assert run(disorder, None, (2, 3, 2)) == places((2, 3, 2))
-    assert disorder.launches == 0
+def test_without_program_order_programs_run_in_their_order() -> None:
+    program_order = ProgramOrder(CPU)
+    assert run(program_order, None, (2, 3, 2)) == places((2, 3, 2))
+    assert program_order.launches == 0
 
 
 def test_backwards_the_last_program_is_the_first() -> None:
-    disorder = Disorder(CPU)
-    assert run(disorder, BACKWARDS, (2, 3, 2)) == places((2, 3, 2))[::-1]
-    assert disorder.launches == 1
+    program_order = ProgramOrder(CPU)
+    assert run(program_order, BACKWARDS, (2, 3, 2)) == places((2, 3, 2))[::-1]
+    assert program_order.launches == 1
 
 
 def test_a_seed_shuffles_every_program_once() -> None:
-    shuffled = run(Disorder(CPU), protocol.Disorder(seed=5), (4, 5, 3))
+    shuffled = run(ProgramOrder(CPU), protocol.ProgramOrder(seed=5), (4, 5, 3))
     assert sorted(shuffled) == places((4, 5, 3))
     assert shuffled not in (places((4, 5, 3)), places((4, 5, 3))[::-1])
-    assert shuffled == run(Disorder(CPU), protocol.Disorder(seed=5), (4, 5, 3))
-    assert shuffled != run(Disorder(CPU), protocol.Disorder(seed=6), (4, 5, 3))
+    assert shuffled == run(ProgramOrder(CPU), protocol.ProgramOrder(seed=5), (4, 5, 3))
+    assert shuffled != run(ProgramOrder(CPU), protocol.ProgramOrder(seed=6), (4, 5, 3))
 
 
 def test_every_launch_has_its_own_order_and_one_program_has_none() -> None:
-    disorder = Disorder(CPU)
-    assert run(disorder, BACKWARDS, (2, 1, 1), (1, 1, 1), (3, 1, 1)) == [
+    program_order = ProgramOrder(CPU)
+    assert run(program_order, BACKWARDS, (2, 1, 1), (1, 1, 1), (3, 1, 1)) == [
         (1, 0, 0),
         (0, 0, 0),
         (0, 0, 0),
@@ -72,23 +72,23 @@ def test_every_launch_has_its_own_order_and_one_program_has_none() -> None:
         (1, 0, 0),
         (0, 0, 0),
     ]
-    assert disorder.launches == 2
+    assert program_order.launches == 2
 
 
 def test_what_was_counted_is_that_of_the_last_call() -> None:
-    disorder = Disorder(CPU)
-    run(disorder, BACKWARDS, (2, 1, 1))
-    run(disorder, None, (2, 1, 1))
-    assert disorder.launches == 0
+    program_order = ProgramOrder(CPU)
+    run(program_order, BACKWARDS, (2, 1, 1))
+    run(program_order, None, (2, 1, 1))
+    assert program_order.launches == 0
 
 
-def test_a_call_that_fails_leaves_no_disorder() -> None:
-    disorder, builder = Disorder(CPU), Builder()
+def test_a_call_that_fails_leaves_no_program_order() -> None:
+    program_order, builder = ProgramOrder(CPU), Builder()
     builder.grid_dim = (2, 1, 1)
-    with contextlib.suppress(ArithmeticError), disorder.during(BACKWARDS):
+    with contextlib.suppress(ArithmeticError), program_order.during(BACKWARDS):
         raise ArithmeticError
     for place in places(builder.grid_dim):
-        disorder.moving(Builder.set_grid_idx)(builder, *place)
+        program_order.moving(Builder.set_grid_idx)(builder, *place)
     assert builder.places == places(builder.grid_dim)
 
 

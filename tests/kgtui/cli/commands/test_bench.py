@@ -199,7 +199,7 @@ def test_nothing_of_the_table_is_wider_than_the_terminal(benched, engine, kernel
     assert max(map(len, table.splitlines()[1:])) <= width
 
 
-def test_who_holds_the_device_is_told(checked, engine, kernel):
+def test_who_holds_the_device_is_reported(checked, engine, kernel):
     engine.extra = [AWAITED]
     assert (
         "device   busy waiting for the device: process 123 (kgtui bench other.py) has held it since "

@@ -127,7 +127,7 @@ def test_a_target_that_no_triton_compiles_for_is_refused_by_every_command(typed,
     assert ended.err.startswith("kgtui: 'sm_999' is no target that Triton compiles for; use one of sm_75, sm_80, ")
 
 
-def test_a_target_that_the_kernel_file_names_in_vain_is_told_with_its_file(typed, folder):
+def test_a_target_that_the_kernel_file_names_in_vain_is_reported_with_its_file(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu target=sm_999\ndef silu(self): ...\n")
     ended = typed("check", "k.py", "--device", "cpu")
     assert ended.exit_code == 2
@@ -160,7 +160,7 @@ def test_cases_in_the_file_that_cannot_be(typed, folder):
 # Files that are no candidates get their verdict without an engine
 
 
-def test_a_syntax_error_is_told_at_once_with_line_and_column(typed, folder):
+def test_a_syntax_error_is_reported_at_once_with_line_and_column(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu\nx = 1\ndef silu(self:\n")
     ended = typed("check", "k.py")
     assert ended.exit_code == 1
@@ -168,7 +168,7 @@ def test_a_syntax_error_is_told_at_once_with_line_and_column(typed, folder):
     assert verdict.startswith("verdict  compile_error k.py:3:9: syntax error: '(' was never closed")
 
 
-def test_a_file_without_the_entry_is_told_at_once(typed, folder):
+def test_a_file_without_the_entry_is_reported_at_once(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu\ndef silo(self): ...\n")
     ended = typed("check", "k.py")
     assert ended.exit_code == 1

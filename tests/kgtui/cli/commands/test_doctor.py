@@ -36,7 +36,7 @@ def test_the_json_document_names_devices_versions_measures_and_places(typed, hom
     assert not home.exists()
 
 
-def test_the_settings_are_told_with_who_decided_them_and_what_is_not_used(typed, home, folder):
+def test_the_settings_are_reported_with_who_decided_them_and_what_is_not_used(typed, home, folder):
     home.mkdir()
     config = home / "config.toml"
     config.write_text("folder = 'mine'\nasci = true\n[keys]\n'workbench.run' = 'f9'\n'workbench.failed' = 'z'\n")

@@ -11,7 +11,7 @@ from kgtui.app.start import Start
 from kgtui.cli.choices import SAMPLE
 from kgtui.cli.command_line import parse
 from kgtui.cli.commands.open import opened_file, run
-from kgtui.cli.resolved_settings import unsaid
+from kgtui.cli.resolved_settings import load_quietly
 from problems.index import open_index
 
 
@@ -57,7 +57,7 @@ def test_a_terminal_that_cannot_be_drawn_on_is_refused(console, terminal):
 )
 def test_the_linux_console_is_drawn_in_ascii(console, arguments, term, ascii):
     there = dataclasses.replace(console, environment={"TERM": term})
-    assert unsaid(parse(arguments).options, there).is_ascii is ascii
+    assert load_quietly(parse(arguments).options, there).is_ascii is ascii
 
 
 def test_the_mouse_can_be_left_to_the_terminal():

@@ -245,7 +245,7 @@ def test_a_store_that_is_not_there_is_not_made_to_be_shorter(typed, home):
         (["list", "--yes"], "unrecognized arguments: --yes; `kgtui sessions list --help` shows the arguments"),
     ],
 )
-def test_what_cannot_be_changed_is_told(typed, two_runs, arguments, said):
+def test_what_cannot_be_changed_is_reported(typed, two_runs, arguments, said):
     ended = typed("sessions", *arguments)
     assert (ended.exit_code, ended.out) == (2, "")
     assert ended.err.startswith(f"kgtui: {said}")

@@ -84,7 +84,7 @@ def test_a_table_follows_the_verdict(targeted: Typed, launching: PreparedEngine,
     ]
 
 
-def test_the_first_error_of_a_target_is_told(targeted: Typed, launching: PreparedEngine, kernel: Path) -> None:
+def test_the_first_error_of_a_target_is_reported(targeted: Typed, launching: PreparedEngine, kernel: Path) -> None:
     launching.ported = ported(sm_80=Outcome.PASS, gfx942=Outcome.COMPILE_ERROR)
     ended = targeted(kernel)
     assert ended.exit_code == 1

@@ -97,7 +97,7 @@ def test_a_file_that_is_away_for_an_instant_is_never_gone(file: TrackedFile, pat
     assert sights(file.look(1.3)) == [Sight.CHANGED]
 
 
-def test_the_patience_with_a_missing_file_begins_anew_each_time(file: TrackedFile, path: Path) -> None:
+def test_the_patience_with_a_missing_file_begins_again_each_time(file: TrackedFile, path: Path) -> None:
     path.unlink()
     file.notice(1.0, final=True)
     file.look(1.0)

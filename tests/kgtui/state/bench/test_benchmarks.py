@@ -27,8 +27,8 @@ from kgtui.state.bench.static_cost import cost_rows, static_lines
 from kgtui.state.format.glyphs import ASCII, UNICODE
 from kgtui.state.format.lines import Row, Tone, plain_text
 from kgtui.state.workbench.markdown import run_markdown
-from kgtui.state.workbench.status import Desk
-from kgtui.state.workbench.workbench import Wish, Workbench
+from kgtui.state.workbench.status import StripContext
+from kgtui.state.workbench.workbench import RunPurpose, Workbench
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def test_a_save_on_a_gpu_is_verified_and_then_timed_on_the_bench_cases(bench: Wo
 def test_nothing_is_timed_on_the_cpu_of_picked_cases_or_when_only_verified(bench: Workbench, fakes: ModuleType) -> None:
     assert replace(bench, device="cpu").order().benchmark is None
     assert bench.order(cases=("4x1 f32",)).benchmark is None
-    assert bench.order(wish=Wish.VERIFY).benchmark is None
+    assert bench.order(purpose=RunPurpose.VERIFY).benchmark is None
     _, without_bench_cases, _ = fakes.catalogue()
     assert replace(bench, problem=without_bench_cases).order().benchmark is None
 
@@ -323,12 +323,12 @@ def test_a_kernel_of_another_specialisation_lends_its_registers_to_nobody(proble
 
 
 def test_the_result_as_markdown_has_a_table_of_the_times(timed: Any) -> None:
-    desk = Desk(operator="aten::softmax", filename="softmax.py", number=7)
-    text = run_markdown(timed("two_baselines"), desk, glyphs=UNICODE)
+    strip_context = StripContext(operator="aten::softmax", filename="softmax.py", number=7)
+    text = run_markdown(timed("two_baselines"), strip_context, glyphs=UNICODE)
     assert "| case | device µs | call µs | × eager | × compile | roofline | L2 |" in text
     assert "| 4096x781 f32 | 14.3 ±0.1 | 20.8 | ▲ 1.41 ±0.02 | ▲ 1.24 ±0.01 | 62% memory | cold |" in text
     assert "- ▲ 1.32× ±0.03 eager, geomean of 5/5 · fast_1 4/5 · fast_1.5 2/5 · fast_2 0/5" in text
-    assert "1.41" not in run_markdown(timed("wrong_while_timed"), desk, glyphs=UNICODE)
+    assert "1.41" not in run_markdown(timed("wrong_while_timed"), strip_context, glyphs=UNICODE)
 
 
 # Nothing to show
@@ -386,7 +386,7 @@ def test_without_a_clock_the_work_of_each_bench_case_is_shown(problem: Problem, 
     assert "not known" in plain_text(static_lines(NO_RUN))
 
 
-def test_specialisations_that_take_the_same_are_told_once_and_those_that_take_most_first(
+def test_specialisations_that_take_the_same_are_reported_once_and_those_that_take_most_first(
     fakes: ModuleType, timed: Any
 ) -> None:
     small = fakes.compiled()

@@ -79,7 +79,7 @@ def test_a_change_stands_among_three_lines_and_far_ones_apart() -> None:
     )  # fmt: skip
 
 
-def test_changes_with_few_lines_between_are_told_together() -> None:
+def test_changes_with_few_lines_between_are_reported_together() -> None:
     found = differences("a\nb\nc\nd", "A\nb\nc\nD", form="plain")
     assert found.lines == ("@@ -1,4 +1,4 @@", "- a", "+ A", "  b", "  c", "- d", "+ D")
 
@@ -123,7 +123,7 @@ def test_kernels_of_another_target_come_from_what_was_ported(kernel: CompiledKer
     assert kernels_for(view, "sm_80") == ()
 
 
-def test_resources_that_changed_are_told_with_both_values(kernel: CompiledKernel) -> None:
+def test_resources_that_changed_are_reported_with_both_values(kernel: CompiledKernel) -> None:
     before = replace(kernel, registers=32, spill_bytes=8)
     told = resource_line(before, kernel, glyphs=UNICODE)
     assert plain_text((told,)) == "registers 32 ▸ 40   spilled 8 B ▸ 0 B   shared 16 B   occupancy 100% ▸ 75%"

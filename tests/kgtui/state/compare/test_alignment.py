@@ -98,7 +98,7 @@ def test_in_one_column_what_went_stands_above_what_came() -> None:
     ]
 
 
-def test_in_one_column_of_many_texts_only_the_chosen_one_is_told() -> None:
+def test_in_one_column_of_many_texts_only_the_chosen_one_is_reported() -> None:
     alignment = aligned((("a b", "c d"), ("a b", "c e"), ("a b", "new", "c d")))
     assert drawn(unified(alignment, other=2)) == ["1 a b", "2+new", "3 c d"]
     assert unified(alignment, other=1).starts == (1,)

@@ -289,7 +289,7 @@ class TestCases:
             ((Outcome.CRASHED, Outcome.CRASHED, Outcome.PASS), "mended"),
         ],
     )
-    def test_what_became_of_a_case_is_told_in_a_word(self, outcomes: Sequence[Outcome | None], change: str) -> None:
+    def test_what_became_of_a_case_is_reported_in_a_word(self, outcomes: Sequence[Outcome | None], change: str) -> None:
         assert change_of(outcomes).text == change
 
     def test_cases_that_are_not_the_same_come_first_with_their_errors_below(

@@ -42,13 +42,13 @@ def test_words_become_a_filter(typed: str, wanted: RunFilter) -> None:
         ("session:²", "session:² cannot be; a session is called by its number"),
     ],
 )
-def test_what_cannot_be_is_told_with_what_can(typed: str, complaint: str) -> None:
+def test_what_cannot_be_is_reported_with_what_can(typed: str, complaint: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_filter(typed)
     assert str(caught.value) == complaint
 
 
-def test_an_outcome_that_does_not_exist_is_told_with_those_that_do() -> None:
+def test_an_outcome_that_does_not_exist_is_reported_with_those_that_do() -> None:
     with pytest.raises(UsageError, match="outcome:sad cannot be; use one of pass, wrong_value, wrong_shape"):
         read_filter("outcome:sad")
 

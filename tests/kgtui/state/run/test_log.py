@@ -41,7 +41,7 @@ def test_no_row_is_wider_than_the_pane_and_every_sign_is_there(text: str, cells:
     assert "".join(rows).replace(" ", "") == text.replace(" ", "")
 
 
-def test_a_line_that_repeats_is_told_once_with_how_often() -> None:
+def test_a_line_that_repeats_is_reported_once_with_how_often() -> None:
     rows = LogRows(cells=60)
     assert rows.add([piece("a\na\na"), piece("a"), piece("b")]) == [
         "err a",

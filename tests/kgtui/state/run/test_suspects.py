@@ -66,7 +66,7 @@ def test_without_a_reduction_every_padded_load_is_named() -> None:
     assert numbers(DiagnosisKind.REDUCTION_IDENTITY, source) == [14, 18]
 
 
-def test_a_name_that_is_bound_anew_carries_nothing_on() -> None:
+def test_a_name_that_is_bound_again_carries_nothing_on() -> None:
     source = KERNEL.replace(b"power = tl.exp(x - tl.max(top))", b"power = 1.0")
     assert numbers(DiagnosisKind.REDUCTION_IDENTITY, source) == [14, 18]
 

@@ -94,7 +94,7 @@ def test_for_a_power_of_two_its_neighbours_are_offered(name: str, value: str | N
 # Knobs
 
 
-def test_every_knob_is_a_row_with_what_is_to_be_tried() -> None:
+def test_every_tunable_is_a_row_with_what_is_to_be_tried() -> None:
     rows = tunable_rows(tunables_in(SOURCE, chosen={"BLOCK": (64, 128)}), glyphs=UNICODE)
     assert [tuple(cell.text for cell in row.cells) for row in rows] == [
         ("BLOCK", "1024", "64, 128", "line 1"),
@@ -151,7 +151,7 @@ def test_what_r_would_do_is_said(tunables: Tunables, words: str) -> None:
     assert plain_text((grid_line(tunables, timed=False),)) == words
 
 
-def test_a_file_with_nothing_to_turn_is_told_what_was_looked_for() -> None:
+def test_a_file_with_nothing_to_turn_is_reported_what_was_looked_for() -> None:
     said = plain_text(nothing_found(tunables_in(b"def f(x):\n    return x\n", chosen={}))).splitlines()
     assert said[0] == "nothing in this file can be turned.  Looked for, and not found:"
     assert [part in "\n".join(said) for part in ("BLOCK = 1024", "kernel[grid]", "num_warps", "triton.autotune")]
@@ -369,7 +369,7 @@ def test_entries_that_do_not_give_the_same_tunables_stand_in_one_column(tried: A
         ("Config(**[x])", None),
     ],
 )
-def test_the_values_of_a_name_are_told_only_where_it_lists_them(name: str, values: dict[str, str] | None) -> None:
+def test_the_values_of_a_name_are_reported_only_where_it_lists_them(name: str, values: dict[str, str] | None) -> None:
     assert values_of(name) == values
 
 
@@ -409,7 +409,7 @@ def test_sorting_goes_from_column_to_column_and_back_to_the_order_of_the_grid(tr
     assert Sorting(by="registers").on("registers") == Sorting(by="registers", reversed=True)
 
 
-def test_the_variant_under_the_cursor_is_told_in_full(tried: Any, fakes: ModuleType) -> None:
+def test_the_variant_under_the_cursor_is_reported_in_full(tried: Any, fakes: ModuleType) -> None:
     grid = tried(tried(grid_of(64), (1.0, 0.98, 1.02)), script=fakes.some_fail, number=None)
     assert plain_text(tried_detail(grid.tried[0], grid, glyphs=ASCII)) == (
         "the file as it is  run #7  right on 8 of 8 cases\n"

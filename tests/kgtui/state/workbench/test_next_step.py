@@ -12,9 +12,9 @@ from engine.reports.run_record import NO_RUN, RunRecord, StageRecord
 from kgtui.settings.keys import ACTIONS, binding_id
 from kgtui.state.format.glyphs import State
 from kgtui.state.workbench.next_step import _BACK, _EDIT, _EDITOR, _STEPS, next_step
-from kgtui.state.workbench.status import Desk, Mode, status_of
+from kgtui.state.workbench.status import Mode, StripContext, status_of
 
-DESK = Desk(operator="aten::softmax", filename="softmax.py")
+CONTEXT = StripContext(operator="aten::softmax", filename="softmax.py")
 RUNNING = replace(NO_RUN, digest="d", planned=8)
 
 
@@ -27,46 +27,48 @@ def ended(outcome: Outcome, *, flagged: bool = False) -> RunRecord:
 
 
 KNOWN = [
-    (NO_RUN, DESK, State.IDLE, "workbench.run"),
-    (NO_RUN, replace(DESK, waiting=True), State.STARTING, "workbench.escape"),
-    (NO_RUN, replace(DESK, unsaved=True), State.EDITED, "workbench.save"),
-    (NO_RUN, replace(DESK, paused=True), State.PAUSED, "workbench.pause"),
-    (during(Stage.LOAD), DESK, State.LOADING, "workbench.escape"),
-    (during(Stage.VERIFY), DESK, State.VERIFYING, "workbench.escape"),
-    (ended(Outcome.PASS), DESK, State.PASSED, "workbench.inspect"),
-    (ended(Outcome.PASS, flagged=True), DESK, State.FLAGGED, "workbench.inspect"),
-    (ended(Outcome.COMPILE_ERROR), DESK, State.FAILED, "workbench.edit"),
-    (NO_RUN, replace(DESK, begun=True), State.STARTING, "workbench.escape"),
-    (replace(RUNNING, cut_short=True), replace(DESK, opened=True), State.CUT_SHORT, "workbench.escape"),
-    (ended(Outcome.CANCELLED), DESK, State.CANCELLED, "workbench.run"),
-    (ended(Outcome.UNSUPPORTED), DESK, State.UNSUPPORTED, "everywhere.doctor"),
-    (ended(Outcome.ENGINE_ERROR), DESK, State.ENGINE_ERROR, "workbench.tab-log"),
+    (NO_RUN, CONTEXT, State.IDLE, "workbench.run"),
+    (NO_RUN, replace(CONTEXT, waiting=True), State.STARTING, "workbench.escape"),
+    (NO_RUN, replace(CONTEXT, unsaved=True), State.EDITED, "workbench.save"),
+    (NO_RUN, replace(CONTEXT, paused=True), State.PAUSED, "workbench.pause"),
+    (during(Stage.LOAD), CONTEXT, State.LOADING, "workbench.escape"),
+    (during(Stage.VERIFY), CONTEXT, State.VERIFYING, "workbench.escape"),
+    (ended(Outcome.PASS), CONTEXT, State.PASSED, "workbench.inspect"),
+    (ended(Outcome.PASS, flagged=True), CONTEXT, State.FLAGGED, "workbench.inspect"),
+    (ended(Outcome.COMPILE_ERROR), CONTEXT, State.FAILED, "workbench.edit"),
+    (NO_RUN, replace(CONTEXT, begun=True), State.STARTING, "workbench.escape"),
+    (replace(RUNNING, cut_short=True), replace(CONTEXT, opened=True), State.CUT_SHORT, "workbench.escape"),
+    (ended(Outcome.CANCELLED), CONTEXT, State.CANCELLED, "workbench.run"),
+    (ended(Outcome.UNSUPPORTED), CONTEXT, State.UNSUPPORTED, "everywhere.doctor"),
+    (ended(Outcome.ENGINE_ERROR), CONTEXT, State.ENGINE_ERROR, "workbench.tab-log"),
 ]
 
 
 @pytest.mark.parametrize(("view", "desk", "state", "binding"), KNOWN)
-def test_a_state_names_what_helps(view: RunRecord, desk: Desk, state: State, binding: str) -> None:
-    assert (status_of(view, desk).state, next_step(view, desk).binding) == (state, binding)
+def test_a_state_names_what_helps(view: RunRecord, strip_context: StripContext, state: State, binding: str) -> None:
+    assert (status_of(view, strip_context).state, next_step(view, strip_context).binding) == (state, binding)
 
 
 def test_bytes_that_cannot_be_edited_here_are_left_to_another_editor() -> None:
-    assert next_step(ended(Outcome.COMPILE_ERROR), replace(DESK, editable=False)).binding == "workbench.editor"
+    assert next_step(ended(Outcome.COMPILE_ERROR), replace(CONTEXT, editable=False)).binding == "workbench.editor"
 
 
 def test_a_failed_case_can_be_looked_at(fakes: ModuleType) -> None:
     problem = fakes.softmax_problem()
     failed = replace(ended(Outcome.WRONG_VALUE), cases=(fakes.wrong(problem.cases[0]),))
-    assert next_step(failed, DESK).binding == "workbench.why"
+    assert next_step(failed, CONTEXT).binding == "workbench.why"
 
 
 def test_while_text_is_typed_only_saving_and_going_back_are_offered() -> None:
-    editing = replace(DESK, mode=Mode.EDIT)
-    offered = {next_step(view, replace(editing, unsaved=desk.unsaved)).binding for view, desk, _, _ in KNOWN}
+    editing = replace(CONTEXT, mode=Mode.EDIT)
+    offered = {
+        next_step(view, replace(editing, unsaved=strip_context.unsaved)).binding for view, strip_context, _, _ in KNOWN
+    }
     assert offered == {"workbench.escape", "workbench.save"}
 
 
 def test_an_old_run_offers_the_way_back() -> None:
-    assert next_step(ended(Outcome.PASS), replace(DESK, opened=True)).binding == "workbench.escape"
+    assert next_step(ended(Outcome.PASS), replace(CONTEXT, opened=True)).binding == "workbench.escape"
 
 
 def test_every_state_has_a_step_and_every_step_a_key() -> None:
