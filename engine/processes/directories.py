@@ -146,7 +146,7 @@ class EngineDirectories:
     def open_kernel_cache(self) -> Path:
         """A new folder that every child can read and none can write."""
         self._opened += 1
-        cache_folder = self.folder / f"{self._opened}-shelf"
+        cache_folder = self.folder / f"{self._opened}-kernel-cache"
         cache_folder.mkdir(mode=0o755)
         return cache_folder
 

@@ -69,7 +69,7 @@ class ProcessPool:
         self._compilers_started: asyncio.Task[None] | None = None
         self.confinement: tuple[str, ...] = ()
         self.versions: dict[str, str] = {}
-        # On a device one worker computes while another rehearses what must be compiled.
+        # On a device one worker computes while another makes dry runs to find what must be compiled.
         self.worker = Spare(self._hire_worker, depth=1 if interpreted else 2)
         self.compiler = Spare(self._hire_compiler, depth=1 if interpreted else self.most_compilers)
         self.launchers: Launchers | None = None

@@ -251,15 +251,15 @@ __all__ = [
 MAX_LINE_BYTES = 4 << 20
 
 AnyCommand: TypeAlias = (
-    ShareMemory | OpenMemory | Load | Call | Prepare | Describe | Refill | Compare | TakeSnapshot | CompareSnapshot | Release | RunDry
-    | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline | TimeBaseline
-    | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe | CountCorrect | RepeatOutputs | Contrast
-    | MeasurePrecision | Record | LayOutVariant | PrepareVariant
+    ShareMemory | OpenMemory | Load | Call | Prepare | Describe | Refill | Compare | TakeSnapshot | CompareSnapshot
+    | Release | RunDry | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline
+    | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
+    | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
 )  # fmt: skip
 AnyReply: TypeAlias = (
-    Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled | Arranged
-    | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated | Contrasted | PrecisionMeasured
-    | VariantLaidOut | Failed
+    Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled
+    | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated | Contrasted
+    | PrecisionMeasured | VariantLaidOut | Failed
 )  # fmt: skip
 
 

@@ -56,7 +56,7 @@ class Race(Message, frozen=True):
 
 
 class Watch(Message, frozen=True):
-    """Hand back the arguments at these positions too, after what the entry returned, and keep all for a Recall.
+    """Hand back the arguments at these positions too, after what the entry returned, and keep all for RepeatOutputs.
 
     Without `returns` only those arguments are handed back: what an entry returns that should return nothing is no
     output, and there is no room for it.

@@ -45,7 +45,7 @@ class ArenaSpec(Message, frozen=True):
 
 
 class ShareMemory(Command, tag="share_memory", frozen=True):
-    """Judge: name device memory of yours that a worker can try to open."""
+    """Judge: name a block of device memory that a worker can try to open."""
 
 
 class OpenMemory(Command, tag="open_memory", frozen=True):
@@ -151,7 +151,7 @@ class TakeSnapshot(CaseCommand, tag="take_snapshot", frozen=True):
 
 
 class CompareSnapshot(Command, tag="compare_snapshot", frozen=True):
-    """Compare what the Take of this id copied; when the case `ends` with that, forget it and tell its seed."""
+    """Compare what the TakeSnapshot of this id copied; where the case `ends` with that, report its seed and drop it."""
 
     taken: str
     ends: bool

@@ -26,7 +26,7 @@ from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
 
 _MAX_ARTEFACT_BYTES = 64 << 20
-# Far above what an autotuner's grid needs; what is more is compiled where it is launched, as if nobody had rehearsed.
+# Far above what an autotuner's grid needs; what is more is compiled where it is launched, as without a dry run.
 _MOST_JOBS = 2048
 _MOST_LAUNCHERS = 64
 _MOST_SHELVED_BYTES = 1 << 30

@@ -24,7 +24,7 @@ from engine.profile import Profile
 _CASE_S = 20.0
 _CALL_S, _LAUNCH_S = 10.0, 1.0  # for a call that has nothing to compile; an autotuner times each of its launches
 _UNRETURNED_S = 60.0  # of a case whose dry run did not return, though nothing was compiled or launched in it
-_PATIENCE_S = 120.0  # for rehearsing all cases, and for waiting for their kernels, from the beginning of both
+_PATIENCE_S = 120.0  # for dry runs of all cases, and for waiting for their kernels, from the beginning of both
 _FIRST_CASES = 2  # described apart, so that compiling can begin while the others' inputs are made
 
 
@@ -74,10 +74,10 @@ class DryRun:
                 await asyncio.wait(ready, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
 
     async def run(self) -> None:
-        """Rehearse every case; afterwards the worker is gone, and every case is or becomes ready."""
+        """Run every case dry; afterwards the worker is gone, and every case is or becomes ready."""
         try:
             async with asyncio.timeout_at(self._until_s):
-                with self._profile.span("load to rehearse"):
+                with self._profile.span("load for dry run"):
                     await self._session.load()
                 for cases in (self._cases[:_FIRST_CASES], self._cases[_FIRST_CASES:]):
                     for case, shape in zip(cases, await self._describe(cases), strict=True):
@@ -127,7 +127,7 @@ class DryRun:
         command = protocol.RunDry(
             id=protocol.new_id(), case=case.name, arguments=shape.arguments, storages=shape.storages, tunes=tunes
         )
-        with self._profile.span("rehearse"):
+        with self._profile.span("dry run"):
             try:
                 reply = await self._session.ask(command, deadline_s=_CASE_S)
             except DeadlineError:

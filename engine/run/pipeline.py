@@ -110,7 +110,8 @@ class Run:
             cache_folders = tuple(cache_folder for cache_folder in cache_folders if cache_folder != self._cache_folder)
         return CandidateSession(
             candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
-            limits=self._limits, on_log=on_log, cache_folders=cache_folders, target=self._plan.target, group=self._group,
+            limits=self._limits, on_log=on_log, cache_folders=cache_folders, target=self._plan.target,
+            group=self._group,
         )  # fmt: skip
 
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
@@ -264,7 +265,7 @@ class Run:
             )
 
     async def _run_ahead(self, dry_run: DryRun, ahead: Builder) -> None:
-        """Rehearse; and when all is compiled, make the next spares: before a benchmark, never beside one."""
+        """Make the dry run; and when all is compiled, make the next spares: before a benchmark, never beside one."""
         await dry_run.run()
         await ahead.settle()
         self._process_pool.worker.prepare()

@@ -77,13 +77,13 @@ def test_a_kind_ends_with_its_last_piece_also_when_an_earlier_one_is_noted_after
 
 
 def test_kinds_are_reported_in_the_order_in_which_they_began(profile: Profile, watch: Watch) -> None:
-    outer = profile.span("run_dry")
+    outer = profile.span("dry run")
     outer.__enter__()
     watch.at_s = 1.0
     with profile.span("compile"):
         watch.at_s = 2.0
     outer.__exit__(None, None, None)
-    assert [span.name for span in profile.spans()] == ["run_dry", "compile"]
+    assert [span.name for span in profile.spans()] == ["dry run", "compile"]
 
 
 def test_a_piece_inside_another_of_its_kind_counts_as_one_more(profile: Profile, watch: Watch) -> None:
@@ -97,11 +97,11 @@ def test_a_piece_inside_another_of_its_kind_counts_as_one_more(profile: Profile,
 
 
 def test_a_piece_that_begins_with_the_one_around_it_is_reported_after_that(profile: Profile, watch: Watch) -> None:
-    with profile.span("run_dry"):
+    with profile.span("dry run"):
         with profile.span("compile"):
             watch.at_s = 1.0
         watch.at_s = 2.0
-    assert [span.name for span in profile.spans()] == ["run_dry", "compile"]
+    assert [span.name for span in profile.spans()] == ["dry run", "compile"]
 
 
 def test_work_that_failed_is_measured_too(profile: Profile, watch: Watch) -> None:

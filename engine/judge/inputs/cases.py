@@ -63,7 +63,7 @@ class Content:
 class Made:
     """A variant of a case: its content, or why nobody can be judged by it.
 
-    It was made while `before` was the content in hand, which it may be made of; `changed` and `kept` are as in VariantLaidOut.
+    Made from the content `before`, which was in hand then; `changed` and `kept` are as in VariantLaidOut.
     """
 
     variant: protocol.Variant
@@ -78,8 +78,8 @@ class Made:
 class CaseInHand:
     """A case and its arena: what was written to it for the current call, and what must come of that.
 
-    `free` are the tensors that other numbers may be put into, None before anybody asked; `prepared_variant` is the variant that
-    was made ahead.
+    `free` are the tensors that other numbers may be put into, None until they are needed; `prepared_variant` is the
+    variant that was made ahead.
     """
 
     problem: ProblemDefinition

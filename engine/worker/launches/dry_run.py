@@ -2,7 +2,7 @@
 
 Triton itself tells: before it compiles a specialisation it asks a hook, which notes the description
 and says that nothing is to be done.  What a suppressed launch should have written is missing, so the
-process that rehearses may keep wrong things in its caches; it is thrown away afterwards.
+process of a dry run may keep wrong things in its caches; it is thrown away afterwards.
 """
 
 from __future__ import annotations

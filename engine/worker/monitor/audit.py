@@ -1,7 +1,7 @@
 """What code of the candidate does to files, processes, sockets and live objects, as Python's audit events tell it.
 
-Only deeds of its own count: the caller must be a line of the candidate, with nothing between it and the
-deed but the standard library.  What torch and Triton do for it, compiling above all, is theirs.  Whoever
+Only actions of its own count: the caller must be a line of the candidate, with nothing between it and the
+action but the standard library.  What torch and Triton do for it, compiling above all, is theirs.  Whoever
 knows of the hook can step around it, so that silence proves nothing.
 """
 
@@ -77,7 +77,7 @@ _GO_BETWEENS = ("inspect.py", "runpy.py", "code.py")
 
 
 class Audit:
-    """Notes deeds of a candidate while it is on; its hook, once installed, stays for as long as the process."""
+    """Notes actions of a candidate while it is on; its hook, once installed, stays for as long as the process."""
 
     def __init__(self) -> None:
         self._is_on = False
@@ -136,7 +136,7 @@ class Audit:
                     self._note_door(str(args[0]))
                 else:
                     self._note(event, args)
-            except Exception:  # what it raised would stop the deed itself, and whoever does it would know
+            except Exception:  # what it raised would stop the action itself, which the candidate would notice
                 self.overfull = True
 
         return hook

@@ -1,6 +1,6 @@
 """One of the three processes of compiling ahead, as JSON on standard input and output; none of them has a device.
 
-A script, not a module of tests: rehearsing, compiling and launching each patch Triton for good.
+A script, not a module of tests: dry runs, compiling and launching each patch Triton for good.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def run_dry(path: Path, entry: str, columns: list[int]) -> list[list[Any]]:
     runtime.driver.set_active(OfflineDriver(target_named(TARGET)))
     dry_run = DryRun(torch.device("cpu"), Tuning())
     function, _ = loader.load(path, None, entry)
-    told: list[list[Any]] = []
+    answer: list[list[Any]] = []
     for number in columns:
         specs, storages = tensors.lay_out(arguments(number))
         sizes = tuple(storage.numel() for storage in storages)
         command = protocol.RunDry(id="i", case=str(number), arguments=specs, storages=sizes)
-        told.append(msgspec.to_builtins(dry_run.call(function, command).launches))
-    return told
+        answer.append(msgspec.to_builtins(dry_run.call(function, command).launches))
+    return answer
 
 
 def compile_all(path: Path, entry: str, launches: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
@@ -100,12 +100,12 @@ def main() -> None:
     path, entry = Path(asked["path"]), asked["entry"]
     match asked["role"]:
         case "run_dry":
-            told: object = run_dry(path, entry, asked["columns"])
+            answer: object = run_dry(path, entry, asked["columns"])
         case "compile":
-            told = compile_all(path, entry, asked["launches"], Path(asked["folder"]))
+            answer = compile_all(path, entry, asked["launches"], Path(asked["folder"]))
         case _:
-            told = launch(path, entry, asked["columns"], Path(asked["shelf"]))
-    json.dump(told, sys.stdout)
+            answer = launch(path, entry, asked["columns"], Path(asked["cache_folder"]))
+    json.dump(answer, sys.stdout)
 
 
 if __name__ == "__main__":

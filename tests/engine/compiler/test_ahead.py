@@ -68,15 +68,15 @@ CANDIDATES = {
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ahead]:
-    """A candidate by its name: rehearsed in one process, compiled in another, and published; once for all tests."""
+    """A candidate by its name: run dry in one process, compiled in another, and published; once for all tests."""
 
     @functools.cache
     def prepare(name: str) -> Ahead:
         folder, path = tmp_path_factory.mktemp(name), CANDIDATES[name]
-        cache_folder = folder / "shelf"
+        cache_folder = folder / "kernels"
         cache_folder.mkdir()
         (folder / "stages").mkdir()
-        dry_runs = play(folder / "rehearsing", role="run_dry", path=str(path), entry="softmax", columns=COLUMNS)
+        dry_runs = play(folder / "dry", role="run_dry", path=str(path), entry="softmax", columns=COLUMNS)
         launches = [met for case in dry_runs for met in case]
         compiled = play(
             folder / "compiling",
@@ -111,7 +111,7 @@ def launched(ahead: Ahead, cache_folder: Path, columns: list[int] = COLUMNS) -> 
 
 
 def test_a_dry_run_compiles_nothing(ahead: Ahead) -> None:
-    assert list((ahead.cache / "rehearsing").glob("**/*.cubin")) == []
+    assert list((ahead.cache / "dry").glob("**/*.cubin")) == []
     assert len(ahead.launches) > 0
 
 

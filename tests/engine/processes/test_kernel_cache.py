@@ -23,7 +23,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cache_folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "shelf"
+    folder = tmp_path / "kernels"
     folder.mkdir()
     return folder
 
@@ -61,7 +61,7 @@ def test_a_name_that_triton_would_not_give_is_passed_over(
     (tmp_path / "x").write_bytes(b"outside")
     before = files(tmp_path)
     publish((name, f"{KEY}/k.cubin"), source, cache_folder)
-    assert files(tmp_path) == {**before, f"shelf/{KEY}/k.cubin": b"binary"}
+    assert files(tmp_path) == {**before, f"kernels/{KEY}/k.cubin": b"binary"}
 
 
 def test_a_file_that_lies_higher_or_deeper_than_tritons_is_passed_over(source: Path, cache_folder: Path) -> None:

@@ -88,7 +88,7 @@ class Stage:
                 self.dry_runs.append(command)
                 launches = tuple(launch(name) for name in self.kernels[command.case])
                 return protocol.RanDry(id=command.id, launches=launches)
-        raise AssertionError(f"a worker that rehearses is asked to {command}")
+        raise AssertionError(f"a worker of the dry run is asked to {command}")
 
     async def judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         assert isinstance(command, protocol.Describe)

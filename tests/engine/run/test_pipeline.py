@@ -303,7 +303,7 @@ async def test_after_a_lost_context_the_next_case_gets_a_new_worker(theatre: The
     outcomes = {event.result.case: event.result.outcome for event in emitted if isinstance(event, events.CaseFinished)}
     assert outcomes == {"a": Outcome.RUNTIME_ERROR, "b": Outcome.PASS}
     loads = [kind for kind, command in theatre.asked if isinstance(command, protocol.Load) and kind == "worker"]
-    assert len(loads) == 3  # one rehearses, one is lost, one goes on
+    assert len(loads) == 3  # one makes the dry run, one is lost, one goes on
 
 
 async def test_what_was_written_beside_the_arguments_ends_a_case_that_is_right_otherwise(theatre: Theatre) -> None:
@@ -355,7 +355,7 @@ async def test_the_kernel_cache_of_a_run_is_gone_after_it_and_the_next_spares_ar
     await theatre.process_pool.wait_until_warm()
     launchers = theatre.process_pool.launchers
     assert launchers is not None
-    assert [place for place in directories.folder.iterdir() if place.name.endswith("-shelf")] == [
+    assert [place for place in directories.folder.iterdir() if place.name.endswith("-kernel-cache")] == [
         launchers.cache_folder
     ]
     [first, second] = [await theatre.process_pool.worker.take(), await theatre.process_pool.worker.take()]
@@ -418,7 +418,7 @@ async def test_why_there_are_no_peaks_is_noted_once(theatre: Theatre, metrology:
 async def test_a_run_says_where_its_time_went(theatre: Theatre) -> None:
     emitted = await theatre.run(CASES[0])
     [profile] = [event for event in emitted if isinstance(event, events.ProfileTaken)]
-    assert {"load", "load to rehearse", "describe cases", "run_dry", "compile", "make inputs", "call", "compare"} <= {
+    assert {"load", "load for dry run", "describe cases", "dry run", "compile", "make inputs", "call", "compare"} <= {
         span.name for span in profile.spans
     }
     assert {span.name: span.count for span in profile.spans}["call"] == 3
@@ -498,11 +498,11 @@ async def test_an_error_in_cleaning_up_does_not_hold_up_the_stream_and_is_raised
     emitted: list[events.Event] = []
 
     def fail(cache_folder: Path) -> None:
-        raise RuntimeError("the shelf is stuck")
+        raise RuntimeError("the folder is stuck")
 
     monkeypatch.setattr(theatre.process_pool.directories, "clear_kernel_cache", fail)
     listening = listen(theatre.open(CASES[0]), asyncio.Event(), emitted)
-    with pytest.raises(RuntimeError, match="the shelf is stuck"):
+    with pytest.raises(RuntimeError, match="the folder is stuck"):
         await asyncio.wait_for(listening, timeout=PATIENCE_S)
     assert verdict(emitted) is Outcome.PASS
 

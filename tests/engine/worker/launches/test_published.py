@@ -42,7 +42,7 @@ def test_what_is_nowhere_is_not_there(cache_folders: CacheFolders) -> None:
     assert cache_folders.cache.get_group("k.json") is None
 
 
-@pytest.mark.parametrize("shelf", ["first", "second"])
+@pytest.mark.parametrize("cache_folder", ["first", "second"])
 def test_a_published_file_is_found(cache_folders: CacheFolders, cache_folder: str) -> None:
     place = cache_folders.put(getattr(cache_folders, cache_folder), "k.cubin", "published")
     assert (cache_folders.cache.has_file("k.cubin"), cache_folders.cache.get_file("k.cubin")) == (True, str(place))

@@ -1,4 +1,4 @@
-"""Deeds of a candidate's own lines are noted; what the standard library, torch and Triton do for themselves is not."""
+"""Actions of a candidate's own lines are noted; those of the standard library, torch and Triton are not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ entry()  # not noted: nothing is on
 with audit.on():
     entry()
 used = [["door", change.detail, None, False, 1] for change in audit.doors()]
-print(json.dumps(used + [[deed.kind, deed.detail, deed.line, deed.loading, deed.times] for deed in audit.seen()]))
+print(json.dumps(used + [[one.kind, one.detail, one.line, one.loading, one.times] for one in audit.seen()]))
 """
 
 Actions = list[list[Any]]  # Any: words, numbers and None as they come from JSON
