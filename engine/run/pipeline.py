@@ -81,11 +81,8 @@ class Run:
         self._cache_folder = None if process_pool.interpreted else process_pool.directories.open_kernel_cache()
         self._group = process_pool.open_group(self._limits)
         self._launchers = process_pool.launchers
-        self._cache_folders = tuple(
-            cache_folder
-            for cache_folder in (self._launchers.cache_folder if self._launchers else None, self._cache_folder)
-            if cache_folder is not None
-        )
+        published = (self._launchers.cache_folder if self._launchers else None, self._cache_folder)
+        self._cache_folders = tuple(folder for folder in published if folder is not None)
         self._metrology = metrology
         self._probes = probes
         self._session = self._open_session(process_pool.worker, on_log=self._emitter.log)
@@ -107,7 +104,7 @@ class Run:
     ) -> CandidateSession:  # fmt: skip
         cache_folders = self._cache_folders
         if candidate is not None:  # what compilers made that had loaded this candidate is for this one alone
-            cache_folders = tuple(cache_folder for cache_folder in cache_folders if cache_folder != self._cache_folder)
+            cache_folders = tuple(folder for folder in cache_folders if folder != self._cache_folder)
         return CandidateSession(
             candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
             limits=self._limits, on_log=on_log, cache_folders=cache_folders, target=self._plan.target,
@@ -127,14 +124,14 @@ class Run:
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
         """All events, in order.  Ends early, with everything killed, when `cancelled` is set."""
-        working, emitter = asyncio.create_task(self._work(cancelled)), self._emitter.stream()
+        working, stream = asyncio.create_task(self._work(cancelled)), self._emitter.stream()
         try:
-            async for event in emitter:
+            async for event in stream:
                 yield event
             await working
         finally:
             working.cancel()
-            await asyncio.gather(working, emitter.aclose(), return_exceptions=True)
+            await asyncio.gather(working, stream.aclose(), return_exceptions=True)
 
     async def _work(self, cancelled: asyncio.Event) -> None:
         self._emitter.tell(events.RunStarted(
@@ -260,9 +257,7 @@ class Run:
             return
         budget_s = plan.tuning_s if self._is_right() else 0.0
         if not await self._ahead.is_done_within(budget_s, ahead) and self._is_right():
-            self._emitter.log(
-                Stream.ENGINE, f"autotuners' configurations were compiled for {budget_s:g} s; no more are"
-            )
+            self._emitter.log(Stream.ENGINE, f"no more autotuner configurations are compiled after {budget_s:g} s")
 
     async def _run_ahead(self, dry_run: DryRun, ahead: Builder) -> None:
         """Make the dry run; and when all is compiled, make the next spares: before a benchmark, never beside one."""
