@@ -11,13 +11,15 @@ import math
 from functools import partial
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
-from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, integers, torch, torch_dtype
+from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch, torch_dtype
 from problems.kit.movement import case_values, copied, count, exact
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", value="number")
 _VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0, "true": True, "-1": -1}
 _WHOLE = [DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL]
 _ALIKE = (
+    "answer_to_other_inputs",
+    "answer_of_another_case",
     "mean",
     "backwards",
     "bfloat16_arithmetic",
@@ -46,19 +48,16 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, value: drawn from whole numbers and halves, or the one that the case names."""
-    return case_values(case, rng), _value(case, rng)
+    """self: `shape`, value: the one that the case names."""
+    return case_values(case, rng), _value(case)
 
 
-def _value(case: Case, rng: torch.Generator) -> torch.Tensor | float:
+def _value(case: Case) -> torch.Tensor | float:
+    """The value that the case names; "number" is 7, or 7.5 for floats, and "tensor" 11 as a 0-d tensor."""
     word = case.word("value")
-    if word in _VALUES:
-        return _VALUES[word]
-    # Whole numbers and halves below 120 are themselves in every floating dtype.
-    drawn = int(integers((), DType.INT64, rng, low=2, high=120))
     if word == "tensor":
-        return torch.tensor(drawn, dtype=torch_dtype(case.dtype))
-    return drawn + 0.5 if case.dtype.epsilon else drawn
+        return torch.tensor(11, dtype=torch_dtype(case.dtype))
+    return _VALUES.get(word, 7.5 if case.dtype.epsilon else 7)
 
 
 def reference(x: torch.Tensor, value: torch.Tensor | float) -> tuple[torch.Tensor, torch.Tensor]:

@@ -11,11 +11,11 @@ import math
 from functools import partial
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
-from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, integers, laid_out, torch, torch_dtype
+from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, torch, torch_dtype
 from problems.kit.movement import case_values, copied, count, exact
 
 _over = partial(
-    cases_over, layout=Layout.CONTIGUOUS, mask_layout=Layout.CONTIGUOUS, values="mixed", value="drawn", percent=50
+    cases_over, layout=Layout.CONTIGUOUS, mask_layout=Layout.CONTIGUOUS, values="mixed", value="number", percent=50
 )
 _VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0.0, "1e4": 1e4}
 _WHOLE = [DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL]
@@ -49,18 +49,15 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: `shape`, mask: broadcastable, true for `percent` of its elements, value: a number or a 0-d tensor."""
     x = case_values(case, rng)
     mask = torch.rand(case.shape("mask"), generator=rng) * 100 < case.size("percent")
-    return x, laid_out(mask, case.word("mask_layout")), _value(case, rng)
+    return x, laid_out(mask, case.word("mask_layout")), _value(case)
 
 
-def _value(case: Case, rng: torch.Generator) -> torch.Tensor | float:
+def _value(case: Case) -> torch.Tensor | float:
+    """The value that the case names; "number" is 7, or 7.5 for floats, and "tensor" 11 as a 0-d tensor."""
     word = case.word("value")
-    if word in _VALUES:
-        return _VALUES[word]
-    # Whole numbers and halves are themselves in every floating dtype; uint8 and bool have no negative ones.
-    drawn = int(integers((), DType.INT64, rng, low=2, high=120))
     if word == "tensor":
-        return torch.tensor(drawn, dtype=torch_dtype(case.dtype))
-    return drawn + 0.5 if case.dtype.epsilon else drawn
+        return torch.tensor(11, dtype=torch_dtype(case.dtype))
+    return _VALUES.get(word, 7.5 if case.dtype.epsilon else 7)
 
 
 def reference(x: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | float) -> tuple[torch.Tensor, torch.Tensor]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import partial
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
-from problems.kit import BF16, EXACT, F16, F32, FLOATS, Arguments, Layout, cases_over, integers, laid_out, torch
+from problems.kit import BF16, EXACT, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, torch
 from problems.kit.indexing import accumulated, positions, wide_dtype
 from problems.kit.movement import any_values, case_values, copied, count
 
@@ -64,7 +64,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     dim, form, reduce = case.size("dim"), case.shape("index"), case.word("reduce")
     index = _index(case, rng)
     if case.word("src") == "number":
-        src: torch.Tensor | float = float(integers((), DType.INT64, rng, low=2, high=9)) + 0.5
+        src: torch.Tensor | float = 3.5
     else:
         larger = list(form)
         larger[dim] += 1

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from engine.model import Tier
 from problems.rules.trial import OTHER_SEED, Trial
-from problems.rules.values import is_occupied, same_values, tensors_in
+from problems.rules.values import is_occupied, same_values, settings_of, tensors_in
 
 MOST_ELEMENTS = 130 * 1024
 _ROLES = ("make_inputs", "reference", "eager", "tolerance", "cost")
@@ -73,6 +73,8 @@ def seeds(trial: Trial) -> Iterator[str]:
         if not same_values(first, trial.made(case)):
             yield f"{case.name}: the same seed makes other inputs; draw all randomness from `rng`"
         has_content = all(any(map(is_occupied, some)) for some in (tensors_in(first), trial.expected(case)))
+        if settings_of(first) != settings_of(trial.given(case, OTHER_SEED)):
+            yield f"{case.name}: numbers, shapes or dtypes depend on the seed; only the content of tensors may"
         is_single = sum(tensor.numel() for tensor in tensors_in(first)) == 1
         if has_content and not is_single and same_values(first, trial.given(case, OTHER_SEED)):
             yield f"{case.name}: another seed makes the same inputs"

@@ -67,6 +67,15 @@ def same_values(left: object, right: object) -> bool:
     return left == right
 
 
+def settings_of(value: object) -> object:
+    """A value without the content of its tensors: shapes, strides and dtypes of those, and all the rest as it is."""
+    if isinstance(value, torch.Tensor):
+        return tuple(value.shape), value.stride(), value.dtype
+    if isinstance(value, PointerArray):
+        return settings_of(value.tensors)
+    return [settings_of(item) for item in value] if isinstance(value, list | tuple) else repr(value)
+
+
 def form_of(outputs: Iterable[torch.Tensor]) -> list[tuple[tuple[int, ...], torch.dtype]]:
     """Shape and dtype of each."""
     return [(tuple(output.shape), output.dtype) for output in outputs]

@@ -1,0 +1,35 @@
+# kgtui: op=aten::fill_ expect=pass
+"""A number or a 0-d tensor in place, by strides: the value is loaded by every program."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def fill_kernel(x_ptr, value_ptr, count, n1, n2, n3, n4, x0, x1, x2, x3, x4, BLOCK: tl.constexpr):
+    flat = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = flat < count
+    i4 = flat % n4
+    i3 = flat // n4 % n3
+    i2 = flat // n4 // n3 % n2
+    i1 = flat // n4 // n3 // n2 % n1
+    i0 = flat // n4 // n3 // n2 // n1
+    value = tl.load(value_ptr)
+    tl.store(x_ptr + i0 * x0 + i1 * x1 + i2 * x2 + i3 * x3 + i4 * x4, tl.full((BLOCK,), value, dtype=x_ptr.dtype.element_ty), mask=inside)
+
+
+def in_five(values, fill):
+    return (fill,) * (5 - len(values)) + tuple(values)
+
+
+def fill_(self, value):
+    if self.numel():
+        value = torch.as_tensor(value, dtype=self.dtype, device=self.device)
+        x = self.view(torch.int8) if self.dtype == torch.bool else self
+        value = value.view(torch.int8) if self.dtype == torch.bool else value
+        block = 1024
+        fill_kernel[(triton.cdiv(x.numel(), block),)](
+            x, value, x.numel(), *in_five(x.shape, 1)[1:], *in_five(x.stride(), 0), BLOCK=block,
+        )
+    return self
