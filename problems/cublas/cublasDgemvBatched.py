@@ -6,10 +6,10 @@ Increments are not 0; a vector with a negative one begins at the far end of its 
 between the elements of y stays as it is. Aarray, xarray and yarray are batchCount addresses of buffers, as an int64
 tensor; batchCount is at least 1. A buffer may occur more than once, those that are written do not. Nothing is
 returned. The buffers are dense, of float64, and do not overlap; they may begin at any element of their storage. m and
-n are at least 0. alpha and beta are Python floats. Where alpha is 0, A and x are not read, and where beta is 0, y is
-not: what they hold then, NaN included, has no part in the answer. Elsewhere NaN and infinities follow IEEE
-arithmetic. Products and partial sums that overflow are outside of the contract. Sums are carried in float64.
-Subnormal values may be flushed to zero.
+n are at least 0; where one of them is 0, y stays as it is, as BLAS defines it. alpha and beta are Python floats.
+Where alpha is 0, A and x are not read, and where beta is 0, y is not: what they hold then, NaN included, has no part
+in the answer. Elsewhere NaN and infinities follow IEEE arithmetic. Products and partial sums that overflow are
+outside of the contract. Sums are carried in float64. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

@@ -6,10 +6,11 @@ rows beyond a matrix is not read. Increments are not 0; a vector with a negative
 buffer, as BLAS defines it. What lies between the elements of y stays as it is. Matrix b of A begins strideA * b
 elements into its buffer, x and y likewise; strideA may be 0, one matrix for all of the batch. batchCount is at least
 0. The buffers are dense, of complex128, and do not overlap; they may begin at any element of their storage. m and n
-are at least 0. alpha and beta are Python complex numbers. Where alpha is 0, A and x are not read, and where beta is
-0, y is not: what they hold then, NaN included, has no part in the answer. NaN follows IEEE arithmetic; what
-infinities come to in a complex product is left open. Products and partial sums that overflow are outside of the
-contract. Sums are carried in float64. Subnormal values may be flushed to zero.
+are at least 0; where one of them is 0, y stays as it is, as BLAS defines it. alpha and beta are Python complex
+numbers. Where alpha is 0, A and x are not read, and where beta is 0, y is not: what they hold then, NaN included, has
+no part in the answer. NaN follows IEEE arithmetic; what infinities come to in a complex product is left open.
+Products and partial sums that overflow are outside of the contract. Sums are carried in float64. Subnormal values may
+be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

@@ -103,6 +103,8 @@ def strided_gemv_reference(
 ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
     """The final y, as the returned tensor and as the argument; computed in float64 or complex128."""
     final = y.clone()
+    if m == 0 or n == 0:
+        return final, final
     matrix = transformed(matrix_of(a, lda, m, n, batch=batch, stride=stride_a), trans)
     vector = vector_of(x, matrix.shape[2], incx, batch=batch, stride=stride_x)
     old = vector_of(final, matrix.shape[1], incy, batch=batch, stride=stride_y)
@@ -126,6 +128,8 @@ def strided_gemv_eager(
     stride_x: int, beta: complex, y: torch.Tensor, incy: int, stride_y: int, batch: int,
 ) -> torch.Tensor:  # fmt: skip
     """The library's own batched product and sum on views of the buffers."""
+    if m == 0 or n == 0:
+        return y
     matrix = transformed(matrix_of(a, lda, m, n, batch=batch, stride=stride_a), trans)
     vector = vector_of(x, matrix.shape[2], incx, batch=batch, stride=stride_x)
     total = scaled_or_zero(beta, vector_of(y, matrix.shape[1], incy, batch=batch, stride=stride_y))
@@ -143,7 +147,8 @@ def gemv_tolerance(case: Case) -> Tolerance:
 
 def gemv_cost(case: Case) -> Cost:
     """A product and a sum for each element of A, none where alpha is 0; y is read only where beta is not 0."""
-    m, n, batch = case.size("m"), case.size("n"), batch_of(case)
+    m, n = case.size("m"), case.size("n")
+    batch = batch_of(case) if m and n else 0
     count_x, count_y = (n, m) if case.word("trans") == "N" else (m, n)
     matrices = 1 if case.params.get("strides") == "shared" else batch
     read = matrices * m * n + batch * count_x if scalar_of(case, "alpha") != 0 else 0

@@ -94,7 +94,7 @@ def speedup_of(found: Inspected) -> float | None:
         if isinstance(event, CaseBenchmarked):
             for comparison in event.benchmark.comparisons:
                 if comparison.baseline == "eager":
-                    return comparison.speedup.estimate
+                    return comparison.speedup.value
     return None
 
 

@@ -27,7 +27,7 @@ def gemv_kernel(
 
 def cublasDgemv_v2(trans, m, n, alpha, A, lda, x, incx, beta, y, incy):
     rows, depth = (m, n) if trans == "N" else (n, m)
-    if rows == 0 or (beta == 1 and (alpha == 0 or depth == 0)):
+    if m == 0 or n == 0 or (alpha == 0 and beta == 1):
         return y
     a_row, a_col = (1, lda) if trans == "N" else (lda, 1)
     x_first = (1 - depth) * incx if incx < 0 else 0

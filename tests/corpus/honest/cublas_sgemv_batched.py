@@ -31,7 +31,7 @@ def gemv_kernel(
 
 def cublasSgemvBatched(trans, m, n, alpha, Aarray, lda, xarray, incx, beta, yarray, incy, batchCount):
     rows, depth = (m, n) if trans == "N" else (n, m)
-    if rows == 0 or batchCount == 0:
+    if m == 0 or n == 0 or batchCount == 0:
         return
     a_row, a_col = (1, lda) if trans == "N" else (lda, 1)
     x_first = (1 - depth) * incx if incx < 0 else 0
