@@ -50,6 +50,7 @@ from kgtui.state.workbench.strip import title
 if TYPE_CHECKING:
     from textual.command import Provider
 
+    from kgtui.app.generating import Generating
     from kgtui.app.tuning import Tuning
     from kgtui.screens.base.open_workbench import OpenWorkbench
     from kgtui.state.workbench.workbench import Workbench
@@ -120,6 +121,7 @@ class WorkbenchApp(TerminalApp):
         self._service = EngineService(past=self.past, audience=self, say=partial(self._set_trouble, "engine"))
         self._serving: Worker[None] | None = None
         self._tuning: Tuning | None = None
+        self._generating: Generating | None = None
         self.appearance = Appearance(self, settings.preferences)
         self._run_notifications = Notifications(self, preferences=lambda: self.appearance.preferences, clock=clock)
 
@@ -239,6 +241,15 @@ class WorkbenchApp(TerminalApp):
 
             self._tuning = Tuning(self, audience=self, service=self._service, notifications=self._run_notifications)
         return self._tuning
+
+    @property
+    def generation(self) -> Generating:
+        """Generated candidates for the open operator, made when they are first asked for."""
+        if self._generating is None:
+            from kgtui.app.generating import Generating
+
+            self._generating = Generating(self, app=self, audience=self, settings=self._settings, service=self._service)
+        return self._generating
 
     def submit(self, request: RunRequest) -> None:
         """Run this next, as soon as the engine is there, and watch what it imports."""

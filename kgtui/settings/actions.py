@@ -27,6 +27,7 @@ class Where(enum.StrEnum):
     HELP = "help"
     MANUAL = "manual"
     COMPARE = "compare"
+    MODELS = "models"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,8 @@ ACTIONS = (
            group="Screens", where=Where.EVERYWHERE, call="app.show('settings')"),
     Action(id="doctor", keys=("f12", "M"), label="doctor", help="what this machine has, and what holds here",
            group="Screens", where=Where.EVERYWHERE, call="app.show('doctor')"),
+    Action(id="models", keys=("f9", "L"), label="models", help="generate kernels with language models; what they cost",
+           group="Screens", where=Where.EVERYWHERE, call="app.show('models')"),
     Action(id="palette", keys=("ctrl+p",), label="palette", help="find an action by its name", group="Screens",
            where=Where.EVERYWHERE, call="app.command_palette", priority=True, listed=False),
     Action(id="quit", keys=("ctrl+q",), label="quit", help="leave; asks once when there is unsaved text",
@@ -226,6 +229,15 @@ ACTIONS = (
            group="Targets", where=Where.TARGETS, call="screen.port", bar=True),
     Action(id="leave", keys=("escape",), label="back", help="stop compiling; then back to the workbench",
            group="Targets", where=Where.TARGETS, call="screen.leave", bar=True, keep=2),
+    # Models
+    Action(id="open-run", keys=("enter",), label="open", help="open the run of this candidate in the workbench",
+           group="Models", where=Where.MODELS, call="screen.open_run", bar=True),
+    Action(id="generate", keys=("r",), label="generate", help="type models and a budget, then generate",
+           group="Models", where=Where.MODELS, call="screen.ask", bar=True),
+    Action(id="copy-models", keys=("Y",), label="copy", help="copy the comparison as Markdown", group="Models",
+           where=Where.MODELS, call="screen.copy_result"),
+    Action(id="leave-models", keys=("escape",), label="back", help="stop typing, then generating; then go back",
+           group="Models", where=Where.MODELS, call="screen.step_back", bar=True, priority=True, keep=2),
     # Tuning
     Action(id="choose", keys=("enter",), label="choose", help="choose the values of a tunable; look at a variant's run",
            group="Tuning", where=Where.TUNE, call="screen.choose", bar=True),
@@ -379,7 +391,7 @@ ACTIONS = (
                call=f"screen.move('{name}')", listed=False)
         for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT, Where.CASE,
                       Where.HISTORY, Where.COMPARE,
-                      Where.SETTINGS, Where.DOCTOR, Where.TUNE, Where.MANUAL)
+                      Where.SETTINGS, Where.DOCTOR, Where.TUNE, Where.MANUAL, Where.MODELS)
         for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
     ),
     Action(id="escape", keys=("escape",), label="back",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+from typing import TYPE_CHECKING
 
+from engine.devices import Device
 from engine.errors import UsageError
 from engine.model import Tier
 from kgtui.cli.argument_groups import add_device
@@ -13,12 +15,17 @@ from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
-from kgtui.cli.run_command import EngineFactory, real_engine
+from kgtui.cli.run_command import EngineFactory, StartedEngine, real_engine
 from kgtui.cli.run_recorder import artefact_folder, open_recording
 from kgtui.runner.driver import RunDriver
 from kgtui.runner.run_environment import environment_of
 from kgtui.runner.run_queue import RunQueue
 from kgtui.settings.paths import find_paths
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+    from kgtui.history.recorder import StoreRecording
 
 SUMMARY = "Serve coding agents over the Model Context Protocol (stdio)."
 GROUP = Group.MODELS
@@ -40,6 +47,28 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     Raises:
         KgtuiError: the SDK is missing, or the engine cannot run here.
     """
+    device, target = place_for(options, console, file=None)
+    paths = find_paths(console.environment)
+    with (
+        open_recording(paths, label=LABEL, environment=environment_of(device), warn=console.warn) as recording,
+        artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
+    ):
+        if recording is None:
+            raise UsageError("the runs of an agent are kept for its user, so there is no server without a store")
+        queue = RunQueue(on_trouble=console.warn)
+        server = _server(console, recording, queue, device=device, target=target)
+        engine = (engine_factory or real_engine)(
+            device=device.platform, artefacts=artefacts, environment=console.environment, warm_target=target
+        )
+        driver = RunDriver(engine, recording=recording, on_trouble=console.warn)
+        asyncio.run(_serve(server, engine, queue, driver))
+    return Exit.PASSED
+
+
+def _server(
+    console: Console, recording: StoreRecording, queue: RunQueue, *, device: Device, target: str | None
+) -> MCPServer:
+    """The server with its tools, which is not started."""
     from kgtui.cli.generation_run import user_prompts
     from kgtui.generation.agents.server import make_server
     from kgtui.generation.agents.tools import AGENT, ToolMeans
@@ -48,53 +77,35 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     from kgtui.generation.verifying import QueuedVerifier, Verifier, queued
     from problems.index import open_index
 
-    device, target = place_for(options, console, file=None)
-    paths, environment = find_paths(console.environment), environment_of(device)
-    with (
-        open_recording(paths, label=LABEL, environment=environment, warn=console.warn) as recording,
-        artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
-    ):
-        if recording is None:
-            raise UsageError("the runs of an agent are kept for its user, so there is no server without a store")
-        queue = RunQueue(on_trouble=console.warn)
-
-        def verifier_of(tiers: tuple[Tier, ...], is_timed: bool) -> Verifier:
-            return QueuedVerifier(
-                queued(queue),
-                device=device.platform,
-                target=target,
-                benchmark=benchmark_of(device.platform) if is_timed else lambda problem: None,
-                tiers=tiers,
-                tag=AGENT,
-                trouble=console.warn,
-                drop=queue.drop,
-            )
-
-        server = make_server(
-            ToolMeans(
-                operators=open_index(),
-                recording=recording,
-                verifier_of=verifier_of,
-                prompts=user_prompts(paths),
-                hardware=Hardware(name=device.name, target=target),
-                versions=environment,
-            )
-        )
-        engine = (engine_factory or real_engine)(
-            device=device.platform, artefacts=artefacts, environment=console.environment, warm_target=target
+    def verifier_of(tiers: tuple[Tier, ...], is_timed: bool) -> Verifier:
+        return QueuedVerifier(
+            queued(queue),
+            device=device.platform,
+            target=target,
+            benchmark=benchmark_of(device.platform) if is_timed else lambda problem: None,
+            tiers=tiers,
+            tag=AGENT,
+            trouble=console.warn,
+            drop=queue.drop,
         )
 
-        async def serve() -> None:
-            async with engine:
-                serving = asyncio.create_task(
-                    queue.serve(RunDriver(engine, recording=recording, on_trouble=console.warn))
-                )
-                try:
-                    await server.run_stdio_async()
-                finally:
-                    serving.cancel()
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await serving
+    means = ToolMeans(
+        operators=open_index(),
+        recording=recording,
+        verifier_of=verifier_of,
+        prompts=user_prompts(find_paths(console.environment)),
+        hardware=Hardware(name=device.name, target=target),
+        versions=environment_of(device),
+    )
+    return make_server(means)
 
-        asyncio.run(serve())
-    return Exit.PASSED
+
+async def _serve(server: MCPServer, engine: StartedEngine, queue: RunQueue, driver: RunDriver) -> None:
+    async with engine:
+        serving = asyncio.create_task(queue.serve(driver))
+        try:
+            await server.run_stdio_async()
+        finally:
+            serving.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await serving

@@ -23,10 +23,12 @@ from kgtui.state.workbench.workbench import Workbench
 
 if TYPE_CHECKING:
     from kgtui.files.unsaved import UnsavedTexts
+    from kgtui.generation.progress import Progress
     from kgtui.screens.base.appearance import Appearance
     from kgtui.screens.base.open_workbench import OpenWorkbench
     from kgtui.state.tuning.grid import VariantGrid
     from kgtui.state.tuning.tunables import Tunables
+    from sessions.generation_rows import GenerationRow
 
 Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]
 """From the size of the screen and the settings to facts about this machine, a line each."""
@@ -60,6 +62,33 @@ class TuningControl(Protocol):
         Raises:
             UsageError: nothing was proposed, or the file is not what was tuned; it is as it was.
         """
+
+
+class GenerationControl(Protocol):
+    """The batch of generated candidates of this application; `changed` is called when one begins or ends."""
+
+    changed: Callable[[], None]
+
+    @property
+    def progress(self) -> Progress:
+        """The batch that was begun last, so far."""
+
+    @property
+    def rows(self) -> tuple[GenerationRow, ...]:
+        """The stored answers for the open operator."""
+
+    def begin(self, typed: str) -> None:
+        """Generate for the open operator with the models, the strategy and the budget that were typed.
+
+        Raises:
+            UsageError: it cannot begin; the text says what to type or do instead.
+        """
+
+    def stop(self) -> bool:
+        """Stop generating; False when nothing is being generated.  What arrived is stored."""
+
+    def read(self) -> None:
+        """Fetch the stored answers for the open operator."""
 
 
 class Host(Protocol):
@@ -121,6 +150,10 @@ class Host(Protocol):
     @property
     def tuning(self) -> TuningControl:
         """The grid of variants of the open file."""
+
+    @property
+    def generation(self) -> GenerationControl:
+        """Generated candidates for the open operator."""
 
     @property
     def file_watch(self) -> FileWatch:

@@ -1,0 +1,142 @@
+"""Generated candidates of one application: one batch at a time, its runs queued behind every save.
+
+It knows no widget.  Events come far more often than a screen is drawn; a screen reads `progress` when it draws.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from textual.worker import Worker
+
+from engine.devices import platform_named
+from engine.errors import KgtuiError, UsageError
+from kgtui.app.start import Settings
+from kgtui.app.terminal import TerminalApp
+from kgtui.background import in_background
+from kgtui.generation.batch import DEFAULT_CONCURRENCY, BatchRequest, Task
+from kgtui.generation.carrying_out import GenerationRecording, Means, Order, carry_out
+from kgtui.generation.events import AnswerStored, BatchEnded, CandidateVerified, GenerationEvent
+from kgtui.generation.prices import read_prices
+from kgtui.generation.progress import NO_BATCH, Progress
+from kgtui.generation.prompts import Prompts
+from kgtui.generation.records import Sampling
+from kgtui.generation.typed import parse_wanted
+from kgtui.ports.requests import Audience
+from kgtui.runner.engine_service import EngineService
+from kgtui.settings.paths import find_paths
+from sessions.generation_rows import GenerationRow
+
+if TYPE_CHECKING:
+    from kgtui.screens.base.host import Host
+
+_GROUP = "generation"
+
+
+class Generating:
+    """At most one batch at a time; `changed` is called when an answer or a verdict was stored, and at the end."""
+
+    def __init__(
+        self, host: Host, *, app: TerminalApp, audience: Audience, settings: Settings, service: EngineService
+    ) -> None:
+        self.progress: Progress = NO_BATCH
+        self.rows: tuple[GenerationRow, ...] = ()
+        self.changed: Callable[[], None] = lambda: None
+        self._host = host
+        self._app = app
+        self._audience = audience
+        self._settings = settings
+        self._service = service
+        self._worker: Worker[None] | None = None
+
+    def begin(self, typed: str) -> None:
+        """Generate for the open operator.
+
+        Raises:
+            UsageError: no file is open, something typed is wrong, or a batch is running.
+        """
+        if self._worker is not None and self._worker.is_running:
+            raise UsageError("a batch is running; esc stops it")
+        wanted = parse_wanted(typed)
+        workbench = self._host.workbench
+        if workbench is None:
+            raise UsageError("no file is open: enter on an operator opens its file, then generate")
+        problem = workbench.bench.problem
+        described = next((one for one in self._host.problems if one.name == problem.name), None)
+        if described is None:
+            raise UsageError(f"{problem.name} has no description yet; try again in a moment")
+        request = BatchRequest(
+            operators=(problem.name,),
+            models=wanted.models,
+            strategy=wanted.strategy,
+            options=wanted.options,
+            sampling=Sampling(),
+            device=self._settings.device,
+            target=self._settings.target,
+        )
+        order = Order(
+            request=request,
+            tasks=(Task(problem=problem, description=described),),
+            limits=wanted.limits,
+            device=platform_named(self._settings.device).detect()[0],
+            concurrency=DEFAULT_CONCURRENCY,
+        )
+        means = self._means()
+        self.progress = NO_BATCH
+        self._worker = in_background(self._app, partial(self._run, order, means), group=_GROUP)
+
+    def stop(self) -> bool:
+        """Stop generating; what arrived is stored."""
+        if self._worker is None or not self._worker.is_running:
+            return False
+        self._worker.cancel()
+        return True
+
+    def read(self) -> None:
+        """Fetch the stored answers for the open operator."""
+        in_background(self._app, self._read, group="generated rows")
+
+    async def _run(self, order: Order, means: Means) -> None:
+        try:
+            await carry_out(order, means)
+        except KgtuiError as error:
+            self._app.notify(str(error), severity="error", markup=False)
+        finally:
+            self.read()
+
+    async def _read(self) -> None:
+        workbench, recording = self._host.workbench, self._host.past.recording
+        if workbench is None or not hasattr(recording, "generations"):
+            return
+        generations = cast(GenerationRecording, recording).generations
+        try:
+            self.rows = await asyncio.to_thread(generations.of_problem, workbench.bench.problem.name)
+        except KgtuiError as error:
+            self._audience.trouble_arose(str(error))
+        self.changed()
+
+    def _happened(self, event: GenerationEvent, progress: Progress) -> None:
+        self.progress = progress
+        self._app.wake()
+        if isinstance(event, AnswerStored | CandidateVerified | BatchEnded):
+            self.read()
+
+    def _means(self) -> Means:
+        recording = self._host.past.recording
+        if not hasattr(recording, "generations"):
+            raise UsageError("answers are paid for, so nothing is generated without a store to keep them in")
+        beside = find_paths(self._settings.environment).config.parent
+        return Means(
+            recording=cast(GenerationRecording, recording),
+            submit=self._service.enqueue,
+            drop=self._service.drop,
+            prices=read_prices(beside / "prices.toml"),
+            prompts=Prompts(beside / "prompts"),
+            environment=self._settings.environment,
+            trouble=self._audience.trouble_arose,
+            happened=self._happened,
+            clock=self._host.clock,
+        )

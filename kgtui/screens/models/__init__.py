@@ -1,0 +1,1 @@
+"""The Models screen: candidates from language models for the open operator."""

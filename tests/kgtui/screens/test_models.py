@@ -1,0 +1,94 @@
+"""The Models screen on recorded answers: asked for, streamed, verified, opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from kgtui.generation.demo.order import RECORDING
+from kgtui.generation.events import AnswerGrew, RequestSent, Spot
+from kgtui.generation.progress import NO_BATCH, after
+from kgtui.generation.rows import streaming_lines
+from kgtui.generation.typed import parse_wanted
+from kgtui.history.recorder import StoreRecording
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.text.toned import Grid, Lines
+from sessions import open_store
+
+
+@pytest.fixture
+def bench(make_bench: Any, tmp_path: Any) -> Any:
+    recording = StoreRecording(open_store(tmp_path / "sessions.db"), label="workbench", environment={})
+    recording.open_or_raise = lambda: None  # type: ignore[attr-defined]
+    return make_bench(recording=recording, environment={"KGTUI_REPLAY": str(RECORDING), "KGTUI_HOME": str(tmp_path)})
+
+
+async def asked(bench: Any, pilot: Pilot[None], words: str) -> Any:
+    """The Models screen after these words were typed."""
+    await bench.until(pilot, lambda: bench.app.problems != ())
+    await bench.settled(pilot)
+    await pilot.press("L", "r")
+    screen = bench.app.screen
+    screen.query_one(Input).value = words
+    await pilot.press("enter")
+    return screen
+
+
+async def test_a_batch_fills_the_table_and_enter_opens_a_run(bench: Any) -> None:
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        screen = await asked(bench, pilot, "replay:alpha refine")
+        generation = bench.app.generation
+        await bench.until(pilot, lambda: any(row.run and row.run.outcome for row in generation.rows))
+        await bench.until(pilot, lambda: not generation.progress.is_running)
+        (row,) = generation.rows
+        await bench.until(pilot, lambda: screen.query_one(Grid).row_count == 1)
+        assert [cell.text for cell in screen.query_one(Grid).shown[0].cells] == [
+            "replay:alpha", "round-1", "passed", "", "3,310+498", "unknown", f"#{row.run.number}",
+        ]  # fmt: skip
+        await pilot.press("enter")
+        await bench.until(pilot, lambda: bench.app.workbench.bench.old is not None)
+        assert bench.app.workbench.bench.shown.number == row.run.number
+        assert "other=0.0" in bench.app.workbench.source.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [("", "which model?"), ("alpha", "--budget 'alpha'"), ("replay:alpha 0usd", "a budget of 0")],
+)
+async def test_words_that_are_no_batch_get_a_sentence(bench: Any, words: str, sentence: str) -> None:
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        screen = await asked(bench, pilot, words)
+        await bench.until(pilot, lambda: any(sentence in note.message for note in bench.app._notifications))
+        assert screen.query_one(Input).display
+
+
+async def test_escape_leaves_the_entry_then_the_screen(bench: Any) -> None:
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await bench.settled(pilot)
+        await pilot.press("L", "r", "escape")
+        screen = bench.app.screen
+        assert (screen.WHERE, screen.query_one(Input).display) == ("models", False)
+        assert "nothing generated yet" in str(screen.query_one("#subject", Lines).render())
+        await pilot.press("escape")
+        assert bench.app.screen.WHERE == "workbench"
+
+
+def test_the_longest_answer_in_flight_is_shown() -> None:
+    short, long = (Spot(problem="aten::add", model="m", place=place) for place in ("sample-1", "sample-2"))
+    events = (
+        RequestSent(spot=short), RequestSent(spot=long), AnswerGrew(spot=short, text="a"),
+        AnswerGrew(spot=long, text="\n".join(map(str, range(100)))),
+    )  # fmt: skip
+    shown = plain_text(streaming_lines(after(NO_BATCH, events))).splitlines()
+    assert shown[0] == "aten::add m sample-2  (and 1 more in flight)"
+    assert shown[1:] == [str(number) for number in range(88, 100)]
+
+
+def test_a_line_is_read_as_a_batch() -> None:
+    wanted = parse_wanted("replay:alpha refine n=4 2usd 30min -- use one pass")
+    assert (str(wanted.models[0]), wanted.strategy, wanted.options.samples) == ("replay:alpha", "refine", 4)
+    assert (wanted.limits.microusd, wanted.limits.seconds, wanted.options.remark) == (2_000_000, 1800, "use one pass")
