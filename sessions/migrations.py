@@ -318,6 +318,13 @@ MIGRATIONS = (
         ),
     ),
     Migration(name="007_generation", statements=GENERATION),
+    Migration(
+        name="008_proof",
+        statements=(
+            # Of the cases that passed; null where no proof was tried.
+            "alter table runs add column proven integer",
+        ),
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

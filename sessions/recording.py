@@ -32,7 +32,8 @@ _START_RUN = """
 update runs set device = :device, device_name = :device_name, target = :target, total = :total, policy = :policy
 where id = :run"""
 _FINISH_RUN = """
-update runs set outcome = :outcome, sentence = :sentence, passed = :passed, total = :total, flagged = :flagged
+update runs set outcome = :outcome, sentence = :sentence, passed = :passed, total = :total, flagged = :flagged,
+    proven = :proven
 where id = :run"""
 _INSERT_TIMING = """
 insert into timings (run, seq, name, case_name, value) values (:run, :seq, :name, :case_name, :value)"""
@@ -121,6 +122,7 @@ def statements(event: Event, *, run_id: int, seq: int) -> Iterator[Statement]:
                     "passed": verdict.passed,
                     "total": verdict.total,
                     "flagged": verdict.flagged,
+                    "proven": verdict.proven,
                 },
             )
             yield KEEP_BASELINES, {"run": run_id}

@@ -75,6 +75,7 @@ class RunRow:
     passed: int
     total: int
     flagged: bool
+    proven: int | None
     note: str | None
     tag: str | None
 

@@ -68,6 +68,7 @@ def run_row(row: sqlite3.Row) -> RunRow:
         passed=row["passed"],
         total=row["total"],
         flagged=bool(row["flagged"]),
+        proven=row["proven"],
         note=row["note"],
         tag=row["tag"],
     )

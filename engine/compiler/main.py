@@ -11,17 +11,19 @@ from typing import Any
 import msgspec
 import triton
 from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
+from triton.compiler import ASTSource, make_backend
 from triton.runtime.jit import JITFunction
 
 from engine import protocol
 from engine.compiler import offline, resources
 from engine.compiler.offsets import line_of_narrow_offset
-from engine.compiler.specialise import specialise
+from engine.compiler.specialise import argument_names, specialise
 from engine.devices.hardware.targets import Target, target_named
 from engine.errors import UnsupportedError
 from engine.loading import failures, loader, warm_kernel
+from engine.loading.lowering import ttir_of
 from engine.model import Launch
+from engine.protocol.replaying import MOST_MODULE_CHARACTERS
 from engine.protocol.service import Line
 from engine.sandbox.confinement import Measure
 from engine.sandbox.priority import NICEST, be_nicer
@@ -73,6 +75,8 @@ class _Compiler:
                     return protocol.Done(id=command.id)
                 case protocol.Compile():
                     return self._compile_launch(command)
+                case protocol.Lower():
+                    return self._lower(command)
                 case protocol.BuildLauncher():
                     offline.build_launcher(command.types, target_named(command.target))
                     return protocol.Compiled(id=command.id, stages={}, cache=self._cache.new_files())
@@ -106,6 +110,22 @@ class _Compiler:
         if command.specialisation and isinstance(delivered, protocol.Compiled):
             return msgspec.structs.replace(delivered, cache=self._cache.new_files())
         return delivered
+
+    def _lower(self, command: protocol.Lower) -> protocol.AnyReply:
+        launch, target = command.launch, target_named(command.target)
+        kernel = self._find(launch.kernel, launch.line)
+        try:
+            special = specialise(kernel, launch, self._find)
+            source = ASTSource(kernel, special.signature, special.constants, special.attributes)
+            gpu = GPUTarget(target.backend, target.architecture, target.warp_size)
+            text = ttir_of(source, gpu, make_backend(gpu).parse_options(_options(launch)))
+        except UnsupportedError:
+            raise
+        except Exception as error:  # as of a compile
+            return self._refused(command.id, error)
+        if len(text) > MOST_MODULE_CHARACTERS:
+            raise UnsupportedError(f"the TTIR of {launch.kernel} has {len(text):,} characters")
+        return protocol.Lowered(id=command.id, ttir=text, arguments=tuple(argument_names(special)))
 
     def _find(self, name: str, line: int | None = None) -> Any:
         """The kernel of this name, by preference the one whose code begins at `line`."""

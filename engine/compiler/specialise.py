@@ -65,6 +65,12 @@ def specialise(kernel: Any, launch: Launch, find: Callable[[str], Any]) -> Speci
     return Specialisation(signature=signature, constants=constants, attributes=attributes)
 
 
+def argument_names(special: Specialisation) -> Iterator[str]:
+    """The arguments that the compiled function takes, in order; "sizes.2" is a part of a tuple."""
+    for name, types in special.signature.items():
+        yield from (part for _, part, kind in _parts((), name, types) if kind != "constexpr")
+
+
 def _tuple_types(recorded: str) -> Types:
     """The types in the text of a tuple, which may have names: "('i32', P(x='fp32'))"."""
     try:

@@ -108,6 +108,7 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
         headline=printable(inspection.headline),
         claim=_claim(inspection.claim) if inspection.claim is not None else None,
         sections=(
+            _proof(inspection),
             Section(
                 title="Findings",
                 entries=tuple(map(_finding, inspection.findings)),
@@ -125,6 +126,31 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
             _provenance(inspection),
         ),
     )
+
+
+def _proof(inspection: Inspection) -> Section:
+    """How many cases are proven, and each reason why others are not."""
+    run = inspection.run
+    proven = sum(proof.proven for proof in run.proofs)
+    moved_bytes = sum(proof.moved_bytes for proof in run.proofs)
+    cases_by_reason: dict[str, list[str]] = {}
+    for proof in run.proofs:
+        if not proof.proven:
+            cases_by_reason.setdefault(proof.reason, []).append(proof.case)
+    entries = tuple(
+        Entry(
+            name=printable(cases[0]),
+            state="not proven",
+            mark=Mark.DOUBT,
+            text=printable(reason),
+            details=(f"and {len(cases) - 1} more cases",) if len(cases) > 1 else (),
+        )
+        for reason, cases in list(cases_by_reason.items())[:_MOST_FAILED]
+    )
+    note = f"{proven} of {len(run.proofs)} cases proven, {moved_bytes:,} bytes moved by operators of torch"
+    constants = dict.fromkeys(proof.constants for proof in run.proofs if proof.constants)
+    used = tuple(Entry(name="computed with", text=printable(one)) for one in list(constants)[:_MOST_FAILED])
+    return Section(title="Proof", entries=(*entries, *used), note=note if run.proofs else "not tried")
 
 
 def _word(verdict: Verdict | None, held: HeldClaim | None, *, cut_short: bool) -> tuple[str, Mark]:

@@ -19,7 +19,7 @@ from engine.inspection.evidence import Inspection
 from engine.inspection.page import Entry, Mark, Page, Section, page_of
 from engine.model import Outcome
 from engine.reports.table import aligned
-from engine.reports.text import Plain, plain_summary
+from engine.reports.text import Plain, plain_proofs, plain_summary
 
 JSON_SCHEMA = "kgtui.inspect/1"
 WIDTH = 80
@@ -113,6 +113,7 @@ def as_json(inspection: Inspection) -> str:
             "resolution": held.resolution,
             "shortfall": held.shortfall,
         },
+        "proof": plain_proofs(run),
         "layers": msgspec.to_builtins(inspection.layers),
         "findings": [
             {**msgspec.to_builtins(seen.finding), "code": seen.code, "flags": seen.flags}

@@ -28,6 +28,7 @@ from engine.model import (
 )
 from engine.model.benchmark import CaseBenchmark, Holder, Span, Summary
 from engine.model.layers import LayerReport
+from engine.model.proof import CaseProof
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +90,16 @@ class CaseFinished:
     number: int
     total: int
     result: CaseResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseProven:
+    """Passed case `number` of `total` was replayed: proven or not, its proof says which."""
+
+    at_s: float
+    number: int
+    total: int
+    proof: CaseProof
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +240,7 @@ Event: TypeAlias = (
     RunStarted | StageStarted | StageFinished | FindingRaised | LayerChecked | CaseFinished | KernelLaunched
     | KernelCompiled | KernelDisassembled | DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken
     | LogWritten | RunFinished | PortingStarted | KernelPorted | PortDisassembled | PortingFinished | OtherLoaded
-    | TierFinished
+    | TierFinished | CaseProven
 )  # fmt: skip
 
 EVENT_TYPES: dict[str, type[Event]] = {
@@ -238,7 +249,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         RunStarted, StageStarted, StageFinished, FindingRaised, LayerChecked, CaseFinished, KernelLaunched,
         KernelCompiled, KernelDisassembled, DeviceAwaited, CaseBenchmarked, BenchmarkSummarised, ProfileTaken,
         LogWritten, RunFinished, PortingStarted, KernelPorted, PortDisassembled, PortingFinished, OtherLoaded,
-        TierFinished,
+        TierFinished, CaseProven,
     )
 }  # fmt: skip
 

@@ -16,6 +16,7 @@ LEFT_OUT = "cases left out"
 class Layer(enum.StrEnum):
     """Where evidence about a candidate comes from; none of them is trusted alone."""
 
+    PROOF = "proof"
     STATIC = "static"
     BEHAVIOUR = "behaviour"
     ABLATION = "ablation"

@@ -50,6 +50,7 @@ class Stage(enum.StrEnum):
     STATIC = "static"
     LOAD = "load"
     VERIFY = "verify"
+    PROVE = "prove"
     PROBE = "probe"
     COMPILE = "compile"
     BENCHMARK = "benchmark"
@@ -160,11 +161,15 @@ class CaseResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a run comes to, in one word and one sentence."""
+    """What a run comes to, in one word and one sentence.
+
+    `proven` of the `passed` cases are proven; None where no proof was tried.
+    """
 
     outcome: Outcome
     sentence: str
     passed: int
     total: int
     flagged: bool = False
+    proven: int | None = None
     location: Location | None = None

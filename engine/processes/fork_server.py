@@ -98,6 +98,7 @@ def _import_everything() -> None:
     # The candidate's child must not import our modules after it has started: a file of the same name may lie beside it.
     import engine.compiler.main
     import engine.judge.main
+    import engine.replay.main
     import engine.worker.main
 
     if os.environ.get(MACHINE_VARIABLE) == "1":
@@ -280,12 +281,14 @@ def _arrange_descriptors(handles: list[int]) -> tuple[int, int]:
 def _serve(kind: str, commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     import engine.compiler.main
     import engine.judge.main
+    import engine.replay.main
     import engine.worker.main
 
     serve = {
         "judge": engine.judge.main.serve,
         "worker": engine.worker.main.serve,
         "compiler": engine.compiler.main.serve,
+        "replayer": engine.replay.main.serve,
     }[kind]
     serve(commands, replies, in_force)
 

@@ -72,6 +72,7 @@ class ProcessPool:
         # On a device one worker computes while another makes dry runs to find what must be compiled.
         self.worker = Spare(self._hire_worker, depth=1 if interpreted else 2)
         self.compiler = Spare(self._hire_compiler, depth=1 if interpreted else self.most_compilers)
+        self.replayer = Spare(self._hire_replayer)
         self.launchers: Launchers | None = None
         if target is not None and not interpreted:
             self.launchers = Launchers(spare=self.compiler, cache_folder=directories.open_kernel_cache(), target=target)
@@ -188,6 +189,7 @@ class ProcessPool:
             await self.launchers.close()
         await self.worker.close()
         await self.compiler.close()
+        await self.replayer.close()
         if self._compilers_started is not None:
             self._compilers_started.cancel()
             await asyncio.gather(self._compilers_started, return_exceptions=True)
@@ -217,6 +219,9 @@ class ProcessPool:
             self._has_opened_memory = isinstance(reply, protocol.Done)
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.UNSUPPORTED:
             self.share_no_more(reply.message)
+
+    async def _hire_replayer(self) -> PooledProcess:
+        return await self._hire(self._workers, "replayer")
 
     async def _hire_compiler(self) -> PooledProcess:
         if self._compilers_started is not None:

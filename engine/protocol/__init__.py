@@ -82,6 +82,13 @@ from engine.protocol.repeating import (
     RepeatOutputs,
     Watch,
 )
+from engine.protocol.replaying import (
+    HoldKernel,
+    Lower,
+    Lowered,
+    ReplayTape,
+    TapeReplayed,
+)
 from engine.protocol.timing import (
     Arrange,
     Arranged,
@@ -182,12 +189,15 @@ __all__ = [
     "Fetch",
     "FloatSpec",
     "FreeSlots",
+    "HoldKernel",
     "How",
     "Kernel",
     "KernelTime",
     "LayOutVariant",
     "Load",
     "Loaded",
+    "Lower",
+    "Lowered",
     "MeasurePeaks",
     "MeasurePrecision",
     "MemoryShared",
@@ -219,6 +229,7 @@ __all__ = [
     "Release",
     "Released",
     "RepeatOutputs",
+    "ReplayTape",
     "Reply",
     "Returned",
     "ReturnedSpec",
@@ -231,6 +242,7 @@ __all__ = [
     "StorageSpec",
     "SuppressedLaunch",
     "TakeSnapshot",
+    "TapeReplayed",
     "TensorSpec",
     "TimeBaseline",
     "TimeCalls",
@@ -255,11 +267,12 @@ AnyCommand: TypeAlias = (
     | Release | RunDry | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
+    | Lower | HoldKernel | ReplayTape
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled
     | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated | Contrasted
-    | PrecisionMeasured | VariantLaidOut | Failed
+    | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed
 )  # fmt: skip
 
 

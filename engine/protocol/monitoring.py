@@ -23,6 +23,43 @@ INTO = ".out"
 LOOKING_UP = ("index", "index_select", "gather", "embedding", "take")
 """Operators that take elements out of their first argument as they are, where the others say."""
 
+MOVING = (
+    "flip", "roll", "repeat", "repeat_interleave", "slice_scatter", "select_scatter", "resolve_conj", "resolve_neg",
+)  # fmt: skip
+"""Operators that move elements in ways that a tape does not replay."""
+LIGHT = frozenset(
+    [
+        "add",
+        "add_",
+        "sub",
+        "sub_",
+        "rsub",
+        "mul",
+        "mul_",
+        "div",
+        "div_",
+        "neg",
+        "neg_",
+        "sum",
+        "amax",
+        "amin",
+        "max",
+        "min",
+        "maximum",
+        "minimum",
+        "clamp",
+        "clamp_",
+        "clamp_min",
+        "clamp_max",
+        "reciprocal",
+        "abs",
+        "masked_fill",
+        "masked_fill_",
+        "index_fill_",
+    ]
+)
+"""Operators of arithmetic element by element and of sums."""
+
 
 class OperatorKind(enum.StrEnum):
     """What calling an operator of torch amounts to.

@@ -77,7 +77,7 @@ class Call(Command, tag="call", frozen=True):
 
     `poison` is the byte that fills every uninitialised allocation of the candidate; `withhold` says which
     launches are left out.  `observe` has the operators of torch noted, which makes each of them slower.
-    `program_order` and `watch` are for calls that are made again.
+    `program_order` and `watch` are for calls that are made again.  With a `tape` that file gets the tape of the call.
     """
 
     case: str
@@ -90,6 +90,7 @@ class Call(Command, tag="call", frozen=True):
     observe: bool = False
     program_order: ProgramOrder | None = None
     watch: Watch | None = None
+    tape: str = ""
 
 
 class Prepare(CaseCommand, tag="prepare", frozen=True):

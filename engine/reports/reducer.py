@@ -13,6 +13,7 @@ from engine.model.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
     CaseFinished,
+    CaseProven,
     DeviceAwaited,
     Event,
     FindingRaised,
@@ -66,6 +67,7 @@ class _Draft:
         self._stages = list(record.stages)
         self._cases = list(record.cases)
         self._tiers = record.tiers
+        self._proofs = list(record.proofs)
         self._findings = list(record.findings)
         self._launches = list(record.launches)
         self._launched_by = list(record.launched_by)
@@ -92,6 +94,8 @@ class _Draft:
                 self._cases.append(event.result)
             case LogWritten():
                 self._log.append(event)
+            case CaseProven():
+                self._proofs.append(event.proof)
             case RunStarted():
                 self._start(_begun(event, self._scalars))
             case StageStarted():
@@ -171,6 +175,7 @@ class _Draft:
             stages=tuple(self._stages),
             cases=tuple(self._cases),
             tiers=self._tiers,
+            proofs=tuple(self._proofs),
             findings=tuple(self._findings),
             layers=tuple(self._layers),
             launches=tuple(self._launches),

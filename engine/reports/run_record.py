@@ -25,6 +25,7 @@ from engine.model import (
 from engine.model.benchmark import CaseBenchmark, Holder, Span, Summary
 from engine.model.events import LogWritten, TierFinished
 from engine.model.layers import LayerReport
+from engine.model.proof import CaseProof
 from engine.reports.bench import Benchmarks, gated
 from engine.reports.targets import NOT_PORTED, Ports
 from engine.reports.verdict_words import UNFINISHED, doubt_of
@@ -72,6 +73,7 @@ class RunRecord:
     stages: tuple[StageRecord, ...] = ()
     cases: tuple[CaseResult, ...] = ()
     tiers: tuple[TierFinished, ...] = ()
+    proofs: tuple[CaseProof, ...] = ()
     findings: tuple[Finding, ...] = ()
     layers: tuple[LayerReport, ...] = ()
     launches: tuple[Launch, ...] = ()

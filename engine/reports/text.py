@@ -27,6 +27,7 @@ from engine.model.benchmark import Holder, Summary
 from engine.model.events import (
     CaseBenchmarked,
     CaseFinished,
+    CaseProven,
     DeviceAwaited,
     Event,
     FindingRaised,
@@ -56,6 +57,7 @@ BUSY = "busy"
 TIMING = "timing"
 FAILED = "failed"
 UNCHECKED = "unchecked"
+UNPROVEN = "unproven"
 
 _LABEL_WIDTH = 9
 _KEPT_WIDTH = 80
@@ -95,10 +97,10 @@ def as_plain(events: Sequence[Event], *, file: str, number: int | None = None) -
 def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterator[PlainLine]:
     """What one event says in plain lines; nothing for an event that another one repeats in full.
 
-    The labels are run, the names of the stages, case, tier, timing, finding, layer, kernel, device, log and verdict.
-    The states are started, the outcomes, failed, flagged, busy, unchecked, the severities of findings and, for a log,
-    the stream.  Text that a candidate had a hand in never reaches a terminal's control: control characters
-    are spelled out.
+    The labels are run, the names of the stages, case, proof, tier, timing, finding, layer, kernel, device, log and
+    verdict.  The states are started, the outcomes, failed, unproven, flagged, busy, unchecked, the severities of
+    findings and, for a log, the stream.  Text that a candidate had a hand in never reaches a terminal's control:
+    control characters are spelled out.
     """
     match event:
         case RunStarted():
@@ -115,6 +117,12 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
             yield PlainLine(label=event.stage, state=event.outcome, text=text)
         case CaseFinished():
             yield _case_line(event, file=file)
+        case CaseProven(proof=proof) if not proof.proven:
+            yield PlainLine(
+                label="proof",
+                state=UNPROVEN,
+                text=printable(f"{event.number}/{event.total} {proof.case}: {proof.reason}"),
+            )
         case TierFinished():
             state = Outcome.PASS if event.passed == event.total else FAILED
             text = f"{event.tier}: {event.passed}/{event.total} cases passed, after {event.at_s:.2f} s"
@@ -161,6 +169,7 @@ def as_json(run: RunRecord) -> str:
         "verdict": msgspec.to_builtins(verdict),
         "stages": [_plain_stage(stage) for stage in run.finished_stages],
         "cases": [{**msgspec.to_builtins(case), "seed": str(case.seed)} for case in run.cases],
+        "proof": plain_proofs(run),
         "findings": msgspec.to_builtins(run.findings),
         "layers": msgspec.to_builtins(run.layers),
         "kernels": [
@@ -185,6 +194,20 @@ def printable(text: str) -> str:
 def numbered(number: int | None) -> str:
     """How a run that is kept is called, after whatever it stands."""
     return f" run #{number}" if number is not None else ""
+
+
+def plain_proofs(run: RunRecord) -> list[Plain]:
+    """A row for each case whose proof was tried, as JSON-ready values."""
+    return [
+        {
+            "case": proof.case,
+            "proven": proof.proven,
+            "reason": proof.reason,
+            "moved_bytes": proof.moved_bytes,
+            "constants": proof.constants,
+        }
+        for proof in run.proofs
+    ]
 
 
 def plain_summary(summary: Summary) -> Plain:

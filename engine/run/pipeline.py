@@ -24,6 +24,7 @@ from engine.model import (
     events,
 )  # fmt: skip
 from engine.model.layers import Coverage
+from engine.model.proof import CaseProof
 from engine.probes import Probe
 from engine.probes.lab.case_session import Lab, passed_of
 from engine.processes.candidate_session import CandidateSession, LoadError
@@ -36,10 +37,12 @@ from engine.run.compile_stage import OVERFULL, CompilingStage
 from engine.run.dry_run import DryRun
 from engine.run.event_stream import EventEmitter
 from engine.run.probe_stage import ProbingStage
+from engine.run.proving.kernels import LoweredKernels
+from engine.run.proving.stage import prove
 from engine.run.run_limits import watch_usage
 from engine.run.static_reading import Parsed, parse_candidate
 from engine.run.static_stage import read_and_refuse
-from engine.run.timing_stage import TimingStage, not_timed
+from engine.run.timing_stage import TimingStage, learn_peaks, not_timed
 from engine.run.verification import Verifier
 from engine.run.verify_stage import VerifyingStage
 from engine.static.source import SourceError
@@ -74,10 +77,10 @@ class Run:
         self._emitter = EventEmitter(self._loop.time, started=self._started)
         self._profile = Profile(self._loop.time, started=self._started)
         self._results: list[CaseResult] = []
+        self._proofs: tuple[CaseProof, ...] | None = None
         self._launched = False
         self._first_launches: dict[str, tuple[Launch, ...]] = {}
-        self._limits = plan.limits or limits
-        self._artefacts = artefacts
+        self._artefacts, self._limits = artefacts, plan.limits or limits
         self._cache_folder = None if process_pool.interpreted else process_pool.directories.open_kernel_cache()
         self._group = process_pool.open_group(self._limits)
         self._launchers = process_pool.launchers
@@ -202,7 +205,8 @@ class Run:
         stop = await read_and_refuse(parsed, plan=self._plan, emitter=self._emitter)
         if stop is not None:
             return stop
-        await self._learn_peaks()  # before the candidate has a process
+        if self._metrology is not None:  # before the candidate has a process
+            await learn_peaks(self._metrology, self._plan.benchmark, self._emitter, self._profile)
         builders = [asyncio.create_task(builder.run()) for builder in self._builders()]
         ahead: asyncio.Task[None] | None = None
         try:
@@ -211,6 +215,8 @@ class Run:
             if stop is not None:
                 return stop
             stop = await self._verify()
+            if stop is None and self._is_right():
+                await self._prove()
             if self._compiling is not None:
                 self._compiling.release()
             if stop is None and self._is_right() and not self._is_timed:
@@ -320,23 +326,20 @@ class Run:
     def _is_right(self) -> bool:
         return bool(self._results) and all(result.outcome is Outcome.PASS for result in self._results)
 
+    async def _prove(self) -> None:
+        kernels = LoweredKernels(session=self._open_session(self._process_pool.compiler), target=self._plan.target)
+        self._proofs = await prove(self._lab(), self._emitter, kernels)
+
     async def _probe(self) -> None:
-        lab = Lab(
+        await ProbingStage(lab=self._lab(), emitter=self._emitter, chosen=self._probes).run()
+
+    def _lab(self) -> Lab:
+        """What further calls of the candidate that passed are made with."""
+        return Lab(
             plan=self._plan, device=self._device, session=self._session, process_pool=self._process_pool,
             limits=self._limits, profile=self._profile,
             passed=passed_of(self._plan.cases, self._results, self._first_launches),
         )  # fmt: skip
-        await ProbingStage(lab=lab, emitter=self._emitter, chosen=self._probes).run()
-
-    async def _learn_peaks(self) -> None:
-        """Know what the device can do, where something is to be timed on it."""
-        if self._metrology is None or self._plan.benchmark is None or not self._plan.benchmark.cases:
-            return
-        with self._profile.span("peaks"):
-            await self._metrology.learn_peaks(self._emitter.awaited)
-        for trouble in self._metrology.troubles:
-            self._emitter.note("peaks", trouble)
-        self._metrology.troubles.clear()
 
     @property
     def _is_timed(self) -> bool:
@@ -370,7 +373,7 @@ class Run:
         facts = Facts(
             planned=len(self._plan.cases), policy=self._plan.policy, stop=stop, cases=tuple(self._results),
             kernels=tuple(kernels), findings=tuple(self._emitter.findings), layers=tuple(self._emitter.layers),
-            launched_on=self._device.target,
+            launched_on=self._device.target, proofs=self._proofs,
             unmade=(Stop(outcome=Outcome.UNSUPPORTED, message=OVERFULL),) if overfull else (),
         )  # fmt: skip
         self._emitter.tell(events.ProfileTaken(at_s=self._emitter.now(), spans=self._profile.spans()))

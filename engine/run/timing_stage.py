@@ -133,6 +133,19 @@ class TimingStage:
         )
 
 
+async def learn_peaks(
+    metrology: Metrology, plan: BenchmarkPlan | None, emitter: EventEmitter, profile: Profile
+) -> None:
+    """Know what the device can do, where something is to be timed on it."""
+    if plan is None or not plan.cases:
+        return
+    with profile.span("peaks"):
+        await metrology.learn_peaks(emitter.awaited)
+    for trouble in metrology.troubles:
+        emitter.note("peaks", trouble)
+    metrology.troubles.clear()
+
+
 def not_timed(coverage: Coverage, why: str) -> LayerReport:
     """The report on a layer that was not even begun."""
     return LayerReport(layer=Layer.TIMING, by=_CHECK, coverage=coverage, why=why)

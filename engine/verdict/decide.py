@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from engine.model import CaseResult, CompiledKernel, Finding, Location, Outcome, Policy, Severity, Verdict
 from engine.model.layers import Coverage, Layer, LayerReport
+from engine.model.proof import CaseProof
 from engine.verdict.policy import WEIGHTS, Weights
 
 # Of several failed cases the run is named after the first in this order: what explains most comes first.
@@ -57,6 +58,7 @@ class Facts:
 
     `launched_on` is the target of the device that really launched the kernels, None where they were interpreted:
     a launch shows that a kernel builds for that target.  `unmade` are checks of the plan that could not be made.
+    `proofs` are those of the cases that passed, None where none was tried.
     """
 
     planned: int
@@ -68,6 +70,7 @@ class Facts:
     layers: Sequence[LayerReport] = ()
     launched_on: str | None = None
     unmade: Sequence[Stop] = ()
+    proofs: Sequence[CaseProof] | None = None
 
 
 def judge(facts: Facts) -> Verdict:
@@ -120,6 +123,9 @@ def _judged(facts: Facts) -> Verdict:
     unchecked = list(_unchecked(facts.layers, weights))
     unmade = next(_unmade(facts, weights), None)
     flagged = False
+    proven = _proven(facts)
+    if outcome is Outcome.PASS and proven is not None:
+        sentence = f"{sentence}, {proven} proven"
     if outcome is not Outcome.PASS:
         pass
     elif flags:
@@ -133,8 +139,9 @@ def _judged(facts: Facts) -> Verdict:
         flagged = True
         sentence = f"{passed}/{facts.planned} cases passed, but flagged: {unchecked[0]}"
     return Verdict(
-        outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, location=location
-    )
+        outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, proven=_proven(facts),
+        location=location,
+    )  # fmt: skip
 
 
 def _unchecked(layers: Sequence[LayerReport], weights: Weights) -> Iterator[str]:
@@ -194,6 +201,11 @@ def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:
         why = f"{kernel.launch.kernel} does not build for {kernel.target}: {kernel.message}"
         return kernel.outcome, f"all cases passed, but {why}", kernel.location
     return Outcome.PASS, f"{passed}/{facts.planned} cases passed", None
+
+
+def _proven(facts: Facts) -> int | None:
+    """How many cases are proven; None where no proof was tried."""
+    return sum(proof.proven for proof in facts.proofs) if facts.proofs is not None else None
 
 
 def first_unbuilt(kernels: Sequence[CompiledKernel]) -> CompiledKernel | None:

@@ -52,9 +52,10 @@ _GRAVE_FLAG: Mapping[Severity, Effect] = MappingProxyType(
 )
 _NONE_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(dict.fromkeys(Layer, Effect.SHOWN))
 _ALL_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(dict.fromkeys(Layer, Effect.FLAGS))
-# Reading a file only hints, and without a precise clock a time is only less certain: neither clears anybody.
+# Reading a file only hints, without a precise clock a time is only less certain, and a kernel that cannot be replayed
+# may be honest: none of them decides.
 _BEHAVIOUR_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(
-    {**_ALL_REQUIRED, Layer.STATIC: Effect.SHOWN, Layer.TIMING: Effect.SHOWN}
+    {**_ALL_REQUIRED, Layer.PROOF: Effect.SHOWN, Layer.STATIC: Effect.SHOWN, Layer.TIMING: Effect.SHOWN}
 )
 WEIGHTS: Mapping[Policy, Weights] = MappingProxyType(
     {

@@ -41,6 +41,7 @@ from engine.worker.monitor.observer import Observer
 from engine.worker.monitor.own_kernels import OwnKernels
 from engine.worker.monitor.race_witness import RaceDetector
 from engine.worker.monitor.recent_outputs import OutputRepeater
+from engine.worker.taping.recorder import TapeRecorder
 from engine.worker.timing import Stopwatch
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
@@ -86,6 +87,7 @@ class _Worker:
         self._race_detector = RaceDetector()
         self._provenance = MemoryTracker()
         self._host_code = HostCode()
+        self._tape_recorder = TapeRecorder()
         semaphores.install()
         self._gpu_need = GpuNeed()
         self._launches: Launches | None = None
@@ -101,6 +103,7 @@ class _Worker:
                 interpreter=Interpreter(
                     program_order=self._program_order, race_detector=self._race_detector, host_code=self._host_code
                 ),
+                recorder=self._tape_recorder,
             )
             self._launches.install()
             self._gpu_need.install()
@@ -117,7 +120,7 @@ class _Worker:
         self._filename = ""
         self._memory = CallMemory(device)
         self._output_repeater = OutputRepeater(self._memory)
-        self._observer = Observer(device, self._provenance, self._host_code)
+        self._observer = Observer(device, self._provenance, self._host_code, self._tape_recorder)
         self._dry_run: DryRun | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry)
         self._own_kernels = OwnKernels()
@@ -227,8 +230,11 @@ class _Worker:
             edges or contextlib.nullcontext(),
             Poison(command.poison),
             self._observer.calling(command.case, arguments, operators=command.observe),
+            self._taping(command, storages),
         ):
             returned = entry(*arguments)
+            if command.tape:
+                Path(command.tape).write_bytes(self._tape_recorder.tape(values_of(returned)))
             self._observer.handed_over((*values_of(returned), *arguments))
             # Before any waiting: work on a stream that the current one does not wait for is not in what is copied.
             handed_back = self._output_repeater.hand_back(command, values, returned)
@@ -247,6 +253,12 @@ class _Worker:
             race=self._race_detector.first or (self._launches.reports.race if self._launches is not None else None),
             executed=self._launches.reports.executed() if self._launches is not None else None,
         )
+
+    def _taping(
+        self, command: protocol.Call, storages: Sequence[torch.Tensor]
+    ) -> contextlib.AbstractContextManager[None]:
+        """Records the tape of a call that one was wanted of."""
+        return self._tape_recorder.of_call(storages, self._filename) if command.tape else contextlib.nullcontext()
 
     def _has_edges(self, command: protocol.Call) -> bool:
         """Whether stores past the end are looked for: where no interpreter does, and nothing is withheld."""

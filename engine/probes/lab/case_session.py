@@ -207,10 +207,12 @@ class CaseSession:
         program_order: protocol.ProgramOrder | None = None,
         watch: protocol.Watch | None = None,
         observe: bool = False,
+        tape: Path | None = None,
     ) -> protocol.Called | Replayed:
         """Make a call whose outputs are then to be judged, or say what trouble came of it.
 
-        Without `fresh` the content is that of the case as it was prepared.
+        Without `fresh` the content is that of the case as it was prepared.  The tape of the call goes to the file
+        `tape`.
 
         Raises:
             EngineError: the judge failed.
@@ -229,6 +231,7 @@ class CaseSession:
             program_order=program_order,
             watch=watch,
             observe=observe,
+            tape=str(tape) if tape is not None else "",
         )
         try:
             with lab.profile.span("probe"):

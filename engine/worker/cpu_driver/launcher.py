@@ -48,7 +48,8 @@ class KernelLaunch:
     """A launch that is about to run.
 
     `specialisation` is the SHA-256 of `ttir`; `values` are the bound arguments by parameter, constants included;
-    `arguments` are those that the kernel takes at run time, in order, with tensors as addresses in `memory`.
+    `options` are those of the launch, such as its warps; `arguments` are those that the kernel takes at run time, in
+    order, with tensors as addresses in `memory`.
     """
 
     specialisation: str
@@ -56,6 +57,7 @@ class KernelLaunch:
     function: Callable[..., Any]
     grid: tuple[int, int, int]
     values: Mapping[str, Any]
+    options: Mapping[str, Any]
     arguments: tuple[Argument, ...]
     memory: Memory
 
@@ -176,6 +178,7 @@ class Launches:
             function=launcher.function,
             grid=grid,
             values=values,
+            options=launcher.options,
             arguments=arguments,
             memory=memory,
         )

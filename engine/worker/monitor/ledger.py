@@ -29,7 +29,8 @@ from engine.protocol.monitoring import (
     OperatorSeen,
 )
 from engine.worker.monitor.memory_tracker import MemoryTracker
-from engine.worker.monitor.operands import (
+from engine.worker.monitor.operator_kinds import KINDS
+from engine.worker.operands import (
     address_of,
     are_booleans,
     are_integers,
@@ -38,47 +39,11 @@ from engine.worker.monitor.operands import (
     is_meta,
     tensors_in,
 )
+from engine.worker.taping.operators import note as note_operator
+from engine.worker.taping.operators import note_view
+from engine.worker.taping.recorder import TapeRecorder
 
 _MOST_NAMES = 256
-_NAMES = {
-    OperatorKind.ALLOCATION: (
-        "empty empty_strided empty_like new_empty new_empty_strided empty_permuted zeros zeros_like new_zeros ones "
-        "ones_like new_ones full full_like new_full fill fill_ zero zero_ arange linspace eye scalar_tensor lift_fresh"
-    ),
-    OperatorKind.VIEW: (
-        "view _unsafe_view reshape _reshape_alias alias t transpose transpose_ permute expand slice select narrow "
-        "squeeze squeeze_ unsqueeze unsqueeze_ as_strided as_strided_ detach detach_ unbind split split_with_sizes "
-        "chunk diagonal unfold view_as_real view_as_complex view_as movedim swapaxes t_ flatten unflatten real imag "
-        "broadcast_to expand_as _conj _neg_view"
-    ),
-    OperatorKind.METADATA: (
-        "set_ resize_ size stride storage_offset numel dim is_contiguous sym_size sym_stride sym_numel is_same_size "
-        "is_pinned _local_scalar_dense item record_stream requires_grad_ is_nonzero result_type"
-    ),
-    OperatorKind.COPY: (
-        "copy_ clone _to_copy contiguous cat stack constant_pad_nd repeat flip roll lift _pin_memory pin_memory "
-        "resolve_conj resolve_neg _copy_from _copy_from_and_resize _foreach_copy_ slice_scatter select_scatter "
-        "repeat_interleave"
-    ),
-    OperatorKind.RANDOM: (
-        "rand randn randint randperm rand_like randn_like randint_like uniform_ normal_ random_ exponential_ "
-        "geometric_ cauchy_ log_normal_"
-    ),
-    OperatorKind.QUESTION: (
-        "eq ne lt le gt ge equal any all isnan isinf isfinite logical_and logical_or logical_not logical_xor "
-        "_assert_async is_set_to"
-    ),
-    OperatorKind.LIGHT: (
-        "add add_ sub sub_ rsub mul mul_ div div_ neg neg_ sum amax amin max min maximum minimum clamp clamp_ "
-        "clamp_min clamp_max reciprocal abs masked_fill masked_fill_ index_fill_"
-    ),
-}
-_KINDS = {
-    getattr(torch.ops.aten, name): kind
-    for kind, names in _NAMES.items()
-    for name in names.split()
-    if hasattr(torch.ops.aten, name)
-}
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
 """On booleans these are questions, as the logical ones are; `&` and `|` between comparisons are written so."""
 _TOLD_BY_CASE = frozenset(
@@ -129,9 +94,10 @@ class _Entry:
 class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
     """While active, notes the operators that this thread calls."""
 
-    def __init__(self, memory: MemoryTracker | None = None) -> None:
+    def __init__(self, memory: MemoryTracker | None = None, recorder: TapeRecorder | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.memory = memory or MemoryTracker()
+        self.recorder = recorder or TapeRecorder()
         self._entries: dict[
             tuple[Any, str, bool, bool], _Entry
         ] = {}  # Any: an OpOverloadPacket, which has no public name
@@ -205,6 +171,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
 
     def carried_out(self, how: str, tensor: torch.Tensor, *, kind: OperatorKind = OperatorKind.COMPUTE) -> None:
         """Note that the content of a tensor was taken to where no operator of torch works on it."""
+        if self.recorder.is_on:
+            self.recorder.read(how, tensor)
         self.note(how, kind, (tensor,), (tensor,), self.reads((tensor,)))
 
     def seen(self) -> tuple[OperatorSeen, ...]:
@@ -287,12 +255,12 @@ def _dispatch(
         return operator(*args, **(kwargs or {}))
     if mode.follows(packet):
         return operator(*args, **(kwargs or {}))
-    if packet not in _KINDS:  # in inference mode torch hands over whole what is made of others
+    if packet not in KINDS:  # in inference mode torch hands over whole what is made of others
         with _Beside(mode), torch._C.DisableTorchFunction():
             result = operator.decompose(*args, **(kwargs or {}))
         if result is not NotImplemented:
             return result
-    kind = _KINDS.get(packet, OperatorKind.COMPUTE)
+    kind = KINDS.get(packet, OperatorKind.COMPUTE)
     if kind in _MAKES_NO_CONTENT:  # most of all that is called: counted, and no more
         if (entry := mode.entry(packet, kind)) is not None:
             entry.uses += 1
@@ -301,11 +269,17 @@ def _dispatch(
         result = _carry_out(mode, operator, types, args, kwargs)
         if packet in _RESIZING:
             mode.memory.left(tensors_in((result,)))
+        if mode.recorder.is_on and kind is OperatorKind.VIEW:
+            note_view(mode.recorder, args, result)
         return result
     taken = () if kind is OperatorKind.ALLOCATION else tuple(tensors_in((args, kwargs)))
     reads = mode.reads(taken)  # before it is called: it may write what it takes
     mode.memory.taken(taken)
+    if mode.recorder.is_on:
+        mode.recorder.taken(taken)
     result = _carry_out(mode, operator, types, args, kwargs)
+    if mode.recorder.is_on:
+        note_operator(mode.recorder, packet, args, kwargs or {}, result)
     made = (result,) if type(result) is torch.Tensor else tuple(tensors_in((result,)))
     mode.memory.left((*made, *taken) if operator._schema.is_mutable else made)
     if not made and operator._schema.is_mutable:

@@ -16,6 +16,7 @@ from engine.worker.monitor.host_code import HostCode
 from engine.worker.monitor.ledger import Ledger
 from engine.worker.monitor.memory_tracker import MemoryTracker
 from engine.worker.monitor.process_state_diff import Watch
+from engine.worker.taping.recorder import TapeRecorder
 
 _T = TypeVar("_T")
 _WORD_CHARACTERS = 500
@@ -28,12 +29,16 @@ class Observer:
     """
 
     def __init__(
-        self, device: torch.device, memory: MemoryTracker | None = None, host_code: HostCode | None = None
+        self,
+        device: torch.device,
+        memory: MemoryTracker | None = None,
+        host_code: HostCode | None = None,
+        recorder: TapeRecorder | None = None,
     ) -> None:
         self._watch = Watch(device)
         self._audit = Audit()
         self._host_code = host_code or HostCode()
-        self._ledger = Ledger(memory)
+        self._ledger = Ledger(memory, recorder)
         self._memory = self._ledger.memory
         self._unchecked: list[str] = []
         torch_hooks.install_hooks()

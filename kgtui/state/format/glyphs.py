@@ -24,6 +24,7 @@ class State(enum.StrEnum):
     LOADING = "loading"
     COMPILING = "compiling"
     VERIFYING = "verifying"
+    PROVING = "proving"
     PROBING = "probing"
     BENCHMARKING = "benchmarking"
     PASSED = "passed"
@@ -43,6 +44,7 @@ BUSY = frozenset(
         State.LOADING,
         State.COMPILING,
         State.VERIFYING,
+        State.PROVING,
         State.PROBING,
         State.BENCHMARKING,
     }
@@ -50,10 +52,10 @@ BUSY = frozenset(
 
 TONES: Mapping[State, Tone] = {
     State.IDLE: Tone.MUTED, State.EDITED: Tone.WARN, State.QUEUED: Tone.BUSY, State.STARTING: Tone.BUSY,
-    State.LOADING: Tone.BUSY, State.COMPILING: Tone.BUSY, State.VERIFYING: Tone.BUSY, State.PROBING: Tone.BUSY,
-    State.BENCHMARKING: Tone.BUSY, State.PASSED: Tone.GOOD, State.FAILED: Tone.BAD, State.FLAGGED: Tone.WARN,
-    State.CANCELLED: Tone.MUTED, State.CUT_SHORT: Tone.MUTED, State.PAUSED: Tone.MUTED, State.UNSUPPORTED: Tone.MUTED,
-    State.ENGINE_ERROR: Tone.WARN,
+    State.LOADING: Tone.BUSY, State.COMPILING: Tone.BUSY, State.VERIFYING: Tone.BUSY, State.PROVING: Tone.BUSY,
+    State.PROBING: Tone.BUSY, State.BENCHMARKING: Tone.BUSY, State.PASSED: Tone.GOOD, State.FAILED: Tone.BAD,
+    State.FLAGGED: Tone.WARN, State.CANCELLED: Tone.MUTED, State.CUT_SHORT: Tone.MUTED, State.PAUSED: Tone.MUTED,
+    State.UNSUPPORTED: Tone.MUTED, State.ENGINE_ERROR: Tone.WARN,
 }  # fmt: skip
 
 
@@ -95,7 +97,7 @@ class Glyphs:
 UNICODE = Glyphs(
     states={
         State.IDLE: "·", State.EDITED: "~", State.QUEUED: "…", State.STARTING: "⟳", State.LOADING: "⟳",
-        State.COMPILING: "⟳", State.VERIFYING: "⟳", State.PROBING: "⟳", State.BENCHMARKING: "▶",
+        State.COMPILING: "⟳", State.VERIFYING: "⟳", State.PROVING: "⟳", State.PROBING: "⟳", State.BENCHMARKING: "▶",
         State.PASSED: "✔", State.FAILED: "✗", State.FLAGGED: "⚑", State.CANCELLED: "⊘", State.PAUSED: "‖",
         State.UNSUPPORTED: "?", State.ENGINE_ERROR: "!", State.CUT_SHORT: "⊘",
     },
@@ -106,7 +108,7 @@ UNICODE = Glyphs(
 ASCII = Glyphs(
     states={
         State.IDLE: ".", State.EDITED: "~", State.QUEUED: ":", State.STARTING: "*", State.LOADING: "*",
-        State.COMPILING: "*", State.VERIFYING: "*", State.PROBING: "*", State.BENCHMARKING: "@",
+        State.COMPILING: "*", State.VERIFYING: "*", State.PROVING: "*", State.PROBING: "*", State.BENCHMARKING: "@",
         State.PASSED: "+", State.FAILED: "x", State.FLAGGED: "!", State.CANCELLED: "/", State.PAUSED: "=",
         State.UNSUPPORTED: "?", State.ENGINE_ERROR: "E", State.CUT_SHORT: "/",
     },

@@ -14,6 +14,7 @@ _STATES = {
     Stage.STATIC: State.LOADING,
     Stage.LOAD: State.LOADING,
     Stage.VERIFY: State.VERIFYING,
+    Stage.PROVE: State.PROVING,
     Stage.PROBE: State.PROBING,
     Stage.COMPILE: State.COMPILING,
     Stage.BENCHMARK: State.BENCHMARKING,
@@ -127,6 +128,7 @@ def activity_of(view: RunRecord) -> Status:
     state = _STATES[active.stage]
     done = {
         Stage.VERIFY: len(view.cases),
+        Stage.PROVE: len(view.proofs),
         Stage.COMPILE: len(view.kernels),
         Stage.BENCHMARK: len(view.benchmarks),
     }.get(active.stage)

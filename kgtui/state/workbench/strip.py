@@ -19,6 +19,7 @@ _STAGE_WORDS = {
     Stage.STATIC: "read",
     Stage.LOAD: "load",
     Stage.VERIFY: "verify",
+    Stage.PROVE: "prove",
     Stage.PROBE: "probe",
     Stage.COMPILE: "compile",
     Stage.BENCHMARK: "bench",
@@ -65,6 +66,8 @@ def progress(view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: boo
             continue
         if short and stage in (Stage.STATIC, Stage.LOAD) and seen is not None and seen.outcome is Outcome.PASS:
             continue
+        if stage is Stage.PROVE and seen is None:
+            continue
         if stage is Stage.PROBE and _says_nothing(seen, brief=short and not timed):
             continue
         between = [muted(f" {glyphs.then} ")] if parts else []
@@ -103,6 +106,9 @@ def sentence(view: RunRecord, strip_context: StripContext) -> Line:
         return line(muted(f"right on all {len(view.cases)} cases; {timed}"))
     if view.running and (unbuilt := first_unbuilt(view.kernels)) is not None:
         return line(f"{unbuilt.launch.kernel} does not build for {unbuilt.target}: {unbuilt.message}")
+    if view.active and view.active.stage is Stage.PROVE:
+        proven = sum(proof.proven for proof in view.proofs)
+        return line(muted(f"{view.passed}/{view.planned} cases passed, {proven} proven so far"))
     if view.active and view.active.stage is Stage.PROBE:
         return line(muted(f"right on all {len(view.cases)} cases; probing where the answers come from"))
     if view.active and view.active.stage is Stage.COMPILE:

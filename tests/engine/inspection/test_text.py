@@ -47,6 +47,7 @@ from engine.model.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
     CaseFinished,
+    CaseProven,
     Event,
     FindingRaised,
     KernelCompiled,
@@ -55,6 +56,7 @@ from engine.model.events import (
     RunStarted,
 )
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
+from engine.model.proof import CaseProof, Gap
 from engine.reports.reducer import record_of
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -172,6 +174,13 @@ NOT_SO_FAST = inspected(
     LayerChecked(at_s=0.6, report=layer(Layer.INPUTS, "new_content", Coverage.CHECKED)),
     LayerChecked(at_s=0.6, report=layer(Layer.INPUTS, "other_storage", Coverage.NOT_ASKED, "it was not chosen")),
     LayerChecked(at_s=0.6, report=layer(Layer.DEVICE_RECORD, "device_record", Coverage.NOT_AVAILABLE, "no CUPTI here")),
+    CaseProven(at_s=1.8, number=1, total=2, proof=CaseProof(case=CASES[0].name, moved_bytes=256)),
+    CaseProven(
+        at_s=1.9,
+        number=2,
+        total=2,
+        proof=CaseProof(case=CASES[1].name, gap=Gap.TORCH, reason="torch computes: aten::mm (line 12)"),
+    ),
     RunFinished(at_s=2.4, verdict=Verdict(outcome=Outcome.PASS, sentence="right on 2 of 2 cases", passed=2, total=2)),
     claim=Claim(speedup=2.3),
 )

@@ -44,6 +44,7 @@ from engine.model.benchmark import (
     Timing,
 )
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
+from engine.model.proof import CaseProof, Gap
 
 HERE = Location(line=7, column=3)
 LAUNCH = Launch(
@@ -133,7 +134,7 @@ BENCHMARK = CaseBenchmark(
     after=DeviceState(sm_clock_mhz=1755),
 )  # fmt: skip
 VERDICT = Verdict(
-    outcome=Outcome.PASS, sentence="right, but not credible", passed=3, total=3, flagged=True, location=HERE
+    outcome=Outcome.PASS, sentence="right, but not credible", passed=3, total=3, flagged=True, proven=2, location=HERE
 )
 FULL = (
     events.RunStarted(
@@ -181,6 +182,14 @@ FULL = (
     events.PortingFinished(at_s=1.3, outcome=Outcome.CANCELLED, message="cancelled"),
     events.OtherLoaded(at_s=1.4, digest="ef" * 32),
     events.TierFinished(at_s=1.5, tier=Tier.SMOKE, passed=2, total=3),
+    events.CaseProven(
+        at_s=1.6,
+        number=1,
+        total=2,
+        proof=CaseProof(
+            case="k1", gap=Gap.TORCH, reason="torch computes: aten::mm (line 12)", moved_bytes=8, constants="4 bytes"
+        ),
+    ),
 )
 BARE = (
     events.RunStarted(

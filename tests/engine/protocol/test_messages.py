@@ -11,6 +11,19 @@ import pytest
 from engine import protocol
 from engine.errors import WireError
 from engine.model import CacheState, Launch, Location, Outcome, OutOfBounds, OutputReport, ProblemId
+from engine.protocol.tape import (
+    Filled,
+    Given,
+    HostRead,
+    Launched,
+    Moved,
+    Tape,
+    TapedArgument,
+    TapedDescriptor,
+    TapedNumber,
+    TapedStorage,
+    TapedView,
+)
 
 LAUNCH = Launch(
     kernel="k",
@@ -60,6 +73,29 @@ SLOTS = protocol.SlotLayout(
 REPORT = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="m", shape=(2,), dtype="float32")
 WITHHELD = protocol.Withheld(kernel=protocol.Kernel(name="k", line=2), launches=2, withheld=1)
 RAN = protocol.ActivitySeen(kind=protocol.ActivityKind.KERNEL, name="k", own=True, launches=2, device_ns=9)
+VIEW = TapedView(storage=1, dtype="float32", offset_bytes=4, shape=(2, 3), strides=(3, 1))
+TAPE = Tape(
+    storages=(TapedStorage(bytes=64, argument=0), TapedStorage(bytes=64)),
+    specialisations=(LAUNCH,),
+    steps=(
+        Given(storage=1, reads=(0,), operator="aten::mm", line=3, data=b"\0\xff"),
+        Filled(target=VIEW, element=b"\0\0\x80\x3f"),
+        Moved(target=VIEW, source=VIEW),
+        Launched(
+            specialisation=0,
+            grid=(4, 1, 1),
+            line=7,
+            arguments=(
+                TapedArgument(name="x", value=VIEW),
+                TapedArgument(name="n", value=TapedNumber(value=-1)),
+                TapedArgument(name="eps", value=protocol.FloatSpec(hex="0x1p-20")),
+                TapedArgument(name="d", value=TapedDescriptor(base=VIEW, shape=(2,), strides=(1,))),
+            ),
+        ),
+    ),
+    returned=(VIEW, None),
+    reads=(HostRead(operator="Tensor.item", line=5),),
+)
 COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.Load(id="i", path="/k.py", folder=None, entry="f", cache_folders=("/launchers", "/kernels")),
     protocol.Call(id="i", case="c", arguments=VALUES, arena=ARENA, outputs="/o", max_output_bytes=1, poison=255),
@@ -111,6 +147,11 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.MeasurePrecision(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
     protocol.LayOutVariant(id="i", variant=protocol.Variant.MOVED, poison=123, arena_path="/a"),
     protocol.PrepareVariant(id="i", variant=protocol.Variant.TINY, apart=True),
+    protocol.Lower(id="i", launch=LAUNCH, target="sm_90"),
+    protocol.HoldKernel(id="i", name="ab", ttir="module {}", arguments=("x",)),
+    protocol.ReplayTape(
+        id="i", tape=TAPE, kernels=("ab",), arena=ARENA, outputs="/o", max_output_bytes=1, most_bytes=2, without=(0,)
+    ),
 )
 REPLIES: tuple[protocol.AnyReply, ...] = (
     protocol.Ready(id="ready", confinement=("seccomp",), versions={"torch": "2"}),
@@ -128,6 +169,8 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
         late=("k",),
         nodes=(protocol.NodeSeen(name="k", own=True),),
     ),
+    protocol.Lowered(id="i", ttir="module {}", arguments=("x", "sizes.2")),
+    protocol.TapeReplayed(id="i", returned=(RETURNED,), moved_bytes=8, foreign=(0, 3), by_kernels=True),
     protocol.CorrectCounted(id="i", outputs=(protocol.CorrectCount(name="return", total=4, right=3, trivial=1),)),
     protocol.OutputsRepeated(id="i", returned=(RETURNED,)),
     protocol.Contrasted(id="i", outputs=(protocol.Difference(name="return", total=4, right=3, changed=None),)),

@@ -17,6 +17,7 @@ from engine.model import (
     Verdict,
 )
 from engine.model.layers import Coverage, Layer, LayerReport
+from engine.model.proof import CaseProof, Gap
 from engine.verdict.decide import Breach, Facts, Interim, Stop, interim, judge, refusal
 from engine.verdict.policy import WEIGHTS
 
@@ -49,6 +50,18 @@ def test_all_cases_right_is_a_pass() -> None:
     assert judge(Facts(planned=2, cases=(OK, OK), layers=ALL_CHECKED)) == Verdict(
         outcome=Outcome.PASS, sentence="2/2 cases passed", passed=2, total=2
     )
+
+
+def test_proven_cases_are_counted_in_the_verdict() -> None:
+    proofs = (CaseProof(case="a"), CaseProof(case="b", gap=Gap.SCALAR, reason="a scalar that depends on the data"))
+    verdict = judge(Facts(planned=2, cases=(OK, OK), layers=ALL_CHECKED, proofs=proofs))
+    assert (verdict.sentence, verdict.proven) == ("2/2 cases passed, 1 proven", 1)
+
+
+@pytest.mark.parametrize(("policy", "flagged"), [(Policy.DEFAULT, False), (Policy.STRICT, True)])
+def test_only_the_strict_policy_demands_proof(policy: Policy, flagged: bool) -> None:  # a parameter
+    verdict = judge(Facts(planned=1, policy=policy, cases=(OK,), layers=unchecked(Layer.PROOF)))
+    assert verdict.flagged is flagged
 
 
 def unchecked(layer: Layer, coverage: Coverage = Coverage.NOT_CHECKED) -> tuple[LayerReport, ...]:

@@ -64,7 +64,7 @@ def test_every_screen_has_a_page() -> None:
 
 
 def test_every_state_of_the_workbench_has_a_page() -> None:
-    behind_the_outcome = {State.PROBING, State.COMPILING}
+    behind_the_outcome = {State.PROVING, State.PROBING, State.COMPILING}
     assert {*State} - {page.state for page in PAGES} == behind_the_outcome
 
 

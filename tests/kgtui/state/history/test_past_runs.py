@@ -32,7 +32,8 @@ RUN = RunRow(
     id=42, session=7, digest="d" * 64, problem="aten::softmax", path=Path("/k/softmax.py"), device="cuda",
     device_name="A GPU", target="sm_90", tiers=(Tier.SMOKE, Tier.FULL), policy=Policy.STRICT, started_at=NOW,
     elapsed_s=1.25, state=RunState.FINISHED, outcome=Outcome.PASS, sentence="right on 8 of 8 cases", passed=8, total=8,
-    flagged=False, note=None, tag=None,
+    flagged=False,
+    proven=None, note=None, tag=None,
 )  # fmt: skip
 FAST = ListedRun(run=RUN, speedup=Interval(value=1.36, low=1.3, high=1.4))
 

@@ -1,0 +1,55 @@
+"""Whether a case is proven: its tape gave the answer on content that the candidate never met.
+
+Only records.  What a gap means for the verdict is the policy's business.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Gap(enum.StrEnum):
+    """Why a case is not proven.
+
+    TORCH_LIGHT are operators that honest host code has too: element-wise arithmetic, sums, look-ups and moves.
+    """
+
+    TORCH = "torch computes"
+    TORCH_LIGHT = "torch assists"
+    MEMORY = "memory of unknown origin"
+    NOT_REPRODUCED = "answer not reproduced"
+    NO_LAUNCH = "no launch"
+    SCALAR = "scalar depends on data"
+    HOST_READS = "host reads results"
+    UNSTEADY = "calls differ"
+    UNSUPPORTED = "unsupported"
+    ENGINE = "engine failed"
+
+
+COMPUTED_ELSEWHERE = frozenset({Gap.TORCH, Gap.MEMORY, Gap.NOT_REPRODUCED})
+"""The gaps of an answer, or a part of one, that something other than the kernels computed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseProof:
+    """Whether a case is proven; a `gap` and its `reason` say why not, and are None and "" where it is.
+
+    `moved_bytes` were written by operators that only move or fill; `constants` names the memory of unknown origin
+    whose content the answer was computed with.
+    """
+
+    case: str
+    gap: Gap | None = None
+    reason: str = ""
+    moved_bytes: int = 0
+    constants: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.gap is None) == bool(self.reason):
+            raise ValueError(f"{self.case}: a case with the gap {self.gap} cannot have the reason {self.reason!r}")
+
+    @property
+    def proven(self) -> bool:
+        """Whether the case is proven."""
+        return self.gap is None

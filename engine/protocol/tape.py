@@ -1,0 +1,148 @@
+"""The tape of a call: allocations, moves, fills and launches that led to its outputs, as a worker claims them.
+
+Addresses are not on it: memory is numbered in the order of its first use, and a view is a place in one storage.  A tape
+is read strictly and has bounds, and `engine.replay.checks` checks what types cannot say.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import msgspec
+
+from engine.errors import WireError
+from engine.model import Launch
+from engine.protocol.launches import MOST_LAUNCHES, refuse_immense
+from engine.protocol.messages import MOST_NUMBER, MOST_RETURNED, Count, FloatSpec, LineNumber, Message, Text, Word
+
+MOST_STEPS, MOST_STORAGES, MOST_ARGUMENTS, MOST_READS = 8192, 4096, 1024, 64
+MOST_TAPE_BYTES = 96 << 20
+_MOST_DIMENSIONS = 32  # of a view: what numpy allows in every version
+
+Sizes: TypeAlias = Annotated[tuple[Count, ...], msgspec.Meta(max_length=_MOST_DIMENSIONS)]
+Line: TypeAlias = LineNumber | None
+Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-MOST_NUMBER - 1, le=MOST_NUMBER)]
+
+
+class TapedStorage(Message, frozen=True):
+    """Memory of `bytes` bytes: that of storage `argument` of the arena, or memory of the tape's own."""
+
+    bytes: Count
+    argument: Count | None = None
+
+
+class TapedView(Message, tag_field="kind", tag="view", frozen=True):
+    """A strided view of storage number `storage`; the offset in bytes, strides in elements of `dtype`."""
+
+    storage: Count
+    dtype: Word
+    offset_bytes: Count
+    shape: Sizes
+    strides: Sizes
+
+
+class TapedNumber(Message, tag_field="kind", tag="number", frozen=True):
+    """A bool or an integer that a kernel was given."""
+
+    value: bool | Whole
+
+
+class TapedDescriptor(Message, tag_field="kind", tag="descriptor", frozen=True):
+    """A tensor descriptor made on the host: its base, and shape and strides in elements."""
+
+    base: TapedView
+    shape: Sizes
+    strides: Sizes
+    padding_is_nan: bool = False
+
+
+TapedValue: TypeAlias = TapedView | TapedNumber | FloatSpec | TapedDescriptor
+
+
+class TapedArgument(Message, frozen=True):
+    """An argument of a launch by the name of its parameter; "sizes.2" is a part of a tuple."""
+
+    name: Word
+    value: TapedValue
+
+
+class Filled(Message, tag_field="step", tag="fill", frozen=True):
+    """Every element of `target` became the one of these bytes."""
+
+    target: TapedView
+    element: Annotated[bytes, msgspec.Meta(min_length=1, max_length=16)]
+
+
+class Moved(Message, tag_field="step", tag="move", frozen=True):
+    """The elements of `source` were copied to `target`, of the same shape, and cast where its type is another."""
+
+    target: TapedView
+    source: TapedView
+
+
+class Given(Message, tag_field="step", tag="given", frozen=True):
+    """The content of a storage came from elsewhere: from `operator`, or from an unknown origin when that is "".
+
+    `reads` are the storages that the operator took.  `data` are the bytes of the storage where they do not depend on
+    the arguments, as far as the worker can tell, and None otherwise.
+    """
+
+    storage: Count
+    reads: Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_ARGUMENTS)] = ()
+    operator: Word = ""
+    line: Line = None
+    data: bytes | None = None
+
+
+class Launched(Message, tag_field="step", tag="launch", frozen=True):
+    """Specialisation number `specialisation` was launched for this grid."""
+
+    specialisation: Count
+    grid: Annotated[tuple[Count, ...], msgspec.Meta(min_length=3, max_length=3)]
+    arguments: Annotated[tuple[TapedArgument, ...], msgspec.Meta(max_length=MOST_ARGUMENTS)]
+    line: Line = None
+
+
+Step: TypeAlias = Filled | Moved | Given | Launched
+
+
+class HostRead(Message, frozen=True):
+    """Content of a tensor was read by the host: by `operator`, at a line of the candidate."""
+
+    operator: Word
+    line: Line = None
+
+
+class Tape(Message, frozen=True):
+    """What led from the arguments of a call to its outputs; `incomplete` says why something is missing, or is ""."""
+
+    storages: Annotated[tuple[TapedStorage, ...], msgspec.Meta(max_length=MOST_STORAGES)]
+    specialisations: Annotated[tuple[Launch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]
+    steps: Annotated[tuple[Step, ...], msgspec.Meta(max_length=MOST_STEPS)]
+    returned: Annotated[tuple[TapedView | None, ...], msgspec.Meta(max_length=MOST_RETURNED)]
+    reads: Annotated[tuple[HostRead, ...], msgspec.Meta(max_length=MOST_READS)] = ()
+    incomplete: Text = ""
+
+    @property
+    def launches(self) -> tuple[Launched, ...]:
+        """The steps that launch a kernel."""
+        return tuple(step for step in self.steps if isinstance(step, Launched))
+
+
+_tapes: msgspec.json.Decoder[Tape] = msgspec.json.Decoder(Tape)
+
+
+def read_tape(text: bytes) -> Tape:
+    """The tape that a worker wrote.
+
+    Raises:
+        WireError: it is none, or too large.
+    """
+    if len(text) > MOST_TAPE_BYTES:
+        raise WireError(f"a tape of {len(text):,} bytes, more than {MOST_TAPE_BYTES:,}")
+    try:
+        tape = _tapes.decode(text)
+        refuse_immense(tape.specialisations)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise WireError(f"not a tape: {error}") from error
+    return tape

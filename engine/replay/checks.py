@@ -1,0 +1,125 @@
+"""Checks of a tape that its types cannot make: every view lies in its storage, all sizes together are bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from engine.errors import KgtuiError
+from engine.protocol.tape import Filled, Given, Launched, Moved, Step, Tape, TapedDescriptor, TapedView
+
+ELEMENT_BYTES = {
+    "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "uint16": 2, "uint32": 4, "uint64": 8,
+    "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1, "float16": 2, "bfloat16": 2,
+    "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
+}  # fmt: skip
+"""The element types of views, by the names of torch, with their bytes in memory."""
+
+_MOST_MOVED = 64  # times the memory of a tape: far more than buffers are ever rewritten
+
+
+class TapeError(KgtuiError):
+    """A tape that cannot be replayed: it contradicts itself, or is larger than allowed."""
+
+
+def check_tape(tape: Tape, argument_bytes: Sequence[int], *, most_bytes: int) -> None:
+    """Refuse a tape whose steps do not fit its memory, or that needs more than `most_bytes` of it.
+
+    `argument_bytes` are the sizes of the storages of the arena.
+
+    Raises:
+        TapeError: says which step, and what of it.
+    """
+    for number, storage in enumerate(tape.storages):
+        if storage.argument is None:
+            continue
+        if storage.argument >= len(argument_bytes):
+            raise TapeError(f"storage {number} is argument {storage.argument} of {len(argument_bytes)}")
+        if storage.bytes != argument_bytes[storage.argument]:
+            raise TapeError(f"storage {number} has {storage.bytes} bytes, not {argument_bytes[storage.argument]}")
+    held = [storage.argument for storage in tape.storages if storage.argument is not None]
+    if len(set(held)) != len(held):
+        raise TapeError("two storages are the same argument")
+    total = sum(storage.bytes for storage in tape.storages)
+    if total > most_bytes:
+        raise TapeError(f"its storages have {total:,} bytes, more than {most_bytes:,}")
+    for number, step in enumerate(tape.steps):
+        _check_step(tape, step, f"step {number}")
+    moved = sum(bytes_of(step.target) for step in tape.steps if isinstance(step, Moved | Filled))
+    if moved > max(total, 1) * _MOST_MOVED:
+        raise TapeError(f"it moves {moved:,} bytes in memory of {total:,}")
+    for number, view in enumerate(tape.returned):
+        if view is not None:
+            _check_view(tape, view, f"output {number}")
+            _check_compact(tape, view, f"output {number}")
+
+
+def bytes_of(view: TapedView) -> int:
+    """The bytes that the elements of a view have."""
+    return prod(view.shape) * ELEMENT_BYTES[view.dtype]
+
+
+def _check_step(tape: Tape, step: Step, where: str) -> None:
+    match step:
+        case Given():
+            for storage in (step.storage, *step.reads):
+                if storage >= len(tape.storages):
+                    raise TapeError(f"{where}: storage {storage} of {len(tape.storages)}")
+            if step.data is not None and len(step.data) != tape.storages[step.storage].bytes:
+                size = tape.storages[step.storage].bytes
+                raise TapeError(f"{where}: {len(step.data)} bytes for a storage of {size}")
+        case Launched():
+            if step.specialisation >= len(tape.specialisations):
+                raise TapeError(f"{where}: specialisation {step.specialisation} of {len(tape.specialisations)}")
+        case Filled():
+            _check_compact(tape, step.target, where)
+            if len(step.element) != ELEMENT_BYTES.get(step.target.dtype):
+                raise TapeError(f"{where}: an element of {len(step.element)} bytes is no {step.target.dtype}")
+        case Moved():
+            _check_compact(tape, step.target, where)
+            if step.target.shape != step.source.shape:
+                raise TapeError(f"{where}: shapes {step.target.shape} and {step.source.shape} differ")
+    for view in views_of(step):
+        _check_view(tape, view, where)
+
+
+def views_of(step: Step) -> Iterator[TapedView]:
+    """The views that a step names."""
+    match step:
+        case Filled():
+            yield step.target
+        case Moved():
+            yield step.target
+            yield step.source
+        case Launched():
+            for argument in step.arguments:
+                if isinstance(argument.value, TapedDescriptor):
+                    yield argument.value.base
+                elif isinstance(argument.value, TapedView):
+                    yield argument.value
+
+
+def _check_compact(tape: Tape, view: TapedView, where: str) -> None:
+    """What is written or returned has no more elements than its storage: a view that expands has no end."""
+    size = ELEMENT_BYTES.get(view.dtype, 1) * prod(view.shape)
+    if view.storage < len(tape.storages) and size > max(tape.storages[view.storage].bytes, _most_returned(tape)):
+        raise TapeError(f"{where}: {size:,} bytes of a storage of {tape.storages[view.storage].bytes:,}")
+
+
+def _most_returned(tape: Tape) -> int:
+    """All memory of a tape: what expanded views of it may have together."""
+    return sum(storage.bytes for storage in tape.storages)
+
+
+def _check_view(tape: Tape, view: TapedView, where: str) -> None:
+    if view.storage >= len(tape.storages):
+        raise TapeError(f"{where}: storage {view.storage} of {len(tape.storages)}")
+    element = ELEMENT_BYTES.get(view.dtype)
+    if element is None:
+        raise TapeError(f"{where}: the element type {view.dtype[:40]!r} is not replayed")
+    if len(view.shape) != len(view.strides):
+        raise TapeError(f"{where}: {len(view.shape)} dimensions and {len(view.strides)} strides")
+    last = sum((size - 1) * stride for size, stride in zip(view.shape, view.strides, strict=True))
+    end = view.offset_bytes + (0 if 0 in view.shape else (last + 1) * element)
+    if end > tape.storages[view.storage].bytes:
+        raise TapeError(f"{where}: byte {end:,} of a storage of {tape.storages[view.storage].bytes:,}")

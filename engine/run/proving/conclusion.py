@@ -1,0 +1,80 @@
+"""What follows from a replay: that a case is proven, or why it is not.  Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.model.proof import CaseProof, Gap
+from engine.protocol.monitoring import LIGHT, LOOKING_UP, MOVING
+from engine.protocol.tape import Given, Moved, Tape
+from engine.replay.agreement import Agreement, Disagreement
+from engine.run.proving.replays import NotReplayed, Replayed
+
+_ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING))
+
+
+def of_disagreement(case: str, tape: Tape, agreed: Agreement) -> CaseProof:
+    """Why tapes of two contents that do not agree prove nothing."""
+    if agreed.difference is Disagreement.SCALAR:
+        return CaseProof(case=case, gap=Gap.SCALAR, reason=agreed.message)
+    if tape.reads:
+        return CaseProof(case=case, gap=Gap.HOST_READS, reason=_host_reads(tape))
+    return CaseProof(case=case, gap=Gap.UNSTEADY, reason=agreed.message)
+
+
+def of_refusal(case: str, refused: NotReplayed) -> CaseProof:
+    """Why a tape that could not be executed proves nothing."""
+    return CaseProof(case=case, gap=Gap.UNSUPPORTED, reason=f"not replayed: {refused.reason}")
+
+
+def of_mismatch(case: str, tape: Tape, replayed: Replayed) -> CaseProof:
+    """Why a replay gave another answer."""
+    sources = [step for number in replayed.foreign if isinstance(step := tape.steps[number], Given)]
+    operators = sorted((step for step in sources if step.operator), key=lambda step: not _computes(step.operator))
+    for step in operators[:1]:
+        gap = Gap.TORCH if _computes(step.operator) else Gap.TORCH_LIGHT
+        return CaseProof(case=case, gap=gap, reason=f"torch computes: {step.operator}{_at(step.line)}")
+    if sources:
+        return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, sources))
+    if tape.reads:
+        return CaseProof(case=case, gap=Gap.HOST_READS, reason=_host_reads(tape))
+    reason = f"the recorded launches and moves do not give the answer: {replayed.mismatch}"
+    return CaseProof(case=case, gap=Gap.NOT_REPRODUCED, reason=reason)
+
+
+def of_large_constants(case: str, tape: Tape, used: Iterable[Given]) -> CaseProof:
+    """Why a case that is wrong without constants as large as its answer is not proven."""
+    return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, used))
+
+
+def of_match(case: str, tape: Tape, replayed: Replayed, used: Iterable[Given]) -> CaseProof:
+    """A replay that gave the answer proves the case, unless operators alone moved the answer to its place."""
+    moves = any(isinstance(step, Moved) for step in tape.steps)
+    if not replayed.by_kernels and moves:
+        return CaseProof(case=case, gap=Gap.NO_LAUNCH, reason="no launch wrote an output; operators of torch moved it")
+    constants = describe_memory(tape, used) if any(True for _ in used) else ""
+    return CaseProof(case=case, moved_bytes=replayed.moved_bytes, constants=constants)
+
+
+def describe_memory(tape: Tape, steps: Iterable[Given]) -> str:
+    """Memory of unknown origin, or made by an operator from no argument: its size and line."""
+    parts = []
+    for step in dict.fromkeys(steps):
+        size = f"{tape.storages[step.storage].bytes:,} bytes"
+        origin = f", made by {step.operator}" if step.operator else ""
+        parts.append(f"{size}{origin}{_at(step.line)}")
+    return f"memory of unknown origin: {'; '.join(parts)}"
+
+
+def _computes(operator: str) -> bool:
+    """Whether an operator does more than what honest host code has too: light arithmetic, sums, look-ups and moves."""
+    return operator.rpartition("::")[2].partition(".")[0] not in _ASSISTING
+
+
+def _host_reads(tape: Tape) -> str:
+    first = tape.reads[0]
+    return f"the host reads results (`{first.operator}`{f', line {first.line}' if first.line else ''})"
+
+
+def _at(line: int | None) -> str:
+    return f" (line {line})" if line is not None else ""

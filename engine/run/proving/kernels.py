@@ -1,0 +1,77 @@
+"""The TTIR of the specialisations on tapes, made by a compiler and held by the replayer, each once in a run."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from engine import protocol
+from engine.devices.hardware.targets import DEFAULT_TARGET
+from engine.errors import EngineError
+from engine.model import Launch, specialisation
+from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.protocol.tape import Tape
+
+_LOWER_S = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoweredKernel:
+    """A specialisation as data: the name by which the replayer holds it, its TTIR, and the arguments that it takes."""
+
+    name: str
+    ttir: str
+    arguments: tuple[str, ...]
+
+
+class NotLoweredError(Exception):
+    """A kernel has no TTIR that can be replayed; the message says why, and names the kernel."""
+
+
+class LoweredKernels:
+    """Asks a compiler of the candidate's own for each specialisation, and keeps the answers; `close` at the end."""
+
+    def __init__(self, *, session: CandidateSession, target: str | None) -> None:
+        self._session = session
+        self._target = target or DEFAULT_TARGET
+        self._answers: dict[tuple[object, ...], LoweredKernel | str] = {}
+
+    async def of_tape(self, tape: Tape) -> tuple[LoweredKernel, ...]:
+        """The kernels of a tape, by the numbers of its specialisations.
+
+        Raises:
+            NotLoweredError: one of them has none.
+            EngineError: the compiler failed.
+        """
+        return tuple([await self._lowered(launch) for launch in tape.specialisations])
+
+    async def close(self) -> None:
+        """End the compiler."""
+        await self._session.clear()
+
+    async def _lowered(self, launch: Launch) -> LoweredKernel:
+        key = specialisation(launch)
+        if key not in self._answers:
+            self._answers[key] = await self._lower(launch)
+        answer = self._answers[key]
+        if isinstance(answer, str):
+            raise NotLoweredError(answer)
+        return answer
+
+    async def _lower(self, launch: Launch) -> LoweredKernel | str:
+        """The TTIR of a launch, or why there is none."""
+        try:
+            if not self._session.occupied:
+                await self._session.load()
+        except LoadError as error:
+            return f"the file does not load in a compiler: {error}"
+        command = protocol.Lower(id=protocol.new_id(), launch=launch, target=self._target)
+        reply = await self._session.ask(command, deadline_s=_LOWER_S)
+        if isinstance(reply, protocol.Failed):
+            if reply.kind is protocol.FailureKind.ENGINE:
+                raise EngineError(f"no TTIR of {launch.kernel}: {reply.message}")
+            return reply.message
+        if not isinstance(reply, protocol.Lowered):
+            raise EngineError(f"a compiler answered a request for TTIR with {type(reply).__name__}")
+        name = hashlib.sha256(repr((reply.arguments, reply.ttir)).encode()).hexdigest()
+        return LoweredKernel(name=name, ttir=reply.ttir, arguments=reply.arguments)

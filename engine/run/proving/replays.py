@@ -1,0 +1,144 @@
+"""Replays of tapes: fresh content made by the judge in the replayer's memory, and the judge's comparison."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine import protocol
+from engine.errors import DeadlineError, EngineError
+from engine.model import Case, Limits, Outcome, Problem
+from engine.processes.process_pool import ProcessPool
+from engine.processes.warm_pool import PooledProcess
+from engine.protocol.tape import Tape
+from engine.run.proving.kernels import LoweredKernel
+
+_HOLD_S = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replayed:
+    """The judge's comparison of one replay; `mismatch` says what is wrong, "" when all is right."""
+
+    mismatch: str
+    moved_bytes: int
+    foreign: tuple[int, ...]
+    by_kernels: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotReplayed:
+    """Why a tape could not be executed to its end."""
+
+    reason: str
+
+
+class Replays:
+    """One replayer for the tapes of one run; `close` at the end."""
+
+    def __init__(self, *, process_pool: ProcessPool, problem: Problem, limits: Limits) -> None:
+        self._process_pool = process_pool
+        self._problem = problem
+        self._limits = limits
+        self._hand: PooledProcess | None = None
+        self._held: set[str] = set()
+
+    async def replay(
+        self, case: Case, tape: Tape, kernels: Sequence[LoweredKernel], *, without: tuple[int, ...]
+    ) -> Replayed | NotReplayed:
+        """Replay a tape on new content of `case`, the data of the Given steps `without` replaced by noise.
+
+        Raises:
+            EngineError: judge or replayer failed.
+        """
+        hand = await self._replayer()
+        refused = await self._hold(hand, kernels)
+        if refused is not None:
+            return refused
+        arena = hand.room.shared / f"{secrets.token_hex(8)}.in"
+        prepare = protocol.Prepare(
+            id=protocol.new_id(), problem=self._problem.id, case=case.name, poison=secrets.randbelow(256),
+            arena_path=str(arena), seed=secrets.randbits(62), apart=True,
+        )  # fmt: skip
+        try:
+            prepared = await self._process_pool.ask_judge(prepare)
+            if not isinstance(prepared, protocol.Prepared):
+                raise EngineError(f"the judge could not make inputs of {case.name}")
+            command = protocol.ReplayTape(
+                id=protocol.new_id(), tape=tape, kernels=tuple(kernel.name for kernel in kernels),
+                arena=prepared.arena, outputs=str(arena.with_suffix(".out")),
+                max_output_bytes=self._limits.output_bytes, most_bytes=self._limits.memory_bytes // 2,
+                without=without,
+            )  # fmt: skip
+            return await self._executed(hand, command)
+        finally:
+            with contextlib.suppress(EngineError):
+                await self._process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=True))
+            for path in (arena, arena.with_suffix(".out")):
+                path.unlink(missing_ok=True)
+
+    async def close(self) -> None:
+        """End the replayer.  Safe to call twice."""
+        if self._hand is not None:
+            hand, self._hand = self._hand, None
+            await hand.dismiss()
+
+    async def _replayer(self) -> PooledProcess:
+        if self._hand is None or not self._hand.child.alive or self._hand.child.fault is not None:
+            await self.close()
+            self._hand, self._held = await self._process_pool.replayer.take(), set()
+        return self._hand
+
+    async def _hold(self, hand: PooledProcess, kernels: Sequence[LoweredKernel]) -> NotReplayed | None:
+        """Have the replayer read the modules that it does not hold; why one is refused."""
+        for kernel in kernels:
+            if kernel.name in self._held:
+                continue
+            command = protocol.HoldKernel(
+                id=protocol.new_id(), name=kernel.name, ttir=kernel.ttir, arguments=kernel.arguments
+            )
+            reply = await self._ask(hand, command, deadline_s=_HOLD_S)
+            if isinstance(reply, protocol.Failed):
+                return NotReplayed(reason=reply.message)
+            self._held.add(kernel.name)
+        return None
+
+    async def _executed(self, hand: PooledProcess, command: protocol.ReplayTape) -> Replayed | NotReplayed:
+        try:
+            reply = await self._ask(hand, command, deadline_s=self._limits.case_s)
+        except DeadlineError:
+            await self.close()
+            return NotReplayed(reason=f"the replay took more than {self._limits.case_s:g} s")
+        if isinstance(reply, protocol.Failed):
+            return NotReplayed(reason=reply.message)
+        if not isinstance(reply, protocol.TapeReplayed):
+            raise EngineError(f"the replayer answered with {type(reply).__name__}")
+        compare = protocol.Compare(
+            id=protocol.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
+            returned=reply.returned, explain=False, apart=True,
+        )  # fmt: skip
+        compared = await self._process_pool.ask_judge(compare)
+        if not isinstance(compared, protocol.Compared):
+            raise EngineError("the judge could not compare the outputs of a replay")
+        return Replayed(
+            mismatch=_mismatch(compared),
+            moved_bytes=reply.moved_bytes,
+            foreign=reply.foreign,
+            by_kernels=reply.by_kernels,
+        )
+
+    async def _ask(self, hand: PooledProcess, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+        reply = await hand.child.ask(command, deadline_s=deadline_s)
+        if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
+            raise EngineError(f"the replayer failed: {reply.message}")
+        return reply
+
+
+def _mismatch(compared: protocol.Compared) -> str:
+    """What the judge found wrong, "" when nothing."""
+    for report in compared.reports:
+        if report.outcome is not Outcome.PASS:
+            return report.message or f"{report.name} is {report.outcome}"
+    return compared.mutated or ""

@@ -1,0 +1,200 @@
+"""The stage of proving: two taped calls of each passing case, and a replay where no line of the candidate runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from engine.errors import EngineError, WireError
+from engine.model import Finding, Severity, Stage, events
+from engine.model.layers import Coverage, Fact, Layer, LayerReport
+from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
+from engine.probes.lab.case_session import CaseSession, Lab, Passed
+from engine.protocol.tape import MOST_TAPE_BYTES, Given, Tape, read_tape
+from engine.replay.agreement import Disagreement, agreement
+from engine.replay.checks import ELEMENT_BYTES
+from engine.run.event_stream import EventEmitter
+from engine.run.proving import conclusion
+from engine.run.proving.kernels import LoweredKernel, LoweredKernels, NotLoweredError
+from engine.run.proving.replays import NotReplayed, Replays
+from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
+
+_MOST_FAILURES = 2  # of the engine, before the rest of the cases is left out
+_POISONS = (0xFF, 0x7B, 0xA5)
+_T = TypeVar("_T")
+
+
+async def prove(lab: Lab, emitter: EventEmitter, kernels: LoweredKernels) -> tuple[CaseProof, ...] | None:
+    """The proofs of the cases that passed; None where launches are not replayed."""
+    if not lab.process_pool.interpreted:
+        why = "launches of this device are not replayed"
+        emitter.report(LayerReport(layer=Layer.PROOF, by="replay", coverage=Coverage.NOT_AVAILABLE, why=why))
+        return None
+    stage = ProvingStage(lab=lab, emitter=emitter, kernels=kernels)
+    await stage.run()
+    return tuple(stage.proofs)
+
+
+class ProvingStage:
+    """Proves the cases that passed; `run` once."""
+
+    def __init__(self, *, lab: Lab, emitter: EventEmitter, kernels: LoweredKernels) -> None:
+        self._lab = lab
+        self._emitter = emitter
+        self._kernels = kernels
+        self._replays = Replays(process_pool=lab.process_pool, problem=lab.problem, limits=lab.limits)
+        self._failures = 0
+        self.proofs: list[CaseProof] = []
+
+    async def run(self) -> None:
+        """Tell of each passed case whether it is proven."""
+        began = self._emitter.begin(Stage.PROVE, len(self._lab.passed))
+        replaying: asyncio.Task[None] | None = None
+        try:
+            for one in self._lab.passed:
+                tapes = await self._within_engine(one, self._tapes(one))
+                if replaying is not None:
+                    await replaying
+                replaying = asyncio.create_task(self._replayed(one, tapes))  # beside the calls of the next case
+            if replaying is not None:
+                await replaying
+        finally:
+            if replaying is not None:
+                replaying.cancel()
+                await asyncio.gather(replaying, return_exceptions=True)
+            await asyncio.gather(self._replays.close(), self._kernels.close())
+        if (finding := finding_of(self.proofs)) is not None:
+            self._emitter.find(finding)
+        self._emitter.report(report_of(self.proofs))
+        self._emitter.end(Stage.PROVE, began)
+
+    async def _replayed(self, one: Passed, tapes: list[Tape] | CaseProof) -> None:
+        """Tell whether a case with these tapes is proven."""
+        proof = tapes if isinstance(tapes, CaseProof) else await self._within_engine(one, self._prove(one, tapes))
+        self.proofs.append(proof)
+        number, total = len(self.proofs), len(self._lab.passed)
+        self._emitter.tell(events.CaseProven(at_s=self._emitter.now(), number=number, total=total, proof=proof))
+
+    async def _within_engine(self, one: Passed, work: Coroutine[Any, Any, _T]) -> _T | CaseProof:
+        """What `work` comes to; a fault of the engine is a gap of its own, and never the kernel's."""
+        if self._failures >= _MOST_FAILURES:
+            work.close()
+            return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason="not tried: the engine failed before")
+        try:
+            with self._lab.profile.span("prove"):
+                return await work
+        except EngineError as error:
+            self._failures += 1
+            return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason=str(error) or "the engine failed")
+
+    async def _prove(self, one: Passed, tapes: list[Tape]) -> CaseProof:
+        """The proof of a case by its tapes."""
+        name = one.case.name
+        tape, agreed = tapes[-1], agreement(tapes[-2], tapes[-1])
+        if agreed.difference is not Disagreement.NONE:
+            return conclusion.of_disagreement(name, tape, agreed)
+        try:
+            kernels = await self._kernels.of_tape(tape)
+        except NotLoweredError as error:
+            return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=str(error))
+        self._lab.process_pool.compiler.prepare()  # the first kernel has taken the one that was ready
+        replayed = await self._replays.replay(one.case, tape, kernels, without=agreed.varying)
+        if isinstance(replayed, NotReplayed):
+            return conclusion.of_refusal(name, replayed)
+        if replayed.mismatch:
+            return conclusion.of_mismatch(name, tape, replayed)
+        used = _constants(tape, replayed.foreign, agreed.varying)
+        if used and _bytes_of(used) >= answer_bytes(one) > 0:
+            if not await self._is_right_without(one, tape, kernels, agreed.varying):
+                return conclusion.of_large_constants(name, tape, used.values())
+            used = {}
+        return conclusion.of_match(name, tape, replayed, used.values())
+
+    async def _is_right_without(
+        self, one: Passed, tape: Tape, kernels: Sequence[LoweredKernel], varying: tuple[int, ...]
+    ) -> bool:
+        """Whether the answer is right without any content of unknown origin: memory that was only used as scratch."""
+        every = tuple(number for number, step in enumerate(tape.steps) if isinstance(step, Given))
+        again = await self._replays.replay(one.case, tape, kernels, without=tuple({*every, *varying}))
+        return not isinstance(again, NotReplayed) and not again.mismatch
+
+    async def _tapes(self, one: Passed) -> list[Tape] | CaseProof:
+        """Tapes of two calls on different contents, or of three where the first two do not agree."""
+        tapes: list[Tape] = []
+        async with self._lab.at(one.case) as session:
+            for number, poison in enumerate(_POISONS):
+                taped = await self._taped(session, poison=poison, fresh=number > 0)
+                if isinstance(taped, CaseProof):
+                    return taped
+                tapes.append(taped)
+                if number == 1 and agreement(*tapes).difference is Disagreement.NONE:
+                    break
+        return tapes
+
+    async def _taped(self, session: CaseSession, *, poison: int, fresh: bool) -> Tape | CaseProof:
+        name = session.case.name
+        path = session.outputs.with_suffix(".tape")
+        called = await session.make(poison=poison, fresh=fresh, tape=path)
+        trouble = getattr(called, "trouble", "")
+        if trouble:
+            return CaseProof(case=name, gap=Gap.UNSTEADY, reason=f"another call of this case failed: {trouble}")
+        try:
+            tape = await asyncio.to_thread(_read, path)
+        except (UntrustedFileError, WireError) as error:
+            return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"the worker left no tape: {error}")
+        if tape.incomplete:
+            return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"not recorded: {tape.incomplete}")
+        return tape
+
+
+def report_of(proofs: Sequence[CaseProof]) -> LayerReport:
+    """The report on the layer: checked when every case is proven."""
+    proven = sum(proof.proven for proof in proofs)
+    facts = (Fact(name="proven cases", value=f"{proven} of {len(proofs)}"),)
+    first = next((proof for proof in proofs if not proof.proven), None)
+    if first is None:
+        return LayerReport(layer=Layer.PROOF, by="replay", coverage=Coverage.CHECKED, facts=facts)
+    failed = all(proof.proven or proof.gap is Gap.ENGINE for proof in proofs)
+    why = f"{len(proofs) - proven} of {len(proofs)} cases are not proven, first {first.case}: {first.reason}"
+    coverage = Coverage.ENGINE_FAILED if failed else Coverage.NOT_CHECKED
+    return LayerReport(layer=Layer.PROOF, by="replay", coverage=coverage, why=why, facts=facts)
+
+
+def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
+    """What flags a run: cases whose answer something other than the kernels computed."""
+    elsewhere = [proof for proof in proofs if proof.gap in COMPUTED_ELSEWHERE]
+    if not elsewhere:
+        return None
+    first = elsewhere[0]
+    count = f"{len(elsewhere)} of {len(proofs)} cases are not computed by the kernels alone"
+    return Finding(
+        check="proof", severity=Severity.SUSPECT, message=f"{count}: {first.reason}", case=first.case
+    )  # fmt: skip
+
+
+def answer_bytes(one: Passed) -> int:
+    """The bytes of the outputs of a case."""
+    return sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in one.result.outputs)
+
+
+def _constants(tape: Tape, foreign: tuple[int, ...], varying: tuple[int, ...]) -> dict[int, Given]:
+    """The Given steps whose data an output may come from."""
+    return {
+        number: step
+        for number in foreign
+        if number not in varying and isinstance(step := tape.steps[number], Given) and step.data is not None
+    }
+
+
+def _bytes_of(used: dict[int, Given]) -> int:
+    """The bytes of constants that can hold an answer: one byte over and over, such as counters of zero, holds none."""
+    return sum(len(step.data) for step in used.values() if step.data is not None and len(set(step.data)) > 1)
+
+
+def _read(path: Path) -> Tape:
+    try:
+        return read_tape(read_untrusted(path, max_bytes=MOST_TAPE_BYTES))
+    finally:
+        path.unlink(missing_ok=True)

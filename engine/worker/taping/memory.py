@@ -1,0 +1,84 @@
+"""The storages of a tape: numbered in the order of their first use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+
+from engine.clock.safe_torch import Base, without_modes
+from engine.protocol.tape import MOST_STORAGES, TapedStorage, TapedView
+from engine.protocol.tensors import dtype_name
+from engine.worker.operands import dtype_of
+
+_empty = torch.empty  # as it is before there is a candidate
+
+
+class OverfullError(Exception):
+    """A call that takes more than a tape has room for; says of what."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    """A storage that the tape has met; it is kept, so that no other is given its memory meanwhile."""
+
+    number: int
+    storage: torch.UntypedStorage
+
+
+class TapedMemory:
+    """Which storages a tape has, by the address of their bytes.
+
+    `derived` are the numbers of those whose content may depend on the arguments.
+    """
+
+    def __init__(self, arguments: Iterable[torch.Tensor]) -> None:
+        """`arguments` are the storages of the arena, as tensors of bytes."""
+        self.storages: list[TapedStorage] = []
+        self.derived: set[int] = set()
+        self._known: dict[int, _Known] = {}
+        for number, content in enumerate(arguments):
+            storage = Base.untyped_storage(content)
+            if storage.nbytes():
+                self.derived.add(self._add(storage, number))
+
+    def number_of(self, tensor: torch.Tensor) -> int | None:
+        """The number of the tensor's storage; None where the tape has not met it."""
+        known = self._known.get(Base.untyped_storage(tensor).data_ptr())
+        return known.number if known is not None else None
+
+    def add(self, tensor: torch.Tensor) -> int:
+        """The number of a new storage.
+
+        Raises:
+            OverfullError: a tape has no room for another.
+        """
+        return self._add(Base.untyped_storage(tensor), None)
+
+    def bytes_of(self, tensor: torch.Tensor) -> bytes:
+        """What the whole storage of a tensor holds now."""
+        storage = Base.untyped_storage(tensor)
+        with without_modes():
+            whole = Base.set_(_empty(0, dtype=torch.uint8), storage, 0, (storage.nbytes(),), (1,))
+            return bytes(Base.numpy(Base.clone(whole)))
+
+    def _add(self, storage: torch.UntypedStorage, argument: int | None) -> int:
+        if len(self.storages) == MOST_STORAGES:
+            raise OverfullError(f"more than {MOST_STORAGES} pieces of memory")
+        number = len(self.storages)
+        self.storages.append(TapedStorage(bytes=storage.nbytes(), argument=argument))
+        if storage.nbytes():
+            self._known[storage.data_ptr()] = _Known(number=number, storage=storage)
+        return number
+
+
+def view_of(tensor: torch.Tensor, storage: int) -> TapedView:
+    """The tensor as a view of the storage of this number."""
+    return TapedView(
+        storage=storage,
+        dtype=dtype_name(dtype_of(tensor)),
+        offset_bytes=int(Base.storage_offset(tensor)) * Base.element_size(tensor),
+        shape=tuple(map(int, Base.size(tensor))),
+        strides=tuple(map(int, Base.stride(tensor))),
+    )

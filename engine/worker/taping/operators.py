@@ -1,0 +1,163 @@
+"""The operators of torch that a tape replays: they allocate, fill or move.  Each row says what one of them did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import torch
+
+from engine.clock.safe_torch import Base, without_modes
+from engine.worker.operands import tensors_in
+from engine.worker.taping.recorder import TapeRecorder
+
+# Operators take everything, and torch has no public names for them: they are Any throughout this file.
+
+Note: TypeAlias = Callable[[TapeRecorder, Sequence[Any], Mapping[str, Any], Any], None]
+
+_aten = torch.ops.aten
+
+
+def note(recorder: TapeRecorder, packet: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    """Record what the operator did; one that is not in the table has left content of its own."""
+    handler = _NOTES.get(packet)
+    if handler is not None and not isinstance(kwargs.get("out"), torch.Tensor):
+        handler(recorder, args, kwargs, result)
+        return
+    taken = tuple(tensors_in((args, kwargs)))
+    recorder.given(str(packet._qualified_op_name), tensors_in((result,)), taken)
+
+
+def note_view(recorder: TapeRecorder, args: Sequence[Any], result: Any) -> None:
+    """Record a view that had to be a copy: a reshape of elements that lie in another order."""
+    if isinstance(result, torch.Tensor) and args and isinstance(args[0], torch.Tensor):
+        source = args[0]
+        if recorder.is_known(source) and not recorder.is_known(result) and Base.is_contiguous(result):
+            with without_modes():
+                in_order = Base.view(result, Base.size(source))
+            recorder.allocated(result)
+            recorder.moved(in_order, source)
+
+
+def _allocated(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    recorder.allocated(result)
+
+
+def _brought_in(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    """A number from outside of torch became a tensor: memory of unknown origin."""
+    recorder.given("", (result,), ())
+
+
+def _unchanged(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    """The result is the argument, whose content is known or of unknown origin."""
+
+
+def _made_of(number: Any) -> Note:
+    def made(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+        recorder.allocated(result)
+        recorder.filled(result, number)
+
+    return made
+
+
+def _made_full(place: int) -> Note:
+    def made(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+        recorder.allocated(result)
+        recorder.filled(result, args[place] if len(args) > place else kwargs["fill_value"])
+
+    return made
+
+
+def _zeroed(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    recorder.filled(args[0], 0)
+
+
+def _filled(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    number = args[1] if len(args) > 1 else kwargs["value"]
+    if isinstance(number, torch.Tensor):
+        recorder.moved(args[0], number)
+    else:
+        recorder.filled(args[0], number)
+
+
+def _copied(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    recorder.moved(args[0], args[1])
+
+
+def _cloned(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    if Base.untyped_storage(result).data_ptr() != Base.untyped_storage(args[0]).data_ptr():
+        recorder.allocated(result)
+        recorder.moved(result, args[0])
+
+
+def _joined(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    recorder.allocated(result)
+    pieces = [piece for piece in args[0] if Base.size(piece) != (0,)]
+    dimension = int(args[1] if len(args) > 1 else kwargs.get("dim", 0))
+    first = 0
+    for piece in pieces:
+        length = int(Base.size(piece)[dimension])
+        with without_modes():
+            place = Base.narrow(result, dimension, first, length)
+        recorder.moved(place, piece)
+        first += length
+
+
+def _stacked(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    recorder.allocated(result)
+    dimension = int(args[1] if len(args) > 1 else kwargs.get("dim", 0))
+    for number, piece in enumerate(args[0]):
+        with without_modes():
+            place = Base.select(result, dimension, number)
+        recorder.moved(place, piece)
+
+
+def _padded(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    recorder.allocated(result)
+    recorder.filled(result, args[2] if len(args) > 2 else kwargs.get("value", 0))
+    source, pads = args[0], [int(pad) for pad in args[1]]
+    place = result
+    with without_modes():
+        for axis in range(len(pads) // 2):
+            dimension = Base.dim(source) - 1 - axis
+            before, after = pads[2 * axis], pads[2 * axis + 1]
+            length = int(Base.size(source)[dimension])
+            start, stop = max(0, -before), length - max(0, -after)
+            source = Base.narrow(source, dimension, start, stop - start)
+            place = Base.narrow(place, dimension, max(0, before), stop - start)
+    recorder.moved(place, source)
+
+
+def _copied_each(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    for target, source in zip(args[0], args[1], strict=True):
+        recorder.moved(target, source)
+
+
+def _table(rows: Mapping[str, Note]) -> dict[Any, Note]:
+    return {
+        getattr(_aten, name): handler
+        for names, handler in rows.items()
+        for name in names.split()
+        if hasattr(_aten, name)
+    }
+
+
+_NOTES = _table(
+    {
+        "empty empty_strided empty_like new_empty new_empty_strided empty_permuted": _allocated,
+        "scalar_tensor": _brought_in,
+        "lift lift_fresh": _unchanged,
+        "zeros zeros_like new_zeros": _made_of(0),
+        "ones ones_like new_ones": _made_of(1),
+        "full full_like": _made_full(1),
+        "new_full": _made_full(2),
+        "zero_": _zeroed,
+        "fill_": _filled,
+        "copy_": _copied,
+        "clone _to_copy contiguous _pin_memory": _cloned,
+        "cat": _joined,
+        "stack": _stacked,
+        "constant_pad_nd": _padded,
+        "_foreach_copy_": _copied_each,
+    }
+)

@@ -1,0 +1,303 @@
+"""Records the tape of one call: steps in their order, as the ledger of operators and launches report them."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import FrameType
+from typing import Any, Protocol
+
+import msgspec
+import torch
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+from engine.clock.safe_torch import Base, without_modes
+from engine.model import Launch, specialisation
+from engine.protocol.launches import MOST_LAUNCHES
+from engine.protocol.messages import FloatSpec
+from engine.protocol.tape import (
+    MOST_ARGUMENTS,
+    MOST_READS,
+    MOST_STEPS,
+    MOST_TAPE_BYTES,
+    Filled,
+    Given,
+    HostRead,
+    Launched,
+    Moved,
+    Step,
+    Tape,
+    TapedArgument,
+    TapedDescriptor,
+    TapedNumber,
+    TapedValue,
+    TapedView,
+)
+from engine.worker.launches.records import describe, is_constexpr, parts_of
+from engine.worker.memory import is_plain_tensor
+from engine.worker.operands import dtype_of, elements_of, is_meta, tensors_in
+from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
+
+_MOST_DATA_BYTES = MOST_TAPE_BYTES // 2  # of constants, before they are written as base64
+_LARGEST_NUMBER = 2**63
+_full = torch.full  # as it is before there is a candidate
+
+# Kernels take everything, and torch has no public names for operators: they are Any throughout this file.
+
+
+class TakenLaunch(Protocol):
+    """A launch that is about to run; `values` are its arguments by parameter, constants included."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The plain Python function of the kernel."""
+        ...
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """The programs along each axis."""
+        ...
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The arguments."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Warps, stages and other options of the launch."""
+        ...
+
+
+class TapeRecorder:
+    """Records while `of_call` is open; one per process."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        self._start((), "")
+
+    def _start(self, storages: Iterable[torch.Tensor], filename: str) -> None:
+        """Begin a tape with nothing on it."""
+        self._filename = filename
+        self._memory = TapedMemory(storages)
+        self._steps: list[Step] = []
+        self._specialisations: dict[tuple[object, ...], tuple[int, Launch]] = {}
+        self._reads: list[HostRead] = []
+        self._incomplete = ""
+        self._data_bytes = 0
+
+    @contextlib.contextmanager
+    def of_call(self, storages: Iterable[torch.Tensor], filename: str) -> Iterator[None]:
+        """Record a call within whose arguments view these storages; lines are those of the file `filename`."""
+        self._start(storages, filename)
+        self.is_on = True
+        try:
+            yield
+        finally:
+            self.is_on = False
+
+    def tape(self, returned: Sequence[object]) -> bytes:
+        """The tape as JSON; `returned` is what the entry returned, before anything else is called."""
+        self.is_on = False
+        views: list[TapedView | None] = []
+        with self._within_room():
+            views = [self._output(value) for value in returned]
+        tape = Tape(
+            storages=tuple(self._memory.storages),
+            specialisations=tuple(launch for _, launch in self._specialisations.values()),
+            steps=tuple(self._steps),
+            returned=tuple(views),
+            reads=tuple(self._reads),
+            incomplete=self._incomplete,
+        )
+        self._start((), "")  # or the memory of this call would be kept until the next
+        return msgspec.json.encode(tape)
+
+    def _output(self, value: object) -> TapedView | None:
+        """A returned tensor; None for what is none, or has values other than those of its bytes."""
+        if (
+            not isinstance(value, torch.Tensor)
+            or not is_plain_tensor(value)
+            or Base.is_conj(value)
+            or Base.is_neg(value)
+        ):
+            return None
+        return view_of(value, self._used(value))
+
+    # ------------------------------------------------------------ operators
+
+    def taken(self, tensors: Iterable[torch.Tensor]) -> None:
+        """An operator is about to work on these tensors."""
+        with self._within_room():
+            for tensor in tensors:
+                if not is_meta(tensor):
+                    self._used(tensor)
+
+    def allocated(self, result: object) -> None:
+        """An operator made memory without content."""
+        with self._within_room():
+            for tensor in tensors_in((result,)):
+                if self._memory.number_of(tensor) is None and not is_meta(tensor):
+                    self._memory.add(tensor)
+
+    def filled(self, target: torch.Tensor, number: Any) -> None:
+        """Every element of a tensor became this number."""
+        with self._within_room(), without_modes():
+            if elements_of(target):
+                element = Base.view(_full((1,), number, dtype=dtype_of(target)), torch.uint8)
+                self._add(Filled(target=view_of(target, self._used(target)), element=bytes(Base.numpy(element))))
+
+    def moved(self, target: torch.Tensor, source: torch.Tensor) -> None:
+        """The elements of a tensor were copied to another, which may be larger in broadcast dimensions."""
+        if Base.is_conj(source) or Base.is_neg(source) or Base.is_conj(target) or Base.is_neg(target):
+            self.given("aten::resolve_conj", (target,), (source,))
+            return
+        with self._within_room(), without_modes():
+            if not elements_of(target):
+                return
+            source = Base.expand(source, Base.size(target))
+            to, of = view_of(target, self._used(target)), view_of(source, self._used(source))
+            if to != of:
+                self._add(Moved(target=to, source=of))
+                if of.storage in self._memory.derived:
+                    self._memory.derived.add(to.storage)
+
+    def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
+        """An operator that is not replayed left content in these tensors; `taken` are those that it worked on."""
+        with self._within_room():
+            line, derived = self._line(), self.depends(taken)
+            reads = tuple(dict.fromkeys(self._used(one) for one in taken if not is_meta(one)))[:MOST_ARGUMENTS]
+            for tensor in tensors:
+                if is_meta(tensor):
+                    continue
+                number = self._memory.number_of(tensor)
+                number = self._memory.add(tensor) if number is None else number
+                data = None if derived or number in self._memory.derived else self._data(tensor)
+                if derived:
+                    self._memory.derived.add(number)
+                if self._memory.storages[number].bytes:
+                    self._add(Given(storage=number, reads=reads, operator=operator[:200], line=line, data=data))
+
+    def depends(self, tensors: Iterable[torch.Tensor]) -> bool:
+        """Whether the content of one of these may depend on the arguments of the call."""
+        return any(self._memory.number_of(tensor) in self._memory.derived for tensor in tensors if not is_meta(tensor))
+
+    def is_known(self, tensor: torch.Tensor) -> bool:
+        """Whether the tape has the memory of this tensor."""
+        return self._memory.number_of(tensor) is not None
+
+    def read(self, operator: str, tensor: torch.Tensor) -> None:
+        """The host read content of a tensor."""
+        with self._within_room():
+            if len(self._reads) < MOST_READS and self.depends((tensor,)):
+                self._reads.append(HostRead(operator=operator[:200], line=self._line()))
+
+    # ------------------------------------------------------------ launches
+
+    @contextlib.contextmanager
+    def launching(self, launch: TakenLaunch) -> Iterator[None]:
+        """A kernel is launched within; what Triton does for that is no step of its own."""
+        if not self.is_on:
+            yield
+            return
+        steps, known = len(self._steps), tuple(self._specialisations.items())
+        with self._within_room():
+            self._launch(launch)
+        was_on, self.is_on = self.is_on, False
+        try:
+            yield
+        except BaseException:  # a configuration that an autotuner passes over has launched nothing
+            del self._steps[steps:]
+            self._specialisations = dict(known)
+            raise
+        finally:
+            self.is_on = was_on
+
+    def _launch(self, taken: TakenLaunch) -> None:
+        launch = describe(taken.function, (), {**taken.values, **taken.options}, (1, 1, 1))
+        key = specialisation(launch)
+        if key not in self._specialisations:
+            if len(self._specialisations) == MOST_LAUNCHES:
+                raise OverfullError(f"more than {MOST_LAUNCHES} specialisations of kernels")
+            self._specialisations[key] = len(self._specialisations), launch
+        arguments = []
+        for name, value in taken.values.items():
+            if not is_constexpr(taken.function, name):
+                parts = ((part, self._value(content)) for part, content in parts_of(name, value))
+                arguments += [TapedArgument(name=part, value=taped) for part, taped in parts if taped is not None]
+        self._add(
+            Launched(
+                specialisation=self._specialisations[key][0],
+                grid=taken.grid,
+                arguments=tuple(arguments),
+                line=self._line(),
+            )
+        )
+        used = {number for value in arguments for number in _storages_of(value.value)}
+        if used & self._memory.derived:
+            self._memory.derived |= used
+
+    def _value(self, value: Any) -> TapedValue | None:
+        """An argument of a launch; None for what no kernel takes at run time."""
+        if isinstance(value, bool):
+            return TapedNumber(value=value)
+        if isinstance(value, int) and abs(value) <= _LARGEST_NUMBER:
+            return TapedNumber(value=value if value < _LARGEST_NUMBER else value - 2 * _LARGEST_NUMBER)
+        if isinstance(value, float):
+            return FloatSpec(hex=value.hex())
+        if isinstance(value, TensorDescriptor):
+            return TapedDescriptor(
+                base=view_of(value.base, self._used(value.base)),
+                shape=tuple(map(int, value.shape)),
+                strides=tuple(map(int, value.strides)),
+                padding_is_nan=getattr(value, "padding", "zero") == "nan",
+            )
+        base = value if isinstance(value, torch.Tensor) else getattr(value, "base", None)
+        return view_of(base, self._used(base)) if isinstance(base, torch.Tensor) else None
+
+    # ------------------------------------------------------------ parts
+
+    def _used(self, tensor: torch.Tensor) -> int:
+        """The number of a tensor's storage; memory of unknown origin is noted with what it holds."""
+        number = self._memory.number_of(tensor)
+        if number is None:
+            number = self._memory.add(tensor)
+            if self._memory.storages[number].bytes:
+                self._add(Given(storage=number, line=self._line(), data=self._data(tensor)))
+        return number
+
+    def _data(self, tensor: torch.Tensor) -> bytes | None:
+        self._data_bytes += Base.untyped_storage(tensor).nbytes()
+        return self._memory.bytes_of(tensor) if self._data_bytes <= _MOST_DATA_BYTES else None
+
+    def _add(self, step: Step) -> None:
+        if len(self._steps) == MOST_STEPS:
+            raise OverfullError(f"more than {MOST_STEPS} steps")
+        self._steps.append(step)
+
+    @contextlib.contextmanager
+    def _within_room(self) -> Iterator[None]:
+        """What does not fit, or cannot be described, makes the tape incomplete, and nothing else."""
+        was_on, self.is_on = self.is_on, False
+        try:
+            yield
+        except OverfullError as error:
+            self._incomplete, was_on = f"a call of {error}", False
+        except Exception as error:  # a stranger's tensors and arguments may be anything
+            self._incomplete = self._incomplete or f"{type(error).__name__} while it was recorded: {error}"[:1000]
+        finally:
+            self.is_on = was_on
+
+    def _line(self) -> int | None:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_filename == self._filename:
+                return frame.f_lineno
+            frame = frame.f_back
+        return None
+
+
+def _storages_of(value: TapedValue) -> tuple[int, ...]:
+    base = value.base if isinstance(value, TapedDescriptor) else value
+    return (base.storage,) if not isinstance(base, TapedNumber | FloatSpec) else ()

@@ -1,0 +1,77 @@
+"""Small tapes and a kernel for the tests of replays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.machine.reader import read_module
+from engine.model import Launch
+from engine.protocol.tape import Launched, Step, Tape, TapedArgument, TapedNumber, TapedStorage, TapedView
+from engine.replay.execution import Kernel
+
+ELEMENTS = 6
+BYTES = 4 * ELEMENTS
+DOUBLE = """
+module {
+  tt.func public @double(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %n: i32) {
+    %two = arith.constant dense<2.000000e+00> : tensor<8xf32>
+    %at = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+    %size = tt.splat %n : i32 -> tensor<8xi32>
+    %mask = arith.cmpi slt, %at, %size : tensor<8xi32>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+    %yp = tt.addptr %ys, %at : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+    %xp = tt.addptr %xs, %at : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+    %v = tt.load %xp, %mask : tensor<8x!tt.ptr<f32>>
+    %w = arith.mulf %v, %two : tensor<8xf32>
+    tt.store %yp, %w, %mask : tensor<8x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+"""y[i] = 2 x[i] for i < n, by one program."""
+
+
+def double() -> Kernel:
+    """The kernel as a module of the machine."""
+    return Kernel(module=read_module(DOUBLE), arguments=("x", "y", "n"))
+
+
+def launch_record(kernel: str = "double") -> Launch:
+    """The specialisation that the tapes launch."""
+    return Launch(
+        kernel=kernel, signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
+    )
+
+
+def vector(storage: int, *, elements: int = ELEMENTS, offset_bytes: int = 0, dtype: str = "float32") -> TapedView:
+    """A contiguous view of a storage."""
+    return TapedView(storage=storage, dtype=dtype, offset_bytes=offset_bytes, shape=(elements,), strides=(1,))
+
+
+def launched(x: TapedView, y: TapedView, *, n: int = ELEMENTS) -> Launched:
+    """A launch of `double`."""
+    values = {"x": x, "y": y, "n": TapedNumber(value=n)}
+    arguments = tuple(TapedArgument(name=name, value=value) for name, value in values.items())
+    return Launched(specialisation=0, grid=(1, 1, 1), arguments=arguments)
+
+
+def tape(*steps: Step, returned: tuple[TapedView | None, ...] = (vector(1),), storages: int = 2) -> Tape:
+    """A tape with one argument, storage 0, and memory of its own."""
+    own = tuple(TapedStorage(bytes=BYTES) for _ in range(storages - 1))
+    return Tape(
+        storages=(TapedStorage(bytes=BYTES, argument=0), *own),
+        specialisations=(launch_record(),),
+        steps=steps,
+        returned=returned,
+    )
+
+
+def content() -> np.ndarray:
+    """The bytes of the argument: 0, 1, 2 and so on as float32."""
+    return np.arange(ELEMENTS, dtype=np.float32).view(np.uint8).copy()
+
+
+def zeros(size_bytes: int) -> np.ndarray:
+    """Poison that a test can foresee."""
+    return np.zeros(size_bytes, np.uint8)

@@ -1,0 +1,44 @@
+"""Two tapes of different contents of one case."""
+
+from __future__ import annotations
+
+import msgspec
+
+from engine.protocol.tape import Given
+from engine.replay.agreement import Agreement, Disagreement, agreement
+from tests.engine.replay.tapes import BYTES, launched, tape, vector
+
+PLAIN = tape(launched(vector(0), vector(1)))
+
+
+def test_equal_tapes_agree():
+    assert agreement(PLAIN, PLAIN) == Agreement(difference=Disagreement.NONE)
+
+
+def test_constants_that_differ_are_named_by_step():
+    one, other = (tape(Given(storage=1, data=bytes([value]) * BYTES)) for value in (1, 2))
+    assert agreement(one, other) == Agreement(difference=Disagreement.NONE, varying=(0,))
+
+
+def test_a_scalar_that_differs_is_named():
+    agreed = agreement(PLAIN, tape(launched(vector(0), vector(1), n=5)))
+    assert agreed.difference is Disagreement.SCALAR
+    assert agreed.message == "a scalar that depends on the data: argument n of kernel double"
+
+
+def test_a_grid_that_differs_is_named():
+    other = tape(msgspec.structs.replace(launched(vector(0), vector(1)), grid=(2, 1, 1)))
+    assert agreement(PLAIN, other).message == "a grid that depends on the data: kernel double"
+
+
+def test_another_number_of_launches_differs():
+    agreed = agreement(PLAIN, tape(*PLAIN.steps, *PLAIN.steps))
+    assert (agreed.difference, agreed.message) == (
+        Disagreement.STEPS,
+        "two calls of this case launch 1 and 2 kernels",
+    )
+
+
+def test_other_memory_of_an_output_differs():
+    other = msgspec.structs.replace(PLAIN, returned=(vector(0),))
+    assert agreement(PLAIN, other).message == "two calls of this case use memory differently"

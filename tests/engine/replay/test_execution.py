@@ -1,0 +1,89 @@
+"""Executing the steps of a tape."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.errors import UnsupportedError
+from engine.protocol.tape import Filled, Given, Moved
+from engine.replay.checks import TapeError
+from engine.replay.execution import KernelStoppedError, replay
+from tests.engine.replay.tapes import BYTES, content, double, launched, tape, vector, zeros
+
+
+def _replay(recorded, arguments=None):
+    return replay(recorded, [content()] if arguments is None else arguments, {0: double()}, poison=zeros)
+
+
+def _floats(state, storage):
+    return state.content[storage].view(np.float32).tolist()
+
+
+def test_a_launch_computes_from_the_argument():
+    state = _replay(tape(launched(vector(0), vector(1))))
+    assert _floats(state, 1) == [0, 2, 4, 6, 8, 10]
+    assert (state.launched, state.changed, state.moved_bytes) == ({1}, {1}, 0)
+
+
+def test_an_argument_that_is_written_changes_in_place():
+    argument = content()
+    _replay(tape(launched(vector(0), vector(0))), [argument])
+    assert argument.view(np.float32).tolist() == [0, 2, 4, 6, 8, 10]
+
+
+def test_moves_and_fills_are_counted_in_bytes():
+    fill = Filled(target=vector(1), element=np.float32(7).tobytes())
+    state = _replay(tape(fill, Moved(target=vector(1, elements=2), source=vector(0, elements=2, offset_bytes=16))))
+    assert _floats(state, 1) == [4, 5, 7, 7, 7, 7]
+    assert state.moved_bytes == BYTES + 8
+
+
+def test_a_move_between_overlapping_views_reads_first():
+    state = _replay(tape(Moved(target=vector(0, elements=5, offset_bytes=4), source=vector(0, elements=5))))
+    assert _floats(state, 0) == [0, 0, 1, 2, 3, 4]
+
+
+def test_a_move_casts_as_torch_rounds():
+    half = vector(1, dtype="bfloat16")
+    state = _replay(tape(Moved(target=half, source=vector(0))), [(content().view(np.float32) + 0.001).view(np.uint8)])
+    assert state.content[1][:12].view(np.uint16).tolist() == [0x3A83, 0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0]
+
+
+def test_a_move_to_an_8_bit_float_is_unsupported():
+    with pytest.raises(UnsupportedError, match="float32 to float8_e4m3fn"):
+        _replay(tape(Moved(target=vector(1, dtype="float8_e4m3fn"), source=vector(0))))
+
+
+def test_content_of_elsewhere_marks_what_is_made_of_it():
+    given = Given(storage=1, operator="aten::mm", line=12)
+    state = _replay(tape(given, launched(vector(1), vector(2)), storages=3))
+    assert state.foreign == {1: {0}, 2: {0}}
+
+
+def test_content_of_an_operator_keeps_what_it_took():
+    first, second = Given(storage=1, operator="aten::mm"), Given(storage=2, reads=(1,), operator="aten::add")
+    assert _replay(tape(first, second, storages=3)).foreign[2] == {0, 1}
+
+
+def test_a_fill_of_all_replaces_content_of_elsewhere():
+    given = Given(storage=1, operator="aten::mm")
+    state = _replay(tape(given, Filled(target=vector(1), element=b"\0\0\0\0"), launched(vector(0), vector(1))))
+    assert (state.foreign, state.launched) == ({}, {1})
+
+
+def test_a_constant_has_the_bytes_of_the_tape():
+    state = _replay(tape(Given(storage=1, data=content().tobytes()), launched(vector(1), vector(0))))
+    assert _floats(state, 0) == [0, 2, 4, 6, 8, 10]
+
+
+def test_a_launch_that_leaves_its_memory_is_stopped():
+    with pytest.raises(KernelStoppedError, match="double: out of bounds: load of 0"):
+        _replay(tape(launched(vector(0), vector(1), n=7)))
+
+
+def test_a_launch_without_an_argument_is_refused():
+    step = launched(vector(0), vector(1))
+    without = type(step)(specialisation=0, grid=(1, 1, 1), arguments=step.arguments[:2])
+    with pytest.raises(TapeError, match="a launch of double without its argument n"):
+        _replay(tape(without))

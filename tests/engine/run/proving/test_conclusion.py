@@ -1,0 +1,119 @@
+"""What follows from a replay."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from engine.model import Severity
+from engine.model.layers import Coverage, Layer
+from engine.model.proof import CaseProof, Gap
+from engine.protocol.tape import Given, HostRead, Moved
+from engine.replay.agreement import Agreement, Disagreement
+from engine.run.proving import conclusion
+from engine.run.proving.replays import NotReplayed, Replayed
+from engine.run.proving.stage import finding_of, report_of
+from tests.engine.replay.tapes import launched, tape, vector
+
+LAUNCH = launched(vector(0), vector(1))
+PRODUCT = Given(storage=1, operator="aten::mm", line=12)
+SUM = Given(storage=1, operator="aten::sum", line=39)
+TABLE = Given(storage=1, line=8)
+READ = HostRead(operator="Tensor.item", line=20)
+
+
+def with_reads(*steps):
+    return msgspec.structs.replace(tape(*steps), reads=(READ,))
+
+
+def replayed(*foreign, mismatch="return: 3 of 6 wrong", by_kernels=True):
+    return Replayed(mismatch=mismatch, moved_bytes=24, foreign=foreign, by_kernels=by_kernels)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "foreign", "gap", "reason"),
+    [
+        (tape(PRODUCT), (0,), Gap.TORCH, "torch computes: aten::mm (line 12)"),
+        (tape(SUM), (0,), Gap.TORCH_LIGHT, "torch computes: aten::sum (line 39)"),
+        (tape(SUM, PRODUCT), (0, 1), Gap.TORCH, "torch computes: aten::mm (line 12)"),
+        (tape(TABLE), (0,), Gap.MEMORY, "memory of unknown origin: 24 bytes (line 8)"),
+        (with_reads(LAUNCH), (), Gap.HOST_READS, "the host reads results (`Tensor.item`, line 20)"),
+        (
+            tape(LAUNCH),
+            (),
+            Gap.NOT_REPRODUCED,
+            "the recorded launches and moves do not give the answer: return: 3 of 6 wrong",
+        ),
+    ],
+    ids=["product", "sum", "heaviest", "memory", "host", "none"],
+)
+def test_a_wrong_replay_has_its_reason(recorded, foreign, gap, reason):
+    proof = conclusion.of_mismatch("c", recorded, replayed(*foreign))
+    assert (proof.gap, proof.reason) == (gap, reason)
+
+
+def test_a_right_replay_proves_the_case():
+    proof = conclusion.of_match("c", tape(LAUNCH), replayed(mismatch=""), ())
+    assert proof == CaseProof(case="c", moved_bytes=24)
+
+
+def test_memory_that_a_right_replay_used_is_named():
+    proof = conclusion.of_match("c", tape(TABLE, LAUNCH), replayed(mismatch=""), (TABLE,))
+    assert (proof.proven, proof.constants) == (True, "memory of unknown origin: 24 bytes (line 8)")
+
+
+def test_an_answer_that_operators_moved_is_not_proven():
+    move = Moved(target=vector(1), source=vector(0))
+    proof = conclusion.of_match("c", tape(move), replayed(mismatch="", by_kernels=False), ())
+    assert (proof.gap, proof.reason) == (Gap.NO_LAUNCH, "no launch wrote an output; operators of torch moved it")
+
+
+def test_tapes_that_differ_after_a_read_of_the_host_name_it():
+    differing = Agreement(difference=Disagreement.STEPS, message="two calls of this case take 1 and 2 steps")
+    assert conclusion.of_disagreement("c", with_reads(LAUNCH), differing).gap is Gap.HOST_READS
+    assert conclusion.of_disagreement("c", tape(LAUNCH), differing).gap is Gap.UNSTEADY
+
+
+def test_a_scalar_that_differs_is_the_reason():
+    differing = Agreement(difference=Disagreement.SCALAR, message="a scalar that depends on the data: argument n")
+    assert conclusion.of_disagreement("c", with_reads(LAUNCH), differing).gap is Gap.SCALAR
+
+
+def test_a_tape_that_the_machine_refuses_is_unsupported():
+    proof = conclusion.of_refusal("c", NotReplayed(reason="line 4: inline assembly"))
+    assert (proof.gap, proof.reason) == (Gap.UNSUPPORTED, "not replayed: line 4: inline assembly")
+
+
+PROVEN = CaseProof(case="a")
+
+
+def gap(kind, case="b"):
+    return CaseProof(case=case, gap=kind, reason=f"because of {kind}")
+
+
+@pytest.mark.parametrize("kind", [Gap.TORCH, Gap.MEMORY, Gap.NOT_REPRODUCED])
+def test_an_answer_computed_elsewhere_flags(kind):
+    finding = finding_of((PROVEN, gap(Gap.HOST_READS), gap(kind, "c")))
+    assert finding is not None
+    assert (finding.check, finding.severity, finding.case) == ("proof", Severity.SUSPECT, "c")
+    assert finding.message == f"1 of 3 cases are not computed by the kernels alone: because of {kind}"
+
+
+@pytest.mark.parametrize("kind", sorted(set(Gap) - {Gap.TORCH, Gap.MEMORY, Gap.NOT_REPRODUCED}))
+def test_every_other_gap_is_only_shown(kind):
+    assert finding_of((PROVEN, gap(kind))) is None
+
+
+def test_the_layer_is_checked_when_every_case_is_proven():
+    report = report_of((PROVEN,))
+    assert (report.layer, report.coverage, report.why) == (Layer.PROOF, Coverage.CHECKED, "")
+
+
+def test_the_layer_names_the_first_gap():
+    report = report_of((PROVEN, gap(Gap.SCALAR), gap(Gap.TORCH)))
+    assert report.coverage is Coverage.NOT_CHECKED
+    assert report.why == "2 of 3 cases are not proven, first b: because of scalar depends on data"
+
+
+def test_a_failing_engine_is_never_the_kernels_fault():
+    assert report_of((PROVEN, gap(Gap.ENGINE))).coverage is Coverage.ENGINE_FAILED

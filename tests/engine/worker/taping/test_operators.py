@@ -1,0 +1,133 @@
+"""Operators that only allocate, fill or move are replayed from their tape, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from engine.protocol.tape import Given, Tape, read_tape
+from engine.replay.checks import check_tape
+from engine.replay.elements import view_of
+from engine.replay.execution import Replay, replay
+from engine.worker.monitor.ledger import Ledger
+from engine.worker.taping.recorder import TapeRecorder
+from tests.engine.replay.tapes import zeros
+
+TABLE = torch.arange(4.0)
+
+
+def taped(call: Callable[[torch.Tensor], torch.Tensor]) -> tuple[Tape, torch.Tensor, torch.Tensor]:
+    """The tape of a call on a (4, 6) tensor, its argument as it was, and what it returned."""
+    recorder, argument = TapeRecorder(), torch.arange(24.0)
+    ledger = Ledger(recorder=recorder)
+    before = argument.clone()
+    with ledger.of_call("c", (argument,)), recorder.of_call((argument.view(torch.uint8),), __file__):
+        returned = call(argument.view(4, 6))
+        text = recorder.tape((returned,))
+    return read_tape(text), before, returned
+
+
+def replayed(tape: Tape, argument: torch.Tensor) -> tuple[np.ndarray, Replay]:
+    content = argument.view(torch.uint8).numpy()
+    check_tape(tape, [len(content)], most_bytes=1 << 20)
+    state = replay(tape, [content], {}, poison=zeros)
+    (view,) = tape.returned
+    assert view is not None
+    return view_of(state.content[view.storage], view), state
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.clone(),
+        lambda x: x.t().contiguous(),
+        lambda x: x.t().reshape(-1),
+        lambda x: x[1:, ::2],
+        lambda x: x.double(),
+        lambda x: x.to(torch.int32),
+        lambda x: x.to(torch.float16),
+        lambda x: torch.cat([x, x.t().reshape(4, 6)], dim=-1),
+        lambda x: torch.cat([torch.empty(0), x]),
+        lambda x: torch.stack([x, x], dim=1),
+        lambda x: torch.nn.functional.pad(x, (1, 2, 0, 1), value=3.0),
+        lambda x: torch.nn.functional.pad(x, (-1, 0)),
+        lambda x: torch.zeros_like(x).copy_(x[0]),
+        lambda x: x.new_full((3,), 2.5),
+        lambda x: torch.full((2, 2), 7, dtype=torch.int64),
+        lambda x: torch.empty_like(x).fill_(1.5),
+        lambda x: torch.ones(5, dtype=torch.bool),
+        lambda x: torch.empty(3).fill_(x[0, 1]),
+        lambda x: x.zero_(),
+        lambda x: torch._foreach_copy_([torch.empty(6)], [x[2]])[0],
+    ],
+    ids=lambda call: "",
+)
+def test_what_only_moves_is_replayed_to_the_bit(call):
+    tape, argument, returned = taped(call)
+    elements, state = replayed(tape, argument)
+    assert elements.tolist() == returned.tolist()
+    assert state.foreign == {}
+
+
+@pytest.mark.parametrize(
+    ("call", "operators"),
+    [
+        (lambda x: x @ x.t(), ["aten::mm"]),
+        (lambda x: torch.empty(4, 6).copy_(x.exp()), ["aten::exp"]),
+        (lambda x: x.mul_(2), ["aten::mul_"]),
+    ],
+    ids=["product", "copied", "in place"],
+)
+def test_what_computes_is_named_and_has_no_data(call, operators):
+    tape, argument, _ = taped(call)
+    given = [step for step in tape.steps if isinstance(step, Given)]
+    assert [(step.operator, step.data, step.line is not None) for step in given] == [
+        (name, None, True) for name in operators
+    ]
+    assert set(replayed(tape, argument)[1].foreign.values()) == {frozenset({0})}
+
+
+def test_memory_of_before_the_call_is_a_constant():
+    tape, _, _ = taped(lambda x: TABLE.clone())
+    (given,) = [step for step in tape.steps if isinstance(step, Given)]
+    assert (given.operator, given.data) == ("", TABLE.numpy().tobytes())
+
+
+def test_a_table_made_of_no_argument_has_its_data():
+    tape, _, _ = taped(lambda x: torch.arange(4).cos())
+    assert [(step.operator, step.data is None) for step in tape.steps] == [
+        ("aten::arange", False),
+        ("aten::cos", False),
+    ]
+
+
+def test_numbers_from_outside_of_torch_are_of_unknown_origin():
+    tape, _, _ = taped(lambda x: torch.tensor([1.0, 2.0]))
+    assert [step.operator for step in tape.steps] == [""]
+
+
+def test_a_number_that_the_host_reads_is_noted():
+    tape, _, _ = taped(lambda x: x if x[0, 0].item() == 0 else x.clone())
+    assert [(read.operator, read.line is not None) for read in tape.reads] == [("Tensor.item", True)]
+
+
+def test_a_question_that_nothing_depends_on_changes_no_output():
+    tape, argument, _ = taped(lambda x: x.clone() if not x.isnan().any() else x)
+    elements, state = replayed(tape, argument)
+    (view,) = tape.returned
+    assert view is not None
+    assert elements.tolist() == argument.view(4, 6).tolist()
+    assert view.storage not in state.foreign
+
+
+def test_a_value_that_is_no_tensor_is_no_view():
+    assert taped(lambda x: 3)[0].returned == (None,)
+
+
+def test_more_storages_than_a_tape_has_make_it_incomplete(monkeypatch):
+    monkeypatch.setattr("engine.worker.taping.memory.MOST_STORAGES", 2)
+    tape, _, _ = taped(lambda x: x.clone().clone())
+    assert tape.incomplete == "a call of more than 2 pieces of memory"

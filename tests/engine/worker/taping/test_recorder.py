@@ -1,0 +1,104 @@
+"""Launches on a tape: which arguments they have, and what a launch that fails leaves."""
+
+from __future__ import annotations
+
+import contextlib
+from types import SimpleNamespace
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+from engine.protocol.messages import FloatSpec
+from engine.protocol.tape import Given, Launched, TapedDescriptor, TapedNumber, TapedView, read_tape
+from engine.worker.taping.recorder import TapeRecorder
+
+X = torch.arange(8.0)
+WHOLE = TapedView(storage=0, dtype="float32", offset_bytes=0, shape=(8,), strides=(1,))
+
+
+@triton.jit
+def kernel(x, sizes, n, eps, flag, block: tl.constexpr):
+    pass
+
+
+def taken(*values):
+    by_name = dict(zip(("x", "sizes", "n", "eps", "flag"), values, strict=True))
+    return SimpleNamespace(
+        function=kernel.fn, grid=(2, 1, 1), values={**by_name, "block": 64}, options={"num_warps": 8}
+    )
+
+
+def launched(*values, fails=False):
+    """The steps of a call that launches the kernel once, on the storage of X."""
+    recorder = TapeRecorder()
+    with recorder.of_call((X.view(torch.uint8),), __file__):
+        with (
+            contextlib.suppress(ZeroDivisionError),
+            recorder.launching(taken(*values)),
+        ):
+            assert not recorder.is_on
+            if fails:
+                raise ZeroDivisionError
+        text = recorder.tape(())
+    return read_tape(text)
+
+
+def test_a_launch_has_its_arguments_by_name():
+    tape = launched(X[2:], (X, 5), 7, 0.5, True)
+    (step,) = tape.steps
+    assert isinstance(step, Launched)
+    view = TapedView(storage=0, dtype="float32", offset_bytes=8, shape=(6,), strides=(1,))
+    assert {argument.name: argument.value for argument in step.arguments} == {
+        "x": view,
+        "sizes.0": WHOLE,
+        "sizes.1": TapedNumber(value=5),
+        "n": TapedNumber(value=7),
+        "eps": FloatSpec(hex=(0.5).hex()),
+        "flag": TapedNumber(value=True),
+    }
+    assert step.grid == (2, 1, 1)
+
+
+def test_a_specialisation_is_on_the_tape_once():
+    tape = launched(X, X, 7, 0.5, True)
+    (launch,) = tape.specialisations
+    assert (launch.kernel, launch.num_warps, launch.grid, launch.constants["block"]) == ("kernel", 8, (1, 1, 1), "64")
+
+
+def test_a_descriptor_has_its_shape_and_strides():
+    descriptor = TensorDescriptor(X.view(2, 4), [2, 4], [4, 1], [1, 4])
+    (step,) = launched(descriptor, X, 7, 0.5, True).steps
+    base = TapedView(storage=0, dtype="float32", offset_bytes=0, shape=(2, 4), strides=(4, 1))
+    assert step.arguments[0].value == TapedDescriptor(base=base, shape=(2, 4), strides=(4, 1))
+
+
+def test_memory_that_the_tape_does_not_have_is_noted_before():
+    other = torch.ones(2)
+    first, second = launched(other, X, 7, 0.5, True).steps
+    assert isinstance(first, Given)
+    assert (first.data, first.operator) == (other.numpy().tobytes(), "")
+    assert isinstance(second, Launched)
+
+
+def test_a_launch_that_fails_leaves_nothing():
+    tape = launched(X, X, 7, 0.5, True, fails=True)
+    assert (tape.steps, tape.specialisations) == ((), ())
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63)])
+def test_a_large_integer_keeps_its_bits(number):
+    (step,) = launched(X, X, number, 0.5, True).steps
+    assert isinstance(step, Launched)
+    value = step.arguments[2].value
+    assert isinstance(value, TapedNumber)
+    assert value.value % 2**64 == number % 2**64
+
+
+def test_nothing_is_recorded_outside_of_a_call():
+    recorder = TapeRecorder()
+    with recorder.launching(taken(X, X, 7, 0.5, True)):
+        pass
+    assert read_tape(recorder.tape(())).steps == ()
