@@ -1,8 +1,8 @@
 """Platforms that candidates run on: one file each, found by scanning this folder.
 
 A platform module defines `NAME`, `VISIBLE_ENV` (the variable that chooses among its devices, or
-None), `TORCH_DEVICE` (the torch device string of device 0), `INTERPRETED` (whether Triton's
-interpreter runs the kernels) and `detect()`, which names what is there without importing torch and
+None), `TORCH_DEVICE` (the torch device string of device 0), `INTERPRETED` (whether kernels are
+executed without machine code of theirs) and `detect()`, which names what is there without importing torch and
 without opening a device context.  A module that lacks one of them is refused when it is found.
 """
 

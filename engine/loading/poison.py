@@ -6,8 +6,8 @@ instead of as the right answer that an earlier call left behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -18,12 +18,25 @@ _ALLOCATIONS = frozenset(
 )
 
 
+class AllocationListener(Protocol):
+    """Hears which memory is uninitialized."""
+
+    def allocated(self, tensor: torch.Tensor, poison: int) -> None:
+        """Memory was allocated and filled with the byte `poison`."""
+        ...
+
+    def written(self, tensors: Iterable[torch.Tensor]) -> None:
+        """An operator of torch has written into these tensors."""
+        ...
+
+
 class Poison(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
     """While active, new uninitialised tensors of this thread hold the byte `pattern` everywhere."""
 
-    def __init__(self, pattern: int) -> None:
+    def __init__(self, pattern: int, listener: AllocationListener | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.pattern = pattern
+        self.listener = listener
 
 
 def _dispatch(
@@ -39,7 +52,21 @@ def _dispatch(
         fill: Callable[[int], object] | None = getattr(result.untyped_storage(), "fill_", None)
         if fill is not None and result.device.type != "meta" and result.untyped_storage().nbytes():
             fill(mode.pattern)
+            if mode.listener is not None and result.device.type == "cpu":
+                mode.listener.allocated(result, mode.pattern)
+    elif mode.listener is not None and operator._schema.is_mutable:
+        mode.listener.written(_written(operator, args, kwargs or {}))
     return result
+
+
+def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterable[torch.Tensor]:  # Any: as above
+    """The tensors that an operator writes into."""
+    for place, argument in enumerate(operator._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            value = args[place] if place < len(args) else kwargs.get(argument.name)
+            for tensor in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(tensor, torch.Tensor):
+                    yield tensor
 
 
 # Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.

@@ -89,7 +89,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class OutOfBounds:
-    """A load or store outside every tensor of its launch, seen by the interpreter.
+    """A load or store outside every tensor of its launch, seen where kernels run on the CPU.
 
     `index` counts elements from the first element of `tensor`'s storage, the tensor nearest to the
     address; `elements` is how many that storage holds.

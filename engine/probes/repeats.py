@@ -23,10 +23,7 @@ from engine.probes.lab.case_session import CaseSession, Lab, Passed
 from engine.probes.lab.repeat_calls import Contrasting, one_larger, smallest_first, watched
 
 LAYER = Layer.INPUTS
-CATCHES = (
-    "last_by_number.py",
-    "right_three_times.py",
-)
+CATCHES = ("right_three_times.py",)
 
 _CHECK = "repeats"
 _POISONS = (0xFF, 0x7B)

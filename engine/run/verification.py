@@ -66,14 +66,15 @@ class Judging:
     """What is known of a case while its calls are made.
 
     `overlaps` is whether outputs are compared beside the next call, `comparing` the comparison that is
-    under way, `taken` what is left to be compared when all calls are made, and `killed` whether a signal from
-    outside ended the worker.
+    under way, `taken` what is left to be compared when all calls are made, `fault` what fails the case although its
+    values are right, and `killed` whether a signal from outside ended the worker.
     """
 
     case: Case
     started_s: float
     overlaps: bool
     stop: Stop | None = None
+    fault: Stop | None = None
     failed: protocol.Failed | None = None
     comparing: asyncio.Task[Stop | None] | None = None
     taken: str | None = None
@@ -242,7 +243,7 @@ class Verifier:
             self.launches[name] = (*self.launches.get(name, ()), *called.launches)
             for launch in called.launches:
                 self._on_launch(launch, name)
-            self._find_executed(called.executed, name)
+            self._find_executed(judging, called.executed)
         if (stop := await self._compared(judging)) is not None or judging.is_wrong:
             return stop
         judging.calls += 1
@@ -269,9 +270,12 @@ class Verifier:
             return outcome_mapping.of_trusted(refilled, "while inputs were made again")
         return None
 
-    def _find_executed(self, executed: Executed | None, case: str) -> None:
+    def _find_executed(self, judging: Judging, executed: Executed | None) -> None:
         """Tell what the launches of a call showed: of each check, kernel and line once in a run."""
-        for finding in executed_launches.findings_of(executed, case) if executed is not None else ():
+        if executed is None:
+            return
+        judging.fault = judging.fault or executed_launches.stop_of(executed)
+        for finding in executed_launches.findings_of(executed, judging.case.name):
             key = (finding.check, finding.location, finding.message.partition(":")[0])
             if key not in self._executed:
                 self._executed.add(key)
@@ -334,6 +338,8 @@ class Verifier:
     def _result(self, judging: Judging) -> CaseResult:
         case, stop, failed = judging.case, judging.stop, judging.failed
         wrong = next((report for report in judging.reports if report.outcome is not Outcome.PASS), None)
+        if stop is None and wrong is None:
+            stop = judging.fault
         outcome, message = Outcome.PASS, ""
         if stop is not None:
             outcome, message = stop.outcome, stop.message

@@ -1,22 +1,24 @@
-"""What executions of kernels on the CPU come to: a pure function from one report to findings.
+"""What executions of kernels on the CPU come to: pure functions from one report to findings and to a failed case.
 
-Conflicts between programs are computed from the sets of addresses of one execution, so that they are a proof; memory
-that nothing wrote may be read and not used, so that it is a hint.
+Conflicts between programs are computed from the sets of addresses of one execution, so that they are a proof, and a
+case with one has failed even where its values are right.  A GPU stops a kernel at a misaligned access.  Memory that
+nothing wrote may be read and not used, so that it is a hint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.model import Finding, Location, Severity
+from engine.model import Finding, Location, Outcome, Severity
 from engine.protocol.executing import Executed, InterpretedKernel, MemoryFault, MemoryReport, ProgramAccess
+from engine.verdict.decide import Stop
 
 RACE, MEMORY, INTERPRETER = "race", "memory_access", "interpreter"
 
 _SEVERITIES = {
     MemoryFault.CONFLICTING_WRITES: Severity.PROOF,
     MemoryFault.UNORDERED_READ: Severity.PROOF,
-    MemoryFault.MISALIGNED: Severity.SUSPECT,
+    MemoryFault.MISALIGNED: Severity.PROOF,
     MemoryFault.UNINITIALIZED: Severity.HINT,
 }
 
@@ -31,8 +33,20 @@ def findings_of(executed: Executed, case: str) -> Iterator[Finding]:
             severity=_SEVERITIES[report.fault],
             message=_sentence(report),
             case=case,
-            location=Location(line=report.access.line) if report.access.line is not None else None,
+            location=_location(report),
         )
+
+
+def stop_of(executed: Executed) -> Stop | None:
+    """The first fault that fails a case, if any."""
+    fault = next((report for report in executed.memory if _SEVERITIES[report.fault] is Severity.PROOF), None)
+    if fault is None:
+        return None
+    return Stop(outcome=Outcome.RUNTIME_ERROR, message=_sentence(fault), location=_location(fault))
+
+
+def _location(report: MemoryReport) -> Location | None:
+    return Location(line=report.access.line) if report.access.line is not None else None
 
 
 def _of_interpreted(kernel: InterpretedKernel) -> Finding:

@@ -228,7 +228,7 @@ class _Worker:
             self._race_detector.during(command.program_order),
             self._withholding.during(command.withhold),
             edges or contextlib.nullcontext(),
-            Poison(command.poison),
+            Poison(command.poison, self._launches.allocations if self._launches is not None else None),
             self._observer.calling(command.case, arguments, operators=command.observe),
             self._taping(command, storages),
         ):

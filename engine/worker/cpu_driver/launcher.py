@@ -26,6 +26,7 @@ from engine.machine.plan import waits_for_programs
 from engine.machine.reader import read_module
 from engine.machine.results import Execution, Limits
 from engine.worker.cpu_driver import driver, findings, frontend
+from engine.worker.cpu_driver.allocations import Allocations
 from engine.worker.cpu_driver.frontend import parse_options
 from engine.worker.cpu_driver.reports import Reports
 from engine.worker.cpu_driver.storages import arguments_of
@@ -103,6 +104,7 @@ class Launches:
         self._case_storages: dict[str, torch.Tensor] = {}
         self._refusals = Refusals(DEFAULT_TARGET)
         self._refuses = False
+        self.allocations = Allocations()
         self.reports = Reports()
 
     def install(self) -> None:
@@ -128,6 +130,7 @@ class Launches:
     def begin_call(self, storages: Mapping[str, torch.Tensor]) -> None:
         """A call begins; kernels may reach these storages of the case by pointers that they make of integers."""
         self.reports.begin()
+        self.allocations.clear()
         self._case_storages = dict(storages)
         self._interpreter.allow(storages)
 
@@ -170,8 +173,8 @@ class Launches:
         record()
 
     def _prepare_and_run(self, launcher: Launcher, grid: tuple[int, int, int], values: Mapping[str, Any]) -> None:
-        others = self._case_storages if launcher.makes_pointers else {}
-        arguments, memory = arguments_of(launcher.signature, values, others)
+        others = self._case_storages if launcher.makes_pointers else None
+        arguments, memory = arguments_of(launcher.signature, values, self.allocations, others)
         launch = KernelLaunch(
             specialisation=launcher.metadata.hash,
             ttir=launcher.metadata.ttir,
@@ -202,6 +205,7 @@ class Launches:
                 return launcher.makes_pointers
         self.reports.note_interpreted(launch.kernel, str(launcher.refused))
         self._interpreter.news(launch.function, launch.values)
+        self.allocations.clear()  # nothing tells which bytes it writes
         return self._interpreter.run(launch.function, launch.values, launch.grid)
 
     def _compare_snapshot(self, launch: KernelLaunch, execution: Execution) -> None:

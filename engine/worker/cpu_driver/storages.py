@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from engine.clock.safe_torch import Base, without_modes
 from engine.machine.ir import Scalar
 from engine.machine.memory import Address, Argument, DescriptorArgument, Memory, Storage
 from engine.machine.numerics import Array
+from engine.worker.cpu_driver.allocations import Allocations
 
 # Arguments of kernels are whatever Triton takes: Any throughout this file.
 
@@ -33,7 +34,8 @@ _EMPTY_BASE = 1 << 60  # where storages without memory are placed, 512 bytes apa
 class LaunchMemory:
     """Collects the storages of a launch; storages that overlap in memory become one."""
 
-    def __init__(self) -> None:
+    def __init__(self, allocations: Allocations) -> None:
+        self._allocations = allocations
         self._extents: dict[int, tuple[str, int, Scalar]] = {}
         self._empty = 0
 
@@ -54,6 +56,11 @@ class LaunchMemory:
         self._extents.setdefault(address, (name, 0, Scalar.I8))
         return address
 
+    def add_allocations(self) -> None:
+        """Include every allocation of the call that is alive."""
+        for number, (address, size) in enumerate(self._allocations.addresses()):
+            self._extents.setdefault(address, (f"allocation {number}", size, Scalar.I8))
+
     def memory(self) -> Memory:
         """All storages, in the order of their addresses."""
         merged: list[tuple[int, str, int, Scalar]] = []
@@ -64,26 +71,32 @@ class LaunchMemory:
                 merged[-1] = (before[0], before[1], stop - before[0], before[3])
             else:
                 merged.append((start, name, size, element))
-        return Memory(
-            [
-                Storage(name=name, data=_bytes_at(start, size), base=start, element=element)
-                for start, name, size, element in merged
-            ]
-        )
+        return Memory([self._storage(*part) for part in merged])
+
+    def _storage(self, start: int, name: str, size: int, element: Scalar) -> Storage:
+        data = _bytes_at(start, size)
+        written = self._allocations.written_of(start, data, element.bytes)
+        return Storage(name=name, data=data, base=start, element=element, written=written)
 
 
 def arguments_of(
-    signature: Mapping[str, Any], values: Mapping[str, Any], others: Mapping[str, torch.Tensor]
+    signature: Mapping[str, Any],
+    values: Mapping[str, Any],
+    allocations: Allocations,
+    others: Mapping[str, torch.Tensor] | None = None,
 ) -> tuple[tuple[Argument, ...], Memory]:
     """The run-time arguments of a launch in order, constants left out, and the memory that they point into.
 
-    `others` are storages that no argument points to, for kernels that make pointers of integers.
+    `others` are storages that no argument points to, for a kernel that makes pointers of integers: it may reach them
+    and all allocations of the call.
     """
-    collected = LaunchMemory()
+    collected = LaunchMemory(allocations)
     leaves = [leaf for name, kind in signature.items() for leaf in _leaves(name, kind, values[name])]
     first = [_collect(collected, name, value) for name, value in leaves]
-    for name, tensor in others.items():
-        collected.add(name, tensor)
+    if others is not None:
+        for name, tensor in others.items():
+            collected.add(name, tensor)
+        collected.add_allocations()
     memory = collected.memory()
     arguments = tuple(_argument(value, at, memory) for (_, value), at in zip(leaves, first, strict=True))
     return arguments, memory
@@ -147,12 +160,3 @@ class _Bytes:
 
     def __init__(self, start: int, size: int) -> None:
         self.__array_interface__ = {"data": (start, False), "shape": (size,), "typestr": "|u1", "version": 3}
-
-
-def tensors_of(values: Iterable[Any]) -> Iterator[torch.Tensor]:
-    """The tensors among arguments, also in tuples and behind descriptors."""
-    for value in values:
-        if isinstance(value, tuple):
-            yield from tensors_of(value)
-        elif (tensor := tensor_of(value)) is not None:
-            yield tensor

@@ -15,7 +15,9 @@ from engine.loading import warm_kernel
 from engine.loading.lowering import ttir_of
 from engine.loading.poison import Poison
 from engine.machine.executor import execute
+from engine.machine.operations import refused_operations
 from engine.machine.reader import read_module
+from engine.worker.cpu_driver.allocations import Allocations
 from engine.worker.cpu_driver.frontend import parse_options
 from engine.worker.cpu_driver.storages import arguments_of
 
@@ -33,5 +35,6 @@ def warm_up(target: str) -> None:
     create_function_from_signature(inspect.signature(kernel.fn), kernel.params, make_backend(gpu))
     source = ASTSource(kernel, warm_kernel.SIGNATURE, warm_kernel.CONSTANTS, {})
     module = read_module(ttir_of(source, gpu, parse_options(gpu, {})))
-    arguments, memory = arguments_of(warm_kernel.SIGNATURE, {**values, "block": _ELEMENTS}, {})
+    arguments, memory = arguments_of(warm_kernel.SIGNATURE, {**values, "block": _ELEMENTS}, Allocations())
     execute(module, (1, 1, 1), arguments, memory)
+    refused_operations()  # read from modules that cannot be imported any more once there is a candidate

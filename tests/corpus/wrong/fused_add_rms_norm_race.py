@@ -1,4 +1,4 @@
-# kgtui: op=vllm::fused_add_rms_norm expect=wrong_value diagnosis=race case="5x497 f32"
+# kgtui: op=vllm::fused_add_rms_norm expect=runtime_error
 """A race: each program updates its columns of the residual, then reads all columns of the row, updated or not."""
 
 import triton

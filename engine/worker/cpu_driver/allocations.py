@@ -1,0 +1,78 @@
+"""Uninitialized memory of a call: storages that the candidate allocated, and which of their bytes were written.
+
+Stores of kernels are known exactly.  An operator of torch that writes into a storage is taken to write all of it.  What
+is written unseen, as by numpy, shows by its content: memory that no longer holds the poison was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from engine.clock.safe_torch import Base, without_modes
+from engine.machine.numerics import Array
+
+
+@dataclass(kw_only=True)
+class _Allocation:
+    """A storage while it lives; `written` has a bool per byte, None until a kernel takes it."""
+
+    reference: StorageWeakRef
+    poison: int
+    written: Array | None = None
+
+
+class Allocations:
+    """Allocations without content of the call in progress, by address."""
+
+    def __init__(self) -> None:
+        self._by_address: dict[int, _Allocation] = {}
+
+    def clear(self) -> None:
+        """A call begins."""
+        self._by_address.clear()
+
+    def allocated(self, tensor: torch.Tensor, poison: int) -> None:
+        """Memory was allocated and filled with the byte `poison`."""
+        with without_modes():
+            storage = Base.untyped_storage(tensor)
+            reference = StorageWeakRef(storage)  # type: ignore[no-untyped-call]  # torch's own
+            self._by_address[storage.data_ptr()] = _Allocation(reference=reference, poison=poison)
+
+    def written(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Something that does not tell which bytes has written into these tensors."""
+        if self._by_address:
+            with without_modes():
+                for tensor in tensors:
+                    self._by_address.pop(Base.untyped_storage(tensor).data_ptr(), None)
+
+    def written_of(self, address: int, data: Array, element_bytes: int) -> Array | None:
+        """Which bytes of the storage at `address` were written, to be kept up to date; None if all were."""
+        allocation = self._alive(address)
+        if allocation is None or not data.size or data.size % element_bytes:
+            return None
+        seen = np.repeat((data.reshape(-1, element_bytes) != allocation.poison).any(axis=1), element_bytes)
+        if allocation.written is None or allocation.written.size != seen.size:
+            allocation.written = seen
+        else:
+            np.logical_or(allocation.written, seen, out=allocation.written)
+        return allocation.written
+
+    def addresses(self) -> Iterator[tuple[int, int]]:
+        """Address and size in bytes of every allocation that is alive."""
+        for address in list(self._by_address):
+            if (allocation := self._alive(address)) is not None:
+                storage = torch.UntypedStorage._new_with_weak_ptr(allocation.reference.cdata)
+                if storage is not None:
+                    yield address, storage.nbytes()
+
+    def _alive(self, address: int) -> _Allocation | None:
+        allocation = self._by_address.get(address)
+        if allocation is not None and allocation.reference.expired():  # type: ignore[no-untyped-call]
+            del self._by_address[address]
+            return None
+        return allocation

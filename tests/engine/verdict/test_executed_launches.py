@@ -1,0 +1,85 @@
+"""Faults of executions become findings with one sentence, and those that are proofs fail the case."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import Finding, Location, Outcome, Severity
+from engine.protocol.executing import Executed, InterpretedKernel, MemoryFault, MemoryReport, ProgramAccess
+from engine.verdict.decide import Stop
+from engine.verdict.executed_launches import findings_of, stop_of
+
+RACE = "race in k: programs (0, 0, 0) and (1, 0, 0) store different values to out[8] at lines 5 and 7 (3 elements)"
+
+
+def access(kind: str, number: int, line: int | None) -> ProgramAccess:
+    return ProgramAccess(access=kind, program=(number, 0, 0), line=line)
+
+
+def report(
+    fault: MemoryFault, now: ProgramAccess, other: ProgramAccess | None = None, *, count: int = 1, detail: str = ""
+) -> MemoryReport:
+    return MemoryReport(
+        fault=fault, kernel="k", tensor="out", index=8, elements=16, count=count, access=now, other=other, detail=detail
+    )
+
+
+WRITES = report(MemoryFault.CONFLICTING_WRITES, access("store", 1, 7), access("access", 0, 5), count=3)
+LATE_READ = report(MemoryFault.UNORDERED_READ, access("load", 1, 7), access("access", 0, 5))
+LATE_WRITE = report(MemoryFault.UNORDERED_READ, access("store", 1, 7), access("access", 0, 5))
+UNWRITTEN = report(MemoryFault.UNINITIALIZED, access("load", 1, 7))
+MISALIGNED = report(MemoryFault.MISALIGNED, access("store", 1, None), detail="address 0x41 is odd")
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (WRITES, RACE),
+        (LATE_READ, "race in k: program (1, 0, 0) loads out[8] at line 7, which program (0, 0, 0) stores at line 5 "
+         "without synchronization"),
+        (LATE_WRITE, "race in k: program (0, 0, 0) loads out[8] at line 5, which program (1, 0, 0) stores at line 7 "
+         "without synchronization"),
+        (UNWRITTEN, "uninitialized memory: load of out[8] in k at line 7 by program (1, 0, 0), which nothing has "
+         "written"),
+        (MISALIGNED, "misaligned store of out[8] in k by program (1, 0, 0): address 0x41 is odd; "
+         "a GPU stops the kernel there"),
+    ],
+    ids=["writes", "late read", "late write", "unwritten", "misaligned"],
+)  # fmt: skip
+def test_fault_names_element_programs_and_lines(found: MemoryReport, message: str) -> None:
+    (finding,) = findings_of(Executed(memory=(found,)), "4x4")
+    assert (finding.message, finding.case) == (message, "4x4")
+
+
+@pytest.mark.parametrize(
+    ("found", "check", "severity"),
+    [
+        (WRITES, "race", Severity.PROOF),
+        (LATE_READ, "race", Severity.PROOF),
+        (UNWRITTEN, "memory_access", Severity.HINT),
+        (MISALIGNED, "memory_access", Severity.PROOF),
+    ],
+)
+def test_fault_has_the_weight_of_its_certainty(found: MemoryReport, check: str, severity: Severity) -> None:
+    (finding,) = findings_of(Executed(memory=(found,)), "4x4")
+    assert (finding.check, finding.severity) == (check, severity)
+
+
+def test_race_fails_the_case_at_its_line() -> None:
+    stop = stop_of(Executed(memory=(UNWRITTEN, WRITES)))
+    assert stop == Stop(outcome=Outcome.RUNTIME_ERROR, message=RACE, location=Location(line=7))
+
+
+def test_uninitialized_read_alone_fails_no_case() -> None:
+    assert stop_of(Executed(memory=(UNWRITTEN,))) is None
+
+
+def test_interpreted_kernel_is_a_note_with_the_operation() -> None:
+    kernel = InterpretedKernel(kernel="k", reason="a.py:7: tt.elementwise_inline_asm: inline assembly is not executed")
+    assert list(findings_of(Executed(interpreted=(kernel,)), "4x4")) == [
+        Finding(
+            check="interpreter",
+            severity=Severity.NOTE,
+            message="k ran in Triton's interpreter: a.py:7: tt.elementwise_inline_asm: inline assembly is not executed",
+        )
+    ]
