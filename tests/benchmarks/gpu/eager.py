@@ -5,7 +5,7 @@ Run with the interpreter of an environment that has kgtui and a CUDA torch:
     python tests/benchmarks/gpu/eager.py [--device cuda] [--match PATTERN]
 
 Each SMOKE and FULL case is drawn and its reference computed on the CPU; `eager` runs on the device, on copies of the
-arguments that are contiguous where they do not fill their memory.  A line is printed for each problem with a wrong or
+arguments with their strides.  A line is printed for each problem with a wrong or
 failing case, then the counts; the exit code is 1 if there is one.
 """
 
@@ -15,11 +15,21 @@ import argparse
 import fnmatch
 import sys
 import time
+from functools import partial
+
+import torch
 
 from problems.catalogue import Catalogue
 from problems.rules.trial import Trial
 from problems.rules.values import each_tensor
 from tests.operators import NAMES
+
+
+def on_device(tensor: torch.Tensor, device: str) -> torch.Tensor:
+    """A copy of a tensor and of all its storage on another device, with the same strides and offset."""
+    storage = tensor.untyped_storage().to(device=torch.device(device))
+    empty = torch.empty(0, dtype=tensor.dtype, device=device)
+    return empty.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
 
 
 def wrong_cases(name: str, device: str) -> tuple[int, list[str]]:
@@ -31,7 +41,7 @@ def wrong_cases(name: str, device: str) -> tuple[int, list[str]]:
     for case in trial.cases:
         by_name = dict(zip(problem.arguments, trial.copies(case), strict=True))
         kept = {key: by_name[key] for key in problem.on_cpu}
-        moved = each_tensor(tuple(by_name.values()), lambda tensor: tensor.to(device))
+        moved = each_tensor(tuple(by_name.values()), partial(on_device, device=device))
         arguments = tuple(
             kept.get(key, device if value == "cpu" else value) for key, value in zip(by_name, moved, strict=True)
         )
