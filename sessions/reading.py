@@ -103,7 +103,11 @@ select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, seen.run
     (select best.id from runs as best
      where best.problem = seen.problem and best.outcome = 'pass' and best.flagged = 0 and best.policy != 'facts-only'
         and best.id not in {VARIANTS}
-     order by best.passed desc, best.id desc limit 1) as best_id
+     order by best.passed desc, best.id desc limit 1) as best_id,
+    (select max(summaries.speedup) from summaries join runs as timed on timed.id = summaries.run
+     where timed.problem = seen.problem and timed.outcome = 'pass' and timed.flagged = 0
+        and timed.policy != 'facts-only' and timed.id not in {VARIANTS} and summaries.baseline = 'eager')
+        as best_speedup
 from (select problem, max(id) as last_id, count(*) as runs from runs where id not in {VARIANTS} group by problem)
     as seen
 join runs as newest on newest.id = seen.last_id
@@ -285,6 +289,7 @@ class Reader:
                 runs=row["run_count"],
                 last=run_row(row),
                 best_id=row["best_id"],
+                best_speedup=row["best_speedup"],
                 touched_at=datetime.fromisoformat(row["touched_at"]),
             )
             for row in self._database.rows(_SELECT_PROBLEMS)

@@ -162,12 +162,13 @@ class BaselineRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemSummary:
-    """What the list of operators shows of a problem that was worked on."""
+    """What the list of operators shows of a problem; `best_speedup` is the highest mean over PyTorch eager."""
 
     problem: str
     runs: int
     last: RunRow
     best_id: int | None
+    best_speedup: float | None
     touched_at: datetime
 
 

@@ -122,7 +122,12 @@ class StoreRecording:
         """The last verdict on every operator that has runs."""
         known = self._store.last_by_problem()
         return {
-            name: LastRun(run=_past_run(summary.last), runs=summary.runs, touched_at=summary.touched_at)
+            name: LastRun(
+                run=_past_run(summary.last),
+                runs=summary.runs,
+                touched_at=summary.touched_at,
+                best_speedup=summary.best_speedup,
+            )
             for name, summary in known.items()
         }
 

@@ -85,6 +85,8 @@ ACTIONS = (
            where=Where.OPERATORS, call="screen.facet('category')", bar=True),
     Action(id="facet-dtype", keys=("d",), label="dtype", help="next element type", group="List",
            where=Where.OPERATORS, call="screen.facet('dtype')", bar=True),
+    Action(id="facet-progress", keys=("t",), label="state", help="next state: untried, failing, right, faster, all",
+           group="List", where=Where.OPERATORS, call="screen.facet('progress')", bar=True),
     Action(id="back", keys=("escape",), label="back", help="clear the filter; then back to the workbench",
            group="List", where=Where.OPERATORS, call="screen.back", priority=True, keep=2),
     # Workbench: the loop

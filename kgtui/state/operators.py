@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from textual.fuzzy import FuzzySearch
 
@@ -30,6 +33,28 @@ COLUMNS = (
 RAIL_COLUMNS = (Column(label="operator", width=26), Column(label="", width=3))
 
 
+class Progress(enum.StrEnum):
+    """How far the user is with an operator, by its last verdict and its best speed-up."""
+
+    UNTRIED = "untried"
+    FAILING = "failing"
+    RIGHT = "right"
+    FASTER = "faster"
+
+
+Known: TypeAlias = Mapping[str, LastRun]
+"""What the store knows of operators, by name."""
+
+
+def progress_of(last: LastRun | None) -> Progress:
+    """FASTER is right, and faster than PyTorch eager in some run; without a verdict of whole tiers it is untried."""
+    if last is None or last.run.picked or last.run.outcome in (None, Outcome.CANCELLED):
+        return Progress.UNTRIED
+    if last.run.outcome is not Outcome.PASS or last.run.flagged:
+        return Progress.FAILING
+    return Progress.FASTER if last.best_speedup is not None and last.best_speedup > 1 else Progress.RIGHT
+
+
 @dataclass(frozen=True, kw_only=True)
 class Facets:
     """What the list is narrowed to; None in a facet means all."""
@@ -38,33 +63,41 @@ class Facets:
     source: str | None = None
     category: str | None = None
     dtype: str | None = None
+    progress: str | None = None
 
-    def admits(self, problem: ProblemDescription) -> bool:
+    def admits(self, problem: ProblemDescription, last: Known) -> bool:
         """Whether the facets, the query aside, let this operator through."""
+        return self.progress in (None, progress_of(last.get(problem.name))) and self._admits_description(problem)
+
+    def _admits_description(self, problem: ProblemDescription) -> bool:
         return (
             self.source in (None, problem.library)
             and self.category in (None, problem.category)
             and (self.dtype is None or any(dtype.short == self.dtype for dtype in problem.dtypes))
         )
 
-    def admitted(self, problems: tuple[ProblemDescription, ...]) -> tuple[ProblemDescription, ...]:
+    def admitted(self, problems: tuple[ProblemDescription, ...], last: Known) -> tuple[ProblemDescription, ...]:
         """The operators that the facets, the query aside, let through."""
-        return tuple(problem for problem in problems if self.admits(problem))
+        return tuple(problem for problem in problems if self.admits(problem, last))
 
-    def cycled(self, facet: str, problems: tuple[ProblemDescription, ...]) -> Facets:
-        """The next value of `facet` (source, category or dtype) that the other facets leave, then all again."""
+    def cycled(self, facet: str, problems: tuple[ProblemDescription, ...], last: Known) -> Facets:
+        """The next value of `facet` that the other facets leave, then all again."""
         match facet:
             case "source":
-                left = replace(self, source=None).admitted(problems)
+                left = replace(self, source=None).admitted(problems, last)
                 return replace(self, source=_after(self.source, {problem.library for problem in left}))
             case "category":
-                left = replace(self, category=None).admitted(problems)
+                left = replace(self, category=None).admitted(problems, last)
                 return replace(self, category=_after(self.category, {problem.category for problem in left}))
             case "dtype":
-                left = replace(self, dtype=None).admitted(problems)
+                left = replace(self, dtype=None).admitted(problems, last)
                 occurring = {dtype.short for problem in left for dtype in problem.dtypes}
                 return replace(self, dtype=_after(self.dtype, occurring))
-        raise ValueError(f"facets are source, category and dtype, not {facet!r}")
+            case "progress":
+                left = replace(self, progress=None).admitted(problems, last)
+                occurring = {str(progress_of(last.get(problem.name))) for problem in left}
+                return replace(self, progress=_after(self.progress, occurring))
+        raise ValueError(f"facets are source, category, dtype and progress, not {facet!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +128,7 @@ def choices(
     scored: list[tuple[float, float, str, Choice]] = []
     for choice in (*files, *(Choice(problem=problem) for problem in problems)):
         problem = choice.problem
-        if not facets.admits(problem):
+        if not facets.admits(problem, last):
             continue
         score = _score(search, facets.query, choice) if facets.query else 1.0
         if score > 0:
@@ -140,6 +173,14 @@ def rail_rows(problems: tuple[ProblemDescription, ...], last: dict[str, LastRun]
     return tuple(rows)
 
 
+def progress_line(problems: tuple[ProblemDescription, ...], last: Known) -> Line:
+    """How many operators are right, and how many of those are faster than PyTorch eager."""
+    counts = Counter(progress_of(last.get(problem.name)) for problem in problems)
+    right = counts[Progress.RIGHT] + counts[Progress.FASTER]
+    faster = strong(f"{counts[Progress.FASTER]}")
+    return line(strong(f"{right}"), muted(f" of {len(problems)} right, "), faster, muted(" faster"))
+
+
 def facet_line(facets: Facets, shown: int, total: int) -> Line:
     """How the list is narrowed and how much of it is left."""
     parts: list[Span] = [strong(f"{shown}"), muted(f" of {total}   ")]
@@ -147,6 +188,7 @@ def facet_line(facets: Facets, shown: int, total: int) -> Line:
         ("s", "source", facets.source),
         ("c", "category", facets.category),
         ("d", "dtype", facets.dtype),
+        ("t", "state", facets.progress),
     ):
         parts += [Span(key, Tone.LINK), muted(f" {name} "), strong(value) if value else muted("all"), Span("   ")]
     return tuple(parts[:-1])
@@ -212,7 +254,8 @@ def _cells_of(choice: Choice, last: LastRun | None, glyphs: Glyphs, now: datetim
     if run.picked or run.outcome is Outcome.CANCELLED:
         return muted(f"{glyphs.dash} none yet"), touched, runs  # no run of all cases came to its verdict
     state, word = ending_of(run)
-    return Span(f"{glyphs.state(state)} {word}", TONES[state]), touched, runs
+    best = f" {last.best_speedup:.3g}x" if last and last.best_speedup and not choice.file else ""
+    return Span(f"{glyphs.state(state)} {word}{best}", TONES[state]), touched, runs
 
 
 def _last_state(last: LastRun | None) -> State:

@@ -43,6 +43,13 @@ class TestPages:
         speedups = [listed.speedup and listed.speedup.value for listed in store.page()]
         assert speedups == [None, None, 2.0]
 
+    def test_best_speedup_of_an_operator_is_of_right_and_credible_runs(self, store, time):
+        time(outcome=Outcome.WRONG_VALUE)
+        time(flagged=True)
+        assert [one.best_speedup for one in store.last_by_problem().values()] == [None]
+        time()
+        assert [one.best_speedup for one in store.last_by_problem().values()] == [2.0]
+
 
 class TestFilters:
     @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import on
@@ -17,7 +18,7 @@ from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.format.lines import line, muted, strong
-from kgtui.state.operators import COLUMNS, Choice, Facets, choices, facet_line, operator_rows, preview
+from kgtui.state.operators import COLUMNS, Choice, Facets, choices, facet_line, operator_rows, preview, progress_line
 from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.text.code_view import CodeView
@@ -25,7 +26,8 @@ from kgtui.widgets.text.toned import Grid, Lines
 
 PLACE = Place.GROUND
 
-_KEYS = frozenset({"open", "new", "filter", "facet-source", "facet-category", "facet-dtype", "back", "help", "quit"})
+_FACETS = frozenset({"facet-source", "facet-category", "facet-dtype", "facet-progress"})
+_KEYS = frozenset({"open", "new", "filter", *_FACETS, "back", "help", "quit"})
 
 
 def make(host: Host) -> OperatorsScreen:
@@ -71,8 +73,9 @@ class OperatorsScreen(KgtuiScreen):
         chosen = choices(host.problems, host.past.recent_files, host.past.last_runs, self._facets)
         self._choices = {choice.key: choice for choice in chosen}
         operators = sum(choice.file is None for choice in chosen)
-        title = line(strong("Operators  "), *facet_line(self._facets, operators, len(host.problems)))
-        self.query_one(Strip).show(((title, line(muted(host.place))),))
+        title = line(strong("Operators  "), *progress_line(host.problems, host.past.last_runs))
+        narrowed = facet_line(self._facets, operators, len(host.problems))
+        self.query_one(Strip).show(((title, line(muted(host.place))), (narrowed, ())))
         grid = self.query_one(Grid)
         at_the_top = grid.cursor_row == 0
         grid.show(operator_rows(chosen, host.past.last_runs, glyphs=host.glyphs, now=host.now()))
@@ -128,8 +131,8 @@ class OperatorsScreen(KgtuiScreen):
         self.set_focus(self.query_one(Input))
 
     def action_facet(self, facet: str) -> None:
-        """Narrow the list to the next source, category or dtype."""
-        self._facets = self._facets.cycled(facet, self.host.problems)
+        """Narrow the list to the next source, category, dtype or state."""
+        self._facets = self._facets.cycled(facet, self.host.problems, self.host.past.last_runs)
         self.draw()
 
     def action_back(self) -> None:
@@ -147,12 +150,7 @@ class OperatorsScreen(KgtuiScreen):
     @on(Input.Changed, "#filter")
     def _filter_changed(self, message: Input.Changed) -> None:
         if message.value != self._facets.query:
-            self._facets = Facets(
-                query=message.value,
-                source=self._facets.source,
-                category=self._facets.category,
-                dtype=self._facets.dtype,
-            )
+            self._facets = replace(self._facets, query=message.value)
             self.draw()
             self.query_one(Grid).move_cursor(row=0)
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from datetime import timedelta
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,16 @@ from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
 from kgtui.state.format.glyphs import ASCII, UNICODE, State
 from kgtui.state.format.lines import plain_text
-from kgtui.state.operators import Facets, choices, operator_rows, preview, rail_rows
+from kgtui.state.operators import (
+    Facets,
+    Progress,
+    choices,
+    operator_rows,
+    preview,
+    progress_line,
+    progress_of,
+    rail_rows,
+)
 from kgtui.state.run.cases import (
     case_brief,
     case_detail,
@@ -602,10 +612,10 @@ def test_the_list_of_operators_is_found_by_a_few_letters(fakes: ModuleType) -> N
 def test_a_facet_goes_through_what_occurs_and_back_to_all(fakes: ModuleType) -> None:
     facets, seen = Facets(), []
     for _ in range(4):
-        facets = facets.cycled("source", fakes.descriptions())
+        facets = facets.cycled("source", fakes.descriptions(), {})
         seen.append(facets.source)
     assert seen == ["aten", "cublas", "vllm", None]
-    categories = {Facets(source="aten").cycled("category", fakes.descriptions()).category}
+    categories = {Facets(source="aten").cycled("category", fakes.descriptions(), {}).category}
     assert categories == {problem.category for problem in fakes.descriptions() if problem.library == "aten"}
     assert [choice.problem.name for choice in choices(fakes.descriptions(), (), {}, Facets(dtype="f16"))] == [
         "aten::softmax"
@@ -633,6 +643,46 @@ def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fak
         "cublas::cublasSaxpy_v2",
     ]
     assert [cell.text for cell in rows[1].cells[3:]] == ["✔ pass", "5 min ago", "3"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "best", "progress"),
+    [
+        ({}, None, Progress.RIGHT),
+        ({}, 0.9, Progress.RIGHT),
+        ({}, 1.42, Progress.FASTER),
+        ({"flagged": True}, 1.42, Progress.FAILING),
+        ({"outcome": Outcome.WRONG_VALUE}, 1.42, Progress.FAILING),
+        ({"outcome": Outcome.CANCELLED}, None, Progress.UNTRIED),
+        ({"outcome": None}, None, Progress.UNTRIED),
+        ({"picked": True}, None, Progress.UNTRIED),
+    ],
+)
+def test_progress_follows_the_last_verdict_and_the_best_speedup(
+    fakes: ModuleType, changes: dict[str, Any], best: float | None, progress: Progress
+) -> None:
+    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+                        started_at=fakes.NOW, outcome=Outcome.PASS)  # fmt: skip
+    last = fakes.LastRun(run=replace(run, **changes), runs=1, touched_at=fakes.NOW, best_speedup=best)
+    known = {"vllm::rms_norm": last}
+    assert progress_of(last) is progress
+    shown = [choice.problem.name for choice in choices(fakes.descriptions(), (), known, Facets(progress=progress))]
+    assert "vllm::rms_norm" in shown
+    assert ("aten::softmax" in shown) is (progress is Progress.UNTRIED)
+
+
+def test_summary_counts_right_and_faster_operators(fakes: ModuleType) -> None:
+    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+                        started_at=fakes.NOW, outcome=Outcome.PASS)  # fmt: skip
+    right = fakes.LastRun(run=run, runs=1, touched_at=fakes.NOW)
+    known = {"vllm::rms_norm": right, "aten::softmax": replace(right, best_speedup=1.42)}
+    assert "".join(span.text for span in progress_line(fakes.descriptions(), known)) == "2 of 3 right, 1 faster"
+    rows = operator_rows(choices(fakes.descriptions(), (), known, Facets()), known, glyphs=UNICODE, now=fakes.NOW)
+    assert {row.key: row.cells[3].text for row in rows} == {
+        "vllm::rms_norm": "✔ pass",
+        "aten::softmax": "✔ pass 1.42x",
+        "cublas::cublasSaxpy_v2": "–",
+    }
 
 
 def test_an_operator_with_picked_cases_alone_has_no_verdict_yet(fakes: ModuleType) -> None:
