@@ -200,7 +200,7 @@ class TestSecrets:
 
 
 def test_every_provider_is_found():
-    assert provider_names() == ("anthropic", "openai", "replay")
+    assert provider_names() == ("agent", "anthropic", "openai", "replay")
     assert [provider_module(name).NAME for name in provider_names()] == list(provider_names())
 
 

@@ -1,0 +1,131 @@
+"""An external coding agent as a provider: `agent:NAME` runs its command line in a private folder.
+
+The folder has the task in TASK.md; the answer is the file `kernel.py` that the agent leaves there, after all that it
+printed.  It is confined to writing in that folder, and ended with its whole process group when its time is over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+
+from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
+from kgtui.generation.agents.described import FOLDER, TASK_PLACE, AgentDescription, read_agent
+from kgtui.generation.agents.launcher import NOT_CONFINED, NOT_FOUND
+from kgtui.generation.prompts import prompt_text
+from kgtui.generation.providers.kit import redacted, shortened
+from kgtui.generation.records import AnswerEnded, Chunk, CompletionRequest, ModelName, ProviderError, TextArrived
+from kgtui.settings.paths import find_paths
+from sessions.generation_rows import Stop
+
+NAME = "agent"
+KEY_VARIABLE = ""
+KERNEL, TASK = "kernel.py", "TASK.md"
+SENTENCE = f"Carry out the task in {TASK}: write the whole file to {KERNEL} in this folder, and nothing else."
+
+_PASSED_ON = ("PATH", "LANG")
+_MOST_OUTPUT_BYTES = 1_000_000
+_MOST_KERNEL_BYTES = 400_000
+_CHUNK_BYTES = 8192
+
+
+def open_provider(model: ModelName, environment: Mapping[str, str]) -> AgentProvider:
+    """The agent of this name.
+
+    Raises:
+        UsageError: none is described by this name.
+    """
+    own = find_paths(environment).config.parent / "agents"
+    return AgentProvider(read_agent(model.model, (own, FOLDER)), environment)
+
+
+class AgentProvider:
+    """One description; each request is a process of its own."""
+
+    def __init__(self, description: AgentDescription, environment: Mapping[str, str]) -> None:
+        self._description = description
+        self._environment = environment
+
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk, None]:
+        """What the agent prints, then its file as a code block."""
+        with tempfile.TemporaryDirectory(prefix="kgtui-agent-") as name:
+            folder = Path(name)
+            (folder / TASK).write_text(prompt_text(request.messages), encoding="utf-8")
+            process = await self._start(folder)
+            output, stop = "", Stop.COMPLETE
+            try:
+                async with asyncio.timeout(request.sampling.timeout_s):
+                    async for text in self._printed(process):
+                        output += text
+                        if len(output) > _MOST_OUTPUT_BYTES:
+                            stop = Stop.LENGTH
+                            break
+                        yield TextArrived(text=_quoted(text))
+                    if stop is Stop.COMPLETE:
+                        await process.wait()
+            except TimeoutError:
+                stop = Stop.CUT
+            finally:
+                await _end(process)
+            if process.returncode in (NOT_CONFINED, NOT_FOUND):
+                raise ProviderError(f"{request.model} did not start: {shortened(output)}")
+            yield TextArrived(text=_answer(folder, output=output, stop=stop))
+            yield AnswerEnded(stop=stop, usage=self._description.usage(output))
+
+    async def aclose(self) -> None:
+        """Nothing is open between requests."""
+
+    async def _start(self, folder: Path) -> asyncio.subprocess.Process:
+        passed = {name: self._environment[name] for name in _PASSED_ON if name in self._environment}
+        passed |= {name: self._environment[name] for name in self._description.variables if name in self._environment}
+        command = [part.replace(TASK_PLACE, SENTENCE) for part in self._description.command]
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-I", "-m", "kgtui.generation.agents.launcher", str(folder), *command,
+            cwd=folder,
+            env={**passed, "HOME": str(folder), "TMPDIR": str(folder)},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+
+    async def _printed(self, process: asyncio.subprocess.Process) -> AsyncGenerator[str, None]:
+        """What it prints, without the keys that it was given."""
+        assert process.stdout is not None
+        secrets: Sequence[str] = [self._environment.get(name, "") for name in self._description.variables]
+        while data := await process.stdout.read(_CHUNK_BYTES):
+            text = data.decode("utf-8", errors="replace")
+            for secret in secrets:
+                text = redacted(text, secret)
+            yield text
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill the whole process group and wait for its leader.  Safe where it has ended."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _quoted(text: str) -> str:
+    """Output that holds no code fence: only the file that is left behind is the answer."""
+    return text.replace("```", "'''").replace("~~~", "'''")
+
+
+def _answer(folder: Path, *, output: str, stop: Stop) -> str:
+    """The file as a code block; without one, what is known of why."""
+    try:
+        source = read_untrusted(folder / KERNEL, max_bytes=_MOST_KERNEL_BYTES).decode("utf-8", errors="replace")
+    except (OSError, UntrustedFileError) as error:
+        reason = "it printed too much" if stop is Stop.LENGTH else "its time was over" if stop is Stop.CUT else ""
+        return f"\n\nThe agent left no {KERNEL}{f': {reason}' if reason else ''} ({error}).\n"
+    fence = "```"
+    while fence in source:
+        fence += "`"
+    return f"\n\n{fence}python\n{source.rstrip()}\n{fence}\n"

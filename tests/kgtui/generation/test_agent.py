@@ -1,0 +1,119 @@
+"""An external agent, scripted: its folder, its time, its output, its tokens, its keys."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from engine.errors import UsageError
+from kgtui.generation.agents.described import FOLDER, read_agent
+from kgtui.generation.extraction import extract
+from kgtui.generation.providers import open_provider
+from kgtui.generation.records import (
+    AnswerEnded,
+    CompletionRequest,
+    Message,
+    ModelName,
+    ProviderError,
+    Role,
+    Sampling,
+    TextArrived,
+)
+from sessions.generation_rows import Stop, TokenUsage
+
+KEY = "sk-agent-0123456789"
+WRITES = "open('kernel.py', 'w').write('def softmax(self):\\n    return self\\n')"
+
+
+@pytest.fixture
+def agent(tmp_path):
+    """What comes of an agent that is this Python program: text, end."""
+
+    async def run(program, *, timeout_s=60.0, command=None):
+        (tmp_path / "agents").mkdir(exist_ok=True)
+        described = {
+            "command": command or [sys.executable, "-c", program, "{task}"], "variables": ["AGENT_KEY"],
+            "input_tokens": r"in (\d+)", "output_tokens": r"out (\d+)",
+        }  # fmt: skip
+        (tmp_path / "agents" / "fake.json").write_text(json.dumps(described))
+        environment = {"KGTUI_HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "AGENT_KEY": KEY, "OTHER_KEY": "hidden"}
+        provider = open_provider(ModelName(provider="agent", model="fake"), environment)
+        request = CompletionRequest(
+            model="fake", messages=(Message(role=Role.USER, text="write softmax"),),
+            sampling=Sampling(timeout_s=timeout_s), key="k",
+        )  # fmt: skip
+        chunks = [chunk async for chunk in provider.stream(request)]
+        text = "".join(chunk.text for chunk in chunks if isinstance(chunk, TextArrived))
+        assert isinstance(chunks[-1], AnswerEnded)
+        return text, chunks[-1]
+
+    return run
+
+
+def taken(text, stop=Stop.COMPLETE):
+    return extract(text, entry="softmax", stop=stop)
+
+
+async def test_the_file_that_it_leaves_is_the_answer(agent):
+    text, end = await agent(f"print('``` in 1200 out 340'); {WRITES}")
+    assert taken(text).source == "def softmax(self):\n    return self\n"
+    assert (end.stop, end.usage) == (Stop.COMPLETE, TokenUsage(input_tokens=1200, output_tokens=340))
+
+
+async def test_it_gets_the_task_in_a_file(agent):
+    text, _ = await agent("import sys; print(open('TASK.md').read(), sys.argv[1])")
+    assert "write softmax" in text
+    assert "Carry out the task in TASK.md" in text
+
+
+async def test_it_sees_its_own_key_alone_and_cannot_print_it(agent):
+    text, _ = await agent("import os; print(os.environ['AGENT_KEY'], 'OTHER_KEY' in os.environ)")
+    assert "[key] False" in text
+    assert KEY not in text
+
+
+async def test_it_cannot_write_elsewhere(agent, tmp_path):
+    text, _ = await agent(f"open({str(tmp_path / 'other.py')!r}, 'w')")
+    assert "Permission denied" in text
+    assert not (tmp_path / "other.py").exists()
+
+
+async def test_one_that_never_ends_is_stopped(agent):
+    text, end = await agent("import time\nwhile True: time.sleep(1)", timeout_s=2.0)
+    assert (end.stop, "its time was over" in text) == (Stop.CUT, True)
+
+
+async def test_one_that_floods_its_output_is_stopped(agent):
+    text, end = await agent("while True: print('x' * 1000)")
+    assert (end.stop, "it printed too much" in text) == (Stop.LENGTH, True)
+    assert len(text) < 1_100_000
+
+
+async def test_one_that_leaves_no_file_says_so(agent):
+    text, _ = await agent("print('done')")
+    assert "The agent left no kernel.py" in text
+    assert taken(text).source is None
+
+
+async def test_a_command_that_is_not_there_is_named(agent):
+    with pytest.raises(ProviderError, match="no-such-agent: No such file"):
+        await agent("", command=["no-such-agent"])
+
+
+async def test_a_fence_in_the_file_stays_code(agent):
+    program = "open('kernel.py', 'w').write('\"\"\"```\"\"\"\\ndef softmax(self):\\n    return self\\n')"
+    text, _ = await agent(program)
+    assert taken(text).source.startswith('"""```"""')
+
+
+def test_every_known_agent_is_described():
+    names = sorted(path.stem for path in FOLDER.glob("*.json"))
+    assert names == ["aider", "claude", "codex"]
+    assert all("{task}" in read_agent(name, (FOLDER,)).command for name in names)
+
+
+def test_an_unknown_agent_lists_the_known_ones():
+    with pytest.raises(UsageError, match="described are aider, claude, codex"):
+        read_agent("nope", (FOLDER,))
