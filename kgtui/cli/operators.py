@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import msgspec
 
-from engine.model import Case, Problem
+from engine.model import Case, Determinism, Problem
+from engine.model.parsing import parse
 from engine.problem_source import ProblemDescription
 
 JSON_SCHEMA = "kgtui.problems/1"
+
+_ANSWERS = {
+    Determinism.EXACT: "one, to the bit",
+    Determinism.ROUNDING: "one, up to rounding",
+    Determinism.ORDER_FREE: "several, in an order that is left open",
+    Determinism.RANDOM: "random; judged by their distribution",
+}
 
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
 
@@ -57,6 +66,9 @@ def page_text(problem: Problem, described: ProblemDescription) -> str:
         f"  defined    {described.file}",
         f"  formula    {described.formula}",
         *_contract(described),
+        f"  answers    {_ANSWERS[problem.determinism]}",
+        *([f"  PyTorch    may do all of it: {', '.join(problem.framework)}"] if problem.framework else []),
+        *_functions(described),
         "",
         "  tier   case                                    tolerance, relative + absolute       least work",
     ]
@@ -65,6 +77,20 @@ def page_text(problem: Problem, described: ProblemDescription) -> str:
         for case in problem.cases
     ]
     return "\n".join(lines)
+
+
+def _functions(described: ProblemDescription) -> list[str]:
+    """What the file says of its reference, its baseline and its tolerance, where these are functions of its own."""
+    tree = parse(described.file.read_text(encoding="utf-8"))
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    lines = []
+    for role in ("reference", "eager", "tolerance"):
+        function = functions.get(described.functions.get(role, ""))
+        text = ast.get_docstring(function) if function is not None else None
+        if text:
+            first, *rest = text.splitlines()
+            lines += [f"  {role:<10} {first}", *(f"  {'':<10} {line}".rstrip() for line in rest if line)]
+    return lines
 
 
 def _contract(described: ProblemDescription) -> list[str]:
@@ -93,6 +119,8 @@ def _document(problem: Problem) -> Plain:
         "summary": problem.summary,
         "category": problem.category,
         "outputs": problem.outputs,
+        "determinism": problem.determinism,
+        "framework": problem.framework,
         "cases": [
             {
                 "name": case.name,

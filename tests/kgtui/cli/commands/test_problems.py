@@ -26,6 +26,14 @@ def test_one_problem_shows_its_signature_and_every_case(typed):
     assert all(case.name in out for case in find("softmax").cases)
 
 
+def test_page_says_how_the_reference_and_the_tolerance_are_made(typed):
+    lines = typed("problems", "show", "aten::softmax").out.splitlines()
+    assert "  answers    one, up to rounding" in lines
+    assert "  reference  The shape of x, computed in float64." in lines
+    assert "  eager      The library's own." in lines
+    assert "  tolerance  One rounding, and a sum as long as the dimension." in lines
+
+
 def test_a_problem_of_integers_is_compared_to_the_bit(typed):
     assert "equal to the bit" in typed("problems", "show", "embedding").out
 
