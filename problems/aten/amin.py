@@ -1,0 +1,68 @@
+"""Minimum: y[rest] = the least of x[rest, reduced] over the reduced dimensions.
+
+Any rank, any strides; floats, integers and bool.  `dim` lists dimensions; an empty list, which is left out as None
+here, is all of them.  A reduced dimension is not empty.  NaN among the elements gives NaN.  0.0 and -0.0 are equal, and
+either may be returned.
+
+Overloads: amin (tested) and amin.out.
+"""
+
+from __future__ import annotations
+
+import math
+
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tolerance
+from problems.kit import EXACT, FLOATS, WHOLE, Arguments, torch
+from problems.kit.reductions import reduction_cases, reduction_cost, reduction_input
+
+CASES = reduction_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE])
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self: any shape; dim: a list, empty for "all"; keepdim."""
+    dims = case.params["dims"]
+    return reduction_input(case, rng), list(dims) if isinstance(dims, tuple) else [], case.claim("keepdim")
+
+
+def reference(x: torch.Tensor, dim: list[int], keepdim: bool = False) -> torch.Tensor:
+    """x without its reduced dimensions, or with 1 in their place; by sorting, which puts NaN last."""
+    dims = sorted(d % x.dim() for d in dim) if dim else list(range(x.dim()))
+    kept = [d for d in range(x.dim()) if d not in dims]
+    rows = x.permute([*kept, *dims]).reshape([x.shape[d] for d in kept] + [math.prod(x.shape[d] for d in dims)])
+    ordered = rows.sort(dim=-1).values
+    least = torch.where(ordered[..., -1].isnan(), ordered[..., -1], ordered[..., 0])
+    return least.reshape([1 if d in dims else size for d, size in enumerate(x.shape)]) if keepdim else least
+
+
+def eager(x: torch.Tensor, dim: list[int], keepdim: bool = False) -> torch.Tensor:
+    """The library's own."""
+    return torch.amin(x, dim, keepdim)
+
+
+def tolerance(case: Case) -> Tolerance:
+    """To the bit."""
+    return EXACT
+
+
+def cost(case: Case) -> Cost:
+    """One comparison an element."""
+    return reduction_cost(case, result=case.dtype)
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::amin",
+    entry="amin",
+    signature="amin(self: Tensor, dim: list[int], keepdim: bool = False) -> Tensor",
+    summary="Minimum over one or several dims, keepdim option",
+    category=Category.REDUCTION,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+    determinism=Determinism.EXACT,
+    cannot_reject={
+        "unchanged_input": "an output has the shape of self only where one element is reduced",
+    },
+)

@@ -1,0 +1,64 @@
+"""Huber loss: y = z * z / 2 where z = |self - target| < delta, and delta * (z - delta / 2) elsewhere.
+
+Any rank, any strides; all tensors have one shape and dtype.  `reduction` is 0 for none, 1 for the mean, 2 for the sum.
+The mean of no elements is NaN and their sum 0.  delta is above 0.  NaN stays NaN, inf gives inf.
+
+Overloads: huber_loss (tested) and huber_loss.out.
+"""
+
+from __future__ import annotations
+
+from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
+from problems.kit import FLOATS, Arguments, Special, torch
+from problems.kit.losses import loss_cases, loss_cost, loss_input, loss_other, loss_over, loss_tolerance, reduced
+
+CASES = (
+    *loss_cases(dtype=FLOATS, delta=1.0),
+    *loss_over(Tier.FULL, "{shape} {dtype} delta {delta}", shape=(700,), delta=[0.25, 2.5], dtype=FLOATS),
+)
+
+_SPECIAL = (Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO)
+
+
+def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """self and target: `shape`; reduction; delta."""
+    x, target = loss_input(case, rng, special=_SPECIAL), loss_other(case, rng)
+    return x, target, case.size("reduction"), case.number("delta")
+
+
+def reference(x: torch.Tensor, target: torch.Tensor, reduction: int = 1, delta: float = 1.0) -> torch.Tensor:
+    """The shape of self, or a scalar; computed in float64."""
+    z = (x.double() - target.double()).abs()
+    loss = torch.where(z < delta, z * z / 2, delta * (z - delta / 2))
+    return reduced(loss, reduction, x.dtype)
+
+
+def eager(x: torch.Tensor, target: torch.Tensor, reduction: int = 1, delta: float = 1.0) -> torch.Tensor:
+    """The library's own."""
+    answer: torch.Tensor = torch.ops.aten.huber_loss(x, target, reduction, delta)
+    return answer
+
+
+def tolerance(case: Case) -> Tolerance:
+    """As of the family: elements by their terms, means and sums by their number."""
+    return loss_tolerance(case)
+
+
+def cost(case: Case) -> Cost:
+    """6 operations an element, and one for a mean or sum."""
+    return loss_cost(case, tensors=2, operations=6)
+
+
+PROBLEM = ProblemDefinition(
+    name="aten::huber_loss",
+    entry="huber_loss",
+    signature="huber_loss(self: Tensor, target: Tensor, reduction: int = 1, delta: float = 1.0) -> Tensor",
+    summary="Huber loss with delta and none/mean/sum reduction",
+    category=Category.LOSS,
+    cases=CASES,
+    make_inputs=make_inputs,
+    reference=reference,
+    eager=eager,
+    tolerance=tolerance,
+    cost=cost,
+)
