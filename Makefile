@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 SAMPLE ?= 40
+# Tests of screens and processes wait a third of their time, so one process more than there are cores is best.
+WORKERS ?= $(shell expr $$(nproc) + 1)
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
@@ -16,7 +18,7 @@ run: $(READY)
 # SAMPLE is the divisor of the rule in tests/sampling.py; 0 runs every test. Compiled modules are kept, or each process
 # of the tests would compile the suite again.
 test: $(READY)
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal --sample=$(SAMPLE)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --sample=$(SAMPLE)
 
 test-all:
 	$(MAKE) --no-print-directory test SAMPLE=0
