@@ -175,8 +175,10 @@ def _write_out(
                 size = _size_bytes(content)
                 if offset + size > most_bytes:
                     raise MemoryError(f"the candidate returned more than {most_bytes} bytes")
-                flat = Base.view(Base.view(content, (-1,)), torch.uint8) if size else torch.empty(0, dtype=torch.uint8)
-                raw = Base.numpy(Base.clone(flat))  # of a copy: memory that numpy has seen can grow no more
+                # Of a copy: memory that numpy has seen can grow no more, and a single element may have any stride.
+                copy = Base.clone(content, memory_format=torch.contiguous_format)
+                flat = Base.view(Base.view(copy, (-1,)), torch.uint8) if size else torch.empty(0, dtype=torch.uint8)
+                raw = Base.numpy(flat)
             file.write(raw.data)
             specs.append(_spec(value, offset, size, number=number))
             padding = -size % 16  # so that every tensor begins at a multiple of its element's size

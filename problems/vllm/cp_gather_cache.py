@@ -34,25 +34,23 @@ CASES = (
            dtype=[F16, BF16]),
 )  # fmt: skip
 
-_MOST_BLOCKS_SKIPPED = 3
+_MOST_BLOCKS_SKIPPED = 2
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """src_cache: (blocks, B, ...), dst: (tokens, ...), overwritten, block_table: (S, n), cu_seq_lens: (S + 1,).
 
-    `seq_starts`: (S,) or None, up to three blocks into a sequence.
+    `seq_starts`: (S,) or None, up to two blocks into a sequence.
     """
     lengths, block_size, entry = case.shape("lengths"), case.size("block_size"), case.shape("entry")
-    skipped = [0] * len(lengths)
-    if case.claim("starts"):
-        skipped = torch.randint(1, _MOST_BLOCKS_SKIPPED, (len(lengths),), generator=rng).tolist()
-    starts = [count * block_size for count in skipped]
-    whole = [length + start for length, start in zip(lengths, starts, strict=True)]
+    most = _MOST_BLOCKS_SKIPPED if case.claim("starts") else 0
+    starts = torch.randint(0, most + 1, (len(lengths),), generator=rng).int() * block_size
+    whole = [length + most * block_size for length in lengths]
     blocks = sum(blocks_of(whole, block_size)) + 2
     cache, dst = (_elements(case, (*sizes, *entry), rng) for sizes in ((blocks, block_size), (sum(lengths),)))
     table = paged_table(whole, block_size, blocks, rng)
     cache, dst, table, bounds = arranged(case, cache, dst, table, starts_of(lengths))
-    seq_starts = arranged(case, torch.tensor(starts, dtype=torch.int32))[0] if case.claim("starts") else None
+    seq_starts = arranged(case, starts)[0] if case.claim("starts") else None
     return cache, dst, table, bounds, len(lengths), seq_starts
 
 

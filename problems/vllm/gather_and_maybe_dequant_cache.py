@@ -52,19 +52,18 @@ CASES = (
            cache=[AUTO, FP8]),
 )  # fmt: skip
 
-_SCALE = 0.375
+_SCALE, _MOST_BLOCKS_SKIPPED = 0.375, 2
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """src_cache: (blocks, B, 1, E), dst: (tokens, 1, E), overwritten, and what says where its tokens are.
 
-    "with starts" the sequences begin one or two blocks after the start of their tables.
+    "with starts" the sequences begin up to two blocks after the start of their tables.
     """
     lengths, block_size, width = case.shape("lengths"), case.size("block_size"), case.size("width")
-    starts = [0] * len(lengths)
-    if case.claim("starts"):
-        starts = (torch.randint(1, 3, (len(lengths),), generator=rng) * block_size).tolist()
-    whole = [length + start for length, start in zip(lengths, starts, strict=True)]
+    most = _MOST_BLOCKS_SKIPPED if case.claim("starts") else 0
+    starts = torch.randint(0, most + 1, (len(lengths),), generator=rng).int() * block_size
+    whole = [length + most * block_size for length in lengths]
     blocks = sum(blocks_of(whole, block_size)) + 2
     cache = cache_like((blocks, block_size, 1, width), case, rng)
     dst = normal((sum(lengths), 1, width), case.dtype, rng)
@@ -72,7 +71,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     owners = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths)).int()
     scale = float_scale(_SCALE) * (1 + torch.rand(1, generator=rng))
     cache, dst, table, bounds, owners, scale = arranged(case, cache, dst, table, starts_of(lengths), owners, scale)
-    seq_starts = arranged(case, torch.tensor(starts, dtype=torch.int32))[0] if case.claim("starts") else None
+    seq_starts = arranged(case, starts)[0] if case.claim("starts") else None
     return cache, dst, table, bounds, owners, sum(lengths), case.word("cache"), scale, seq_starts
 
 

@@ -41,22 +41,21 @@ CASES = (
     *_over(Tier.BENCH, _SIZES, tokens=[8, 128], top_k=2, experts=8, k=2048, row=2048, type=8, dtype=F32),
 )  # fmt: skip
 
-_BEHIND = 2
-
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """X: (tokens, K), W, sorted_token_ids, expert_ids, num_tokens_post_padded: (1,), quant_type, row, top_k, tokens.
 
-    Two blocks behind the end have plausible entries that do not count.
+    The lists are as long as the worst case needs; entries behind the end are plausible and do not count.
     """
     tokens, top_k, experts = case.size("tokens"), case.size("top_k"), case.size("experts")
     k, row, kind, block = case.size("k"), case.size("row"), case.size("type"), case.size("block")
     x, w = normal((tokens, k), case.dtype, rng), drawn((experts, row, k), kind, rng)
     chosen = integers((tokens * top_k,), DType.INT32, rng, low=0, high=experts)
     listed, owners = aligned(chosen, experts, block)
-    behind = integers((_BEHIND * block,), DType.INT32, rng, low=0, high=tokens * top_k)
+    blocks = -(-(tokens * top_k + experts * (block - 1)) // block)
+    behind = integers((blocks * block - len(listed),), DType.INT32, rng, low=0, high=tokens * top_k)
     entries = torch.cat((listed, behind)).int()
-    owners = torch.cat((owners, torch.zeros(_BEHIND, dtype=torch.int64))).int()
+    owners = torch.cat((owners, owners.new_zeros(blocks - len(owners)))).int()
     tensors = (x, w, entries, owners, torch.tensor([len(listed)], dtype=torch.int32))
     return *(laid_out(tensor, case.word("layout")) for tensor in tensors), kind, row, top_k, tokens
 

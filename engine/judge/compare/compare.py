@@ -115,7 +115,7 @@ def _report(name: str, got: torch.Tensor, expected: torch.Tensor, judged: Judged
     wrong, error, both = judged.wrong, judged.error, judged.both
     got_finite, expected_finite = judged.got_finite, judged.expected_finite
     unwritten = wrong & _is_poison(got, poison)
-    nonfinite_wrong = ~got_finite & expected_finite & ~unwritten
+    nonfinite_wrong = wrong & ~got_finite & expected_finite & ~unwritten
     nonzero = both & (judged.size != 0)
     between = ulps(ordered(got), ordered(expected)) if got.dtype in INTEGER_OF else None
     counts, largest = _read(

@@ -57,6 +57,13 @@ def test_what_was_returned_is_left_in_the_file_as_it_was(memory: CallMemory, tmp
     assert [value.tolist() for value in values if isinstance(value, torch.Tensor)] == [strided.tolist(), [True], []]
 
 
+def test_single_element_with_a_wide_stride_is_written(memory: CallMemory, tmp_path: Path) -> None:
+    spec = arena(tmp_path / "a", 16)
+    memory.storages(spec)
+    memory.leave(spec, (torch.tensor([5.0, 7.0])[::2],), str(tmp_path / "o"), 1 << 20)
+    assert (tmp_path / "o").read_bytes()[:4] == struct.pack("<f", 5.0)
+
+
 def test_more_than_the_limit_is_a_memory_error(memory: CallMemory, tmp_path: Path) -> None:
     spec = arena(tmp_path / "a", 16)
     memory.storages(spec)
