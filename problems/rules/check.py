@@ -19,6 +19,7 @@ RULES: tuple[Rule, ...] = (
     form.signature,
     form.tiers,
     form.arguments,
+    form.card_memory,
     form.seeds,
     form.memory,
     form.layouts,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from engine.judge.inputs.memory_need import estimated_bytes
 from engine.model import Tier
 from problems.rules.trial import OTHER_SEED, Trial
 from problems.rules.values import is_occupied, same_values, settings_of, tensors_in
 
 MOST_ELEMENTS = 130 * 1024
+CARD_BYTES = 24 << 30
 _ROLES = ("make_inputs", "reference", "eager", "tolerance", "cost")
 
 
@@ -64,6 +66,14 @@ def arguments(trial: Trial) -> Iterator[str]:
         elements = sum(tensor.numel() for tensor in tensors_in(values))
         if elements > MOST_ELEMENTS:
             yield f"{case.name}: {elements} elements of inputs; a {case.tier} case has at most {MOST_ELEMENTS}"
+
+
+def card_memory(trial: Trial) -> Iterator[str]:
+    """No case, of BENCH neither, is estimated above the memory of a card of 24 GiB."""
+    for case in trial.problem.cases:
+        needed = estimated_bytes(trial.problem.cost(case))
+        if needed > CARD_BYTES:
+            yield f"{case.name}: needs about {needed:,} bytes; a case has at most {CARD_BYTES:,}"
 
 
 def seeds(trial: Trial) -> Iterator[str]:

@@ -21,6 +21,7 @@ from engine.devices.hardware.device_memory import DeviceBlock, DeviceMemoryError
 from engine.judge.compare.measures import raw
 from engine.judge.compare.outputs import Call
 from engine.judge.inputs.copied_arena import CopiedArena
+from engine.judge.inputs.memory_need import available_bytes, require_room
 from engine.judge.inputs.outputs import (
     expected_outputs,
     lay_out,
@@ -136,7 +137,14 @@ class Contents:
         return self._shapes[key]
 
     def make(self, problem: ProblemDefinition, case: Case, seed: int) -> Content:
-        """New content from this seed; the same seed makes the same content on the same kind of device."""
+        """New content from this seed; the same seed makes the same content on the same kind of device.
+
+        Raises:
+            DeviceMemoryError: it would not fit into the memory of the host, where that is the device.
+        """
+        if self._device.type == "cpu":
+            cost = problem.cost(case)
+            require_room(case, cost, available_bytes=available_bytes(cost))
         with self._device:
             inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(seed))
             specs, storages = lay_out(problem, inputs)

@@ -59,6 +59,7 @@ BREACHES: tuple[tuple[str, Made, str], ...] = (
     ("honest_eager", {"eager": _changes_its_argument}, "eager changes self"),
     ("margin", {"tolerance": lambda case: Tolerance(relative=1e-9, absolute=1e-9)}, "eager takes 1 / "),
     ("cost", {"cost": lambda case: Cost(flops=1, bytes_read=1 << 40, bytes_written=1)}, "cost reads 1099511627776"),
+    ("card_memory", {"cost": lambda case: Cost(flops=1, bytes_read=4 << 30, bytes_written=1)}, "bytes; a case has at"),
     ("cost", {"cost": lambda case: Cost(flops=1, bytes_read=0, bytes_written=1)}, "say at least 1"),
     ("rejected_lies", {"tolerance": lambda case: Tolerance(relative=2.0, absolute=9.0)}, "the lie zeros is rejected"),
     ("rejected_mistakes", {"make_inputs": _finite}, "no case has inputs for the mistake nan_dropped"),

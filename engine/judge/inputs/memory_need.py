@@ -1,0 +1,49 @@
+"""How much host memory a case needs, estimated before any of it is allocated.
+
+An estimate from the least work of the case: each byte of its arguments and outputs is there as it is, copied for the
+call, copied for the reference, and in float64, which is at most four times as wide as float16.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.devices.hardware.device_memory import DeviceMemoryError
+from engine.model import Case, Cost
+
+COPIES = 8
+"""Of the bytes of a case, at most, at one time: three as they are, and the float64 ones of the reference."""
+
+_MEMORY_INFORMATION = Path("/proc/meminfo")
+_SMALL_BYTES = 64 << 20  # below, asking the system costs more than it can tell
+
+
+def estimated_bytes(cost: Cost) -> int:
+    """The memory that a case with this least work needs."""
+    return COPIES * (cost.bytes_read + cost.bytes_written)
+
+
+def require_room(case: Case, cost: Cost, *, available_bytes: int | None) -> None:
+    """Nothing, for a case that fits; what is available is unknown where that is None.
+
+    Raises:
+        DeviceMemoryError: the estimate is above what is available.
+    """
+    needed = estimated_bytes(cost)
+    if available_bytes is not None and needed > available_bytes:
+        raise DeviceMemoryError(
+            f"{case.name} needs about {needed:,} bytes of memory, and {available_bytes:,} are available; "
+            "end other programs, or run it on a machine with more"
+        )
+
+
+def available_bytes(cost: Cost, *, information: Path = _MEMORY_INFORMATION) -> int | None:
+    """The memory that the system can give away; None where it does not say, or the case is too small to ask."""
+    if estimated_bytes(cost) < _SMALL_BYTES:
+        return None
+    try:
+        lines = information.read_text().splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(found[0]) * 1024 if found else None
