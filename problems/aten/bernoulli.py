@@ -23,10 +23,10 @@ _NAME = "{shape} {dtype} p {p}"
 CASES = (
     *_over(Tier.SMOKE, _NAME, shape=(64, 65), dtype=[F32, BF16]),
     *_over(Tier.SMOKE, _NAME, shape=(33, 65), dtype=F32, p="0.3"),
-    *_over(Tier.FULL, _NAME, shape=[(), (1,), (0, 5), (127,), (128,), (129,), (20001,)], dtype=F32),
-    *_over(Tier.FULL, _NAME, shape=(100, 257), dtype=FLOATS, p=["self", "tensor", "0.1", "0.5", "0.9"]),
+    *_over(Tier.FULL, _NAME, shape=[(), (1,), (0, 5), (127,), (128,), (129,), (5001,)], dtype=F32),
+    *_over(Tier.FULL, _NAME, shape=(33, 129), dtype=FLOATS, p=["self", "tensor", "0.1", "0.5", "0.9"]),
     *_over(Tier.FULL, _NAME, shape=(33, 65), dtype=F32, p=["0.0", "1.0", "1e-3"]),
-    *_over(Tier.FULL, _NAME, shape=(5, 6, 7, 8, 9), dtype=F32),
+    *_over(Tier.FULL, _NAME, shape=(3, 4, 5, 6, 7), dtype=F32),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(65, 129), dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),
     *_over(Tier.FULL, f"{_NAME} both {{layout}}", shape=(9, 7, 12, 13), dtype=F16, p="tensor",

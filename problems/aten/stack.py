@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, FrameworkWork, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, result_dtype, torch
 from problems.kit.movement import any_values, count, exact
 
@@ -91,4 +91,6 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    framework=(FrameworkWork.COPIES, FrameworkWork.ALLOCATION, FrameworkWork.VIEWS),
+    determinism=Determinism.EXACT,
 )
