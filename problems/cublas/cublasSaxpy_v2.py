@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
-from problems.kit import F32, Arguments, Layout, cancelling, cases_over, laid_out, normal, special_pairs, torch
+from engine.model import Case, Category, ProblemDefinition, Tier
+from problems.kit import F32, Arguments, Layout, cases_over, laid_out, normal, special_pairs, torch
+from problems.kit.blas import axpy_cost, axpy_eager, axpy_reference, axpy_tolerance, vector_span
 
 _over = partial(cases_over, dtype=F32, alpha=0.5, incx=1, incy=1, tail=7, values="normal", layout=Layout.CONTIGUOUS)
 _PAIR_ROWS = 10
@@ -46,56 +47,16 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     In "special" every special value of x meets every one of y; in "special y" x has none.
     """
     n, incx, incy, values = case.size("n"), case.size("incx"), case.size("incy"), case.word("values")
-    spans = ((n - 1) * abs(increment) + 1 if n else 0 for increment in (incx, incy))
+    spans = (vector_span(n, increment) for increment in (incx, incy))
     x, y = (normal((span + case.size("tail"),), F32, rng) for span in spans)
     if values != "normal":
-        elements = _elements(x, n, incx), _elements(y, n, incy)
+        elements = x[: n * abs(incx) : abs(incx)], y[: n * abs(incy) : abs(incy)]
         pairs = special_pairs(*(part.reshape(_PAIR_ROWS, -1) for part in elements))
         for part, special in zip(elements, pairs, strict=True):
             if values == "special" or part is elements[1]:
                 part.copy_(special.flatten())
     x, y = (laid_out(buffer, case.word("layout")) for buffer in (x, y))
     return n, case.number("alpha"), x, incx, y, incy
-
-
-def reference(
-    n: int, alpha: float, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The final y, as the returned tensor and as the argument; computed in float64."""
-    final = y.clone()
-    _elements(final, n, incy).copy_(alpha * _beside(x, n, incx, incy).double() + _elements(y, n, incy).double())
-    return final, final
-
-
-def eager(n: int, alpha: float, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int) -> torch.Tensor:
-    """The library's own sum on views of the buffers."""
-    _elements(y, n, incy).add_(_beside(x, n, incx, incy), alpha=alpha)
-    return y
-
-
-def tolerance(case: Case) -> Tolerance:
-    """The product may be rounded before the sum."""
-    return cancelling(F32)
-
-
-def cost(case: Case) -> Cost:
-    """A product and a sum an element."""
-    n = case.size("n")
-    read = n + (n if case.size("incx") else min(n, 1))
-    return Cost(flops=2 * n, bytes_read=read * F32.bytes, bytes_written=n * F32.bytes)
-
-
-def _elements(buffer: torch.Tensor, n: int, increment: int) -> torch.Tensor:
-    """The n elements of a buffer that lie `increment` apart, in the order of their addresses."""
-    if increment == 0:
-        return buffer[: min(n, 1)].expand(n)
-    return buffer[: n * abs(increment) : abs(increment)]
-
-
-def _beside(x: torch.Tensor, n: int, incx: int, incy: int) -> torch.Tensor:
-    """The elements of x in the order in which those of y, by their addresses, meet them."""
-    elements = _elements(x, n, incx)
-    return elements if (incx < 0) == (incy < 0) else elements.flip(0)
 
 
 PROBLEM = ProblemDefinition(
@@ -106,9 +67,9 @@ PROBLEM = ProblemDefinition(
     category=Category.BLAS1,
     cases=CASES,
     make_inputs=make_inputs,
-    reference=reference,
-    eager=eager,
-    tolerance=tolerance,
-    cost=cost,
+    reference=axpy_reference,
+    eager=axpy_eager,
+    tolerance=axpy_tolerance,
+    cost=axpy_cost,
     mutates=("y",),
 )

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from problems.cublas.cublasSgemm_v2 import eager, reference
+from problems.kit.blas import gemm_eager, gemm_reference
 
 PAD = 99.0
 A = torch.tensor([1.0, 2.0, PAD, 3.0, 4.0, PAD])
@@ -25,7 +25,7 @@ B = torch.tensor([5.0, 6.0, 7.0, 8.0])
         ("TT", [19.0, 43.0, PAD, 22.0, 50.0, PAD]),
     ],
 )
-@pytest.mark.parametrize("function", [reference, eager])
+@pytest.mark.parametrize("function", [gemm_reference, gemm_eager])
 def test_beta_zero_overwrites_c_without_reading_it(function: object, trans: str, product: list[float]) -> None:
     assert callable(function)
     c = torch.tensor([math.nan, math.nan, PAD, math.nan, math.nan, PAD])
@@ -36,5 +36,5 @@ def test_beta_zero_overwrites_c_without_reading_it(function: object, trans: str,
 
 def test_alpha_scales_the_product_and_beta_what_was_there() -> None:
     c = torch.tensor([1.0, 2.0, PAD, 3.0, 4.0, PAD])
-    returned, written = reference("N", "N", 2, 2, 2, 2.0, A, 3, B, 2, -1.0, c, 3)
+    returned, written = gemm_reference("N", "N", 2, 2, 2, 2.0, A, 3, B, 2, -1.0, c, 3)
     assert returned.tolist() == written.tolist() == [45.0, 66.0, PAD, 59.0, 88.0, PAD]
