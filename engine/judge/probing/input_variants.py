@@ -15,6 +15,7 @@ from typing import TypeAlias
 import torch
 
 from engine import protocol
+from engine.judge.compare.measures import computable
 from engine.judge.compare.quick import wrong_anywhere
 from engine.judge.inputs import cases
 from engine.judge.inputs.outputs import eager_outputs, expected_outputs, lay_out
@@ -162,7 +163,7 @@ class Variants:
         """Raise UnfairError where an honest kernel may have a reason to be wrong on this content."""
         if not hand.problem.determinism.has_one_answer:
             raise UnfairError("the operator has several right answers")
-        if not all(bool(value.isfinite().all()) for value in content.expected):
+        if not all(bool(computable(value).isfinite().all()) for value in content.expected):
             raise UnfairError("the reference is not finite")
         if variant not in _HARMLESS and any(_is_whole(value) for value in content.expected):
             raise UnfairError("an answer of integers may hang on a rounding there")
@@ -214,7 +215,7 @@ def _times(factor: float, tolerance: Tolerance) -> Tolerance:
 
 def _typical(value: torch.Tensor) -> float:
     """The root mean square, which the tolerance is scaled to."""
-    return float(value.abs().double().square().mean().sqrt()) if value.numel() else 0.0
+    return float(computable(value).abs().double().square().mean().sqrt()) if value.numel() else 0.0
 
 
 def _is_whole(value: torch.Tensor) -> bool:
