@@ -17,12 +17,12 @@ from engine.model.layers import Coverage, Layer, LayerReport
 from engine.reports.run_record import RunRecord
 from engine.verdict.policy import WEIGHTS
 
-INTERPRETED = "Triton's interpreter ran the kernels on this device, and its times are no speeds"
+INTERPRETED = "kernels were executed on the CPU, and their times are not speeds"
 RUNNING = "the run goes on"
 CANCELLED = "the run was cancelled before"
 CUT_SHORT = "the run was cut short before"
 
-_NOT_A_GPU = "Triton's interpreter ran the kernels; what the compiled code does on a GPU was not seen"
+_NOT_A_GPU = "kernels were executed on the CPU; what the compiled code does on a GPU was not seen"
 _NOT_COMPILED = "nothing was compiled, so it is not known whether it builds for a GPU"
 _NOT_REPORTED = "not reported"
 _UNCOMPILED = {Outcome.UNSUPPORTED: "not supported here", Outcome.ENGINE_ERROR: Coverage.ENGINE_FAILED.value}

@@ -20,7 +20,7 @@ from engine.problem_source import ProblemDescription
 from kgtui.ports.file_events import Saved, WatchTrouble
 from kgtui.ports.requests import RunRequest
 
-# Triton's interpreter runs here, so nothing is ever timed.
+# Kernels are executed on the CPU here, so nothing is ever timed.
 INTERPRETED_DEVICE = "cpu"
 
 

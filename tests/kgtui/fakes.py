@@ -679,7 +679,7 @@ async def diagnose(size: tuple[int, int], preferences: Preferences) -> tuple[str
     return (
         "system       Linux 6.1 x86_64, 8 CPUs",
         "device       cpu 0: Triton interpreter on [8] CPUs",
-        "             no GPU was found: kernels are verified by the interpreter, and times are no speeds",
+        "             no GPU was found: kernels are verified on the CPU, and nothing is timed",
         "version      python 3.11.2",
         "version      torch 2.13.0",
         "confinement  dies with its parent",

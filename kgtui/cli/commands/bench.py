@@ -43,7 +43,7 @@ LABEL = "bench"
 
 _VERIFIED = (Tier.SMOKE, Tier.FULL)
 _INTERPRETED = (
-    "Triton's interpreter runs on this device: its times are not speeds, so nothing is timed; "
+    "kernels are executed on the CPU here: times are not speeds, so nothing is timed; "
     "what is known without a clock follows the verdict"
 )
 

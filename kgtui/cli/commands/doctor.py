@@ -296,7 +296,7 @@ def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
         if condition := condition_by_place.get((device.platform, device.index)):
             lines += [f"             {printable(line)}" for line in condition_lines(condition)]
     if len(diagnosis.devices) == 1:
-        lines.append("             no GPU was found: kernels are verified by the interpreter, and times are no speeds")
+        lines.append("             no GPU was found: kernels are verified on the CPU, and nothing is timed")
     absent = {"kgtui": f"not installed, running from {printable(diagnosis.running_from)}"}
     lines += [
         f"version      {name} {version or absent.get(name, 'not installed')}"

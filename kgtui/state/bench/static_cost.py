@@ -23,7 +23,7 @@ COLUMNS = (
     Column(label="written", width=10),
 )
 _MOST_LINES = 6
-INTERPRETED = "Triton's interpreter runs here: its times are not speeds, so nothing is measured"
+INTERPRETED = "kernels are executed on the CPU here: times are not speeds, so nothing is measured"
 
 
 def cost_rows(problem: Problem, *, glyphs: Glyphs) -> tuple[Row, ...]:

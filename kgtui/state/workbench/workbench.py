@@ -152,7 +152,7 @@ class Workbench:
 
     @property
     def can_time(self) -> bool:
-        """Whether times on this device are speeds: under Triton's interpreter they are not."""
+        """Whether times on this device are speeds: on the CPU they are not."""
         return self.device != INTERPRETED_DEVICE
 
     @property

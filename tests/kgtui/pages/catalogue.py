@@ -112,7 +112,7 @@ _PANES = (
          keys=("1", "slash", *"nothing", "enter")),
     Page(name="searching", screen="workbench", says=("mask",), keys=("slash", *"mask")),
     Page(name="no-findings", screen="workbench", says=("Findings",), keys=("2",)),
-    Page(name="why-nothing-is-timed", screen="workbench", says=("interpreter",), keys=("3",)),
+    Page(name="why-nothing-is-timed", screen="workbench", says=("executed",), keys=("3",)),
     Page(name="timed", screen="workbench", state=State.PASSED, says=("▲", "▼", "✔ passed"), script="all_timed",
          keys=("3", "j"), timed=True),
     Page(name="timed-beside-the-best", screen="workbench", says=("best #38",), script="all_timed", keys=("3",),

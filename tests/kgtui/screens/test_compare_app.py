@@ -247,7 +247,7 @@ async def test_the_numbers_show_the_parts_and_tab_goes_on(open_on: Any, four: An
         assert grid.shown[0].cells[-1].text == "broke"
         assert "worst at [3, 127]" in plain_text(screen_of(bench).query_one("#about", Lines).lines)
         await pressed(bench, pilot, "tab")
-        assert nothing(bench).startswith("#1 ran in Triton's interpreter")
+        assert nothing(bench).startswith("#1 ran on the CPU")
         await pressed(bench, pilot, "6")
         assert grid.shown[0].key == "model"
         await pressed(bench, pilot, "shift+tab", "shift+tab")
@@ -289,7 +289,7 @@ async def test_on_a_cpu_nothing_is_measured_and_that_is_said(open_on: Any, four:
     async with bench.app.run_test(size=NARROW, notifications=True) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c", "m")
-        assert said(bench) == ["Triton's interpreter runs here: its times are not speeds, so nothing is measured"]
+        assert said(bench) == ["kernels are executed on the CPU here: times are not speeds, so nothing is measured"]
 
 
 async def test_m_has_two_sides_take_turns_and_shows_what_was_measured(

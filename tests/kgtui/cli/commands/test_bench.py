@@ -252,7 +252,7 @@ def test_without_a_gpu_that_is_said_first_and_nothing_is_timed(benched, engine, 
     ended = benched("silu.py")
     assert ended.exit_code == 0
     assert ended.out.splitlines()[0] == (
-        "timing   unsupported Triton's interpreter runs on this device: its times are not speeds, so nothing is timed; "
+        "timing   unsupported kernels are executed on the CPU here: times are not speeds, so nothing is timed; "
         "what is known without a clock follows the verdict"
     )
     assert engine.plans[0].benchmark is None

@@ -248,7 +248,7 @@ def test_of_a_kernel_that_is_right_the_claim_decides(inspected, engine, kernel, 
 def test_a_claim_that_could_not_be_measured_is_no_success(inspected, kernel, no_gpu):
     exit_code, out, _ = inspected("silu.py", "--claim", "2x")
     assert exit_code == 3
-    assert "the claim of 2x against eager was not measured: Triton's interpreter ran the\n" in out
+    assert "the claim of 2x against eager was not measured: kernels were executed on the" in out
 
 
 @pytest.mark.parametrize("claim", [(), ("--claim", "1.5x")], ids=["no claim", "a claim"])

@@ -241,7 +241,7 @@ class TestTimes:
         one, two = (runs.side(runs.judge(fakes.all_pass)) for _ in range(2))
         table = times_table((one, two), [versus(one, two)], glyphs=UNICODE)
         assert table.rows == ()
-        assert table.empty == "#1 ran in Triton's interpreter, whose times are not speeds, so nothing was timed"
+        assert table.empty == "#1 ran on the CPU, where times are not speeds, so nothing was timed"
 
     def test_every_case_stands_with_its_times_its_ratio_and_the_words_for_it(
         self, timed: Any, compare_fakes: ModuleType
