@@ -128,7 +128,10 @@ class BatchRow:
 
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
-    """The verdict on a generated candidate; `speedup` is over eager, None unless it passed and was timed."""
+    """The verdict on a generated candidate; `speedup` is over eager, None unless it passed and was timed.
+
+    `proven` of the `passed` cases are proven, None where no proof was tried.
+    """
 
     number: int
     outcome: Outcome | None
@@ -139,6 +142,7 @@ class RunResult:
     elapsed_s: float
     benchmark_s: float
     speedup: float | None
+    proven: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,7 +66,7 @@ _SELECT_ATTEMPTS = "select * from attempts where generation = :generation order 
 _ATTACH_RUN = "update generations set run = :run where id = :generation"
 _SELECT_GENERATIONS = """
 select generations.*, runs.outcome as run_outcome, runs.sentence as run_sentence, runs.flagged as run_flagged,
-    runs.passed as run_passed, runs.total as run_total, runs.elapsed_s as run_elapsed_s,
+    runs.passed as run_passed, runs.proven as run_proven, runs.total as run_total, runs.elapsed_s as run_elapsed_s,
     (select coalesce(sum(benchmarks.elapsed_s), 0) from benchmarks where benchmarks.run = runs.id) as run_benchmark_s,
     summaries.speedup as run_speedup
 from generations left join runs on runs.id = generations.run
@@ -366,6 +366,7 @@ def _run_result(row: sqlite3.Row) -> RunResult | None:
         elapsed_s=row["run_elapsed_s"],
         benchmark_s=row["run_benchmark_s"],
         speedup=row["run_speedup"],
+        proven=row["run_proven"],
     )
 
 

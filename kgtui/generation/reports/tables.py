@@ -38,7 +38,7 @@ def matrix(comparison: Comparison) -> Table:
         title="Models and operators",
         header=("operator", *comparison.models),
         rows=tuple(rows),
-        note="verdict, best speed-up over eager, passed/attempts, cost; run number of the best",
+        note="verdict, proven cases, best speed-up over eager, passed/attempts, cost; run number of the best",
     )
 
 
@@ -95,8 +95,10 @@ def cell_text(cell: Cell | None) -> str:
     if cell is None or not (cell.attempts or cell.cost.answers):
         return NOT_MEASURED
     speedup = f" {cell.speedup:.2f}x" if cell.speedup is not None else ""
+    run = cell.best.run if cell.best is not None else None
+    proof = f" proven {run.proven}/{run.passed}" if run is not None and run.proven is not None else ""
     number = f" #{cell.best.run.number}" if cell.best is not None and cell.best.run is not None else ""
-    return f"{cell.word}{speedup} {cell.correct}/{len(cell.attempts)} {cost_text(cell.cost)}{number}"
+    return f"{cell.word}{proof}{speedup} {cell.correct}/{len(cell.attempts)} {cost_text(cell.cost)}{number}"
 
 
 def cost_text(cost: Cost) -> str:
