@@ -19,9 +19,6 @@ _over = partial(cases_over, dim=-1, descending=False, stable=True, layout=Layout
 _NAME = "{shape} dim {dim} {dtype} descending {descending}"
 _BOTH = [False, True]
 _TIES = 16  # values that integers and ties are drawn from, to either side of 0
-_BITS = {
-    DType.FLOAT64: DType.INT64, DType.FLOAT32: DType.INT32, DType.FLOAT16: DType.INT16, DType.BFLOAT16: DType.INT16,
-}  # fmt: skip
 
 CASES = (
     *_over(Tier.SMOKE, _NAME, shape=(5, 65), dtype=[F32, BF16]),
@@ -101,7 +98,7 @@ def _ranked(x: torch.Tensor) -> torch.Tensor:
     """int64 that order as the elements do: bits of floats, the negative ones mirrored, with NaN above all."""
     if not x.is_floating_point():
         return x.long()
-    bits = torch_dtype(_BITS[DType(str(x.dtype).removeprefix("torch."))])
+    bits = {2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]
     counted = x.contiguous().view(bits).long()
     mirrored = torch.where(counted < 0, torch.iinfo(bits).min - counted, counted)
     return torch.where(x.isnan(), torch.iinfo(torch.int64).max, mirrored)
