@@ -33,7 +33,8 @@ CASES = (
            other_layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.PADDED]),
     *_over(Tier.FULL, "{shape} {dtype} both {layout}", shape=(2, 3, 4, 5, 6), dtype=F32, layout=Layout.IRREGULAR,
            other_layout=Layout.IRREGULAR),
-    *_over(Tier.FULL, "{shape} p {p} {dtype} {values}", shape=(20, 9), p=[1.0, 2.0], dtype=FLOATS, values="special"),
+    *_over(Tier.FULL, "{shape} p {p} {dtype} {values}", shape=(20, 9), p=[1.0, 2.0, math.inf], dtype=FLOATS,
+           values="special"),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(8192, 1024), dtype=[F32, BF16]),
 )  # fmt: skip
 _SPECIAL = (Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO)
