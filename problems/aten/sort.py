@@ -54,14 +54,14 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     "ties" repeat values, "distinct" ones differ along every line, "special" has NaN, infinities and both zeros.
     """
     return (
-        laid_out(_values(case, rng), case.word("layout")),
+        laid_out(_sortable(case, rng), case.word("layout")),
         case.size("dim"),
         case.claim("descending"),
         case.claim("stable"),
     )
 
 
-def _values(case: Case, rng: torch.Generator) -> torch.Tensor:
+def _sortable(case: Case, rng: torch.Generator) -> torch.Tensor:
     shape, words = case.shape("shape"), case.word("values")
     if words == "distinct":
         dim = case.size("dim")

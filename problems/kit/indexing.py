@@ -47,9 +47,9 @@ def put(x: torch.Tensor, flat: torch.Tensor, values: torch.Tensor, *, accumulate
     """A copy of x with `values` written or added at flat positions; floating sums in double precision."""
     spread = values.broadcast_to(flat.shape).flatten()
     if not accumulate:
-        return _written(x, flat.flatten(), spread)
+        return _overwritten(x, flat.flatten(), spread)
     if x.dtype == torch.bool:
-        return _written(x, flat.flatten()[spread], spread[spread])
+        return _overwritten(x, flat.flatten()[spread], spread[spread])
     wide = wide_dtype(x.dtype)
     summed = x.to(wide).flatten().index_add(0, flat.flatten(), spread.to(wide))
     return summed.view(x.shape).to(x.dtype)
@@ -95,7 +95,7 @@ def _without_masks(indices: IndexList) -> list[torch.Tensor | None]:
     return spread
 
 
-def _written(x: torch.Tensor, flat: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+def _overwritten(x: torch.Tensor, flat: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     copy = x.contiguous().flatten().clone()
     return copy.scatter_(0, flat, values).view(x.shape)
 
