@@ -49,8 +49,8 @@ def eager(x: torch.Tensor, eps: float | None = None) -> torch.Tensor:
 
 def tolerance(case: Case) -> Tolerance:
     """One rounding; near x = 1/2, where the quotient is about 1, its own rounding is that much of the logarithm."""
-    honest = rounded(floating(case.dtype))
-    return Tolerance(relative=honest.relative, absolute=honest.absolute + 2 * floating(case.dtype).epsilon)
+    honest = rounded(floating(case.dtype), roundings=3)
+    return Tolerance(relative=honest.relative, absolute=honest.absolute + 4 * floating(case.dtype).epsilon)
 
 
 def cost(case: Case) -> Cost:

@@ -58,7 +58,7 @@ def eager(n: int, x: torch.Tensor) -> torch.Tensor:
 
 def tolerance(case: Case) -> Tolerance:
     """A recurrence of ten terms, then a series of about as many; digamma of negative numbers is a difference."""
-    return rounded(floating(case.dtype), terms=20)
+    return rounded(floating(case.dtype), roundings=3, terms=20)
 
 
 def cost(case: Case) -> Cost:
