@@ -63,8 +63,8 @@ def against_the_clock(facts: CaseFacts, timing: Timing, drain_us: float | None) 
 class _Replays:
     """Replays of a graph of `calls` calls by the parent's clock; `beside_s` is what a graph of one call takes.
 
-    The fastest of each tell what the work takes; how far the middle ones lie above, in `doubt_s`, how sure
-    that is.
+    The fastest of each tell what the work takes.  `doubt_s` is how sure that is: how far the middle one of the many
+    lies above, and how much the exchange varies, from the fastest to the slowest graph of one call.
     """
 
     calls: int
@@ -78,7 +78,7 @@ class _Replays:
         if not many or not one:
             return None
         many_s, one_s = sorted(stretch.wall_s for stretch in many), sorted(stretch.wall_s for stretch in one)
-        doubt_s = statistics.median(many_s) - many_s[0] + statistics.median(one_s) - one_s[0]
+        doubt_s = statistics.median(many_s) - many_s[0] + one_s[-1] - one_s[0]
         return cls(calls=many[0].calls, wall_s=many_s[0], beside_s=one_s[0], doubt_s=doubt_s)
 
     @property
