@@ -35,8 +35,7 @@ class Action:
     """One thing that a user can do.
 
     `call` is what the screen runs; `bar` puts it on the key bar; `priority` gives it the key before the focused
-    widget, so that it works while text is typed.  `keep` says how long it stays on a bar that has no room for all:
-    the least leave first, of equal ones the last; help and quit (3) stay always, the way back (2) nearly so.
+    widget, also while text is typed.  A bar without room for all drops the least `keep` first, of equal ones the last.
     """
 
     id: str
@@ -64,7 +63,7 @@ ACTIONS = (
            group="Screens", where=Where.EVERYWHERE, call="app.show('settings')"),
     Action(id="doctor", keys=("f12", "M"), label="doctor", help="what this machine has, and what holds here",
            group="Screens", where=Where.EVERYWHERE, call="app.show('doctor')"),
-    Action(id="models", keys=("f9", "L"), label="models", help="generate kernels with language models; what they cost",
+    Action(id="models", keys=("f6", "L"), label="models", help="generate kernels with language models; what they cost",
            group="Screens", where=Where.EVERYWHERE, call="app.show('models')"),
     Action(id="palette", keys=("ctrl+p",), label="palette", help="find an action by its name", group="Screens",
            where=Where.EVERYWHERE, call="app.command_palette", priority=True, listed=False),
@@ -297,8 +296,7 @@ ACTIONS = (
     Action(id="previous-difference", keys=("N",), label="difference before", help="the difference before",
            group="Compare", where=Where.COMPARE, call="screen.difference(-1)"),
     Action(id="next-side", keys=("right_square_bracket",), label="next side", group="Compare",
-           help="show the next side beside the reference, where not all fit", where=Where.COMPARE,
-           call="screen.turn_side(1)"),
+           help="show the next side beside the reference", where=Where.COMPARE, call="screen.turn_side(1)"),
     Action(id="previous-side", keys=("left_square_bracket",), label="side before", group="Compare",
            help="show the side before beside the reference", where=Where.COMPARE, call="screen.turn_side(-1)"),
     Action(id="best", keys=("b",), label="best", help="the best run against the current one, whatever is marked",
@@ -392,8 +390,8 @@ ACTIONS = (
         Action(id=f"move-{name}", keys=(key,), label=name, help=f"move {name}", group="In a pane", where=where,
                call=f"screen.move('{name}')", listed=False)
         for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT, Where.CASE,
-                      Where.HISTORY, Where.COMPARE,
-                      Where.SETTINGS, Where.DOCTOR, Where.TUNE, Where.MANUAL, Where.MODELS)
+                      Where.HISTORY, Where.COMPARE, Where.SETTINGS, Where.DOCTOR, Where.TUNE,
+                      Where.MANUAL, Where.MODELS)
         for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
     ),
     Action(id="escape", keys=("escape",), label="back",

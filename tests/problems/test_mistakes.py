@@ -8,13 +8,18 @@ from typing import Any
 import pytest
 import torch
 
-from problems.cublas import cublasSaxpy_v2, cublasSgemm_v2
 from problems.rules.trial import Trial
 from problems.vllm import topk_softmax
 from tests.operators import definition, described
 
 Made = dict[str, Any]  # Any: arguments by name, tensors, numbers and letters alike
 Mistaken = Callable[[Made], None]
+
+
+def eager(name: str, made: Made) -> None:
+    """What PyTorch makes of these arguments, in place."""
+    problem = definition(name)
+    problem.eager(*[made[argument.lower()] for argument in problem.arguments])
 
 
 def ties_to_the_higher_expert(made: Made) -> None:
@@ -71,7 +76,7 @@ def ids_of_32_bits(made: Made) -> None:
 
 def reads_what_alpha_takes_out(made: Made) -> None:
     """0 * NaN is NaN."""
-    cublasSgemm_v2.eager(**made)
+    eager("cublasSgemm_v2", made)
     if made["alpha"] == 0:
         made["c"] += 0 * made["a"].sum() * made["b"].sum()
 
@@ -82,12 +87,12 @@ def capital_letters_only(made: Made) -> None:
     rows = {"transa": (made["m"], made["lda"]), "transb": (made["k"], made["ldb"])}
     fits = all(letters[name] == made[name] or rows[name][0] <= rows[name][1] for name in letters)
     if fits and all(letters[name] == made[name].upper() for name in letters):
-        cublasSgemm_v2.eager(**made | letters)
+        eager("cublasSgemm_v2", made | letters)
 
 
 def padding_in_the_sum(made: Made) -> None:
     """Rows beyond the matrix are multiplied by 0, and not left out."""
-    cublasSgemm_v2.eager(**made)
+    eager("cublasSgemm_v2", made)
     if made["transa"] == "N" and made["k"] and made["m"]:
         a = made["a"].view(made["k"], made["lda"])
         made["c"].view(-1, made["ldc"])[:, : made["m"]] += 0 * a[:, made["m"] :].sum()
@@ -99,7 +104,7 @@ def products_in_bfloat16_beyond(made: Made) -> None:
     if made["transa"] == "N" and made["k"] > 1024:
         columns = a.view(made["k"], made["lda"])
         columns[1024:] = columns[1024:].bfloat16().float()
-    cublasSgemm_v2.eager(**made | {"a": a})
+    eager("cublasSgemm_v2", made | {"a": a})
 
 
 def scaled_before_the_product(made: Made) -> None:
@@ -107,9 +112,9 @@ def scaled_before_the_product(made: Made) -> None:
     alpha, beta = made["alpha"], made["beta"]
     if alpha and beta:
         ratio = torch.tensor(alpha) / torch.tensor(beta)
-        cublasSgemm_v2.eager(**made | {"alpha": float(ratio * beta)})
+        eager("cublasSgemm_v2", made | {"alpha": float(ratio * beta)})
     else:
-        cublasSgemm_v2.eager(**made)
+        eager("cublasSgemm_v2", made)
 
 
 def increment_0_is_taken_for_1(made: Made) -> None:
@@ -117,23 +122,23 @@ def increment_0_is_taken_for_1(made: Made) -> None:
     if made["incx"] == 0:
         x = made["x"]
         made = made | {"incx": 1, "x": x.repeat(made["n"] // len(x) + 1)}
-    cublasSaxpy_v2.eager(**made)
+    eager("cublasSaxpy_v2", made)
 
 
 def only_65536_elements(made: Made) -> None:
     """The rest of y stays as it is."""
-    cublasSaxpy_v2.eager(**made | {"n": min(made["n"], 65536)})
+    eager("cublasSaxpy_v2", made | {"n": min(made["n"], 65536)})
 
 
 def large_increments_cut(made: Made) -> None:
     """An increment has a few bits only."""
     cut = {name: max(-32, min(32, made[name])) for name in ("incx", "incy")}
-    cublasSaxpy_v2.eager(**made | cut)
+    eager("cublasSaxpy_v2", made | cut)
 
 
 def alpha_of_little_range(made: Made) -> None:
     """alpha is kept in half precision's range."""
-    cublasSaxpy_v2.eager(**made | {"alpha": max(-65504.0, min(65504.0, made["alpha"]))})
+    eager("cublasSaxpy_v2", made | {"alpha": max(-65504.0, min(65504.0, made["alpha"]))})
 
 
 ROUTING = (

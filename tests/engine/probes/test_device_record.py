@@ -61,6 +61,10 @@ class FakeLab:
         return SimpleNamespace(platform=self.platform)
 
     @property
+    def problem(self) -> SimpleNamespace:
+        return SimpleNamespace(framework=())
+
+    @property
     def session(self) -> SimpleNamespace:
         return SimpleNamespace(unrecorded=self.unrecorded)
 

@@ -37,6 +37,7 @@ def test_show_tells_every_setting_and_makes_nothing(typed, home):
         "device",
         "target",
         "folder",
+        "problems",
         "editor",
         "notify",
         "notify_after_s",
