@@ -1,6 +1,7 @@
 """Floor: y = the largest whole number that is not above x.
 
 Any rank, any strides; floats and integers, which stay as they are.  NaN, infinities and -0.0 stay as they are.
+Subnormal values, which a device may flush to zero, are not part of the contract.
 
 Overloads: floor (tested), floor.out and those of Python scalars, which compute the same.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tolerance
 from problems.kit import EXACT, FLOATS, INTEGERS, Arguments, torch
-from problems.kit.unary import unary_cases, unary_cost, unary_values
+from problems.kit.unary import SUBNORMAL_FREE, unary_cases, unary_cost, unary_values
 
 CASES = unary_cases(dtype=[*FLOATS, *INTEGERS])
 
@@ -18,7 +19,7 @@ _EDGES = (0.5, -0.5, 1.0, -1.0, 2.5, -2.5, 3.9921875, 65504.0)
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: any shape, mixed magnitudes; integers over the whole range of their dtype."""
-    return (unary_values(case, rng, edges=_EDGES),)
+    return (unary_values(case, rng, edges=_EDGES, special=SUBNORMAL_FREE),)
 
 
 def reference(x: torch.Tensor) -> torch.Tensor:

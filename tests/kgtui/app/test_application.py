@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -370,7 +371,7 @@ async def test_an_engine_that_cannot_start_is_said(make_bench: Any, fakes: Modul
             raise EngineError("no memory for the judge")
 
     bench = make_bench()
-    bench.app._engine_factory = Refusing
+    bench.app._services = replace(bench.app._services, engine_factory=Refusing)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.trouble != "")
         await pilot.pause()

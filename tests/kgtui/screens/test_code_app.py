@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -243,7 +244,8 @@ def two_runs(make_bench: Any, fakes: Any, monkeypatch: pytest.MonkeyPatch) -> An
         ]
 
     bench = make_bench()
-    monkeypatch.setattr(bench.app, "_read_artefact", lambda digest: texts.get(digest, "module {}").encode())
+    services = replace(bench.app._services, read_artefact=lambda digest: texts.get(digest, "module {}").encode())
+    monkeypatch.setattr(bench.app, "_services", services)
     bench.later = compiles_to_less
     return bench
 
