@@ -36,7 +36,8 @@ import triton.language as tl
 {definition}
     # Empty tensors and unusual strides are among the cases.
     raise NotImplementedError(
-        "{entry} is not written yet: launch {entry}_kernel and {ending}"
+        "{entry} is not written yet: "
+        "launch {entry}_kernel and {ending}"
     )
 
 

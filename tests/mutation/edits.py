@@ -116,7 +116,7 @@ def _of_call(call: ast.Call) -> Iterator[Edit]:
         yield Edit(kind=Kind.CHANGE_CONSTANT, node=call, text="0.0")
     elif isinstance(call.func, ast.Attribute) and call.func.attr == "to" and ast.unparse(call.args[0]) in _WIDE_DTYPES:
         for narrow in _NARROW_DTYPES:
-            yield Edit(kind=Kind.NARROW, node=call, text=f"{ast.unparse(call.func.value)}.to({narrow})")
+            yield Edit(kind=Kind.NARROW, node=call, text=f"{ast.unparse(call.func)}({narrow})")
 
 
 def _call(name: str, call: ast.Call, *, without: tuple[str, ...]) -> str:
