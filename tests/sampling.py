@@ -28,7 +28,7 @@ COSTLY = (
     "tests/engine/compiler/",
     "tests/engine/end_to_end/",
     "tests/engine/timing/test_bench.py",
-    "tests/engine/timing/test_statistics.py",
+    "tests/engine/timing/numbers/test_statistics.py",
     "tests/kgtui/app/",
     "tests/kgtui/cli/",
     "tests/kgtui/screens/",

@@ -13,7 +13,7 @@ from pathlib import Path
 from engine import protocol
 from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, says_nothing
 from engine.model import Candidate, Limits, Stream
-from engine.processes.control_group import ControlGroup
+from engine.processes.resources.control_group import ControlGroup
 from engine.processes.warm_pool import PooledProcess, Spare
 
 

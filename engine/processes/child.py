@@ -16,9 +16,9 @@ from typing import Any
 from engine import protocol
 from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, RunMemoryError, WireError
 from engine.model import Stream
-from engine.processes.control_group import ControlGroup
 from engine.processes.exit_reason import telling_line
-from engine.processes.usage import Meter
+from engine.processes.resources.control_group import ControlGroup
+from engine.processes.resources.usage import Meter
 from engine.processes.waiting import first_of
 
 _CHUNK_BYTES = 1 << 16

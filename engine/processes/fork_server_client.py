@@ -30,7 +30,7 @@ from engine.processes.fork_server import (
     Refused,
     Report,
 )
-from engine.processes.usage import Meter
+from engine.processes.resources.usage import Meter
 from engine.processes.waiting import first_of
 from engine.sandbox.confinement import Confinement
 

@@ -10,11 +10,11 @@ from engine import protocol
 from engine.errors import DeadlineError, EngineError, EngineLostError, MachineBusyError
 from engine.model import Limits
 from engine.processes.child import Child
-from engine.processes.control_group import ControlGroup, open_group
 from engine.processes.directories import EngineDirectories
 from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.launchers import Launchers
-from engine.processes.total_usage import Usage, usage_below
+from engine.processes.resources.control_group import ControlGroup, open_group
+from engine.processes.resources.total_usage import Usage, usage_below
 from engine.processes.warm_pool import PooledProcess, Spare
 from engine.sandbox.variables import DEVICE_VARIABLE
 

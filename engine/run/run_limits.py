@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 
 from engine.model import Limits, Outcome
-from engine.processes.total_usage import Usage
+from engine.processes.resources.total_usage import Usage
 from engine.verdict.decide import Stop
 
 _EVERY_S = 0.5

@@ -32,9 +32,9 @@ from engine.timing import bursts, conclusion, rounds
 from engine.timing.candidate_side import WorkerParty
 from engine.timing.exchange import CaseEnded, Exchange, Side
 from engine.timing.facts import CaseFacts, SideFacts
+from engine.timing.numbers.statistics import summarise
 from engine.timing.orders import Ring
 from engine.timing.participants import Entrant, Table
-from engine.timing.statistics import summarise
 from engine.timing.timed_sides import BaselineParty, NotCapturedError
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop

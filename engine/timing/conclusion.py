@@ -6,9 +6,10 @@ import random
 
 from engine.model import Finding, Outcome, Problem
 from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Peaks, Timing
-from engine.timing import evidence, figures
+from engine.timing.checks import evidence
 from engine.timing.facts import CaseFacts
-from engine.timing.roofline import floor_of, permitted_precision
+from engine.timing.numbers import figures
+from engine.timing.numbers.roofline import floor_of, permitted_precision
 from engine.verdict.decide import Stop
 
 

@@ -18,8 +18,8 @@ from engine.devices.hardware.state import Driver, device_state, free_bytes
 from engine.errors import EngineError, UnsupportedError
 from engine.model.benchmark import OTHER, OTHER_PROCESSES, CaseBenchmark, DeviceState, Holder, Peaks
 from engine.processes.process_pool import ProcessPool
-from engine.timing.measured_peaks import read_peaks, write_peaks
-from engine.timing.peak_measurement import measure_peaks, versions_text
+from engine.timing.peaks.measured_peaks import read_peaks, write_peaks
+from engine.timing.peaks.peak_measurement import measure_peaks, versions_text
 
 
 class Metrology:

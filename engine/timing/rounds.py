@@ -14,7 +14,7 @@ from engine.timing.bursts import calls_of_a_stretch, round_trips
 from engine.timing.candidate_side import WorkerParty
 from engine.timing.exchange import Exchange
 from engine.timing.facts import Batch
-from engine.timing.figures import believed_us
+from engine.timing.numbers.figures import believed_us
 from engine.timing.orders import LEAST_ROUNDS, MOST_CALLS, calls_within, rounds_within
 from engine.timing.participants import Entrant, Table
 from engine.timing.timed_sides import BaselineParty, NotCapturedError, Party

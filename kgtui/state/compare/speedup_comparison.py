@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from engine.model import Outcome
 from engine.model.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing, Summary
-from engine.timing.across_runs import across_runs, turned_round
-from engine.timing.statistics import standing, summarise
+from engine.timing.numbers.across_runs import across_runs, turned_round
+from engine.timing.numbers.statistics import standing, summarise
 from kgtui.ports.protocols import INTERPRETED_DEVICE
 from kgtui.state.bench.measurements import Trust, measured
 from kgtui.state.compare.sides import Side

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import Limits, Outcome
-from engine.processes.total_usage import Usage
+from engine.processes.resources.total_usage import Usage
 from engine.run.run_limits import excess, watch_usage
 from engine.verdict.decide import Stop
 

@@ -16,8 +16,8 @@ from engine.devices import Device
 from engine.devices.hardware.device_lock import DeviceLock, occupancy
 from engine.model import CacheState, Outcome
 from engine.model.benchmark import OTHER, CaseBenchmark, Interval, Method, Peaks, Timing
-from engine.timing.measured_peaks import write_peaks
 from engine.timing.measurement_context import Metrology
+from engine.timing.peaks.measured_peaks import write_peaks
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ

@@ -6,8 +6,8 @@ import pytest
 
 from engine.model import CacheState, Case, DType, Severity, Tier
 from engine.model.benchmark import CANDIDATE, Interval, Method, Timing
+from engine.timing.checks.wall_clock import against_the_clock
 from engine.timing.facts import CaseFacts, SideFacts, Stretch
-from engine.timing.wall_clock import against_the_clock
 
 CASE = Case(name="big", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
 EXCHANGE_S = 100e-6

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.processes.control_group import ControlGroup, open_group
+from engine.processes.resources.control_group import ControlGroup, open_group
 
 FILES = ("memory.max", "memory.swap.max", "memory.oom.group", "pids.max", "cgroup.procs", "memory.events")
 

@@ -3,7 +3,7 @@
 On a busy machine a process waits for a CPU, and that is no fault of its own.  So a limit counts the CPU time of
 the process and of all below it, and half of the time that it slept, but no time in which it could run and was
 given no CPU.  A process that got hardly any CPU for long says nothing of itself: the machine is too busy.
-Pure functions of measured seconds: engine/processes/usage.py measures them, and nothing here looks at a clock.
+Pure functions of measured seconds: `usage.py` measures them, and nothing here looks at a clock.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from engine.model.benchmark import Comparison, Interval, Standing
-from engine.timing.across_runs import across_runs, turned_round
+from engine.timing.numbers.across_runs import across_runs, turned_round
 
 
 def over(baseline: str, value: float, *, low: float, high: float, resolution: float = 0.01) -> Comparison:

@@ -10,7 +10,7 @@ import pytest
 
 from engine.model import Finding, Severity
 from engine.model.benchmark import DeviceState, Interval, Method
-from engine.timing.plausibility import (
+from engine.timing.checks.plausibility import (
     contention,
     contradicted_by_the_clock,
     differs_from_stored_baseline,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from engine.model.benchmark import Comparison, Interval, Standing
-from engine.timing.statistics import (
+from engine.timing.numbers.statistics import (
     MIN_RESOLUTION,
     THRESHOLDS,
     abba_pairs,

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from engine.model import Finding
 from engine.model.benchmark import Method, Timing
-from engine.timing.facts import CaseFacts, Stretch
-from engine.timing.figures import beside_s
-from engine.timing.plausibility import (
+from engine.timing.checks.plausibility import (
     contradicted_by_the_clock,
     replays_that_differ,
     unconfirmed_by_a_graph,
 )
+from engine.timing.facts import CaseFacts, Stretch
+from engine.timing.numbers.figures import beside_s
 
 
 def against_the_clock(facts: CaseFacts, timing: Timing, drain_us: float | None) -> Finding | None:

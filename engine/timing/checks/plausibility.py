@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from engine.model import Finding, Severity
 from engine.model.benchmark import OTHER_PROCESSES, THROTTLING, DeviceState, Interval, Method
+from engine.timing.numbers.figures import CLOCK_MARGIN
 
-CLOCK_MARGIN = 1.05  # two clocks, and a median that stands for every call
 GRAPH_SHARE = 0.8
 GRAPH_SLACK_US = 2.0  # the gap between two calls of a replayed graph
 LAUNCH_US = 100.0  # far more than one launch takes an ordinary host

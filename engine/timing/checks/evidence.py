@@ -6,9 +6,7 @@ import statistics
 
 from engine.model import Finding, Problem, Severity
 from engine.model.benchmark import Method, Peaks, Timing
-from engine.timing.facts import CaseFacts
-from engine.timing.figures import tick_us
-from engine.timing.plausibility import (
+from engine.timing.checks.plausibility import (
     contention,
     differs_from_stored_baseline,
     noisy,
@@ -16,8 +14,10 @@ from engine.timing.plausibility import (
     work_after_return,
     work_on_other_streams,
 )
-from engine.timing.roofline import faster_than_physics, permitted_precision
-from engine.timing.wall_clock import against_the_clock
+from engine.timing.checks.wall_clock import against_the_clock
+from engine.timing.facts import CaseFacts
+from engine.timing.numbers.figures import tick_us
+from engine.timing.numbers.roofline import faster_than_physics, permitted_precision
 from engine.verdict.device_activity import strange_kernels
 
 UNEVEN_FACTOR = 1.15  # what a chunk's mean may lie above or below the median of its round

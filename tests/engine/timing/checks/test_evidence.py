@@ -9,7 +9,7 @@ import pytest
 
 from engine.model import CacheState, Case, DType, Tier
 from engine.model.benchmark import CANDIDATE, Method
-from engine.timing.evidence import early_calls, idle_calls, shared_outputs, uneven_calls
+from engine.timing.checks.evidence import early_calls, idle_calls, shared_outputs, uneven_calls
 from engine.timing.facts import Batch, CaseFacts, SideFacts, Stretch
 
 CASE = Case(name="big", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})

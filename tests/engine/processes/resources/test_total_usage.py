@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.processes.total_usage import Usage, usage_below
+from engine.processes.resources.total_usage import Usage, usage_below
 
 MIB = 1 << 20
 

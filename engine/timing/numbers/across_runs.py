@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from engine.model.benchmark import Comparison, Interval, Standing
-from engine.timing.statistics import standing
+from engine.timing.numbers.statistics import standing
 
 _OPPOSITE = {Standing.FASTER: Standing.SLOWER, Standing.SLOWER: Standing.FASTER, Standing.SAME: Standing.SAME}
 

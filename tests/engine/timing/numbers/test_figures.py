@@ -8,7 +8,7 @@ import pytest
 
 from engine.model.benchmark import Method, Standing
 from engine.timing.facts import Batch, SideFacts, Stretch
-from engine.timing.figures import believed_us, beside_s, compared, tick_us, timing_of, to_itself
+from engine.timing.numbers.figures import believed_us, beside_s, compared, tick_us, timing_of, to_itself
 
 
 def batch(*spans_us: float, streams_us: tuple[float, ...] = ()) -> Batch:

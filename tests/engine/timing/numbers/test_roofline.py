@@ -9,7 +9,7 @@ import pytest
 
 from engine.model import CacheState, Cost, DType, Finding, Severity
 from engine.model.benchmark import Bound, Floor, Peaks
-from engine.timing.roofline import CHECK, faster_than_physics, floor_of, permitted_precision
+from engine.timing.numbers.roofline import CHECK, faster_than_physics, floor_of, permitted_precision
 
 PEAKS = Peaks(
     device_name="a device",

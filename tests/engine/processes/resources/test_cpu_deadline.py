@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.processes.cpu_deadline import (
+from engine.processes.resources.cpu_deadline import (
     LEAST_MOST_S,
     MOST_TIMES,
     Interval,

@@ -7,7 +7,7 @@ import pytest
 from engine import protocol
 from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
-from engine.timing.peak_measurement import measure_peaks
+from engine.timing.peaks.peak_measurement import measure_peaks
 
 DEVICE = Device(platform="cuda", index=0, name="NVIDIA H100", driver="580.1")
 VERSIONS = {"triton": "3.6.0", "torch": "2.11.0"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.model.benchmark import Peaks
-from engine.timing.measured_peaks import peaks_path, read_peaks, write_peaks
+from engine.timing.peaks.measured_peaks import peaks_path, read_peaks, write_peaks
 
 PEAKS = Peaks(
     device_name="NVIDIA H100 80GB HBM3",

@@ -13,8 +13,9 @@ from itertools import pairwise
 
 from engine.model.benchmark import Comparison, Interval, Method, Timing
 from engine.timing.facts import SideFacts, Stretch
-from engine.timing.plausibility import CLOCK_MARGIN
-from engine.timing.statistics import abba_pairs, compare, median_interval, ratio_interval
+from engine.timing.numbers.statistics import abba_pairs, compare, median_interval, ratio_interval
+
+CLOCK_MARGIN = 1.05  # two clocks, and a median that stands for every call
 
 _CLAIMED_SHARE = 0.8
 _CLAIM_SLACK_S = 50e-6  # what the launch of a graph may take

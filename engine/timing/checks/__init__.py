@@ -1,0 +1,1 @@
+"""What a benchmark's numbers contradict: findings from raw times.  Pure; imports no process code."""

@@ -1,0 +1,1 @@
+"""The device's measured peaks: taken by the judge, kept between runs."""
