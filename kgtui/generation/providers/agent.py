@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from io import FileIO
 from pathlib import Path
 
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
@@ -57,22 +58,23 @@ class AgentProvider:
         with tempfile.TemporaryDirectory(prefix="kgtui-agent-") as name:
             folder = Path(name)
             (folder / TASK).write_text(prompt_text(request.messages), encoding="utf-8")
-            process = await self._start(folder)
-            output, stop = "", Stop.COMPLETE
-            try:
-                async with asyncio.timeout(request.sampling.timeout_s):
-                    async for text in self._printed(process):
-                        output += text
-                        if len(output) > _MOST_OUTPUT_BYTES:
-                            stop = Stop.LENGTH
-                            break
-                        yield TextArrived(text=_quoted(text))
-                    if stop is Stop.COMPLETE:
-                        await process.wait()
-            except TimeoutError:
-                stop = Stop.CUT
-            finally:
-                await _end(process)
+            async with _output_pipe() as (reader, writer):
+                process = await self._start(folder, writer)
+                output, stop = "", Stop.COMPLETE
+                try:
+                    async with asyncio.timeout(request.sampling.timeout_s):
+                        async for text in self._printed(reader):
+                            output += text
+                            if len(output) > _MOST_OUTPUT_BYTES:
+                                stop = Stop.LENGTH
+                                break
+                            yield TextArrived(text=_quoted(text))
+                        if stop is Stop.COMPLETE:
+                            await process.wait()
+                except TimeoutError:
+                    stop = Stop.CUT
+                finally:
+                    await _end(process)
             if process.returncode in (NOT_CONFINED, NOT_FOUND):
                 raise ProviderError(f"{request.model} did not start: {shortened(output)}")
             yield TextArrived(text=_answer(folder, output=output, stop=stop))
@@ -81,29 +83,49 @@ class AgentProvider:
     async def aclose(self) -> None:
         """Nothing is open between requests."""
 
-    async def _start(self, folder: Path) -> asyncio.subprocess.Process:
+    async def _start(self, folder: Path, writer: FileIO) -> asyncio.subprocess.Process:
+        """The launcher, which writes its output to `writer`; this process closes its own copy of it."""
         passed = {name: self._environment[name] for name in _PASSED_ON if name in self._environment}
         passed |= {name: self._environment[name] for name in self._description.variables if name in self._environment}
         command = [part.replace(TASK_PLACE, SENTENCE) for part in self._description.command]
-        return await asyncio.create_subprocess_exec(
-            sys.executable, "-I", "-m", "kgtui.generation.agents.launcher", str(folder), *command,
-            cwd=folder,
-            env={**passed, "HOME": str(folder), "TMPDIR": str(folder)},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )  # fmt: skip
+        with writer:
+            return await asyncio.create_subprocess_exec(
+                sys.executable, "-I", "-m", "kgtui.generation.agents.launcher", str(folder), *command,
+                cwd=folder,
+                env={**passed, "HOME": str(folder), "TMPDIR": str(folder)},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=writer,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+            )  # fmt: skip
 
-    async def _printed(self, process: asyncio.subprocess.Process) -> AsyncGenerator[str, None]:
+    async def _printed(self, reader: asyncio.StreamReader) -> AsyncGenerator[str, None]:
         """What it prints, without the keys that it was given."""
-        assert process.stdout is not None
         secrets: Sequence[str] = [self._environment.get(name, "") for name in self._description.variables]
-        while data := await process.stdout.read(_CHUNK_BYTES):
+        while data := await reader.read(_CHUNK_BYTES):
             text = data.decode("utf-8", errors="replace")
             for secret in secrets:
                 text = redacted(text, secret)
             yield text
+
+
+@contextlib.asynccontextmanager
+async def _output_pipe() -> AsyncGenerator[tuple[asyncio.StreamReader, FileIO], None]:
+    """A pipe for one process: the end that is read here, and the end that the process inherits.
+
+    With `stdout=PIPE`, `Process.wait` also waits until that pipe is closed.  That never happens while reading is paused
+    because nobody takes the output, or while a descendant outside of the process group holds the other end open.
+    """
+    reading, writing = os.pipe()
+    reader = asyncio.StreamReader()
+    with FileIO(reading) as source, FileIO(writing, "w") as writer:
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), source
+        )
+        try:
+            yield reader, writer
+        finally:
+            transport.close()
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

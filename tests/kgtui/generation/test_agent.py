@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 import pytest
@@ -89,6 +90,19 @@ async def test_one_that_floods_its_output_is_stopped(agent):
     text, end = await agent("while True: print('x' * 1000)")
     assert (end.stop, "it printed too much" in text) == (Stop.LENGTH, True)
     assert len(text) < 1_100_000
+
+
+async def test_a_descendant_holding_the_output_delays_no_end(agent, tmp_path):
+    fifo = tmp_path / "until_closed"
+    os.mkfifo(fifo)
+    reads = f"import os; end = os.open({str(fifo)!r}, os.O_NONBLOCK); os.set_blocking(end, True); os.read(end, 1)"
+    starts = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {reads!r}], start_new_session=True)"
+    held = os.open(fifo, os.O_RDWR)
+    try:
+        _, end = await agent(f"{starts}\nwhile True: print('x' * 1000)")
+    finally:
+        os.close(held)
+    assert end.stop is Stop.LENGTH
 
 
 async def test_one_that_leaves_no_file_says_so(agent):
