@@ -36,7 +36,8 @@ class CaseProof:
     """Whether a case is proven; a `gap` and its `reason` say why not, and are None and "" where it is.
 
     `moved_bytes` were written by operators that only move or fill; `constants` names the memory of unknown origin
-    whose content the answer was computed with.
+    whose content the answer was computed with.  `constant_bytes` is its size without bytes that only repeat, and
+    `answer_bytes` that of the outputs; both are 0 where no such memory was used.
     """
 
     case: str
@@ -44,6 +45,8 @@ class CaseProof:
     reason: str = ""
     moved_bytes: int = 0
     constants: str = ""
+    constant_bytes: int = 0
+    answer_bytes: int = 0
 
     def __post_init__(self) -> None:
         if (self.gap is None) == bool(self.reason):

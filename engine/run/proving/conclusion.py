@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from engine.model.proof import CaseProof, Gap
+from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.protocol.monitoring import LIGHT, LOOKING_UP, MOVING
 from engine.protocol.tape import Given, Moved, Tape
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.replays import NotReplayed, Replayed
 
+_FAR = 16  # times the bytes of constants: an answer of this size is not in them
 _ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING))
 
 
@@ -42,18 +43,55 @@ def of_mismatch(case: str, tape: Tape, replayed: Replayed) -> CaseProof:
     return CaseProof(case=case, gap=Gap.NOT_REPRODUCED, reason=reason)
 
 
-def of_large_constants(case: str, tape: Tape, used: Iterable[Given]) -> CaseProof:
+def of_large_constants(case: str, tape: Tape, used: Collection[Given], answer_bytes: int) -> CaseProof:
     """Why a case that is wrong without constants as large as its answer is not proven."""
-    return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, used))
+    return CaseProof(
+        case=case,
+        gap=Gap.MEMORY,
+        reason=describe_memory(tape, used),
+        constant_bytes=bytes_of_constants(used),
+        answer_bytes=answer_bytes,
+    )
 
 
-def of_match(case: str, tape: Tape, replayed: Replayed, used: Iterable[Given]) -> CaseProof:
+def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given], answer_bytes: int) -> CaseProof:
     """A replay that gave the answer proves the case, unless operators alone moved the answer to its place."""
     moves = any(isinstance(step, Moved) for step in tape.steps)
     if not replayed.by_kernels and moves:
         return CaseProof(case=case, gap=Gap.NO_LAUNCH, reason="no launch wrote an output; operators of torch moved it")
-    constants = describe_memory(tape, used) if any(True for _ in used) else ""
-    return CaseProof(case=case, moved_bytes=replayed.moved_bytes, constants=constants)
+    if not used:
+        return CaseProof(case=case, moved_bytes=replayed.moved_bytes)
+    return CaseProof(
+        case=case,
+        moved_bytes=replayed.moved_bytes,
+        constants=describe_memory(tape, used),
+        constant_bytes=bytes_of_constants(used),
+        answer_bytes=answer_bytes,
+    )
+
+
+def flagging(proofs: Iterable[CaseProof]) -> tuple[CaseProof, ...]:
+    """The cases whose answer something other than the kernels computed.
+
+    Constants as large as a small answer do not flag where the same memory, of this size and from these lines, is far
+    smaller than the answer of a proven case: its size does not grow with the answer, as that of a few numbers.
+    """
+    every = tuple(proofs)
+    bounded = {
+        proof.constants
+        for proof in every
+        if proof.proven and proof.constants and proof.answer_bytes >= _FAR * proof.constant_bytes
+    }
+    return tuple(
+        proof
+        for proof in every
+        if proof.gap in COMPUTED_ELSEWHERE and not (proof.constant_bytes and proof.reason in bounded)
+    )
+
+
+def bytes_of_constants(used: Iterable[Given]) -> int:
+    """The bytes of constants that can hold an answer: one byte over and over, such as counters of zero, holds none."""
+    return sum(len(step.data) for step in used if step.data is not None and len(set(step.data)) > 1)
 
 
 def describe_memory(tape: Tape, steps: Iterable[Given]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from engine.errors import EngineError, WireError
 from engine.model import Finding, Severity, Stage, events
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
-from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
+from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CaseSession, Lab, Passed
 from engine.protocol.tape import MOST_TAPE_BYTES, Given, Tape, read_tape
 from engine.replay.agreement import Disagreement, agreement
@@ -106,11 +106,12 @@ class ProvingStage:
         if replayed.mismatch:
             return conclusion.of_mismatch(name, tape, replayed)
         used = _constants(tape, replayed.foreign, agreed.varying)
-        if used and _bytes_of(used) >= answer_bytes(one) > 0:
+        size = answer_bytes(one)
+        if used and conclusion.bytes_of_constants(used) >= size > 0:
             if not await self._is_right_without(one, tape, kernels, agreed.varying):
-                return conclusion.of_large_constants(name, tape, used.values())
-            used = {}
-        return conclusion.of_match(name, tape, replayed, used.values())
+                return conclusion.of_large_constants(name, tape, used, size)
+            used = ()
+        return conclusion.of_match(name, tape, replayed, used, size)
 
     async def _is_right_without(
         self, one: Passed, tape: Tape, kernels: Sequence[LoweredKernel], varying: tuple[int, ...]
@@ -164,7 +165,7 @@ def report_of(proofs: Sequence[CaseProof]) -> LayerReport:
 
 def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
     """What flags a run: cases whose answer something other than the kernels computed."""
-    elsewhere = [proof for proof in proofs if proof.gap in COMPUTED_ELSEWHERE]
+    elsewhere = conclusion.flagging(proofs)
     if not elsewhere:
         return None
     first = elsewhere[0]
@@ -179,18 +180,10 @@ def answer_bytes(one: Passed) -> int:
     return sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in one.result.outputs)
 
 
-def _constants(tape: Tape, foreign: tuple[int, ...], varying: tuple[int, ...]) -> dict[int, Given]:
+def _constants(tape: Tape, foreign: tuple[int, ...], varying: tuple[int, ...]) -> tuple[Given, ...]:
     """The Given steps whose data an output may come from."""
-    return {
-        number: step
-        for number in foreign
-        if number not in varying and isinstance(step := tape.steps[number], Given) and step.data is not None
-    }
-
-
-def _bytes_of(used: dict[int, Given]) -> int:
-    """The bytes of constants that can hold an answer: one byte over and over, such as counters of zero, holds none."""
-    return sum(len(step.data) for step in used.values() if step.data is not None and len(set(step.data)) > 1)
+    steps = (tape.steps[number] for number in foreign if number not in varying)
+    return tuple(step for step in steps if isinstance(step, Given) and step.data is not None)
 
 
 def _read(path: Path) -> Tape:

@@ -40,11 +40,14 @@ class LaunchMemory:
         self._empty = 0
 
     def add(self, name: str, tensor: torch.Tensor) -> int:
-        """Include the storage of a tensor; the address of the tensor's first element."""
+        """Include the storage of a tensor; the address of the tensor's first element.
+
+        A tensor without elements has no address, whatever storage it views: it gets a storage of 0 bytes.
+        """
         with without_modes():
             storage = Base.untyped_storage(tensor)
             start, size, first = storage.data_ptr(), storage.nbytes(), Base.data_ptr(tensor)
-        if not size or not start:
+        if not size or not start or not first:
             self._empty += 1
             start, size = _EMPTY_BASE + 512 * self._empty, 0
             first = start

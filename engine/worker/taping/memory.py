@@ -38,6 +38,7 @@ class TapedMemory:
         self.storages: list[TapedStorage] = []
         self.derived: set[int] = set()
         self._known: dict[int, _Known] = {}
+        self._empty: int | None = None
         for number, content in enumerate(arguments):
             storage = Base.untyped_storage(content)
             if storage.nbytes():
@@ -55,6 +56,16 @@ class TapedMemory:
             OverfullError: a tape has no room for another.
         """
         return self._add(Base.untyped_storage(tensor), None)
+
+    def add_empty(self) -> int:
+        """The number of the storage of 0 bytes that launches are given for tensors without elements.
+
+        Raises:
+            OverfullError: a tape has no room for another storage.
+        """
+        if self._empty is None:
+            self._empty = self._add(Base.untyped_storage(_empty(0, dtype=torch.uint8)), None)
+        return self._empty
 
     def bytes_of(self, tensor: torch.Tensor) -> bytes:
         """What the whole storage of a tensor holds now."""

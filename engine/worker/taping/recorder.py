@@ -248,13 +248,19 @@ class TapeRecorder:
             return FloatSpec(hex=value.hex())
         if isinstance(value, TensorDescriptor):
             return TapedDescriptor(
-                base=view_of(value.base, self._used(value.base)),
+                base=self._view(value.base),
                 shape=tuple(map(int, value.shape)),
                 strides=tuple(map(int, value.strides)),
                 padding_is_nan=getattr(value, "padding", "zero") == "nan",
             )
         base = value if isinstance(value, torch.Tensor) else getattr(value, "base", None)
-        return view_of(base, self._used(base)) if isinstance(base, torch.Tensor) else None
+        return self._view(base) if isinstance(base, torch.Tensor) else None
+
+    def _view(self, tensor: torch.Tensor) -> TapedView:
+        """A tensor that a launch is given; one without elements has no address in the storage that it views."""
+        if elements_of(tensor):
+            return view_of(tensor, self._used(tensor))
+        return msgspec.structs.replace(view_of(tensor, self._memory.add_empty()), offset_bytes=0)
 
     # ------------------------------------------------------------ parts
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+
+import msgspec
 import numpy as np
 import pytest
 
 from engine.errors import UnsupportedError
-from engine.protocol.tape import Filled, Given, Moved
-from engine.replay.checks import TapeError
+from engine.protocol.tape import Filled, Given, Moved, TapedStorage
+from engine.replay.checks import TapeError, check_tape
 from engine.replay.execution import KernelStoppedError, replay
 from tests.engine.replay.tapes import BYTES, content, double, launched, tape, vector, zeros
 
@@ -80,6 +83,16 @@ def test_a_constant_has_the_bytes_of_the_tape():
 def test_a_launch_that_leaves_its_memory_is_stopped():
     with pytest.raises(KernelStoppedError, match="double: out of bounds: load of 0"):
         _replay(tape(launched(vector(0), vector(1), n=7)))
+
+
+@pytest.mark.parametrize(("n", "message"), [(0, ""), (1, "double: out of bounds: load of 1")])
+def test_a_storage_of_no_bytes_cannot_be_accessed(n, message):
+    own = (TapedStorage(bytes=0), TapedStorage(bytes=BYTES))
+    recorded = tape(launched(vector(1, elements=0), vector(2), n=n), returned=(vector(2),))
+    recorded = msgspec.structs.replace(recorded, storages=(recorded.storages[0], *own))
+    check_tape(recorded, [BYTES], most_bytes=1 << 20)
+    with pytest.raises(KernelStoppedError, match=message) if message else contextlib.nullcontext():
+        _replay(recorded)
 
 
 def test_a_launch_without_an_argument_is_refused():

@@ -209,6 +209,19 @@ def every_lane_masked() -> Any:
 
 
 @scenario
+def a_tensor_without_elements_is_not_accessed() -> Any:
+    y = torch.ones(5)
+    copy[(1,)](torch.ones(5)[:0], y, 0, 0, block=8, masked=True)
+    copy[(1,)](torch.ones(0), y, 0, 0, block=8, masked=True)
+    return y.tolist()
+
+
+@scenario
+def a_load_from_a_view_without_elements() -> Any:
+    load_scalar[(1,)](torch.ones(5)[2:2], torch.zeros(1), 0)
+
+
+@scenario
 def in_bounds() -> Any:
     y = torch.zeros(8)
     copy[(1,)](torch.arange(8.0), y, 8, 0, block=8, masked=False)

@@ -19,6 +19,7 @@ LAUNCH = launched(vector(0), vector(1))
 PRODUCT = Given(storage=1, operator="aten::mm", line=12)
 SUM = Given(storage=1, operator="aten::sum", line=39)
 TABLE = Given(storage=1, line=8)
+NUMBERS = Given(storage=1, line=8, data=bytes(range(24)))
 READ = HostRead(operator="Tensor.item", line=20)
 
 
@@ -53,18 +54,19 @@ def test_a_wrong_replay_has_its_reason(recorded, foreign, gap, reason):
 
 
 def test_a_right_replay_proves_the_case():
-    proof = conclusion.of_match("c", tape(LAUNCH), replayed(mismatch=""), ())
+    proof = conclusion.of_match("c", tape(LAUNCH), replayed(mismatch=""), (), 24)
     assert proof == CaseProof(case="c", moved_bytes=24)
 
 
 def test_memory_that_a_right_replay_used_is_named():
-    proof = conclusion.of_match("c", tape(TABLE, LAUNCH), replayed(mismatch=""), (TABLE,))
+    proof = conclusion.of_match("c", tape(NUMBERS, LAUNCH), replayed(mismatch=""), (NUMBERS,), 400)
     assert (proof.proven, proof.constants) == (True, "memory of unknown origin: 24 bytes (line 8)")
+    assert (proof.constant_bytes, proof.answer_bytes) == (24, 400)
 
 
 def test_an_answer_that_operators_moved_is_not_proven():
     move = Moved(target=vector(1), source=vector(0))
-    proof = conclusion.of_match("c", tape(move), replayed(mismatch="", by_kernels=False), ())
+    proof = conclusion.of_match("c", tape(move), replayed(mismatch="", by_kernels=False), (), 24)
     assert (proof.gap, proof.reason) == (Gap.NO_LAUNCH, "no launch wrote an output; operators of torch moved it")
 
 
@@ -97,6 +99,41 @@ def test_an_answer_computed_elsewhere_flags(kind):
     assert finding is not None
     assert (finding.check, finding.severity, finding.case) == ("proof", Severity.SUSPECT, "c")
     assert finding.message == f"1 of 3 cases are not computed by the kernels alone: because of {kind}"
+
+
+def with_constants(answer_bytes, *, line=8, case="a"):
+    """The proof of a case whose answer has this many bytes and is computed with 24 bytes of constants."""
+    given = msgspec.structs.replace(NUMBERS, line=line)
+    if answer_bytes <= 24:
+        return conclusion.of_large_constants(case, tape(given, LAUNCH), (given,), answer_bytes)
+    return conclusion.of_match(case, tape(given, LAUNCH), replayed(mismatch=""), (given,), answer_bytes)
+
+
+def test_constants_that_do_not_grow_with_the_answer_are_only_shown():
+    small = with_constants(8)
+    assert (small.gap, small.reason) == (Gap.MEMORY, "memory of unknown origin: 24 bytes (line 8)")
+    assert finding_of((small, with_constants(16 * 24))) is None
+
+
+@pytest.mark.parametrize(
+    "others",
+    [(), (with_constants(16 * 24 - 1),), (with_constants(4096, line=9),), (PROVEN,)],
+    ids=["alone", "not far smaller", "other memory", "no constants"],
+)
+def test_constants_as_large_as_every_answer_flag(others):
+    finding = finding_of((with_constants(8, case="b"), *others))
+    assert finding is not None
+    assert finding.case == "b"
+
+
+def test_memory_that_varies_flags_beside_constants_of_its_size():
+    varying = conclusion.of_mismatch("b", tape(NUMBERS), replayed(0))
+    assert finding_of((varying, with_constants(4096))) is not None
+
+
+def test_bytes_that_only_repeat_are_no_constants():
+    counters = msgspec.structs.replace(NUMBERS, data=bytes(24))
+    assert conclusion.bytes_of_constants((NUMBERS, counters, TABLE)) == 24
 
 
 @pytest.mark.parametrize("kind", sorted(set(Gap) - {Gap.TORCH, Gap.MEMORY, Gap.NOT_REPRODUCED}))

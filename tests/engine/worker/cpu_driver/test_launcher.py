@@ -62,6 +62,11 @@ def test_an_access_outside_every_tensor_is_reported_with_its_place(
     }
 
 
+def test_an_access_to_a_tensor_without_elements_is_reported(launched: Scenarios) -> None:
+    violation = launched["a_load_from_a_view_without_elements"]["violation"]
+    assert (violation["tensor"], violation["index"], violation["elements"]) == ("x", 0, 0)
+
+
 def test_what_leaps_out_of_a_tensor_is_reported_of_that_one_and_not_of_the_nearest(scenarios: Scenarios) -> None:
     violation = scenarios["past_the_end_and_near_to_another_tensor"]["violation"]
     assert (violation["tensor"], violation["elements"], violation["location"]["line"]) == ("x", 4, LINES["leap"])
@@ -79,6 +84,7 @@ def test_the_message_is_a_sentence_with_all_of_it(scenarios: Scenarios) -> None:
         ("in_bounds", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
         ("masked_lanes_may_point_anywhere", [1.0] * 5),
         ("every_lane_masked", [0.0] * 5),
+        ("a_tensor_without_elements_is_not_accessed", [1.0] * 5),
         ("a_condition_on_a_scalar_is_part_of_a_mask", [1.0, 1.0, 1.0, 0.0, 0.0]),
         ("a_view_may_reach_back_into_its_storage", [float(i) for i in range(8)] + [0.0] * 8),
         ("the_kernel_after_a_violation_is_judged_by_its_own_tensors", [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),

@@ -46,6 +46,16 @@ def launched(*values, fails=False):
     return read_tape(text)
 
 
+@pytest.mark.parametrize("empty", [X[3:3], torch.empty(0)], ids=["view", "no storage"])
+def test_tensors_without_elements_share_a_storage_without_bytes(empty):
+    tape = launched(empty, (empty, X), 7, 0.5, True)
+    (step,) = tape.steps
+    values = {argument.name: argument.value for argument in step.arguments}
+    assert values["x"] == values["sizes.0"]
+    assert values["x"] == TapedView(storage=1, dtype="float32", offset_bytes=0, shape=(0,), strides=(1,))
+    assert [storage.bytes for storage in tape.storages] == [32, 0]
+
+
 def test_a_launch_has_its_arguments_by_name():
     tape = launched(X[2:], (X, 5), 7, 0.5, True)
     (step,) = tape.steps
