@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import EngineError, UsageError
 from engine.judge.inputs.copies import private_copies
-from engine.model import PointerArray
 
 if TYPE_CHECKING:
     import torch
@@ -60,7 +59,7 @@ class Baseline(Protocol):
     ) -> ReadyBaseline:
         """Ready to be timed on arguments of this case.
 
-        `arguments` stay as they are.
+        `arguments` are as the entry gets them, those of `problem.on_cpu` in host memory, and stay as they are.
 
         Raises:
             BaselineError: it failed, or would not be what its name says.
@@ -91,23 +90,20 @@ def baseline_named(name: str, *, package: str = __name__) -> Baseline:
 
 
 def ready(
-    call: Callable[..., Returned],
-    arguments: Arguments,
-    *,
-    label: str,
-    device: torch.device,
-    notes: tuple[str, ...] = (),
+    call: Callable[..., Returned], problem: ProblemDefinition, arguments: Arguments, *, label: str, device: torch.device
 ) -> ReadyBaseline:
     """`call` after one call on private copies of `arguments`, finished on the device.
 
     Raises:
         BaselineError: an argument is on another device, or the call failed.
     """
-    call_once(call, arguments, label=label, device=device)
-    return ReadyBaseline(call=call, notes=notes)
+    call_once(call, problem, arguments, label=label, device=device)
+    return ReadyBaseline(call=call)
 
 
-def call_once(call: Callable[..., Returned], arguments: Arguments, *, label: str, device: torch.device) -> Returned:
+def call_once(
+    call: Callable[..., Returned], problem: ProblemDefinition, arguments: Arguments, *, label: str, device: torch.device
+) -> Returned:
     """What `call` returns for private copies of `arguments`, once the device has finished.
 
     Raises:
@@ -115,10 +111,14 @@ def call_once(call: Callable[..., Returned], arguments: Arguments, *, label: str
     """
     import torch
 
-    for tensor in _tensors(arguments):
+    from engine.protocol.tensors import tensors_in
+
+    for name, value in zip(problem.arguments, arguments, strict=True):
         # A pointer into the host's memory, handed to a library of the device, would end this process.
-        if tensor.device.type != device.type:
-            raise BaselineError(f"{label}: an argument is on {tensor.device}, expected {device}; move it there first")
+        place = torch.device("cpu") if name in problem.on_cpu else device
+        for tensor in tensors_in(value):
+            if tensor.device.type != place.type:
+                raise BaselineError(f"{label}: {name} is on {tensor.device}, expected {place}; move it there first")
     try:
         outputs = call(*private_copies(arguments))
         if device.type == "cuda":
@@ -143,15 +143,3 @@ def _found(package: str) -> dict[str, Baseline]:
             raise EngineError(f"{file}: another file has the NAME {module.NAME!r} already; names must differ")
         found[module.NAME] = module
     return found
-
-
-def _tensors(values: tuple[Value, ...] | list[Value]) -> Iterator[torch.Tensor]:
-    import torch
-
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif isinstance(value, PointerArray):
-            yield from value.tensors
-        elif isinstance(value, list | tuple):
-            yield from _tensors(value)

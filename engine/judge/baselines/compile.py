@@ -35,13 +35,13 @@ def available(problem: ProblemDefinition, device: torch.device) -> str:
 
 def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
     """The problem's `eager` in the compiler's default mode."""
-    return compiled(problem.eager, arguments, label=f"{NAME} of {case.name}", device=device, mode="default")
+    return compiled(problem, arguments, label=f"{NAME} of {case.name}", device=device, mode="default")
 
 
 def compiled(
-    eager: Callable[..., Returned], arguments: Arguments, *, label: str, device: torch.device, mode: str
+    problem: ProblemDefinition, arguments: Arguments, *, label: str, device: torch.device, mode: str
 ) -> ReadyBaseline:
-    """`eager` compiled as one graph; in pieces, with a note, where it cannot be one.
+    """The problem's `eager` compiled as one graph; in pieces, with a note, where it cannot be one.
 
     Raises:
         BaselineError: it cannot be compiled, or nothing of it was, or it is compiled anew on every call.
@@ -54,28 +54,32 @@ def compiled(
     # One thread: more are processes of their own, which nobody here limits, confines or takes down.
     with torch._dynamo.config.patch(suppress_errors=False), torch._inductor.config.patch(compile_threads=1):
         try:
-            whole = torch.compile(_with_own_code(eager), fullgraph=True, dynamic=False, mode=mode)
-            _settle(whole, arguments, label=label, device=device)
+            whole = torch.compile(_with_own_code(problem.eager), fullgraph=True, dynamic=False, mode=mode)
+            _settle(whole, problem, arguments, label=label, device=device)
             return ReadyBaseline(call=whole)
         except BaselineError as error:
             if not isinstance(error.__cause__, Unsupported | UserError):
                 raise
             reason = str(error.__cause__).strip().partition("\n")[0]
-        pieces = torch.compile(_with_own_code(eager), dynamic=False, mode=mode)
-        graphs = _settle(pieces, arguments, label=label, device=device)
+        pieces = torch.compile(_with_own_code(problem.eager), dynamic=False, mode=mode)
+        graphs = _settle(pieces, problem, arguments, label=label, device=device)
         return ReadyBaseline(call=pieces, notes=(f"compiled in {graphs} pieces, not as one graph: {reason}",))
 
 
-def _settle(call: Callable[..., Returned], arguments: Arguments, *, label: str, device: torch.device) -> int:
+def _settle(
+    call: Callable[..., Returned], problem: ProblemDefinition, arguments: Arguments, *, label: str, device: torch.device
+) -> int:
     """Call until a call compiles nothing; how many graphs were compiled before.
 
     Raises:
         BaselineError: a call failed, nothing was compiled, or every call compiled something.
     """
+    import torch
+
     before = _graphs_compiled()
     for _ in range(_MOST_SETTLING_CALLS):
         known = _graphs_compiled()
-        call_once(call, arguments, label=label, device=device)
+        call_once(call, problem, arguments, label=label, device=device)
         if _graphs_compiled() == known:
             break
     else:
@@ -84,6 +88,8 @@ def _settle(call: Callable[..., Returned], arguments: Arguments, *, label: str, 
         )
     if known == before:
         raise BaselineError(f"{label}: torch.compile compiled nothing and ran it eagerly; time `eager` instead")
+    with torch.compiler.set_stance("fail_on_recompile"):  # the count misses a frame compiled again without a graph
+        call_once(call, problem, arguments, label=label, device=device)
     return known - before
 
 

@@ -23,4 +23,4 @@ NAME = "compile-max"
 def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
     """The problem's `eager` under mode "max-autotune-no-cudagraphs"."""
     mode = "max-autotune-no-cudagraphs"
-    return compiled(problem.eager, arguments, label=f"{NAME} of {case.name}", device=device, mode=mode)
+    return compiled(problem, arguments, label=f"{NAME} of {case.name}", device=device, mode=mode)

@@ -67,7 +67,7 @@ def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device
     except (UnsupportedError, CublasError) as error:
         raise BaselineError(f"{label}: {error}") from error
     call = translated(problem, library, stream=lambda: torch.cuda.current_stream(device).cuda_stream)
-    return ready(call, arguments, label=label, device=device)
+    return ready(call, problem, arguments, label=label, device=device)
 
 
 def translated(

@@ -24,4 +24,4 @@ def available(problem: ProblemDefinition, device: torch.device) -> str:
 
 def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
     """The problem's own `eager`, called once: libraries load their kernels on the first call."""
-    return ready(problem.eager, arguments, label=f"{NAME} of {case.name}", device=device)
+    return ready(problem.eager, problem, arguments, label=f"{NAME} of {case.name}", device=device)

@@ -39,4 +39,4 @@ def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device
         operator = getattr(importlib.import_module(_OPERATORS), problem.entry)
     except Exception as error:  # the edge to vLLM: importing it loads extensions, which may fail in any way
         raise BaselineError(f"{label}: {_OPERATORS}.{problem.entry}: {type(error).__name__}: {error}") from error
-    return ready(operator, arguments, label=label, device=device)
+    return ready(operator, problem, arguments, label=label, device=device)

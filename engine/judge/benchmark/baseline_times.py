@@ -17,6 +17,7 @@ from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments
 from engine.judge.baselines import ReadyBaseline, baseline_named
 from engine.judge.benchmark.slot_checks import Layout
+from engine.judge.inputs.outputs import lay_out
 from engine.model import CacheState
 from engine.protocol import tensors
 
@@ -52,7 +53,9 @@ class BaselineTimes:
         reason = baseline.available(layout.problem, self._device)
         if reason:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=reason)
-        ready = baseline.prepare(layout.problem, layout.case, inputs, self._device)
+        specs, storages = lay_out(layout.problem, inputs)
+        arguments = tuple(tensors.value_of(spec, storages) for spec in specs)  # made in the way of those of a run
+        ready = baseline.prepare(layout.problem, layout.case, arguments, self._device)
         self._sides[command.name] = _Side(ready=ready, calls=Calls(self._instruments))
         return protocol.Done(id=command.id)
 

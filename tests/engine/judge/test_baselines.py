@@ -17,9 +17,12 @@ import torch._inductor.config
 
 from engine.errors import EngineError, UsageError
 from engine.judge.baselines import BaselineError, baseline_named, baseline_names
-from engine.judge.compare.compare import compare
+from engine.judge.compare.outputs import Call, reports_of
 from engine.judge.inputs.copies import private_copies
-from engine.model import Case, Cost, DType, Outcome, PointerArray, ProblemDefinition, Tier, Tolerance
+from engine.judge.inputs.outputs import eager_outputs, expected_outputs, lay_out, output_names
+from engine.model import Case, Cost, DType, Outcome, ProblemDefinition, Tier, Tolerance
+from engine.protocol.tensors import value_of
+from problems.rules.values import same_values
 from tests.operators import definition, definitions
 
 pytestmark = pytest.mark.sampled
@@ -28,6 +31,14 @@ CPU, CUDA = torch.device("cpu"), torch.device("cuda:0")
 CASE = Case(name="one", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 OTHER = Case(name="other", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 PROBLEMS = definitions()
+UNCOMPILED_ON_GPU = {
+    "cublas::cublasZswap_v2": "complex128",
+    "vllm::convert_vertical_slash_indexes": r"C\+\+ compile error",
+    "vllm::cp_gather_cache": "compiled anew",
+    "vllm::ggml_moe_a8_vec": "NotImplementedError",
+    "vllm::selective_scan_fwd": "Detected recompile",
+}
+"""Problems that torch.compile cannot make ready on a GPU, and what the reason says."""
 
 no_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU; there is none here")
 no_compiler = pytest.mark.skipif(
@@ -54,45 +65,36 @@ def toy(eager: Callable[..., Any], *, name: str = "toy::f") -> ProblemDefinition
 
 
 def smoke_cases() -> list[Any]:
+    """One for each problem; all of a problem whose outputs a tolerance does not judge, or that returns no tensors."""
     return [
         pytest.param(problem, case, id=f"{problem.name} {case.name}")
         for problem in PROBLEMS.values()
-        for case in problem.cases
-        if case.tier is Tier.SMOKE
+        for case in smoke_of(problem)[: None if problem.compare is not None or problem.returns_scalar else 1]
     ]
 
 
-def on(device: torch.device, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Private copies on a device."""
-    return tuple(moved(value, device) for value in private_copies(arguments))
+def smoke_of(problem: ProblemDefinition) -> list[Case]:
+    return [case for case in problem.cases if case.tier is Tier.SMOKE]
 
 
-def moved(value: Any, device: torch.device) -> Any:
-    """The value on a device, a pointer array tensor by tensor."""
-    if isinstance(value, PointerArray):
-        return PointerArray(tensors=tuple(tensor.to(device) for tensor in value.tensors))
-    return value.to(device) if isinstance(value, torch.Tensor) else value
+def inputs_of(problem: ProblemDefinition, case: Case, *, device: torch.device = CPU) -> tuple[Any, ...]:
+    """Arguments on a device as an entry gets them, the same in every call."""
+    with device:
+        specs, storages = lay_out(problem, problem.make_inputs(case, torch.Generator(device).manual_seed(3)))
+    return tuple(value_of(spec, storages) for spec in specs)
 
 
 def wrong_outputs(
     problem: ProblemDefinition, case: Case, call: Callable[..., Any], *, device: torch.device = CPU
 ) -> dict[str, str]:
-    """What is wrong with the outputs of `call` on inputs of this case: message by the name of the output."""
-    arguments = problem.make_inputs(case, torch.Generator().manual_seed(3))
-    expected = problem.reference(*private_copies(arguments))
-    given = on(device, arguments)
-    returned = call(*given)
-    got = [] if problem.returns == 0 else [returned] if isinstance(returned, torch.Tensor) else list(returned)
-    written = [given[problem.arguments.index(name)] for name in problem.mutates]
-    for value in written:
-        got += value.tensors if isinstance(value, PointerArray) else [] if value is None else [value]
-    wanted = (expected,) if isinstance(expected, torch.Tensor) else expected
-    names = problem.outputs if len(problem.outputs) == len(wanted) else map(str, range(len(wanted)))
-    reports = [
-        compare(name, value.cpu(), right, problem.tolerance(case), poison=0xFF)
-        for name, value, right in zip(names, got, wanted, strict=False)
-    ]
-    assert len(reports) == len(wanted)
+    """What the judge finds wrong with the outputs of `call` in this case: message by the name of the output."""
+    arguments = inputs_of(problem, case, device=device)
+    with device:
+        expected = expected_outputs(problem, arguments)
+    names = output_names(problem, lay_out(problem, arguments)[0], expected)
+    got = [output.to(device) for output in eager_outputs(replace(problem, eager=call), arguments)]
+    finished = Call(problem=problem, case=case, arguments=arguments, names=names, got=got, expected=expected)
+    reports = reports_of(finished, poison=0xFF)
     return {report.name: report.message for report in reports if report.outcome is not Outcome.PASS}
 
 
@@ -163,12 +165,9 @@ def test_listing_the_names_loads_no_torch() -> None:
 def test_eager_is_right_and_leaves_the_arguments_alone(problem: ProblemDefinition, case: Case) -> None:
     eager = baseline_named("eager")
     assert eager.available(problem, CPU) == ""
-    arguments = problem.make_inputs(case, torch.Generator().manual_seed(3))
-    before = private_copies(arguments)
+    arguments = inputs_of(problem, case)
     ready = eager.prepare(problem, case, arguments, CPU)
-    for argument, old in zip(arguments, before, strict=True):
-        if isinstance(argument, torch.Tensor) and isinstance(old, torch.Tensor):
-            assert torch.equal(argument.nan_to_num(), old.nan_to_num())
+    assert same_values(arguments, inputs_of(problem, case))
     assert (wrong_outputs(problem, case, ready), ready.notes) == ({}, ())
 
 
@@ -193,9 +192,24 @@ def test_a_baseline_that_fails_says_its_name_the_case_and_why() -> None:
 
 def test_an_argument_on_another_device_never_reaches_a_library() -> None:
     calls = []
-    with pytest.raises(BaselineError, match="eager of one: an argument is on cpu, expected cuda:0"):
-        baseline_named("eager").prepare(toy(lambda *values: calls.append(1)), CASE, (1, [torch.ones(4)]), CUDA)
+    with pytest.raises(BaselineError, match="eager of one: x is on cpu, expected cuda:0"):
+        baseline_named("eager").prepare(toy(lambda x: calls.append(1)), CASE, ([1, torch.ones(4)],), CUDA)
     assert calls == []
+
+
+def test_an_argument_of_the_host_stays_there_on_every_device() -> None:
+    devices: list[str] = []
+    problem = replace(
+        toy(lambda x, sizes: devices.extend((x.device.type, sizes.device.type))),
+        signature="f(x: Tensor, sizes: Tensor) -> Tensor",
+        on_cpu=("sizes",),
+    )
+    eager, meta = baseline_named("eager"), torch.device("meta")
+    there, here = torch.ones(4, device=meta), torch.ones(4)
+    eager.prepare(problem, CASE, (there, here), meta)
+    assert devices == ["meta", "cpu"]
+    with pytest.raises(BaselineError, match="eager of one: sizes is on meta, expected cpu"):
+        eager.prepare(problem, CASE, (there, there), meta)
 
 
 @pytest.mark.parametrize(
@@ -239,9 +253,8 @@ def test_values_that_are_no_tensors_are_copied_as_they_are() -> None:
 @pytest.mark.parametrize("name", ["compile", "compile-max"])
 def test_a_compiled_baseline_is_right_and_compiles_nothing_more(compiler: None, name: str) -> None:
     problem = definition("vllm::rms_norm")
-    case = next(case for case in problem.cases if case.tier is Tier.SMOKE)
-    arguments = problem.make_inputs(case, torch.Generator().manual_seed(5))
-    ready = baseline_named(name).prepare(problem, case, arguments, CPU)
+    case = smoke_of(problem)[0]
+    ready = baseline_named(name).prepare(problem, case, inputs_of(problem, case), CPU)
     with torch.compiler.set_stance("fail_on_recompile"):
         assert (wrong_outputs(problem, case, ready), ready.notes) == ({}, ())
 
@@ -308,13 +321,32 @@ def test_a_call_that_is_compiled_again_every_time_is_refused(compiler: None) -> 
         baseline_named("compile").prepare(toy(changing), CASE, (torch.ones(4),), CPU)
 
 
+@no_compiler
+def test_a_call_that_is_compiled_again_later_is_refused(compiler: None) -> None:
+    seen: list[bool] = []
+
+    @torch.compiler.disable
+    def is_third() -> bool:
+        seen.append(True)
+        return len(seen) >= 3
+
+    with pytest.raises(BaselineError, match="compile of one: RuntimeError: Detected recompile"):
+        baseline_named("compile").prepare(
+            toy(lambda x: x.sin() if is_third() else x.cos()), CASE, (torch.ones(4),), CPU
+        )
+
+
 @pytest.mark.gpu
 @no_gpu
 @pytest.mark.parametrize("name", ["compile", "compile-max"])
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 def test_a_compiled_baseline_is_right_on_a_gpu(compiler: None, problem: ProblemDefinition, name: str) -> None:
-    case = next(case for case in problem.cases if case.tier is Tier.SMOKE)
-    arguments = on(CUDA, problem.make_inputs(case, torch.Generator().manual_seed(5)))
+    case = smoke_of(problem)[0]
+    arguments = inputs_of(problem, case, device=CUDA)
+    if problem.name in UNCOMPILED_ON_GPU:
+        with pytest.raises(BaselineError, match=UNCOMPILED_ON_GPU[problem.name]):
+            baseline_named(name).prepare(problem, case, arguments, CUDA)
+        return
     ready = baseline_named(name).prepare(problem, case, arguments, CUDA)
     with torch.compiler.set_stance("fail_on_recompile"):
         assert wrong_outputs(problem, case, ready, device=CUDA) == {}
