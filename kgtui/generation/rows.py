@@ -9,6 +9,7 @@ from kgtui.generation.comparing.comparison import comparison_of, is_correct
 from kgtui.generation.lines import ending_text, money_text, spot_text
 from kgtui.generation.progress import Progress
 from kgtui.generation.reports.tables import cell_text
+from kgtui.generation.typed import EXAMPLE
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from sessions.generation_rows import GenerationRow, GenerationState
 
@@ -45,6 +46,14 @@ def progress_lines(progress: Progress, *, now_s: float) -> tuple[Line, ...]:
     if progress.last_message:
         lines.append(line(muted(progress.last_message)))
     return tuple(lines)
+
+
+def guide_lines() -> tuple[Line, ...]:
+    """How to generate the first candidates: shown where there is neither a batch nor a stored answer."""
+    return (
+        line(muted("To generate kernels, press "), strong("r"), muted(" and type models, a strategy and a budget,")),
+        line(muted("such as "), strong(EXAMPLE), muted(", then press "), strong("enter"), muted(".")),
+    )
 
 
 def streaming_lines(progress: Progress) -> tuple[Line, ...]:

@@ -63,7 +63,7 @@ ACTIONS = (
            group="Screens", where=Where.EVERYWHERE, call="app.show('settings')"),
     Action(id="doctor", keys=("f12", "M"), label="doctor", help="what this machine has, and what holds here",
            group="Screens", where=Where.EVERYWHERE, call="app.show('doctor')"),
-    Action(id="models", keys=("f6", "L"), label="models", help="generate kernels with language models; what they cost",
+    Action(id="models", keys=("f10", "L"), label="models", help="generate kernels with language models; what they cost",
            group="Screens", where=Where.EVERYWHERE, call="app.show('models')"),
     Action(id="palette", keys=("ctrl+p",), label="palette", help="find an action by its name", group="Screens",
            where=Where.EVERYWHERE, call="app.command_palette", priority=True, listed=False),

@@ -12,7 +12,7 @@ from textual.widgets import DataTable, Input
 from engine.errors import KgtuiError, UsageError
 from kgtui.generation.comparing.comparison import comparison_of
 from kgtui.generation.reports.documents import as_markdown
-from kgtui.generation.rows import COLUMNS, candidate_rows, model_lines, progress_lines, streaming_lines
+from kgtui.generation.rows import COLUMNS, candidate_rows, guide_lines, model_lines, progress_lines, streaming_lines
 from kgtui.generation.typed import EXAMPLE
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
@@ -81,7 +81,7 @@ class ModelsScreen(KgtuiScreen):
         generation = self.host.generation
         self.show_trouble()
         problem = self._workbench.bench.problem.name
-        hint = "" if generation.rows or self._entry.display else "  nothing generated yet; r begins"
+        hint = "" if generation.rows or self._entry.display else "  nothing generated yet"
         self.query_one("#subject", Lines).show((line(strong("Models"), f"  {problem}", muted(hint)),))
         self.query_one("#by-model", Lines).show(model_lines(generation.rows))
         self._table.show(candidate_rows(generation.rows))
@@ -90,8 +90,10 @@ class ModelsScreen(KgtuiScreen):
 
     def tick(self) -> None:
         """Show more of the answers in flight, and let the time go on."""
-        progress = self.host.generation.progress
-        self.query_one("#progress", Lines).show(progress_lines(progress, now_s=self.host.clock()))
+        generation = self.host.generation
+        progress, is_empty = generation.progress, not generation.rows and not self._entry.display
+        lines = progress_lines(progress, now_s=self.host.clock()) or (guide_lines() if is_empty else ())
+        self.query_one("#progress", Lines).show(lines)
         self.query_one("#streaming", Lines).show(streaming_lines(progress))
 
     @property

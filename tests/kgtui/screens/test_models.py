@@ -69,10 +69,13 @@ async def test_escape_leaves_the_entry_then_the_screen(bench: Any) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())
         await bench.settled(pilot)
-        await pilot.press("L", "r", "escape")
+        await pilot.press("L", "r")
         screen = bench.app.screen
+        assert screen.query_one("#progress", Lines).lines == ()
+        await pilot.press("escape")
         assert (screen.WHERE, screen.query_one(Input).display) == ("models", False)
         assert "nothing generated yet" in str(screen.query_one("#subject", Lines).render())
+        assert "press r and type models" in str(screen.query_one("#progress", Lines).render())
         await pilot.press("escape")
         assert bench.app.screen.WHERE == "workbench"
 

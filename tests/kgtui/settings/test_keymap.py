@@ -21,9 +21,9 @@ from kgtui.settings.keys import ACTIONS, binding_id, first_key
         ),
         ({"workbench.run": ("f",), "workbench.failed": ("r",)}, {"workbench.run": "f", "workbench.failed": "r"}),
         ({"bench.axis": ("t",)}, {"bench.axis": "t"}),
-        ({"workbench.save": ("ctrl+t", "f10")}, {"workbench.save": "ctrl+t,f10"}),
+        ({"workbench.save": ("ctrl+t", "f11")}, {"workbench.save": "ctrl+t,f11"}),
         ({"workbench.run": ("ctrl+/",)}, {"workbench.run": "ctrl+slash"}),
-        ({"workbench.run": ("f10", "ctrl+t", "f10")}, {"workbench.run": "f10,ctrl+t"}),
+        ({"workbench.run": ("f11", "ctrl+t", "f11")}, {"workbench.run": "f11,ctrl+t"}),
     ],
 )
 def test_a_key_that_can_be_is_taken(asked: dict[str, tuple[str, ...]], bindings: dict[str, str]) -> None:
