@@ -6,6 +6,7 @@ import inspect
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,10 @@ from engine.model.benchmark import (
 )
 from engine.model.events import CaseBenchmarked, Event, FindingRaised, LogWritten, ProfileTaken
 from kgtui.cli.command_line import command_parsers, parse, program_parser
+from kgtui.cli.commands.problems import check as problems_check
 from kgtui.cli.console import Console
 from kgtui.cli.resolved_settings import in_signs
+from kgtui.generation.demo.order import RECORDING
 from sessions import open_store
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 
 NAME = "silü_日本.py"
 SOURCE = "# kgtui: op=aten::silu\nBLOCK = 1024  # µ\n\n\ndef silu(self):\n    return self\n"
+GENERATED = ["silu", "--model", "replay:alpha", "--strategy", "refine", "--device", "cpu", "--target", "none"]
 COMMANDS = {
     "check": ["check", NAME, "--profile"],
     "bench": ["bench", NAME, "--profile", "--device", "cuda"],
@@ -41,6 +45,11 @@ COMMANDS = {
     "tune": ["tune", NAME, "--set", "BLOCK=64,128"],
     "problems": ["problems"],
     "problems show": ["problems", "show", "silu"],
+    "problems check": ["problems", "check", "silu"],
+    "generate": ["generate", *GENERATED],
+    "demo": ["demo"],
+    "cost": ["cost"],
+    "report": ["report", "3"],
     "new": ["new", "softmax", "möglich.py"],
     "sessions": ["sessions"],
     "sessions list": ["sessions", "list", "--runs"],
@@ -89,7 +98,7 @@ def timed(plan: Plan) -> Sequence[Event]:
 
 @pytest.fixture
 def run_in_ascii(
-    console: Console, engine: PreparedEngine, folder: Path, home: Path, gpu: object
+    console: Console, engine: PreparedEngine, folder: Path, home: Path, gpu: object, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., tuple[int, str]]]:
     """Carry out a command with `--ascii` on a store with two runs of a file with a strange name."""
     (folder / NAME).write_text(SOURCE, encoding="utf-8")
@@ -99,6 +108,11 @@ def run_in_ascii(
         LogWritten(at_s=0.1, stream=Stream.STDOUT, text="naïve ±\N{NO-BREAK SPACE}形状"),
         FindingRaised(at_s=0.1, finding=Finding(check="a", severity=Severity.HINT, message="±5 µs… of 日本")),
     )
+
+    breach = problems_check.Breach(rule="margin", text="±5 µs of 日本")
+    report = problems_check.Report(rules=2, complaints=(breach,), error="")
+    monkeypatch.setattr(problems_check, "applied", lambda source, name, environment: report)
+    console = replace(console, environment={**console.environment, "KGTUI_REPLAY": str(RECORDING)})
 
     def run(*arguments: str, outcome: Outcome = Outcome.PASS) -> tuple[int, str]:
         engine.outcome = outcome
@@ -126,12 +140,14 @@ def takes_engine(run: Callable[..., int]) -> bool:
 def test_each_command_has_the_option_and_is_tried_here() -> None:
     names = {parser.prog.removeprefix("kgtui ") for parser in command_parsers()}
     tried = {parse(typed).options.command for typed in COMMANDS.values()}
-    assert tried | {"open", "sessions", "problems", "config", "config unset"} == names
+    assert tried | {"open", "mcp", "sessions", "problems", "config", "config unset"} == names
     assert all("--ascii" in parser.format_help() for parser in command_parsers())
 
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
 def test_what_a_command_prints_is_ascii(run_in_ascii: Callable[..., tuple[int, str]], arguments: list[str]) -> None:
+    if arguments[0] in {"cost", "report"}:
+        run_in_ascii("generate", *GENERATED)
     _, said = run_in_ascii(*arguments)
     assert said
     assert [line for line in said.splitlines() if not line.isascii()] == []
@@ -140,6 +156,13 @@ def test_what_a_command_prints_is_ascii(run_in_ascii: Callable[..., tuple[int, s
 @pytest.mark.parametrize("parser", [program_parser(), *command_parsers()], ids=lambda parser: parser.prog)
 def test_the_help_is_ascii(parser: Any) -> None:
     assert parser.format_help().isascii()
+
+
+def test_a_server_without_a_store_says_so_in_ascii(typed: Any, home: Path) -> None:
+    (home / "sessions.db").mkdir(parents=True)
+    ended = typed("mcp", "--ascii", "--device", "cpu", "--target", "none")
+    assert "no server without a store" in ended.err
+    assert (ended.exit_code, ended.out, ended.err.isascii()) == (2, "", True)
 
 
 def test_a_removed_setting_is_ascii(run_in_ascii: Callable[..., tuple[int, str]]) -> None:
