@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 
 from engine.errors import UsageError
-from kgtui.cli.argument_groups import positive_integer
+from kgtui.cli.argument_groups import add_problems, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operator_patterns import operators_named
+from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.history.comparison_source import read_side
 from kgtui.settings.paths import find_paths
@@ -35,6 +36,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--models", metavar="A,B", help="compare what these models generated (PROVIDER:MODEL, or all), not runs"
     )
+    add_problems(parser)
     formats = parser.add_mutually_exclusive_group()
     formats.add_argument("--json", action="store_true", help="one JSON document")
     formats.add_argument("--markdown", "--md", action="store_true", help="one Markdown page")
@@ -81,9 +83,8 @@ def _models(options: argparse.Namespace, console: Console) -> int:
     """The matrix and metrics of models, from every stored answer."""
     from kgtui.generation.comparing.comparison import comparison_of
     from kgtui.generation.reports import documents
-    from problems.index import open_index
 
-    index = open_index()
+    index = problem_index(options, console)
     operators = operators_named(options.runs, index.names, resolve=index.resolve) if options.runs else None
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         rows = store.generations.of_every_session()

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from engine.devices import Device
 from engine.errors import UsageError
 from engine.model import Tier
-from kgtui.cli.argument_groups import add_device
+from kgtui.cli.argument_groups import add_device, add_problems
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.run_command import EngineFactory, StartedEngine, real_engine
@@ -21,6 +22,7 @@ from kgtui.runner.driver import RunDriver
 from kgtui.runner.run_environment import environment_of
 from kgtui.runner.run_queue import RunQueue
 from kgtui.settings.paths import find_paths
+from problems.index import ProblemIndex
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -36,9 +38,10 @@ LABEL = "mcp"
 
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui mcp`."""
-    parser.usage = f"{parser.prog} [--device DEVICE] [--target TARGET]"
+    parser.usage = f"{parser.prog} [--device DEVICE] [--target TARGET] [--problems DIR]"
     parser.epilog = "`kgtui manual agents` describes the tools; an agent starts this command itself."
     add_device(parser)
+    add_problems(parser)
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
@@ -48,7 +51,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         KgtuiError: the SDK is missing, or the engine cannot run here.
     """
     device, target = place_for(options, console, file=None)
-    paths = find_paths(console.environment)
+    operators, paths = problem_index(options, console), find_paths(console.environment)
     with (
         open_recording(paths, label=LABEL, environment=environment_of(device), warn=console.warn) as recording,
         artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
@@ -56,7 +59,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         if recording is None:
             raise UsageError("the runs of an agent are kept for its user, so there is no server without a store")
         queue = RunQueue(on_trouble=console.warn)
-        server = _server(console, recording, queue, device=device, target=target)
+        server = _server(console, recording, queue, operators=operators, device=device, target=target)
         engine = (engine_factory or real_engine)(
             device=device.platform, artefacts=artefacts, environment=console.environment, warm_target=target
         )
@@ -66,7 +69,13 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
 
 def _server(
-    console: Console, recording: StoreRecording, queue: RunQueue, *, device: Device, target: str | None
+    console: Console,
+    recording: StoreRecording,
+    queue: RunQueue,
+    *,
+    operators: ProblemIndex,
+    device: Device,
+    target: str | None,
 ) -> MCPServer:
     """The server with its tools, which is not started."""
     from kgtui.cli.generation_run import user_prompts
@@ -75,7 +84,6 @@ def _server(
     from kgtui.generation.carrying_out import benchmark_of
     from kgtui.generation.prompts import Hardware
     from kgtui.generation.verifying import QueuedVerifier, Verifier, queued
-    from problems.index import open_index
 
     def verifier_of(tiers: tuple[Tier, ...], is_timed: bool) -> Verifier:
         return QueuedVerifier(
@@ -90,7 +98,7 @@ def _server(
         )
 
     means = ToolMeans(
-        operators=open_index(),
+        operators=operators,
         recording=recording,
         verifier_of=verifier_of,
         prompts=user_prompts(find_paths(console.environment)),

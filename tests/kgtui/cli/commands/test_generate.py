@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -19,6 +20,7 @@ from sessions import open_store
 from tests.kgtui.cli.conftest import PreparedEngine
 
 ALPHA = ("--model", "replay:alpha", "--device", "cpu", "--target", "none")
+SILU = Path(__file__).parents[4] / "problems" / "aten" / "silu.py"
 SECRET = "sk-secret-0123456789abcdef"
 
 
@@ -165,6 +167,12 @@ class TestReading:
     def test_models_are_compared_over_operators(self, typed):
         out = typed("compare", "silu", "--models", "replay:alpha,replay:beta").out
         assert "replay:alpha - replay:beta" in out
+
+    def test_an_operator_of_a_folder_is_compared(self, typed, folder):
+        (folder / "rope.py").write_text(SILU.read_text().replace("aten::silu", "user::rope"))
+        assert "no operator called 'user::rope'" in typed("compare", "user::rope", "--models", "replay:alpha").err
+        ended = typed("compare", "user::rope", "--models", "replay:alpha", "--problems", folder)
+        assert (ended.exit_code, ended.err) == (0, "")
 
     def test_an_unknown_model_is_named(self, typed):
         assert "nothing by 'x:y' is stored" in typed("compare", "--models", "x:y").err
