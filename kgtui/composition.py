@@ -5,13 +5,13 @@ Each is imported and made when the application first needs it.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
-from kgtui.app.gc_policy import GcPolicy
 from kgtui.app.services import Services
 from kgtui.app.start import Settings, Start
 from kgtui.files.templates import scaffold
@@ -53,8 +53,6 @@ def compose(
             remove_artefact=artefacts.remove,
         )  # fmt: skip
 
-    gc_policy = GcPolicy()
-    gc_policy.hold_back()
     services = Services(
         engine_factory=make_engine,
         store_opener=open_recording,
@@ -64,7 +62,8 @@ def compose(
         scaffold=scaffold,
         diagnose=diagnose,
     )
-    return WorkbenchApp(services=services, settings=settings, start=start, started=gc_policy.begin)
+    # What was made by then stays as long as the application, so the collector need not look through it again.
+    return WorkbenchApp(services=services, settings=settings, start=start, started=gc.freeze)
 
 
 def _watch(

@@ -96,7 +96,7 @@ class WorkbenchApp(TerminalApp):
         services: Services,
         settings: Settings,
         start: Start | None = None,
-        started: Callable[[WorkbenchApp], None] = lambda app: None,
+        started: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -153,7 +153,7 @@ class WorkbenchApp(TerminalApp):
         if self.workbench is not None:
             self.workbench.history.read()
         judging = self._services.engine_factory()
-        self._started(self)  # what is imported and made by now stays as long as the application
+        self._started()
         await self._service.serve(judging)
 
     async def _refresh_past(self) -> None:

@@ -12,7 +12,6 @@ import shutil
 import signal
 import sys
 import termios
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import FrameType
@@ -47,7 +46,6 @@ class TerminalApp(App[None]):
     _key_modes: list[Any] | None = None  # of the terminal while it is ours; Any: numbers and a list of them
     _wanted_end: Callable[[], None] | None = None
     _active_timers: tuple[WhileActive, ...] = ()
-    touched_s = 0.0  # when a key was last pressed, or the mouse moved, by the clock that only goes forward
 
     def on_mount(self) -> None:
         """Begin to look."""
@@ -73,9 +71,8 @@ class TerminalApp(App[None]):
             timer.wake()
 
     async def on_event(self, event: Event) -> None:
-        """Note when somebody does something."""
+        """Wake the work that rests while no input comes."""
         if isinstance(event, InputEvent):
-            self.touched_s = time.monotonic()
             self.wake()
         await super().on_event(event)
 

@@ -2,9 +2,9 @@
 
 Run it as a program: python tests/benchmarks/bench_gc.py [ROUNDS].  The application runs as in bench_turns.py, on a
 double of the engine and a store, in a process of its own on a pseudo-terminal; this program does there what
-bench_turns.py does, once for each policy in turn: `default` (Python's own), `freeze` (one `gc.freeze()` once the
-application has started) and `schedule` (`kgtui.app.gc_policy`).  Of each run it takes the processor time of the
-longest collection and of all of them, and the memory at the end.
+bench_turns.py does, once for each policy in turn: `default` (Python's own) and `freeze` (one `gc.freeze()` once the
+application has started, as `kgtui.composition` asks for).  Of each run it takes the processor time of the longest
+collection and of all of them, and the memory at the end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any
 import bench_history
 import bench_turns
 
-POLICIES = ("default", "freeze", "schedule")
+POLICIES = ("default", "freeze")
 RUNS = 2_000  # of the store
 LONG_MS = 16.0  # a collection that takes longer delays a frame
 
@@ -83,13 +83,9 @@ def measured(folder: Path, policy: str) -> tuple[float, ...]:
 
 def run_child(folder: Path, policy: str) -> None:
     """Be the application that is measured, under this policy."""
-    if policy == "schedule":
-        app = bench_turns._application(folder)
-    else:
-        thresholds = gc.get_threshold()
-        app = bench_turns._application(folder)
-        gc.set_threshold(*thresholds)
-        app._started = (lambda app: gc.freeze()) if policy == "freeze" else (lambda app: None)
+    app = bench_turns._application(folder)
+    if policy == "default":
+        app._started = lambda: None
     began_s = 0.0
     with (folder / "collections").open("w", buffering=1) as file:
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import gc
 import os
 import platform
 import pty
@@ -211,7 +212,6 @@ def run_child(folder: Path, which: str, lines: int) -> None:
 
 def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
     from kgtui.app.application import WorkbenchApp
-    from kgtui.app.gc_policy import GcPolicy
     from kgtui.app.services import Services
     from kgtui.app.start import Settings, Start
 
@@ -225,8 +225,6 @@ def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
             else bench_screen._events(fakes, "mixed", candidate, plan)
         )
     sass = machine_code(SASS_LINES).encode() if which != "operators" else b""
-    gc_policy = GcPolicy()
-    gc_policy.hold_back()
     return WorkbenchApp(
         services=Services(
             engine_factory=lambda: engine,
@@ -239,7 +237,7 @@ def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
         ),
         settings=Settings(folder=folder),
         start=Start(problem=fakes.softmax_problem(), path=path) if which != "operators" else None,
-        started=gc_policy.begin,
+        started=gc.freeze,
     )
 
 

@@ -318,7 +318,6 @@ def _with_sass(script: Any, digest: str) -> Any:
 
 def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
     from kgtui.app.application import WorkbenchApp
-    from kgtui.app.gc_policy import GcPolicy
     from kgtui.app.services import Services
     from kgtui.app.start import Settings, Start
 
@@ -334,8 +333,6 @@ def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
     engine.script = script
     new = machine_code(SASS_LINES)
     codes = {_NEW_SASS: new.encode(), _OLD_SASS: new.replace("FFMA R1", "FADD R2").encode()}
-    gc_policy = GcPolicy()
-    gc_policy.hold_back()
     return WorkbenchApp(
         services=Services(
             engine_factory=lambda: engine,
@@ -348,7 +345,7 @@ def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
         ),
         settings=Settings(folder=folder, device="cuda"),
         start=Start(problem=doubles.bench.timed_problem(), path=path),
-        started=gc_policy.begin,
+        started=gc.freeze,
     )
 
 
