@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
+from engine.model import CalledCase, Case, Category, Cost, DType, OutputMatch, ProblemDefinition, Tolerance
 from problems.kit import FLOATS, Arguments, rounded, torch
 from problems.kit.binary import binary_arguments, binary_cases, binary_cost, binary_result, binary_values, widened
 
@@ -44,6 +44,15 @@ def tolerance(case: Case) -> Tolerance:
     return rounded(binary_result(case))
 
 
+def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
+    """By the relative tolerance, also of 1: the logarithm is at most 1 and may cancel the larger operand."""
+    (got,), (wanted,) = called.outputs, called.expected
+    allowed = tolerance(called.case).relative * (wanted.double().abs() + 1.0)
+    same = (got == wanted) | (got.isnan() & wanted.isnan())
+    is_near = wanted.isfinite() & ((got.double() - wanted.double()).abs() <= allowed)
+    return (OutputMatch(wrong=~(same | is_near)),)
+
+
 def cost(case: Case) -> Cost:
     """6 operations an element."""
     return binary_cost(case, operations=6)
@@ -60,5 +69,6 @@ PROBLEM = ProblemDefinition(
     reference=reference,
     eager=eager,
     tolerance=tolerance,
+    compare=compare,
     cost=cost,
 )
