@@ -1,4 +1,4 @@
-"""Checks of a tape that its types cannot make: every view lies in its storage, all sizes together are bounded."""
+"""Checks of a tape that its types cannot make: every view is within its storage, the sum of all sizes is bounded."""
 
 from __future__ import annotations
 

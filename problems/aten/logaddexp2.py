@@ -45,7 +45,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """By the relative tolerance, also of 1: the logarithm is at most 1 and may cancel the larger operand."""
+    """By the relative tolerance, of 1 as well: the logarithm is that of a sum which float32 rounds near 1."""
     (got,), (wanted,) = called.outputs, called.expected
     allowed = tolerance(called.case).relative * (wanted.double().abs() + 1.0)
     same = (got == wanted) | (got.isnan() & wanted.isnan())
