@@ -1,9 +1,9 @@
 """torch's operations out of a candidate's reach, for what is done in its process while no clock runs.
 
 Between timed calls we copy what they left, and empty the cache.  A candidate that had replaced a method
-of torch.Tensor, or had a mode listen to it, could do the work of its calls there.  So methods are those of
-`Base`, the class beneath torch.Tensor, which nobody can change, and no mode hears of what is done `without_modes`.
-Whoever goes for our own objects in this process is not kept out here.
+of torch.Tensor, or had installed a torch mode, could do the work of its calls there.  So methods are those of
+`Base`, the base class of torch.Tensor, which cannot be changed, and no mode sees operations under `without_modes`.
+A candidate that changes kgtui's own objects in this process is not kept out here.
 """
 
 from __future__ import annotations

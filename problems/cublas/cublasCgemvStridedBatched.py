@@ -1,7 +1,7 @@
 """Batch of matrix-vector products: y_b = alpha * op(A_b) @ x_b + beta * y_b, with fixed strides.
 
 trans is "N", "T" (transposed) or "C" (conjugated and transposed). A: (m, n), column-major; x has n elements and y m
-for "N", x m and y n otherwise. A leading dimension is at least the number of rows, and at least 1; what lies in the
+for "N", x m and y n otherwise. A leading dimension is at least the number of rows, and at least 1; what is in the
 rows beyond a matrix is not read. Increments are not 0; a vector with a negative one begins at the far end of its
 buffer, as BLAS defines it. What lies between the elements of y stays as it is. Matrix b of A begins strideA * b
 elements into its buffer, x and y likewise; strideA may be 0, one matrix for all of the batch. batchCount is at least

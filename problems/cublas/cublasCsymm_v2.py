@@ -2,7 +2,7 @@
 
 side is "L" for A @ B, with A: (m, m), or "R" for B @ A, with A: (n, n). A is symmetric and not Hermitian: A^T = A.
 uplo is "L" (the lower triangle is read) or "U" (the upper one). The other triangle is not read. B, C: (m, n). All is
-column-major. A leading dimension is at least the number of rows, and at least 1; what lies in the rows beyond a
+column-major. A leading dimension is at least the number of rows, and at least 1; what is in the rows beyond a
 matrix is not read and stays as it is. The buffers are dense, of complex64, and do not overlap; they may begin at any
 element of their storage. m and n are at least 0. alpha and beta are Python complex numbers. Where alpha is 0, A and B
 are not read, and where beta is 0, C is not: what they hold then, NaN included, has no part in the answer. NaN follows

@@ -3,7 +3,7 @@
 uplo is "L" or "U": the triangle of C that is read and written; the other stays as it is. trans is "N" for op(A) = A,
 (n, k), or "T" for its transpose. A is not conjugated: "C" is outside of the contract. Atype and Ctype are 4, the
 number of complex64 (CUDA_C_32F) in cudaDataType; other types are outside of the contract. All is column-major. A
-leading dimension is at least the number of rows, and at least 1; what lies in the rows beyond a matrix is not read
+leading dimension is at least the number of rows, and at least 1; what is in the rows beyond a matrix is not read
 and stays as it is. The buffers are dense, of complex64, and do not overlap; they may begin at any element of their
 storage. n and k are at least 0. alpha and beta are Python complex numbers. Where alpha or k is 0, A is not read, and
 where beta is 0, C is not: what they hold then, NaN included, has no part in the answer. NaN follows IEEE arithmetic;

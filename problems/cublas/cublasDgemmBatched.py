@@ -1,7 +1,7 @@
 """Batch of matrix products: C_b = alpha * op(A_b) @ op(B_b) + beta * C_b, column-major, by pointers.
 
 transa and transb are "N", "T" or "C", upper or lower case; "C" is "T" for real numbers. op(A): (m, k), op(B): (k, n),
-C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; what lies in the rows
+C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; what is in the rows
 beyond a matrix is not read and stays as it is. Aarray, Barray and Carray are batchCount addresses of buffers, as an
 int64 tensor; batchCount is at least 1. A buffer may occur more than once, those that are written do not. Nothing is
 returned. The buffers are dense, of float64, and do not overlap; they may begin at any element of their storage. m, n

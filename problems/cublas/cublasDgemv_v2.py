@@ -1,7 +1,7 @@
 """Matrix-vector product: y = alpha * op(A) @ x + beta * y, column-major.
 
 trans is "N" or "T". A: (m, n), column-major; x has n elements and y m for "N", x m and y n otherwise. A leading
-dimension is at least the number of rows, and at least 1; what lies in the rows beyond a matrix is not read.
+dimension is at least the number of rows, and at least 1; what is in the rows beyond a matrix is not read.
 Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. What lies
 between the elements of y stays as it is. The buffers are dense, of float64, and do not overlap; they may begin at any
 element of their storage. m and n are at least 0; where one of them is 0, y stays as it is, as BLAS defines it. alpha

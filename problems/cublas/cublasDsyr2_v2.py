@@ -2,7 +2,7 @@
 
 x, y: (n,), A: (n, n). uplo is "L" or "U": the triangle of A that is read and written; the other stays as it is.
 Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. A leading
-dimension is at least the number of rows, and at least 1; what lies in the rows beyond a matrix is not read and stays
+dimension is at least the number of rows, and at least 1; what is in the rows beyond a matrix is not read and stays
 as it is. The buffers are dense, of float64, and do not overlap; they may begin at any element of their storage. n is
 at least 0. alpha is a Python float. Where it is 0, x and y are not read and A stays as it is. NaN and infinities
 follow IEEE arithmetic. Products that overflow are outside of the contract.

@@ -3,7 +3,7 @@
 side is "L" for op(A) X = alpha * B, with A: (m, m), or "R" for X op(A) = alpha * B, with A: (n, n); X takes the place
 of B. uplo is "L" or "U": the triangle of each A that is read. diag is "N", or "U" for a diagonal of ones, which is
 not read. trans is "N" or "T". B: (m, n). All is column-major. A leading dimension is at least the number of rows, and
-at least 1; what lies in the rows beyond a matrix is not read and stays as it is. Aarray and Barray are batchCount
+at least 1; what is in the rows beyond a matrix is not read and stays as it is. Aarray and Barray are batchCount
 addresses of buffers, as an int64 tensor; batchCount is at least 1. A buffer may occur more than once, those that are
 written do not. Nothing is returned. The buffers are dense, of float64, and do not overlap; they may begin at any
 element of their storage. m and n are at least 0. alpha is a Python float; where it is 0, A and B are not read and X

@@ -1,7 +1,7 @@
 """Sum of matrices: C = alpha * op(A) + beta * op(B), column-major.
 
 transa and transb are "N" or "T". op(A), op(B), C: (m, n). A leading dimension is at least the number of rows, and at
-least 1; what lies in the rows beyond a matrix is not read and stays as it is. C is not read. The buffers are dense,
+least 1; what is in the rows beyond a matrix is not read and stays as it is. C is not read. The buffers are dense,
 of float32, and do not overlap; they may begin at any element of their storage. m and n are at least 0. alpha and beta
 are Python floats. Where alpha is 0, A is not read, and where beta is 0, B is not: what they hold then, NaN included,
 has no part in the answer. Elsewhere NaN and infinities follow IEEE arithmetic. C in the memory of A or B, and

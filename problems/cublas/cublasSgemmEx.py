@@ -2,7 +2,7 @@
 
 transa and transb are "N", "T" or "C", upper or lower case; "C" is "T" for real numbers. op(A): (m, k), op(B): (k, n),
 C: (m, n), column-major. Atype, Btype and Ctype are 0, the number of float32 (CUDA_R_32F) in cudaDataType; other types
-are outside of the contract. A leading dimension is at least the number of rows, and at least 1; what lies in the rows
+are outside of the contract. A leading dimension is at least the number of rows, and at least 1; what is in the rows
 beyond a matrix is not read and stays as it is. The buffers are dense, of float32, and do not overlap; they may begin
 at any element of their storage. m, n and k are at least 0. alpha and beta are Python floats. Where alpha or k is 0, A
 and B are not read, and where beta is 0, C is not: what they hold then, NaN included, has no part in the answer.

@@ -1,7 +1,7 @@
 """Batch of matrix products: C_b = alpha * op(A_b) @ op(B_b) + beta * C_b, column-major, with fixed strides.
 
 transa and transb are "N", "T" or "C", upper or lower case; "C" is "T" for real numbers. op(A): (m, k), op(B): (k, n),
-C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; what lies in the rows
+C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; what is in the rows
 beyond a matrix is not read and stays as it is. Matrix b of A begins strideA * b elements into its buffer, B and C
 likewise; strideA and strideB may be 0, one matrix for all of the batch, strideC keeps the matrices of C apart.
 batchCount is at least 0. What lies between the matrices stays as it is. The buffers are dense, of float32, and do not

@@ -2,7 +2,7 @@
 
 uplo is "L" or "U": the triangle of C that is read and written; the other stays as it is. trans is "N" for op(A) = A,
 (n, k), or "T" for its transpose. All is column-major. A leading dimension is at least the number of rows, and at
-least 1; what lies in the rows beyond a matrix is not read and stays as it is. The buffers are dense, of float32, and
+least 1; what is in the rows beyond a matrix is not read and stays as it is. The buffers are dense, of float32, and
 do not overlap; they may begin at any element of their storage. n and k are at least 0. alpha and beta are Python
 floats. Where alpha or k is 0, A is not read, and where beta is 0, C is not: what they hold then, NaN included, has no
 part in the answer. Elsewhere NaN and infinities follow IEEE arithmetic. Products and partial sums that overflow are

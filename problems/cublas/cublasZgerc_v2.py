@@ -2,7 +2,7 @@
 
 x: (m,), y: (n,), A: (m, n), column-major. y is conjugated. Increments are not 0; a vector with a negative one begins
 at the far end of its buffer, as BLAS defines it. A leading dimension is at least the number of rows, and at least 1;
-what lies in the rows beyond the matrix stays as it is. The buffers are dense, of complex128, and do not overlap; they
+what is in the rows beyond the matrix stays as it is. The buffers are dense, of complex128, and do not overlap; they
 may begin at any element of their storage. m and n are at least 0. alpha is a Python complex number. Where it is 0, x
 and y are not read and A stays as it is. NaN follows IEEE arithmetic; what infinities come to in a complex product is
 left open. Products that overflow are outside of the contract. Subnormal values may be flushed to zero.

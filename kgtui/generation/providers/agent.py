@@ -114,7 +114,7 @@ async def _output_pipe() -> AsyncGenerator[tuple[asyncio.StreamReader, FileIO], 
     """A pipe for one process: the end that is read here, and the end that the process inherits.
 
     With `stdout=PIPE`, `Process.wait` also waits until that pipe is closed.  That never happens while reading is paused
-    because nobody takes the output, or while a descendant outside of the process group holds the other end open.
+    because the output is not consumed, or while a descendant outside of the process group has the other end open.
     """
     reading, writing = os.pipe()
     reader = asyncio.StreamReader()

@@ -80,7 +80,7 @@ class Job(Protocol):
         """The messages that ask for a first kernel."""
 
     def attempt(self, place: str, messages: Sequence[Message]) -> Awaitable[Result]:
-        """Ask, take the source from the answer, and run it; each place is asked once."""
+        """Send the prompt, extract the source from the answer and run it; each place gets one answer."""
 
 
 class StrategyModule(Protocol):

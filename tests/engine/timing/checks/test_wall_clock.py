@@ -73,6 +73,17 @@ def test_verified_and_repeated_replays_have_to_agree_with_the_device_time_and_wi
     assert found is None or (found.severity is Severity.SUSPECT and told in found.message)
 
 
+@pytest.mark.parametrize(("slowest_us", "is_suspect"), [(251.0, True), (300.0, False)])
+def test_slow_short_replay_makes_short_graphs_uncertain(slowest_us: float, is_suspect: bool) -> None:
+    observed = facts()
+    side = observed.candidate
+    side.replays = [Stretch(calls=2, wall_s=one_us * 1e-6, claimed_us=None) for one_us in (300.0, 301.0, 305.0)]
+    side.short_replays = [
+        Stretch(calls=1, wall_s=one_us * 1e-6, claimed_us=None) for one_us in (250.0, 251.0, slowest_us)
+    ]
+    assert (against_the_clock(observed, timing(2.0), 0.0) is not None) is is_suspect
+
+
 def test_a_clock_that_varies_by_more_than_the_difference_rules_nothing_out():
     observed = replayed(verified_us=21.0, repeated_us=21.0)
     observed.candidate.clock_replays = stretches(100, 32.0, 52.0, 52.0)
