@@ -1,4 +1,4 @@
-# kgtui: op=vllm::reshape_and_cache expect=wrong_value diagnosis=race case="20x2x64 to 4x16 f16 20 skipped"
+# kgtui: op=vllm::reshape_and_cache expect=wrong_value|runtime_error|nonfinite diagnosis=race case="20x2x64 to 4x16 f16 20 skipped"
 """A negative slot means "skip this token", but here it is raised to 0, and whoever comes last is left there."""
 
 import triton

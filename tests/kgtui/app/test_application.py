@@ -801,11 +801,11 @@ async def test_in_ascii_nothing_else_is_drawn(make_bench: Any, fakes: ModuleType
         assert {letter for letter in drawn if not letter.isascii()} == set()
 
 
-async def test_it_is_reported_once_that_the_start_is_over_when_catalogue_store_and_engine_are_there(
+async def test_started_is_called_once_with_catalogue_and_store_there(
     make_bench: Any,
 ) -> None:
     bench, told = make_bench(), []
-    bench.app._started = lambda app: told.append((app.problems != (), app.past.recording is not None))
+    bench.app._started = lambda: told.append((bench.app.problems != (), bench.app.past.recording is not None))
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: told != [])
         await bench.settled(pilot)
