@@ -1,0 +1,19 @@
+"""The form that a candidate has: how its entry is called."""
+
+from __future__ import annotations
+
+import enum
+
+
+class CandidateForm(enum.StrEnum):
+    """What the entry of a candidate is, and what it gets.
+
+    FUNCTION: a function of the arguments of the signature.  MODULE: a class of torch.nn.Module, made from the initial
+    arguments, given the reference's parameters and buffers by name, then called.  SUBMISSION: a function of one
+    argument, the whole input.  DESTINATION: a function whose last arguments are outputs that it fills.
+    """
+
+    FUNCTION = "function"
+    MODULE = "module"
+    SUBMISSION = "submission"
+    DESTINATION = "destination"

@@ -1,0 +1,197 @@
+"""Reading the files of a suite: bounded, decoded, and never outside of its folder.
+
+Nothing is trusted: files may be huge, in another encoding, cut short, or links to elsewhere.  What cannot be read
+raises SuiteFileError with a sentence, so that a reader can complain and go on.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from engine.errors import KgtuiError
+
+MOST_SOURCE_BYTES = 4 << 20
+MOST_ROW_BYTES = 32 << 20
+MOST_ARRAY_BYTES = 256 << 20
+_PEEKED_BYTES = 1 << 16
+
+Row: TypeAlias = Mapping[str, Any]  # Any: JSON values of every shape
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+class SuiteFileError(KgtuiError):
+    """A file of a suite cannot be read; the text names it and says why."""
+
+
+def python_files(root: Path, pattern: str) -> Iterator[Path]:
+    """The files below `root` that match the pattern, in the order of their names; links are followed later."""
+    yield from sorted(root.glob(pattern), key=lambda file: natural(file.relative_to(root).as_posix()))
+
+
+def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
+    """A key that sorts 2_x before 10_x."""
+    parts: list[tuple[bool, int, str]] = []
+    for is_number, letters in _runs(name):
+        parts.append((not is_number, int(letters) if is_number else 0, letters))
+    return tuple(parts)
+
+
+def _runs(name: str) -> Iterator[tuple[bool, str]]:
+    """The name cut where digits begin and end."""
+    start = 0
+    for place in range(1, len(name) + 1):
+        if place == len(name) or _is_digit(name[place]) != _is_digit(name[start]):
+            yield _is_digit(name[start]), name[start:place]
+            start = place
+
+
+def _is_digit(letter: str) -> bool:
+    return letter.isascii() and letter.isdigit()
+
+
+def text_of(file: Path, *, root: Path, most_bytes: int = MOST_SOURCE_BYTES) -> str:
+    """The text of a file of the suite at `root`: UTF-8, or UTF-16 with a byte order mark.
+
+    Raises:
+        SuiteFileError: it is outside of the suite, too large, in another encoding, or cannot be read.
+    """
+    try:
+        real, home = file.resolve(strict=True), root.resolve()
+        if not real.is_relative_to(home if home.is_dir() else home.parent):
+            raise SuiteFileError(f"{file}: a link to {real}, outside of the suite; left out")
+        if not real.is_file():
+            raise SuiteFileError(f"{file}: no regular file; left out")
+        size = real.stat().st_size
+        if size > most_bytes:
+            raise SuiteFileError(f"{file}: {size:,} bytes, and at most {most_bytes:,} are read; left out")
+        content = real.read_bytes()
+    except (OSError, RuntimeError) as error:
+        raise SuiteFileError(f"{file}: cannot be read: {_reason(error)}; left out") from error
+    return decoded(content, file)
+
+
+def decoded(content: bytes, file: Path) -> str:
+    """The text of these bytes, by their byte order mark or as UTF-8.
+
+    Raises:
+        SuiteFileError: they are in another encoding.
+    """
+    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise SuiteFileError(f"{file}: neither UTF-8 nor UTF-16 (byte {error.start}); left out") from error
+
+
+def rows_of(path: Path) -> Iterator[Row | SuiteFileError]:
+    """The rows of a JSON array, JSONL or parquet file one by one; an error in the place of a row that is none."""
+    if path.suffix == ".parquet":
+        yield from _parquet_rows(path)
+    elif _begins_with(path) == "[":
+        yield from _array_rows(path)
+    else:
+        yield from _line_rows(path)
+
+
+def first_row(path: Path) -> Row:
+    """The first row of such a file, to recognise it by; empty where there is none.  Reads no more than that row."""
+    if path.suffix != ".parquet" and _begins_with(path) == "[":
+        return _first_of_array(path)
+    found = next(rows_of(path), {})
+    return {} if isinstance(found, SuiteFileError) else found
+
+
+def _first_of_array(path: Path) -> Row:
+    try:
+        with path.open("rb") as file:
+            text = file.read(MOST_SOURCE_BYTES).decode("utf-8-sig", errors="ignore")
+        found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _line_rows(path: Path) -> Iterator[Row | SuiteFileError]:
+    """One JSON object a line, however many there are; a line is read up to a limit and the rest of it skipped."""
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(MOST_ROW_BYTES):
+                number += 1
+                where = f"{path}:{number}"
+                if not line.endswith(b"\n") and len(line) == MOST_ROW_BYTES:
+                    _skip_line(file)
+                    yield SuiteFileError(f"{where}: a line of more than {MOST_ROW_BYTES:,} bytes; left out")
+                elif line.strip():
+                    yield _object(line, where)
+    except OSError as error:
+        yield SuiteFileError(f"{path}: cannot be read: {_reason(error)}")
+
+
+def _skip_line(file: Any) -> None:  # Any: a binary file
+    while (rest := file.readline(MOST_ROW_BYTES)) and not rest.endswith(b"\n"):
+        pass
+
+
+def _object(line: bytes, where: str) -> Row | SuiteFileError:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return SuiteFileError(f"{where}: no JSON: {error}; left out")
+    if not isinstance(found, dict):
+        return SuiteFileError(f"{where}: expected an object, got {type(found).__name__}; left out")
+    return found
+
+
+def _array_rows(path: Path) -> Iterator[Row | SuiteFileError]:
+    """The objects of one JSON array."""
+    try:
+        found = json.loads(text_of(path, root=path, most_bytes=MOST_ARRAY_BYTES))
+    except SuiteFileError as error:
+        yield error
+        return
+    except (ValueError, RecursionError) as error:
+        yield SuiteFileError(f"{path}: no JSON: {error}")
+        return
+    for number, row in enumerate(found, 1):
+        if isinstance(row, dict):
+            yield row
+        else:
+            yield SuiteFileError(f"{path}, entry {number}: expected an object, got {type(row).__name__}; left out")
+
+
+def _parquet_rows(path: Path) -> Iterator[Row | SuiteFileError]:
+    """The rows of a parquet export; needs pyarrow."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        yield SuiteFileError(f"{path}: reading parquet needs pyarrow; pip install 'kgtui[suites]'")
+        return
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=64):
+                yield from batch.to_pylist()
+    except (OSError, ValueError) as error:  # pyarrow's own errors are kinds of these
+        yield SuiteFileError(f"{path}: no parquet that can be read: {error}")
+
+
+def _begins_with(path: Path) -> str:
+    """The first character that is no space; "" of an empty or unreadable file."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_PEEKED_BYTES).decode("utf-8-sig", errors="ignore").lstrip()[:1]
+    except OSError:
+        return ""
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,71 @@
+"""The formats that there are, found by scanning `problems/suites/formats`, and what a path holds by them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from engine.errors import EngineError, UsageError
+from problems.suites.task import SuiteContents, SuiteFormat, Task
+
+_PACKAGE = "problems.suites.formats"
+
+
+@cache
+def formats() -> tuple[SuiteFormat, ...]:
+    """Every format, in the order of their modules' names.
+
+    Raises:
+        EngineError: a module of the package defines no FORMAT.
+    """
+    found = []
+    for entry in pkgutil.iter_modules(importlib.import_module(_PACKAGE).__path__):
+        defined = getattr(importlib.import_module(f"{_PACKAGE}.{entry.name}"), "FORMAT", None)
+        if not isinstance(defined, SuiteFormat):
+            raise EngineError(f"problems/suites/formats/{entry.name}.py: FORMAT should be a SuiteFormat")
+        found.append(defined)
+    return tuple(found)
+
+
+def format_named(name: str) -> SuiteFormat:
+    """The format with this id.
+
+    Raises:
+        UsageError: there is none.
+    """
+    for known in formats():
+        if known.id == name:
+            return known
+    raise UsageError(f"there is no suite format {name!r}; known are {', '.join(one.id for one in formats())}")
+
+
+def format_of(path: Path) -> SuiteFormat:
+    """The first format that recognises the path.
+
+    Raises:
+        UsageError: the path does not exist, or no format recognises it.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no {path}; name a checkout, a file or an export of a suite")
+    for known in formats():
+        if known.matches(path):
+            return known
+    titles = ", ".join(one.title for one in formats())
+    raise UsageError(f"{path} is no suite in a known format ({titles}); see `kgtui manual suites`")
+
+
+def read_suite(path: Path, form: SuiteFormat) -> SuiteContents:
+    """The tasks at the path in the order of the suite; of two with one name the first, and a complaint."""
+    contents = form.read(path)
+    by_name: dict[str, Task] = {}
+    complaints = list(contents.complaints)
+    for task in contents.tasks:
+        if task.name in by_name:
+            first = by_name[task.name].file
+            complaints.append(f"{task.file}: a second task called {task.name}, the first is in {first}; left out")
+        else:
+            by_name[task.name] = task
+    return replace(contents, tasks=tuple(by_name.values()), complaints=tuple(complaints))

@@ -1,0 +1,116 @@
+"""Tasks as they are read from a suite, and the formats that they are read by.  Values only."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeAlias
+
+from engine.model.form import CandidateForm
+
+__all__ = ["CandidateForm", "Closeness", "OwnRule", "RuleKind", "Size", "SuiteContents", "SuiteFormat", "Task"]
+
+Size: TypeAlias = int | tuple[int, ...]
+"""A size constant of a task: a number, or the sizes of a shape."""
+
+
+class RuleKind(enum.StrEnum):
+    """How a suite compares an answer with its own.
+
+    ALLCLOSE: every element within `absolute + relative * |expected|`.  MATCHED_RATIO: a share of elements at least
+    `least_matched`, where an element fails only if it exceeds both bounds.  DISTANCES: cosine similarity, relative L1
+    distance and root mean square error against thresholds.  OWN_CODE: a function of the suite.  PRINTED: equal output
+    on stdout.
+    """
+
+    ALLCLOSE = "allclose"
+    MATCHED_RATIO = "matched_ratio"
+    DISTANCES = "distances"
+    OWN_CODE = "own_code"
+    PRINTED = "printed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closeness:
+    """How far an element may be from the expected one: `absolute` plus `relative` times its size."""
+
+    relative: float
+    absolute: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnRule:
+    """The thresholds of a suite as data; they are shown and compared with ours, and decide nothing.
+
+    `closeness` maps names of dtypes to bounds, "" those of every other dtype.  `thresholds` are those of DISTANCES:
+    cosine (at least), l1 and rmse (at most).  `checks_dtype` is whether the suite looks at the dtype at all, `draws`
+    how many random inputs it tries.
+    """
+
+    kind: RuleKind
+    sentence: str
+    closeness: Mapping[str, Closeness] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    least_matched: float = 1.0
+    equal_nan: bool = False
+    checks_dtype: bool = False
+    draws: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One task of a suite as its files give it.
+
+    `name` is unique in the suite and begins with the level or category: "level1/23_Softmax".  `text` is the source of
+    the reference, `sources` further texts that it needs, by their paths relative to it.  `entry` is what a candidate
+    must define.  `arguments` are the names of the inputs of a call; None where the text does not tell how many there
+    are.  `constants` are the sizes that may be overridden, by name.  `harness` names the module of
+    `problems.suites.harness` that runs it, `details` is what only that module reads.  `refusal` is why the task cannot
+    be judged, "" for one that can; `health` are sentences on faults of the task itself.
+    """
+
+    name: str
+    title: str
+    level: str
+    category: str
+    file: Path
+    text: str
+    form: CandidateForm
+    entry: str
+    harness: str
+    own_rule: OwnRule
+    arguments: tuple[str, ...] | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+    constants: Mapping[str, Size] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)
+    refusal: str = ""
+    health: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("sources", "constants", "details"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteContents:
+    """What was read from a path: the tasks, and a sentence on each file or row that is none."""
+
+    tasks: tuple[Task, ...]
+    complaints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteFormat:
+    """A format of suites: `matches` recognises a path without reading all of it, `read` reads the tasks.
+
+    `id` is the library of the problems' names, as in "kernelbench::level1/23_Softmax".  Neither function runs or
+    imports anything of the suite, and `read` raises nothing for bad files: it complains of them.
+    """
+
+    id: str
+    title: str
+    matches: Callable[[Path], bool]
+    read: Callable[[Path], SuiteContents]
