@@ -23,10 +23,12 @@ from engine.devices.hardware.targets import DEFAULT_TARGET
 from engine.errors import EngineError
 from engine.model import Candidate, Launch, Limits, Plan
 from engine.model.benchmark import Peaks
+from engine.model.commands import CancelRun
 from engine.model.events import Event
 from engine.processes.directories import EngineDirectories, base_environment
 from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.process_pool import ProcessPool
+from engine.run.cancelling import RunsInProgress
 from engine.run.pipeline import Run
 from engine.run.retarget import Porting
 from engine.sandbox.confinement import Measure
@@ -61,6 +63,7 @@ class Engine:
         self._limits = limits or _default_limits(interpreted=self._platform.INTERPRETED)
         self._warm_target = warm_target or self._device.target or DEFAULT_TARGET
         self._turn = asyncio.Lock()
+        self._runs = RunsInProgress()
         self._peaks_folder = peaks_folder
         self._metrology: Metrology | None = None
         self._directories: EngineDirectories | None = None
@@ -159,30 +162,34 @@ class Engine:
             await self._metrology.learn_peaks(lambda holder: None)
         return self._metrology.peaks
 
+    def send(self, command: CancelRun) -> None:
+        """Carry out a command about a run; no effect when that run is not in progress."""
+        self._runs.cancel(command)
+
     async def compare(
-        self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+        self, candidate: Candidate, other: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
         """Judge `candidate` as `evaluate` does, and time it interleaved with `other`, a baseline called "other".
 
         Raises:
             EngineError: the engine was not started.
         """
-        events = self._run(candidate, plan, cancelled, other)
+        events = self._run(candidate, plan, run_id, other)
         async with contextlib.aclosing(events):
             async for event in events:
                 yield event
 
     async def evaluate(
-        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+        self, candidate: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
         """Judge `candidate` under `plan`; the verdict is in RunFinished.
 
-        Setting `cancelled`, or closing the generator, kills what is running.
+        A CancelRun for the id `run_id`, or closing the generator, kills what is running.
 
         Raises:
             EngineError: the engine was not started.
         """
-        events = self._run(candidate, plan, cancelled, None)
+        events = self._run(candidate, plan, run_id, None)
         async with contextlib.aclosing(events):
             async for event in events:
                 yield event
@@ -195,52 +202,52 @@ class Engine:
         launches: Sequence[Launch],
         targets: Sequence[str],
         after_s: float = 0.0,
-        cancelled: asyncio.Event | None = None,
+        run_id: str | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Compile what a run of `candidate` launched for each of `targets`; the last event is PortingFinished.
 
-        The events belong to that run, whose last one happened at `after_s`.  Setting `cancelled`, or
-        closing the generator, kills the compilers.
+        The events belong to that run, whose last one happened at `after_s`.  A CancelRun for the id
+        `run_id`, or closing the generator, kills the compilers.
 
         Raises:
             EngineError: the engine was not started.
         """
         process_pool = self._started_pool()
-        async with self._turn:
-            porting = Porting(
-                candidate=candidate,
-                entry=entry,
-                launches=launches,
-                targets=targets,
-                process_pool=process_pool,
-                artefacts=self._artefacts,
-                limits=self._limits,
-                after_s=after_s,
-            )
-            events = porting.stream(cancelled or asyncio.Event())
-            async with contextlib.aclosing(events):
-                async for event in events:
-                    yield event
+        with self._runs.open(run_id) as cancelled:
+            async with self._turn:
+                porting = Porting(
+                    candidate=candidate,
+                    entry=entry,
+                    launches=launches,
+                    targets=targets,
+                    process_pool=process_pool,
+                    artefacts=self._artefacts,
+                    limits=self._limits,
+                    after_s=after_s,
+                )
+                async with contextlib.aclosing(porting.stream(cancelled)) as events:
+                    async for event in events:
+                        yield event
 
     async def _run(
-        self, candidate: Candidate, plan: Plan, cancelled: asyncio.Event | None, other: Candidate | None
+        self, candidate: Candidate, plan: Plan, run_id: str | None, other: Candidate | None
     ) -> AsyncGenerator[Event, None]:
         process_pool = self._started_pool()
-        async with self._turn:
-            run = Run(
-                candidate=candidate,
-                plan=plan,
-                process_pool=process_pool,
-                artefacts=self._artefacts,
-                device=self._device,
-                limits=self._limits,
-                metrology=self._metrology,
-                other=other,
-            )
-            events = run.stream(cancelled or asyncio.Event())
-            async with contextlib.aclosing(events):
-                async for event in events:
-                    yield event
+        with self._runs.open(run_id) as cancelled:
+            async with self._turn:
+                run = Run(
+                    candidate=candidate,
+                    plan=plan,
+                    process_pool=process_pool,
+                    artefacts=self._artefacts,
+                    device=self._device,
+                    limits=self._limits,
+                    metrology=self._metrology,
+                    other=other,
+                )
+                async with contextlib.aclosing(run.stream(cancelled)) as events:
+                    async for event in events:
+                        yield event
 
     async def aclose(self) -> None:
         """Kill every child and remove every folder.  Safe to call twice."""

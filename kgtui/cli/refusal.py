@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Sequence
 
 from engine.model import Candidate, Launch, Outcome, Plan, Stage
+from engine.model.commands import CancelRun
 from engine.model.events import Event, RunFinished, RunStarted, StageFinished, StageStarted
 from engine.static.source import SourceError, is_quickly_parsed, read_source
 from engine.verdict.decide import Facts, Stop, judge
@@ -26,15 +26,18 @@ class Refusing:
     async def aclose(self) -> None:
         """Stop nothing."""
 
+    def send(self, command: CancelRun) -> None:
+        """Nothing: the run is over before it can be cancelled."""
+
     async def evaluate(
-        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+        self, candidate: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
         """The events."""
         for event in self._events:
             yield event
 
     def compare(
-        self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+        self, candidate: Candidate, other: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
         """The events."""
         return self.evaluate(candidate, plan)
@@ -47,7 +50,7 @@ class Refusing:
         launches: Sequence[Launch],
         targets: Sequence[str],
         after_s: float = 0.0,
-        cancelled: asyncio.Event | None = None,
+        run_id: str | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Nothing: nothing was launched."""
         nothing: tuple[Event, ...] = ()

@@ -144,8 +144,7 @@ class _Running:
         self._request = request
         self._console = console
         self._recording = recording
-        self._cancelled = asyncio.Event()
-        self._is_running = False
+        self._driver: RunDriver | None = None
         self._signal: int | None = None
         self._number: int | None = None
         self._events: list[Event] = []
@@ -170,7 +169,6 @@ class _Running:
                     warm_target=request.target,
                 )
                 async with engine:
-                    self._is_running = True
                     await self._drive(engine)
         except asyncio.CancelledError:
             if self._signal is None:
@@ -182,8 +180,8 @@ class _Running:
 
     async def _drive(self, engine: Judging) -> None:
         """Print every event of the run; a fault of ours is raised at its end, for it is more than a verdict."""
-        driver = RunDriver(engine, recording=self._recording, on_trouble=self._console.warn)
-        async with contextlib.aclosing(driver.run(self._request.run, cancelled=self._cancelled)) as updates:
+        self._driver = driver = RunDriver(engine, recording=self._recording, on_trouble=self._console.warn)
+        async with contextlib.aclosing(driver.run(self._request.run)) as updates:
             async for update in updates:
                 if isinstance(update, RunHeader):
                     self._number = update.number
@@ -210,8 +208,8 @@ class _Running:
 
         def stop(number: int) -> None:
             # Before the first event there is no run to cancel, only an engine that is being started.
-            if self._signal is None and self._is_running:
-                self._cancelled.set()
+            if self._signal is None and self._driver is not None:
+                self._driver.cancel()
             else:
                 task.cancel()
             self._signal = number

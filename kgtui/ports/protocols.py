@@ -6,7 +6,6 @@ to the same protocols.  Nothing here imports any of them.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +14,7 @@ from typing import Protocol, TypeAlias
 
 from engine.model import Candidate, Launch, Outcome, Plan, Problem
 from engine.model.benchmark import Interval
+from engine.model.commands import CancelRun
 from engine.model.events import Event
 from engine.problem_source import ProblemDescription
 from kgtui.ports.file_events import Saved, WatchTrouble
@@ -37,13 +37,11 @@ class Judging(Protocol):
     async def aclose(self) -> None:
         """Stop every child process and wait for it."""
 
-    def evaluate(
-        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
-    ) -> AsyncGenerator[Event, None]:
-        """Judge the candidate; when `cancelled` is set, stop at once and end with a cancelled verdict."""
+    def evaluate(self, candidate: Candidate, plan: Plan, *, run_id: str | None = None) -> AsyncGenerator[Event, None]:
+        """Judge the candidate; a CancelRun for `run_id` ends it at once with a cancelled verdict."""
 
     def compare(
-        self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+        self, candidate: Candidate, other: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
         """As `evaluate`, and time the candidate taking turns with `other`, a baseline called "other"."""
 
@@ -55,9 +53,12 @@ class Judging(Protocol):
         launches: Sequence[Launch],
         targets: Sequence[str],
         after_s: float = 0.0,
-        cancelled: asyncio.Event | None = None,
+        run_id: str | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """Compile what a run launched for other targets; when `cancelled` is set, stop at once and say so."""
+        """Compile what a run launched for other targets; a CancelRun for `run_id` ends it at once."""
+
+    def send(self, command: CancelRun) -> None:
+        """Carry out a command about a run; no effect when that run is not in progress."""
 
     @property
     def device_name(self) -> str:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TypeAlias
 
 from engine.errors import KgtuiError, StoreError
 from engine.model import Candidate, Launch, Outcome, Plan, Verdict
+from engine.model.commands import CancelRun
 from engine.model.events import (
     CaseFinished,
     Event,
@@ -53,6 +55,8 @@ class RunDriver:
         self._on_trouble = on_trouble
         self._pace_s = pace_s
         self._failed_cases: dict[str, tuple[str, ...]] = {}
+        self._run_id = ""
+        self._is_cancelled = False
 
     async def stored(self, request: RunRequest) -> tuple[RunHeader, tuple[Event, ...]] | None:
         """The stored run that answers this very request; None when there is none, or a new run is wanted."""
@@ -78,13 +82,14 @@ class RunDriver:
             self._on_trouble(str(error))  # the answer holds all the same
         return RunHeader(number=number, cached=True, digest=request.candidate.digest), events
 
-    async def run(self, request: Request, *, cancelled: asyncio.Event) -> AsyncGenerator[Update, None]:
+    async def run(self, request: Request) -> AsyncGenerator[Update, None]:
         """The header of the run, then its events; of a request for other targets only the events.
 
-        Setting `cancelled` ends the run with a cancelled verdict; closing the generator ends it without.
+        `cancel` ends the run with a cancelled verdict; closing the generator ends it without.
         """
+        self._run_id, self._is_cancelled = secrets.token_hex(8), False
         if isinstance(request, RetargetRequest):
-            number, events = request.number, self._retargeted(request, cancelled)
+            number, events = request.number, self._retargeted(request)
         else:
             if (answer := await self.stored(request)) is not None:
                 for update in answer:
@@ -93,7 +98,7 @@ class RunDriver:
             plan = request.plan(await self._failed_before(request))
             number = await self._begin(request)
             yield RunHeader(number=number, cached=False, digest=request.candidate.digest, picked=bool(request.cases))
-            events = self._events(request, plan, cancelled)
+            events = self._events(request, plan)
         failed: list[str] = []
         async with contextlib.aclosing(event_batches(events, pace_s=self._pace_s)) as batches:
             async for batch in batches:
@@ -102,11 +107,21 @@ class RunDriver:
                     self._remember(request, batch, failed)
                 yield batch
 
-    async def _events(self, request: RunRequest, plan: Plan, cancelled: asyncio.Event) -> AsyncGenerator[Event, None]:
+    def cancel(self) -> None:
+        """End the request in progress with a cancelled verdict; no effect when there is none."""
+        self._is_cancelled = True
+        self._engine.send(CancelRun(run_id=self._run_id))
+
+    def _repeat_cancel(self) -> None:
+        """Send the cancel again with an event of the run: the engine ignored it if it did not know the run yet."""
+        if self._is_cancelled:
+            self._engine.send(CancelRun(run_id=self._run_id))
+
+    async def _events(self, request: RunRequest, plan: Plan) -> AsyncGenerator[Event, None]:
         """The run, and what it launched compiled for the request's other targets."""
         launches: list[Launch] = []
         last_s, outcome = 0.0, Outcome.ENGINE_ERROR
-        async with contextlib.aclosing(self._evaluated(request, plan, cancelled)) as events:
+        async with contextlib.aclosing(self._evaluated(request, plan)) as events:
             async for event in events:
                 last_s = event.at_s
                 yield event
@@ -126,15 +141,13 @@ class RunDriver:
             number=None,
             after_s=last_s,
         )
-        async with contextlib.aclosing(self._retargeted(retarget, cancelled)) as events:
+        async with contextlib.aclosing(self._retargeted(retarget)) as events:
             async for event in events:
                 yield event
                 if request.stops_at_verdict and isinstance(event, KernelPorted) and event.number == event.total:
                     break
 
-    async def _evaluated(
-        self, request: RunRequest, plan: Plan, cancelled: asyncio.Event
-    ) -> AsyncGenerator[Event, None]:
+    async def _evaluated(self, request: RunRequest, plan: Plan) -> AsyncGenerator[Event, None]:
         """The engine's events, closed with a verdict of ours when the engine fails to give one."""
         candidate = request.candidate
         last: Event | None = None
@@ -142,8 +155,9 @@ class RunDriver:
         complaint = "the engine ended the run without a verdict; r runs it again"
         try:
             # To its end, past the verdict too: the engine cleans up behind it.
-            async with contextlib.aclosing(self._evaluate(candidate, request.against, plan, cancelled)) as events:
+            async with contextlib.aclosing(self._evaluate(candidate, request.against, plan)) as events:
                 async for event in events:
+                    self._repeat_cancel()
                     last, finished = event, finished or isinstance(event, RunFinished)
                     yield event
         except KgtuiError as error:
@@ -166,14 +180,12 @@ class RunDriver:
         verdict = Verdict(outcome=Outcome.ENGINE_ERROR, sentence=complaint, passed=0, total=len(plan.cases))
         yield RunFinished(at_s=last.at_s if last else 0.0, verdict=verdict)
 
-    def _evaluate(
-        self, candidate: Candidate, other: Candidate | None, plan: Plan, cancelled: asyncio.Event
-    ) -> AsyncGenerator[Event, None]:
+    def _evaluate(self, candidate: Candidate, other: Candidate | None, plan: Plan) -> AsyncGenerator[Event, None]:
         if other is None:
-            return self._engine.evaluate(candidate, plan, cancelled=cancelled)
-        return self._engine.compare(candidate, other, plan, cancelled=cancelled)
+            return self._engine.evaluate(candidate, plan, run_id=self._run_id)
+        return self._engine.compare(candidate, other, plan, run_id=self._run_id)
 
-    async def _retargeted(self, request: RetargetRequest, cancelled: asyncio.Event) -> AsyncGenerator[Event, None]:
+    async def _retargeted(self, request: RetargetRequest) -> AsyncGenerator[Event, None]:
         """The engine's events, closed by us when the engine fails to close them."""
         last_s, message = request.after_s, "the engine ended before everything was compiled; r begins again"
         porting = self._engine.port(
@@ -182,11 +194,12 @@ class RunDriver:
             launches=request.launches,
             targets=request.targets,
             after_s=request.after_s,
-            cancelled=cancelled,
+            run_id=self._run_id,
         )
         try:
             async with contextlib.aclosing(porting):
                 async for event in porting:
+                    self._repeat_cancel()
                     last_s = event.at_s
                     yield event
                     if isinstance(event, PortingFinished):

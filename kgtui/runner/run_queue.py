@@ -26,7 +26,7 @@ class Ticket:
     audience: Audience
     slot: str | None
     place: int
-    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+    is_cancelled: bool = False
     withdrawn: asyncio.Event = field(default_factory=asyncio.Event)
     runs_again: bool = False
 
@@ -43,6 +43,7 @@ class RunQueue:
         self._on_trouble = on_trouble
         self._waiting: list[Ticket] = []
         self._running: Ticket | None = None
+        self._driver: RunDriver | None = None
         self._submitted = 0
         self._arrived = asyncio.Event()
 
@@ -65,9 +66,9 @@ class RunQueue:
                 if other.slot == slot:
                     self.drop(other)
         running = self._running
-        if running is not None and running.request.priority > request.priority and not running.cancelled.is_set():
+        if running is not None and running.request.priority > request.priority and not running.is_cancelled:
             running.runs_again = True
-            running.cancelled.set()
+            self._cancel(running)
         self._waiting.append(ticket)
         self._arrived.set()
         return ticket
@@ -79,7 +80,7 @@ class RunQueue:
             ticket.withdrawn.set()
         elif ticket is self._running:
             ticket.runs_again = False
-            ticket.cancelled.set()
+            self._cancel(ticket)
 
     def cancel(self) -> bool:
         """Drop everything; False when there is nothing."""
@@ -106,7 +107,7 @@ class RunQueue:
                 await self._arrived.wait()
             ticket = min(self._waiting, key=lambda one: one.order)
             self._waiting.remove(ticket)
-            self._running = ticket
+            self._running, self._driver = ticket, driver
             try:
                 await _carry_out(driver, ticket)
             except Exception as error:  # the edge of one request: the next one must have its turn
@@ -115,15 +116,20 @@ class RunQueue:
                 self._running = None
             if ticket.runs_again:
                 ticket.runs_again = False
-                ticket.cancelled.clear()
+                ticket.is_cancelled = False
                 self._waiting.append(ticket)
+
+    def _cancel(self, running: Ticket) -> None:
+        running.is_cancelled = True
+        if self._driver is not None:
+            self._driver.cancel()
 
     def _tickets(self) -> tuple[Ticket, ...]:
         return (*self._waiting, *((self._running,) if self._running is not None else ()))
 
 
 async def _carry_out(driver: RunDriver, ticket: Ticket) -> None:
-    async with contextlib.aclosing(driver.run(ticket.request, cancelled=ticket.cancelled)) as updates:
+    async with contextlib.aclosing(driver.run(ticket.request)) as updates:
         async for update in updates:
             await _tell(ticket, update)
 

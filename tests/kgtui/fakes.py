@@ -38,6 +38,7 @@ from engine.model import (
     Verdict,
     WrongElement,
 )
+from engine.model.commands import CancelRun
 from engine.model.events import (
     CaseFinished,
     Event,
@@ -57,6 +58,7 @@ from engine.model.events import (
     StageStarted,
 )
 from engine.problem_source import ProblemDescription
+from engine.run.cancelling import RunsInProgress
 from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.file_events import Saved, WatchTrouble
 from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, StoreNotice
@@ -435,6 +437,7 @@ class FakeEngine:
     starts: bool = True
     started: bool = False
     closed: bool = False
+    runs: RunsInProgress = field(default_factory=RunsInProgress)
 
     async def start(self) -> None:
         if not self.starts:
@@ -444,26 +447,30 @@ class FakeEngine:
     async def aclose(self) -> None:
         self.closed = True
 
+    def send(self, command: CancelRun) -> None:
+        self.runs.cancel(command)
+
     async def evaluate(
-        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+        self, candidate: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
         self.judged.append((candidate, plan))
         finished = False
-        for event in self.script(candidate, plan):
-            finished = finished or isinstance(event, RunFinished)
-            yield event
-        if finished or cancelled is None:
-            return
-        await cancelled.wait()
+        with self.runs.open(run_id) as cancelled:
+            for event in self.script(candidate, plan):
+                finished = finished or isinstance(event, RunFinished)
+                yield event
+            if finished or run_id is None:
+                return
+            await cancelled.wait()
         self.cancelled += 1
         verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=0, total=len(plan.cases))
         yield RunFinished(at_s=0.2, verdict=verdict)
 
     async def compare(
-        self, candidate: Candidate, other: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+        self, candidate: Candidate, other: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
         self.compared.append((candidate, other))
-        async for event in self.evaluate(candidate, plan, cancelled=cancelled):
+        async for event in self.evaluate(candidate, plan, run_id=run_id):
             if isinstance(event, RunFinished):
                 yield OtherLoaded(at_s=event.at_s, digest=other.digest)
             yield event
@@ -476,15 +483,16 @@ class FakeEngine:
         launches: Sequence[Launch],
         targets: Sequence[str],
         after_s: float = 0.0,
-        cancelled: asyncio.Event | None = None,
+        run_id: str | None = None,
     ) -> AsyncGenerator[Event, None]:
         self.ported.append((candidate, tuple(targets)))
         events = ported(launches, targets, after_s)
-        for event in events[: self.ports_only]:
-            yield event
-        if self.ports_only is None or cancelled is None:
-            return
-        await cancelled.wait()
+        with self.runs.open(run_id) as cancelled:
+            for event in events[: self.ports_only]:
+                yield event
+            if self.ports_only is None or run_id is None:
+                return
+            await cancelled.wait()
         self.cancelled += 1
         yield PortingFinished(at_s=after_s + 2, outcome=Outcome.CANCELLED, message="cancelled")
 

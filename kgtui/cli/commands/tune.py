@@ -185,7 +185,7 @@ async def _tried(driver: RunDriver, request: Request, variant: Variant) -> RunRe
         stops_at_verdict=True,
     )
     record = replace(NO_RUN, file=request.file.shown)
-    async with contextlib.aclosing(driver.run(run, cancelled=asyncio.Event())) as updates:
+    async with contextlib.aclosing(driver.run(run)) as updates:
         async for update in updates:
             if isinstance(update, RunHeader):
                 record = replace(record, number=update.number)

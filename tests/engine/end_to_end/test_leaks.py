@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import select
 import signal
@@ -16,6 +15,7 @@ import pytest
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.model import Candidate, Limits, Outcome, Plan, Stage, Tier
+from engine.model.commands import CancelRun
 from engine.model.events import CaseFinished, RunFinished, StageStarted
 from tests.guards import PATIENCE_S
 from tests.operators import find
@@ -50,11 +50,10 @@ async def test_a_cancelled_run_says_so_and_leaves_no_worker(engine, tmp_path):
     plan = Plan.for_tiers(find("aten::silu"), tiers=(Tier.SMOKE,), device="cpu", target=None)
     await engine.wait_until_warm()
     before = len(_processes(engine))
-    cancelled = asyncio.Event()
     verdict = None
-    async for event in engine.evaluate(Candidate(source=source, problem="aten::silu"), plan, cancelled=cancelled):
+    async for event in engine.evaluate(Candidate(source=source, problem="aten::silu"), plan, run_id="1"):
         if isinstance(event, StageStarted) and event.stage is Stage.VERIFY:
-            cancelled.set()
+            engine.send(CancelRun(run_id="1"))
         if isinstance(event, RunFinished):
             verdict = event.verdict
     assert verdict is not None

@@ -1,12 +1,42 @@
-"""What must be done to its end is waited for, whatever is cancelled."""
+"""Cancelling runs by message, and clean-up that is waited for."""
 
 from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
 
-from engine.run.cancelling import to_its_end
+from engine.errors import EngineError
+from engine.model.commands import CancelRun
+from engine.run.cancelling import RunsInProgress, to_its_end
+
+
+def test_cancel_of_a_run_in_progress_sets_only_its_event() -> None:
+    runs = RunsInProgress()
+    with runs.open("a") as first, runs.open("b") as second, runs.open(None) as third:
+        runs.cancel(CancelRun(run_id="b"))
+        assert [first.is_set(), second.is_set(), third.is_set()] == [False, True, False]
+
+
+def test_cancel_of_a_run_that_ended_has_no_effect() -> None:
+    runs = RunsInProgress()
+    with runs.open("a"):
+        pass
+    runs.cancel(CancelRun(run_id="a"))
+    with runs.open("a") as again:
+        assert not again.is_set()
+
+
+def test_run_id_in_use_is_refused() -> None:
+    runs = RunsInProgress()
+    with runs.open("a"), pytest.raises(EngineError, match="'a' is in progress"), runs.open("a"):
+        pass
+
+
+def test_cancel_as_json_is_the_same_command() -> None:
+    command = CancelRun(run_id="a")
+    assert msgspec.json.decode(msgspec.json.encode(command), type=CancelRun) == command
 
 
 async def test_a_cancelled_run_waits_until_its_clean_up_ended() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import shutil
 import tempfile
@@ -15,6 +14,7 @@ import pytest
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.model import Candidate, CaseResult, Launch, Outcome, Plan, Stage, Verdict
+from engine.model.commands import CancelRun
 from engine.model.events import (
     CaseFinished,
     Event,
@@ -126,8 +126,11 @@ class PreparedEngine:
     async def __aexit__(self, *_: object) -> None:
         self.closed += 1
 
+    def send(self, command: CancelRun) -> None:
+        pass
+
     async def evaluate(
-        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+        self, candidate: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
         self.plans.append(plan)
         for event in (*self._events(candidate, plan), *self.after):
@@ -142,7 +145,7 @@ class PreparedEngine:
         launches: Sequence[Launch],
         targets: Sequence[str],
         after_s: float = 0.0,
-        cancelled: asyncio.Event | None = None,
+        run_id: str | None = None,
     ) -> AsyncGenerator[Event, None]:
         self.asked_for.append(tuple(targets))
         for event in self.ported:

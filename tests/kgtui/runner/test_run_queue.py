@@ -209,6 +209,19 @@ async def test_cancelling_ends_the_run_and_says_whether_there_was_one(setting: S
     assert await setting.listener.verdict() is Outcome.CANCELLED
 
 
+async def test_cancel_before_the_engine_knows_the_run_ends_it(setting: Setting, fakes: ModuleType) -> None:
+    loop, begin = asyncio.get_running_loop(), setting.recording.begin
+
+    def cancel_and_begin(request: RunRequest) -> int:
+        loop.call_soon_threadsafe(setting.queue.cancel)
+        return int(begin(request))
+
+    setting.recording.begin = cancel_and_begin
+    setting.engine.script = fakes.stops_half_way
+    setting.submit(setting.request)
+    assert await setting.listener.verdict() is Outcome.CANCELLED
+
+
 async def test_a_cancelled_run_is_no_answer_for_the_next_save(setting: Setting, fakes: ModuleType) -> None:
     setting.engine.script = fakes.stops_half_way
     setting.submit(setting.request)
@@ -237,7 +250,7 @@ async def test_picked_cases_are_the_only_ones_judged(setting: Setting) -> None:
 
 async def test_a_stream_without_a_verdict_ends_as_our_own_fault(setting: Setting, fakes: ModuleType) -> None:
     class Broken(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
-        async def evaluate(self, candidate: Any, plan: Any, *, cancelled: Any = None) -> AsyncIterator[Event]:
+        async def evaluate(self, candidate: Any, plan: Any, *, run_id: Any = None) -> AsyncIterator[Event]:
             yield fakes.all_pass(candidate, plan)[0]
 
     setting.driver._engine = Broken()

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from engine.model import Candidate, Plan
+from engine.model.commands import CancelRun
 from engine.model.events import Event
 from kgtui.cli.choices import SAMPLE
 from kgtui.cli.command_line import parse
@@ -43,8 +44,11 @@ class LayeredEngine:
     async def __aexit__(self, *_: object) -> None:
         await asyncio.sleep(0)
 
+    def send(self, command: CancelRun) -> None:
+        pass
+
     async def evaluate(
-        self, candidate: Candidate, plan: Plan, *, cancelled: asyncio.Event | None = None
+        self, candidate: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
         async with contextlib.aclosing(self._layer(self._fakes.all_pass(candidate, plan))) as events:
             async for event in events:
@@ -58,7 +62,7 @@ class LayeredEngine:
         launches: Sequence[Any],
         targets: Sequence[str],
         after_s: float = 0.0,
-        cancelled: asyncio.Event | None = None,
+        run_id: str | None = None,
     ) -> AsyncGenerator[Event, None]:
         events = self._fakes.ported(launches, targets, after_s)
         async with contextlib.aclosing(self._layer(events)) as told:
