@@ -17,13 +17,13 @@ from typing import Any
 
 import msgspec
 
-import engine.model.case
-import engine.model.category
+import engine.model.problems.case
+import engine.model.problems.category
 import engine.problem_source
 import problems.reading
 from engine.problem_source import ProblemDescription
 
-_READERS = (engine.model.case, engine.model.category, engine.problem_source, problems.reading)
+_READERS = (engine.model.problems.case, engine.model.problems.category, engine.problem_source, problems.reading)
 
 
 class _Entry(msgspec.Struct, frozen=True):

@@ -6,14 +6,16 @@ Frozen and keyword-only, checked when they are made.  Imports nothing else of th
 from typing import TYPE_CHECKING
 
 from engine.model.candidate import Candidate
-from engine.model.case import Case, DType, Parameter, Tier
-from engine.model.category import Category
-from engine.model.comparison import CalledCase, OutputMatch
-from engine.model.definition import ProblemDefinition
 from engine.model.diagnosis import Diagnosis, DiagnosisKind, Explanation, InputElement
 from engine.model.kernels import Artefact, CompiledKernel, Launch, specialisation
 from engine.model.plan import BenchmarkPlan, CacheState, Limits, Plan, Policy
-from engine.model.problem import Cost, Problem, ProblemId, Tolerance
+from engine.model.problems.case import Case, DType, Parameter, Tier
+from engine.model.problems.category import Category
+from engine.model.problems.comparison import CalledCase, OutputMatch
+from engine.model.problems.definition import ProblemDefinition
+from engine.model.problems.problem import Cost, Problem, ProblemId, Tolerance
+from engine.model.problems.semantics import Determinism, FrameworkWork
+from engine.model.problems.values import PointerArray
 from engine.model.results import (
     CaseResult,
     Finding,
@@ -27,11 +29,9 @@ from engine.model.results import (
     Verdict,
     WrongElement,
 )
-from engine.model.semantics import Determinism, FrameworkWork
-from engine.model.values import PointerArray
 
 if TYPE_CHECKING:
-    from engine.model.values import Arguments, Outputs, Returned, Value
+    from engine.model.problems.values import Arguments, Outputs, Returned, Value
 
 __all__ = [
     "Arguments",

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from engine.model.case import Case, Tier
 from engine.model.json_values import read, written
-from engine.model.problem import Problem
+from engine.model.problems.case import Case, Tier
+from engine.model.problems.problem import Problem
 
 
 class Policy(enum.StrEnum):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from engine.model.case import Tier
 from engine.model.diagnosis import Explanation
+from engine.model.problems.case import Tier
 
 
 class Outcome(enum.StrEnum):

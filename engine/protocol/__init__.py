@@ -61,8 +61,8 @@ from engine.protocol.monitoring import (
     OperatorKind,
     OperatorSeen,
 )
-from engine.protocol.precision import MeasurePrecision, OutputPrecision, PrecisionMeasured
-from engine.protocol.probing import (
+from engine.protocol.probes.precision import MeasurePrecision, OutputPrecision, PrecisionMeasured
+from engine.protocol.probes.probing import (
     MOST_KERNELS,
     CorrectCount,
     CorrectCounted,
@@ -71,7 +71,7 @@ from engine.protocol.probing import (
     Withheld,
     Withhold,
 )
-from engine.protocol.repeating import (
+from engine.protocol.probes.repeating import (
     Access,
     Contrast,
     Contrasted,

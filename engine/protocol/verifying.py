@@ -25,8 +25,8 @@ from engine.protocol.messages import (
     ValueSpec,
     Word,
 )
-from engine.protocol.probing import Ledger, Withhold
-from engine.protocol.repeating import ProgramOrder, Race, Watch
+from engine.protocol.probes.probing import Ledger, Withhold
+from engine.protocol.probes.repeating import ProgramOrder, Race, Watch
 
 
 class ArenaSpec(Message, frozen=True):

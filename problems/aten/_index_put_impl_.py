@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from engine.model import Case, Category, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, torch
-from problems.kit.index_put import cost, inputs, over, over_adding, tolerance, written
-from problems.kit.indexing import IndexList
+from problems.kit.indexing.index_put import cost, inputs, over, over_adding, tolerance, written
+from problems.kit.indexing.positions import IndexList
 
 _NAME = "{shape} [{form}] at {axes} {dtype}"
 _SUM = f"{_NAME} add"

@@ -12,7 +12,14 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import F32, FLOATS, INTEGERS, Arguments, cancelling, torch
-from problems.kit.binary import binary_arguments, binary_cost, binary_over, binary_values, inplace_cases, widened
+from problems.kit.pointwise.binary import (
+    binary_arguments,
+    binary_cost,
+    binary_over,
+    binary_values,
+    inplace_cases,
+    widened,
+)
 
 CASES = (
     *inplace_cases(dtype=[*FLOATS, DType.FLOAT64, *INTEGERS, DType.COMPLEX64], scalars=[3, -2.5], alpha=1),

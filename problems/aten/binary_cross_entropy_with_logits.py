@@ -11,8 +11,16 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F32, FLOATS, Arguments, Layout, Special, laid_out, torch
-from problems.kit.losses import loss_cases, loss_cost, loss_input, loss_other, loss_over, loss_tolerance, reduced
-from problems.kit.unary import drawn
+from problems.kit.pointwise.losses import (
+    loss_cases,
+    loss_cost,
+    loss_input,
+    loss_other,
+    loss_over,
+    loss_tolerance,
+    reduced,
+)
+from problems.kit.pointwise.unary import drawn
 
 CASES = (
     *loss_cases(dtype=FLOATS, weight="none", pos_weight="none"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tolerance
 from problems.kit import EXACT, WHOLE, Arguments, torch
-from problems.kit.unary import unary_cases, unary_cost, unary_values
+from problems.kit.pointwise.unary import unary_cases, unary_cost, unary_values
 
 CASES = unary_cases(dtype=WHOLE)
 

@@ -12,7 +12,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, EXACT, F16, F32, FLOATS, Arguments, Layout, Special, cases_over, torch
-from problems.kit.indexing import wide_dtype
+from problems.kit.indexing.positions import wide_dtype
 from problems.kit.layouts import laid_out
 from problems.kit.movement import any_values, copied, count
 from problems.kit.values import special_rows

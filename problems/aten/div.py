@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import F32, FLOATS, INTEGERS, WHOLE, Arguments, cancelling, rounded, torch
-from problems.kit.binary import (
+from problems.kit.pointwise.binary import (
     binary_arguments,
     binary_cases,
     binary_cost,
@@ -21,7 +21,7 @@ from problems.kit.binary import (
     binary_values,
     without_zero,
 )
-from problems.kit.division import divided
+from problems.kit.pointwise.division import divided
 from problems.kit.promotion import floating
 
 CASES = (

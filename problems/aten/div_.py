@@ -13,8 +13,15 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import F32, FLOATS, INTEGERS, Arguments, cancelling, rounded, torch
-from problems.kit.binary import binary_arguments, binary_cost, binary_over, binary_values, inplace_cases, without_zero
-from problems.kit.division import divided
+from problems.kit.pointwise.binary import (
+    binary_arguments,
+    binary_cost,
+    binary_over,
+    binary_values,
+    inplace_cases,
+    without_zero,
+)
+from problems.kit.pointwise.division import divided
 
 CASES = (
     *inplace_cases(dtype=[*FLOATS, DType.FLOAT64, DType.COMPLEX64], scalars=[3, -2.5], mode="none"),

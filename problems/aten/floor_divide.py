@@ -13,8 +13,15 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
 from problems.kit import FLOATS, INTEGERS, Arguments, rounded, torch
-from problems.kit.binary import binary_arguments, binary_cases, binary_cost, binary_result, binary_values, without_zero
-from problems.kit.division import divided
+from problems.kit.pointwise.binary import (
+    binary_arguments,
+    binary_cases,
+    binary_cost,
+    binary_result,
+    binary_values,
+    without_zero,
+)
+from problems.kit.pointwise.division import divided
 
 CASES = binary_cases(dtype=[*FLOATS, DType.FLOAT64, *INTEGERS], scalars=[3, -2.5])
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tolerance
 from problems.kit import EXACT, FLOATS, WHOLE, Arguments, torch
-from problems.kit.binary import binary_arguments, binary_cases, binary_cost, widened
-from problems.kit.comparisons import compared_values
+from problems.kit.pointwise.binary import binary_arguments, binary_cases, binary_cost, widened
+from problems.kit.pointwise.comparisons import compared_values
 
 CASES = binary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE], scalars=[2, -0.5])
 

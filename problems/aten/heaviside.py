@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tolerance
 from problems.kit import EXACT, FLOATS, WHOLE, Arguments, torch
-from problems.kit.binary import binary_arguments, binary_cases, binary_cost, binary_values, other_dtype
+from problems.kit.pointwise.binary import binary_arguments, binary_cases, binary_cost, binary_values, other_dtype
 
 CASES = tuple(case for case in binary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE]) if other_dtype(case) is case.dtype)
 

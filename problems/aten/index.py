@@ -14,8 +14,8 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
-from problems.kit.index_lists import index_elements, make_indices
-from problems.kit.indexing import IndexList, positions
+from problems.kit.indexing.index_lists import index_elements, make_indices
+from problems.kit.indexing.positions import IndexList, positions
 from problems.kit.movement import case_values, copied, count, exact
 
 _over = partial(

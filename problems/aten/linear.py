@@ -12,7 +12,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, normal, torch
-from problems.kit.indexing import wide_dtype
+from problems.kit.indexing.positions import wide_dtype
 from problems.kit.movement import count
 from problems.kit.products import operand, product, product_tolerance
 

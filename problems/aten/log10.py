@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
 from problems.kit import FLOATS, WHOLE, Arguments, rounded, torch
+from problems.kit.pointwise.unary import SUBNORMAL_FREE, in_double, unary_cases, unary_cost, unary_values
 from problems.kit.promotion import floating
-from problems.kit.unary import SUBNORMAL_FREE, in_double, unary_cases, unary_cost, unary_values
 
 CASES = unary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE, DType.COMPLEX64])
 

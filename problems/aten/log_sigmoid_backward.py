@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tolerance
 from problems.kit import FLOATS, Arguments, laid_out, rounded, torch
-from problems.kit.losses import loss_cases, loss_cost, loss_input, loss_other
+from problems.kit.pointwise.losses import loss_cases, loss_cost, loss_input, loss_other
 
 CASES = loss_cases(dtype=FLOATS, reductions=(0,))
 

@@ -13,7 +13,14 @@ import math
 
 from engine.model import CalledCase, Case, Category, Cost, DType, OutputMatch, ProblemDefinition, Tolerance
 from problems.kit import FLOATS, Arguments, rounded, torch
-from problems.kit.binary import binary_arguments, binary_cases, binary_cost, binary_result, binary_values, widened
+from problems.kit.pointwise.binary import (
+    binary_arguments,
+    binary_cases,
+    binary_cost,
+    binary_result,
+    binary_values,
+    widened,
+)
 
 CASES = binary_cases(dtype=[*FLOATS, DType.FLOAT64])
 

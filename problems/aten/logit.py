@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import F32, FLOATS, WHOLE, Arguments, Layout, cases_over, rounded, torch
+from problems.kit.pointwise.unary import in_double, unary_cases, unary_cost, unary_values
 from problems.kit.promotion import floating
-from problems.kit.unary import in_double, unary_cases, unary_cost, unary_values
 
 CASES = (
     *unary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE]),

@@ -10,7 +10,16 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import FLOATS, Arguments, Special, torch
-from problems.kit.losses import loss_cases, loss_cost, loss_input, loss_other, loss_over, loss_tolerance, reduced, signs
+from problems.kit.pointwise.losses import (
+    loss_cases,
+    loss_cost,
+    loss_input,
+    loss_other,
+    loss_over,
+    loss_tolerance,
+    reduced,
+    signs,
+)
 
 CASES = (
     *loss_cases(dtype=FLOATS, margin=0.0),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
 from problems.kit import FLOATS, Arguments, rounded, torch
-from problems.kit.unary import in_double, unary_cases, unary_cost, unary_values
+from problems.kit.pointwise.unary import in_double, unary_cases, unary_cost, unary_values
 
 CASES = unary_cases(dtype=[*FLOATS, DType.FLOAT64])
 

@@ -11,7 +11,14 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
 from problems.kit import FLOATS, WHOLE, Arguments, cancelling, rounded, torch
-from problems.kit.binary import binary_arguments, binary_cases, binary_cost, binary_result, binary_values, widened
+from problems.kit.pointwise.binary import (
+    binary_arguments,
+    binary_cases,
+    binary_cost,
+    binary_result,
+    binary_values,
+    widened,
+)
 
 CASES = binary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE, DType.COMPLEX64], scalars=[3, -2.5])
 

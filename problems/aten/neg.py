@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tolerance
 from problems.kit import EXACT, FLOATS, INTEGERS, Arguments, torch
-from problems.kit.unary import unary_cases, unary_cost, unary_values
+from problems.kit.pointwise.unary import unary_cases, unary_cost, unary_values
 
 CASES = unary_cases(dtype=[*FLOATS, DType.FLOAT64, *INTEGERS, DType.COMPLEX64])
 

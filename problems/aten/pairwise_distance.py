@@ -14,7 +14,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F32, FLOATS, Arguments, Layout, Special, cases_over, rounded, torch
-from problems.kit.losses import loss_input, loss_other
+from problems.kit.pointwise.losses import loss_input, loss_other
 
 _over = partial(cases_over, p=2.0, eps=1e-6, keepdim=False, layout=Layout.CONTIGUOUS, other_layout=Layout.CONTIGUOUS,
                 values="usual")  # fmt: skip

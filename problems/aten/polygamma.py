@@ -15,8 +15,8 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, Special, cases_over, rounded, torch
+from problems.kit.pointwise.unary import in_double, unary_cost, unary_values
 from problems.kit.promotion import floating
-from problems.kit.unary import in_double, unary_cost, unary_values
 
 _over = partial(cases_over, n=0, layout=Layout.CONTIGUOUS, values="usual")
 

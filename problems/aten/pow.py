@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import FLOATS, INTEGERS, Arguments, rounded, torch
-from problems.kit.binary import (
+from problems.kit.pointwise.binary import (
     NO_SCALAR,
     binary_arguments,
     binary_cases,
@@ -23,8 +23,8 @@ from problems.kit.binary import (
     other_dtype,
     widened,
 )
+from problems.kit.pointwise.unary import unary_cost
 from problems.kit.promotion import with_scalar
-from problems.kit.unary import unary_cost
 
 CASES = (
     *binary_cases(dtype=[*FLOATS, DType.FLOAT64, *INTEGERS], scalars=[2, 3, 0.5, -1.5, 0], base=NO_SCALAR),

@@ -13,7 +13,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, normal, rounded, torch
-from problems.kit.unary import unary_values
+from problems.kit.pointwise.unary import unary_values
 
 _over = partial(cases_over, weights=1, layout=Layout.CONTIGUOUS, weight_layout=Layout.CONTIGUOUS, values="usual")
 _NAME = "{shape} {dtype} weights {weights}"

@@ -12,7 +12,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, torch
-from problems.kit.indexing import accumulated, wide_dtype
+from problems.kit.indexing.positions import accumulated, wide_dtype
 from problems.kit.movement import any_values, copied, count
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, self_layout=Layout.CONTIGUOUS, values="mixed")

@@ -11,7 +11,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
-from problems.kit.indexing import positions
+from problems.kit.indexing.positions import positions
 from problems.kit.movement import case_values, copied, count, exact
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", dims=(0, 1))

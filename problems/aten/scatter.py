@@ -13,7 +13,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, EXACT, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, torch
-from problems.kit.indexing import accumulated, positions, wide_dtype
+from problems.kit.indexing.positions import accumulated, positions, wide_dtype
 from problems.kit.movement import any_values, case_values, copied, count
 
 _over = partial(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
 from problems.kit import EXACT, FLOATS, WHOLE, Arguments, rounded, torch
-from problems.kit.unary import SUBNORMAL_FREE, unary_cases, unary_cost, unary_values
+from problems.kit.pointwise.unary import SUBNORMAL_FREE, unary_cases, unary_cost, unary_values
 
 CASES = unary_cases(dtype=[*FLOATS, *WHOLE, DType.COMPLEX64])
 

@@ -12,7 +12,7 @@ import math
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import FLOATS, Arguments, normal, torch
-from problems.kit.losses import loss_cases, loss_input, loss_other, loss_over
+from problems.kit.pointwise.losses import loss_cases, loss_input, loss_other, loss_over
 
 CASES = (
     *loss_cases(dtype=FLOATS, beta=1.0),

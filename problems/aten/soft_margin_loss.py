@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tolerance
 from problems.kit import FLOATS, Arguments, Special, torch
-from problems.kit.losses import loss_cases, loss_cost, loss_input, loss_other, loss_tolerance, reduced, signs
+from problems.kit.pointwise.losses import loss_cases, loss_cost, loss_input, loss_other, loss_tolerance, reduced, signs
 
 CASES = loss_cases(dtype=FLOATS)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import FLOATS, Arguments, rounded, torch
-from problems.kit.losses import loss_cases, loss_cost, loss_input, loss_other, loss_over
+from problems.kit.pointwise.losses import loss_cases, loss_cost, loss_input, loss_other, loss_over
 
 CASES = (
     *loss_cases(dtype=FLOATS, reductions=(0,), beta=1.0, threshold=20.0),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import F32, FLOATS, INTEGERS, Arguments, cancelling, torch
-from problems.kit.binary import (
+from problems.kit.pointwise.binary import (
     binary_arguments,
     binary_cases,
     binary_cost,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.model import Case, Tolerance
 from problems.kit.deferred import torch
-from problems.kit.indexing import wide_dtype
+from problems.kit.indexing.positions import wide_dtype
 from problems.kit.layouts import laid_out
 from problems.kit.movement import any_values
 from problems.kit.tolerances import rounded

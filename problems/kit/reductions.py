@@ -13,7 +13,7 @@ from engine.model import Case, Cost, DType, Parameter, Tier
 from problems.kit.cases import BF16, FLOATS, cases_over
 from problems.kit.deferred import torch
 from problems.kit.layouts import Layout, laid_out
-from problems.kit.unary import drawn
+from problems.kit.pointwise.unary import drawn
 from problems.kit.values import Special, special_rows
 
 reduction_over = partial(cases_over, dims=(-1,), keepdim=False, layout=Layout.CONTIGUOUS, values="usual")

@@ -12,7 +12,7 @@ from functools import partial
 from engine.model import Case, Cost, FrameworkWork
 from problems.kit.cases import cases_over
 from problems.kit.deferred import torch
-from problems.kit.indexing import positions
+from problems.kit.indexing.positions import positions
 from problems.kit.layouts import Layout
 from problems.kit.movement import copied
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from engine.model.form import CandidateForm
+from engine.model.problems.form import CandidateForm
 
 __all__ = ["CandidateForm", "Closeness", "OwnRule", "RuleKind", "Size", "SuiteContents", "SuiteFormat", "Task"]
 

@@ -14,7 +14,7 @@ from engine import protocol
 from engine.judge.compare.compare import of_another_kind
 from engine.judge.inputs.copies import private_copies
 from engine.model import Outcome, OutputReport, ProblemDefinition
-from engine.model.problem import returned_names
+from engine.model.problems.problem import returned_names
 from engine.protocol import tensors
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from engine.protocol.executing import (
     MemoryReport,
     ProgramAccess,
 )
-from engine.protocol.repeating import Access, Race
+from engine.protocol.probes.repeating import Access, Race
 from engine.worker.cpu_driver.findings import line_in, program_at
 
 _FAULTS = {

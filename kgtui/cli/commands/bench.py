@@ -32,8 +32,8 @@ from kgtui.cli.commands.check import document_for, kernel_and_problem
 from kgtui.cli.console import Console, Exit, exit_of, exit_of_outcome
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
-from kgtui.cli.run_command import EngineFactory, Request, carry_out, tell
-from kgtui.cli.run_output import say_benchmark, say_document, say_profile
+from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out, tell
+from kgtui.cli.runs.run_output import say_benchmark, say_document, say_profile
 
 SUMMARY = "Verify a kernel file, then time it against the baselines."
 GROUP = Group.KERNELS

@@ -33,8 +33,8 @@ from kgtui.cli.console import Console, exit_of
 from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
-from kgtui.cli.run_command import EngineFactory, Request, carry_out
-from kgtui.cli.run_output import say_document, say_profile
+from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out
+from kgtui.cli.runs.run_output import say_document, say_profile
 
 SUMMARY = "Verify a kernel file once, without a screen."
 GROUP = Group.KERNELS

@@ -11,7 +11,7 @@ from kgtui.cli.argument_groups import add_json
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
-from kgtui.cli.run_command import EngineFactory
+from kgtui.cli.runs.run_command import EngineFactory
 
 if TYPE_CHECKING:
     from kgtui.generation.carrying_out import Generated
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     Raises:
         KgtuiError: the engine cannot run here.
     """
-    from kgtui.cli.generation_run import generate
+    from kgtui.cli.runs.generation_run import generate
     from kgtui.generation.comparing.comparison import comparison_of
     from kgtui.generation.demo.order import RECORDING, demo_order, demo_prices
     from kgtui.generation.providers.replay import FILE_VARIABLE

@@ -12,7 +12,7 @@ from kgtui.cli.operator_patterns import operators_named
 from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
-from kgtui.cli.run_command import EngineFactory
+from kgtui.cli.runs.run_command import EngineFactory
 
 if TYPE_CHECKING:
     from kgtui.generation.carrying_out import Generated, Order
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     Raises:
         KgtuiError: it cannot begin; the text says why.
     """
-    from kgtui.cli.generation_run import generate
+    from kgtui.cli.runs.generation_run import generate
     from kgtui.generation.comparing.comparison import comparison_of
     from kgtui.generation.reports.documents import as_json, as_text
 

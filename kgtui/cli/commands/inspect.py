@@ -29,7 +29,7 @@ from kgtui.cli.commands.check import kernel_and_problem
 from kgtui.cli.console import Console, Exit, exit_of
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
-from kgtui.cli.run_command import EngineFactory, Request, carry_out
+from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out
 from kgtui.runner.run_environment import environment_of
 
 SUMMARY = "Run every check on a kernel file and report on one page."

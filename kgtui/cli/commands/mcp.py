@@ -16,8 +16,8 @@ from kgtui.cli.console import Console, Exit
 from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
-from kgtui.cli.run_command import EngineFactory, StartedEngine, real_engine
-from kgtui.cli.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.run_command import EngineFactory, StartedEngine, real_engine
+from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
 from kgtui.runner.driver import RunDriver
 from kgtui.runner.run_environment import environment_of
 from kgtui.runner.run_queue import RunQueue
@@ -78,7 +78,7 @@ def _server(
     target: str | None,
 ) -> MCPServer:
     """The server with its tools, which is not started."""
-    from kgtui.cli.generation_run import user_prompts
+    from kgtui.cli.runs.generation_run import user_prompts
     from kgtui.generation.agents.server import make_server
     from kgtui.generation.agents.tools import AGENT, ToolMeans
     from kgtui.generation.carrying_out import benchmark_of

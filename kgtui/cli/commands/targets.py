@@ -29,8 +29,8 @@ from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.check import read_request
 from kgtui.cli.console import Console, Exit, exit_of, exit_of_outcome
 from kgtui.cli.registry import Group
-from kgtui.cli.run_command import EngineFactory, carry_out
-from kgtui.cli.run_output import say_document, say_profile, say_targets
+from kgtui.cli.runs.run_command import EngineFactory, carry_out
+from kgtui.cli.runs.run_output import say_document, say_profile, say_targets
 
 SUMMARY = "Verify a kernel file, then compile its launches for many targets."
 GROUP = Group.KERNELS

@@ -21,7 +21,7 @@ from kgtui.cli.command_line import parse
 from kgtui.cli.commands import tune
 from kgtui.cli.commands.check import read_request
 from kgtui.cli.console import Console
-from kgtui.cli.run_command import _Running
+from kgtui.cli.runs.run_command import _Running
 from kgtui.ports.requests import RetargetRequest, RunRequest
 from kgtui.runner.driver import RunDriver
 from kgtui.runner.run_queue import Ticket, _carry_out

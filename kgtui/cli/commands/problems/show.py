@@ -47,8 +47,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _prompt(options: argparse.Namespace, console: Console, problem: Problem, description: ProblemDescription) -> str:
     """The messages as `kgtui generate` sends them, for this machine's device or the target that was typed."""
-    from kgtui.cli.generation_run import user_prompts
     from kgtui.cli.resolved_settings import place_for
+    from kgtui.cli.runs.generation_run import user_prompts
     from kgtui.generation.prompts import Hardware, prompt_text
     from kgtui.settings.paths import find_paths
 

@@ -9,7 +9,7 @@ from engine.errors import UsageError
 from kgtui.cli.argument_groups import positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.saved_runs import named_run
+from kgtui.cli.runs.saved_runs import named_run
 from kgtui.history.store_admin import StoreAdmin
 from kgtui.settings.paths import find_paths
 from sessions import open_store

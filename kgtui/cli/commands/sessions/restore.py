@@ -10,7 +10,7 @@ from kgtui.cli.argument_groups import add_former, positive_integer
 from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.saved_runs import named_run
+from kgtui.cli.runs.saved_runs import named_run
 from kgtui.files import disk
 from kgtui.files.kernel_folder import KernelFolder
 from kgtui.files.templates import scaffold

@@ -9,7 +9,7 @@ from engine.reports.text import as_plain
 from kgtui.cli.argument_groups import positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.saved_runs import file_of
+from kgtui.cli.runs.saved_runs import file_of
 from kgtui.settings.paths import find_paths
 from sessions import Reader, RunRow, open_store
 

@@ -11,9 +11,10 @@ import pytest
 
 from engine.model import Artefact, CompiledKernel, Finding, Launch, Outcome, Policy, Severity, Stream, Tier
 from engine.model.events import FindingRaised, KernelCompiled, KernelDisassembled, LogWritten
-from kgtui.cli import main, run_command
+from kgtui.cli import main
 from kgtui.cli.command_line import parse
 from kgtui.cli.commands import check
+from kgtui.cli.runs import run_command
 from sessions import RunFilter, open_store
 
 LAUNCH = Launch(

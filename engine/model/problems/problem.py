@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from engine.model.case import Case
-from engine.model.category import Category
 from engine.model.parsing import parse
-from engine.model.semantics import Determinism, FrameworkWork
+from engine.model.problems.case import Case
+from engine.model.problems.category import Category
+from engine.model.problems.semantics import Determinism, FrameworkWork
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from problems.kit.binary import widened
 from problems.kit.deferred import torch
+from problems.kit.pointwise.binary import widened
 
 
 def divided(x: torch.Tensor, other: torch.Tensor | float, mode: str | None) -> torch.Tensor:

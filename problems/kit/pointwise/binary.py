@@ -14,8 +14,8 @@ from engine.model import Case, Cost, DType, Parameter, Tier
 from problems.kit.cases import BF16, F16, F32, FLOATS, cases_over
 from problems.kit.deferred import torch
 from problems.kit.layouts import Layout, laid_out
+from problems.kit.pointwise.unary import drawn
 from problems.kit.promotion import is_integral, promoted, with_scalar
-from problems.kit.unary import drawn
 
 NO_SCALAR = "none"
 _PAIRS = (

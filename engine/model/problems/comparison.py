@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-    from engine.model.case import Case
-    from engine.model.values import Arguments
+    from engine.model.problems.case import Case
+    from engine.model.problems.values import Arguments
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from engine.errors import UsageError
 from kgtui.cli.console import Console
-from kgtui.cli.run_command import EngineFactory, StartedEngine, real_engine
-from kgtui.cli.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.run_command import EngineFactory, StartedEngine, real_engine
+from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
 from kgtui.generation.carrying_out import Generated, Means, Order, carry_out
 from kgtui.generation.events import GenerationEvent
 from kgtui.generation.lines import ending_text, event_line

@@ -14,7 +14,7 @@ from engine.reports.table import aligned, bench_lines
 from engine.reports.targets import Ports, first_errors, target_table
 from engine.reports.text import printable
 from kgtui.cli.console import Console
-from kgtui.cli.run_command import Request
+from kgtui.cli.runs.run_command import Request
 
 _SIGNS = "±█·"
 

@@ -12,7 +12,7 @@ import pytest
 from engine.errors import StoreError
 from engine.model import Stream
 from engine.model.events import LogWritten
-from kgtui.cli.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
 from kgtui.history.recorder import StoreRecording
 from kgtui.ports.requests import RunRequest
 from kgtui.settings.paths import Paths

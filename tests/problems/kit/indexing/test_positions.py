@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from problems.kit.indexing import positions
+from problems.kit.indexing.positions import positions
 
 FIRST, SECOND = torch.tensor([[1], [-1]]), torch.tensor([0, -2, 2])
 MASK = torch.arange(20).view(4, 5) % 3 == 0

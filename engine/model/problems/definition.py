@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from engine.model.case import Case
-from engine.model.comparison import CalledCase, OutputMatch
-from engine.model.problem import Cost, Problem, ProblemContract, Tolerance
+from engine.model.problems.case import Case
+from engine.model.problems.comparison import CalledCase, OutputMatch
+from engine.model.problems.problem import Cost, Problem, ProblemContract, Tolerance
 
 if TYPE_CHECKING:
     import torch
 
-    from engine.model.values import Arguments, Outputs, Returned
+    from engine.model.problems.values import Arguments, Outputs, Returned
 
 
 # Compared by identity: two versions of one file may differ in a function alone.

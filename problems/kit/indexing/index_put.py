@@ -7,8 +7,8 @@ from functools import partial
 from engine.model import Case, Cost, Tolerance
 from problems.kit.cases import Arguments, cases_over
 from problems.kit.deferred import torch
-from problems.kit.index_lists import index_elements, make_indices, selected_shape
-from problems.kit.indexing import IndexList, accumulated, positions, put
+from problems.kit.indexing.index_lists import index_elements, make_indices, selected_shape
+from problems.kit.indexing.positions import IndexList, accumulated, positions, put
 from problems.kit.layouts import Layout
 from problems.kit.movement import any_values, case_values, copied
 from problems.kit.tolerances import EXACT

@@ -22,8 +22,8 @@ from engine.reports.run_record import RunRecord
 from engine.reports.text import PlainLine, plain_lines
 from kgtui.cli.choices import KernelFile
 from kgtui.cli.console import Console
-from kgtui.cli.refusal import Refusing, refusal_of
-from kgtui.cli.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.refusal import Refusing, refusal_of
+from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
 from kgtui.ports.protocols import Judging, Recording
 from kgtui.ports.requests import RunHeader, RunRequest
 from kgtui.runner.driver import RunDriver

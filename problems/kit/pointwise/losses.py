@@ -13,8 +13,8 @@ from engine.model import Case, Cost, DType, Parameter, Tier, Tolerance
 from problems.kit.cases import BF16, F32, cases_over
 from problems.kit.deferred import torch
 from problems.kit.layouts import Layout, laid_out
+from problems.kit.pointwise.unary import drawn, with_edges
 from problems.kit.tolerances import cancelling, rounded
-from problems.kit.unary import drawn, with_edges
 from problems.kit.values import SPECIAL_VALUES, Special
 
 loss_over = partial(cases_over, layout=Layout.CONTIGUOUS, other_layout=Layout.CONTIGUOUS, values="usual", reduction=0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.model import Case
-from problems.kit.binary import binary_values
 from problems.kit.deferred import torch
+from problems.kit.pointwise.binary import binary_values
 
 _COMPARED_WITH, _OR_WITH = 2.0, -0.5  # what tensors are compared with as numbers
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.model import Case, DType
 from problems.kit.deferred import torch
-from problems.kit.indexing import repeated, with_negatives
+from problems.kit.indexing.positions import repeated, with_negatives
 from problems.kit.layouts import laid_out
 from problems.kit.movement import count
 from problems.kit.values import distinct, integers

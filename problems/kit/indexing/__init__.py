@@ -1,0 +1,1 @@
+"""What operators with index tensors share.  Imports no torch when it is imported."""
