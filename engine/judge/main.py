@@ -140,6 +140,8 @@ class _Judge:
         problem = self._problem(command.problem)
         case = problem.case(command.case)
         content = self._contents.of_case(problem, case, command.seed)
+        if command.expects:
+            _ = content.expected  # a reference that fails does so before the candidate is called
         idle = cases.is_idle(problem, content)
         self._let_go()
         arena: cases.Arena

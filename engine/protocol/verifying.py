@@ -98,7 +98,8 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
 
     That is in device memory, or in a new file at `arena_path` when one is given.
 
-    The judge draws the seed itself unless one is given, to replay a case that has ended.
+    The judge draws the seed itself unless one is given, to replay a case that has ended.  Without `expects` expected
+    outputs are made when a comparison first needs them: the reference is known to work on this case.
     """
 
     problem: ProblemId
@@ -106,6 +107,7 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
     arena_path: str | None
     poison: Byte
     seed: int | None = None
+    expects: bool = True
 
 
 class Describe(Command, tag="describe", frozen=True):

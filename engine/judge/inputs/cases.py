@@ -7,6 +7,7 @@ gets a call on content that nobody has met.
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -45,17 +46,26 @@ _LEAST_BLOCK_BYTES = 64 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """Inputs of a case and what must come of them; nobody changes these tensors."""
+    """Inputs of a case and what must come of them; nobody changes these tensors.
+
+    `make_expected` makes the expected outputs, once and when they are first needed: a call that is only recorded is
+    never compared.
+    """
 
     seed: int
     inputs: tuple[Value, ...]
     specs: tuple[protocol.ValueSpec, ...]
     storages: list[torch.Tensor]
-    expected: tuple[torch.Tensor, ...]
+    make_expected: Callable[[], tuple[torch.Tensor, ...]] = field(repr=False)
+
+    @functools.cached_property
+    def expected(self) -> tuple[torch.Tensor, ...]:
+        """The expected outputs."""
+        return self.make_expected()
 
     @property
     def bytes(self) -> int:
-        """The memory that all of it takes."""
+        """The memory that all of it takes, expected outputs included."""
         parts = (*self.storages, *self.expected)
         return sum(part.numel() * part.element_size() for part in parts)
 
@@ -115,7 +125,9 @@ class Contents:
         if self._device.type == "cpu" and case.tier is not Tier.SMOKE:
             return self.make(problem, case, secrets.randbits(62))
         if key not in self._kept:
-            self._kept[key] = self.make(problem, case, secrets.randbits(62))
+            made = self.make(problem, case, secrets.randbits(62))
+            _ = made.expected  # content whose reference fails is not kept
+            self._kept[key] = made
         self._kept.move_to_end(key)
         content = self._kept[key]
         while len(self._kept) > 1 and sum(kept.bytes for kept in self._kept.values()) > _KEPT_BYTES:
@@ -148,8 +160,12 @@ class Contents:
         with self._device:
             inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(seed))
             specs, storages = lay_out(problem, inputs)
-            expected = expected_outputs(problem, inputs)
-        return Content(seed=seed, inputs=inputs, specs=specs, storages=storages, expected=expected)
+        make_expected = functools.partial(self._expected, problem, inputs)
+        return Content(seed=seed, inputs=inputs, specs=specs, storages=storages, make_expected=make_expected)
+
+    def _expected(self, problem: ProblemDefinition, inputs: tuple[Value, ...]) -> tuple[torch.Tensor, ...]:
+        with self._device:
+            return expected_outputs(problem, inputs)
 
 
 class Memory:
@@ -212,7 +228,7 @@ def on_host(content: Content) -> Content:
         inputs=content.inputs,
         specs=content.specs,
         storages=[storage.cpu() for storage in content.storages],
-        expected=tuple(value.cpu() for value in content.expected),
+        make_expected=lambda: tuple(value.cpu() for value in content.expected),
     )
 
 

@@ -157,7 +157,9 @@ class Variants:
                 expected = expected_outputs(hand.problem, inputs)
         except Exception as error:  # the problem's own code, on content that nobody wrote it for
             raise UnfairError(f"the reference fails on it: {type(error).__name__}") from error
-        return cases.Content(seed=hand.base.seed, inputs=inputs, specs=specs, storages=storages, expected=expected)
+        return cases.Content(
+            seed=hand.base.seed, inputs=inputs, specs=specs, storages=storages, make_expected=lambda: expected
+        )
 
     def _require_fair(self, hand: cases.CaseInHand, variant: protocol.Variant, content: cases.Content) -> None:
         """Raise UnfairError where an honest kernel may have a reason to be wrong on this content."""

@@ -133,6 +133,7 @@ class Lab:
             poison=0,
             arena_path=None if self.process_pool.shares_device else str(arena),
             apart=self.apart,
+            expects=False,
         )
         try:
             prepared = await self.process_pool.ask_judge(prepare)

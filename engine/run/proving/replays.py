@@ -60,7 +60,7 @@ class Replays:
         arena = hand.room.shared / f"{secrets.token_hex(8)}.in"
         prepare = protocol.Prepare(
             id=protocol.new_id(), problem=self._problem.id, case=case.name, poison=secrets.randbelow(256),
-            arena_path=str(arena), seed=secrets.randbits(62), apart=True,
+            arena_path=str(arena), seed=secrets.randbits(62), apart=True, expects=False,
         )  # fmt: skip
         try:
             prepared = await self._process_pool.ask_judge(prepare)

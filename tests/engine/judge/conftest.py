@@ -29,7 +29,13 @@ class Bench:
         return self.judge.carry_out(command)
 
     def prepare(
-        self, problem: str, *, case: str = "one", poison: int = 0xFF, seed: int | None = None
+        self,
+        problem: str,
+        *,
+        case: str = "one",
+        poison: int = 0xFF,
+        seed: int | None = None,
+        expects: bool = True,
     ) -> protocol.Prepared:
         """Prepare a case of a toy problem in a new arena and map its arguments as the worker does."""
         self.prepared += 1
@@ -42,6 +48,7 @@ class Bench:
                 arena_path=str(self.arena),
                 poison=poison,
                 seed=seed,
+                expects=expects,
             )
         )
         assert isinstance(reply, protocol.Prepared), reply

@@ -326,6 +326,15 @@ def test_a_fresh_refill_brings_new_content_to_the_same_memory_and_expects_its_an
     assert outcomes(bench.compared(*bench.hand_back(2 * x))) == [("return", Outcome.PASS)]
 
 
+def test_the_reference_is_called_only_for_calls_that_are_compared(bench: Bench) -> None:
+    asked = reference_calls()
+    bench.prepare("TWICE", seed=7, expects=False)
+    bench.refill(fresh=True)
+    assert reference_calls() == asked
+    compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))
+    assert (outcomes(compared), reference_calls()) == ([("return", Outcome.PASS)], asked + 1)
+
+
 def test_new_content_with_other_scalars_is_refused_since_the_worker_was_reported_the_old_ones(bench: Bench) -> None:
     bench.prepare("SCALAR", seed=1)
     assert failed(bench.ask(protocol.Refill(id="i", fresh=True, poison=0))) == (

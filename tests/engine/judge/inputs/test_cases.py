@@ -85,6 +85,15 @@ def test_inputs_and_expected_outputs_both_count(contents: Contents) -> None:
     assert asking(contents, answering(100))("a").bytes == 8 * 4 + 100
 
 
+def test_expected_outputs_are_made_once_when_needed(contents: Contents) -> None:
+    made: list[object] = []
+    problem = replace(answering(1), reference=lambda x: made.append(x) or torch.zeros(1))
+    content = contents.make(problem, CASES[0], 7)
+    assert made == []
+    assert content.expected is content.expected
+    assert len(made) == 1
+
+
 def test_content_of_a_given_seed_is_made_and_not_kept(contents: Contents) -> None:
     problem = answering(1)
     given = contents.of_case(problem, CASES[0], 7)
