@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from dataclasses import dataclass
 
@@ -35,6 +36,7 @@ class LoweredKernels:
         self._session = session
         self._target = target or DEFAULT_TARGET
         self._answers: dict[tuple[object, ...], LoweredKernel | str] = {}
+        self._asking = asyncio.Lock()
 
     async def of_tape(self, tape: Tape) -> tuple[LoweredKernel, ...]:
         """The kernels of a tape, by the numbers of its specialisations.
@@ -43,7 +45,8 @@ class LoweredKernels:
             NotLoweredError: one of them has none.
             EngineError: the compiler failed.
         """
-        return tuple([await self._lowered(launch) for launch in tape.specialisations])
+        async with self._asking:
+            return tuple([await self._lowered(launch) for launch in tape.specialisations])
 
     async def close(self) -> None:
         """End the compiler."""

@@ -51,28 +51,36 @@ class ProvingStage:
     async def run(self) -> None:
         """Tell of each passed case whether it is proven."""
         began = self._emitter.begin(Stage.PROVE, len(self._lab.passed))
+        # Three cases are in progress at once: one is taped, the one before it compiled, the one before that replayed.
+        compiling: asyncio.Task[None] | None = None
         replaying: asyncio.Task[None] | None = None
         try:
             for one in self._lab.passed:
                 tapes = await self._within_engine(one, self._tapes(one))
                 if replaying is not None:
                     await replaying
-                replaying = asyncio.create_task(self._replayed(one, tapes))  # beside the calls of the next case
-            if replaying is not None:
-                await replaying
+                replaying = compiling
+                compiling = asyncio.create_task(self._replayed(one, tapes, after=compiling))
+            await asyncio.gather(*(task for task in (replaying, compiling) if task is not None))
         finally:
-            if replaying is not None:
-                replaying.cancel()
-                await asyncio.gather(replaying, return_exceptions=True)
+            tasks = [task for task in (replaying, compiling) if task is not None]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.gather(self._replays.close(), self._kernels.close())
         if (finding := finding_of(self.proofs)) is not None:
             self._emitter.find(finding)
         self._emitter.report(report_of(self.proofs))
         self._emitter.end(Stage.PROVE, began)
 
-    async def _replayed(self, one: Passed, tapes: list[Tape] | CaseProof) -> None:
-        """Tell whether a case with these tapes is proven."""
-        proof = tapes if isinstance(tapes, CaseProof) else await self._within_engine(one, self._prove(one, tapes))
+    async def _replayed(self, one: Passed, tapes: list[Tape] | CaseProof, *, after: asyncio.Task[None] | None) -> None:
+        """Tell whether a case with these tapes is proven, once `after` has ended."""
+        if isinstance(tapes, CaseProof):
+            proof = tapes
+        else:
+            proof = await self._within_engine(one, self._prove(one, tapes, after=after))
+        if after is not None:
+            await asyncio.wait({after})
         self.proofs.append(proof)
         number, total = len(self.proofs), len(self._lab.passed)
         self._emitter.tell(events.CaseProven(at_s=self._emitter.now(), number=number, total=total, proof=proof))
@@ -89,8 +97,8 @@ class ProvingStage:
             self._failures += 1
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason=str(error) or "the engine failed")
 
-    async def _prove(self, one: Passed, tapes: list[Tape]) -> CaseProof:
-        """The proof of a case by its tapes."""
+    async def _prove(self, one: Passed, tapes: list[Tape], *, after: asyncio.Task[None] | None) -> CaseProof:
+        """The proof of a case by its tapes; there is one replayer, which is free once `after` has ended."""
         name = one.case.name
         tape, agreed = tapes[-1], agreement(tapes[-2], tapes[-1])
         if agreed.difference is not Disagreement.NONE:
@@ -100,6 +108,8 @@ class ProvingStage:
         except NotLoweredError as error:
             return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=str(error))
         self._lab.process_pool.compiler.prepare()  # the first kernel has taken the one that was ready
+        if after is not None:
+            await asyncio.wait({after})
         replayed = await self._replays.replay(one.case, tape, kernels, without=agreed.varying)
         if isinstance(replayed, NotReplayed):
             return conclusion.of_refusal(name, replayed)
