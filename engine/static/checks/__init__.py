@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from engine.errors import EngineError
-from engine.model import Finding
+from engine.model import Finding, Location
 from engine.static.analysis import Reading
 from engine.static.findings import could_not_check
 from engine.static.names import TABLE
+from engine.static.native.extensions import extensions_of
 
 MOST_NODES = 50_000
 """A source with more syntax nodes is not checked: the verdict would wait for it."""
@@ -91,6 +92,14 @@ def read_statically(tree: ast.Module, text: str = "", entry: str | None = None) 
         except Exception as error:  # the edge of a plug-in: fail closed, with a finding
             found.append(could_not_check(check.name, f"{type(error).__name__}: {error}"))
         yield from _grouped(found)
+    yield from _unread_texts(reading)
+
+
+def _unread_texts(reading: Reading) -> Iterator[Finding]:
+    """A NOTE for each part of the native code that the syntax tree does not show, so that no check has read it."""
+    for extension in extensions_of(reading):
+        for clause in extension.unknown:
+            yield replace(could_not_check("native_text", clause), location=Location(line=extension.line))
 
 
 def _grouped(found: Iterable[Finding]) -> Iterator[Finding]:

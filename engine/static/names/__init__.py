@@ -7,8 +7,9 @@ match and that do not.  It never imports `engine.static.checks`, which lists the
 from __future__ import annotations
 
 from engine.static.names.matching import NameCheck
+from engine.static.names.native_code import NATIVE_CHECKS
 from engine.static.names.outside_code import CODE_CHECKS
 from engine.static.names.processes import PROCESS_CHECKS
 from engine.static.names.shared_state import STATE_CHECKS
 
-TABLE: tuple[NameCheck, ...] = (*PROCESS_CHECKS, *STATE_CHECKS, *CODE_CHECKS)
+TABLE: tuple[NameCheck, ...] = (*PROCESS_CHECKS, *STATE_CHECKS, *CODE_CHECKS, *NATIVE_CHECKS)

@@ -1,0 +1,85 @@
+"""CUDA and C++ that a candidate compiles when it is loaded: the texts, and where each character is in the file.
+
+Only records.  The texts are read from the syntax tree; what could not be seen there is said.
+"""
+
+from __future__ import annotations
+
+import bisect
+import enum
+from dataclasses import dataclass, field
+
+from engine.model.results import Location
+
+
+class NativeLanguage(enum.StrEnum):
+    """What a text is written in."""
+
+    CUDA = "cuda"
+    CPP = "c++"
+
+
+class ExtensionKind(enum.StrEnum):
+    """The function that compiles it: torch.utils.cpp_extension's, or one that calls NVRTC in the worker."""
+
+    INLINE = "load_inline"
+    FILES = "load"
+    NVRTC = "nvrtc"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextPiece:
+    """From character `offset` of a text on, up to the next piece: characters of one line of the file.
+
+    The first of them is at `line` and `column`, which count from one.  Where a piece is not `exact`, all of its
+    characters have that place: the string was computed, and only the expression that computes it is known.
+    """
+
+    offset: int
+    line: int
+    column: int
+    exact: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class NativeText:
+    """One source text; `label` is what messages of the compiler name it, such as "cuda_sources[0]"."""
+
+    label: str
+    language: NativeLanguage
+    text: str
+    pieces: tuple[TextPiece, ...]
+
+    def location_of(self, line: int, column: int | None = None) -> Location | None:
+        """The place in the candidate's file of a line and column of this text; None where the text has no such line."""
+        lines = self.text.split("\n")
+        if not 1 <= line <= len(lines):
+            return None
+        start = sum(len(one) + 1 for one in lines[: line - 1])
+        found = self.at(start + min((column or 1) - 1, len(lines[line - 1])))
+        return found if column is not None else Location(line=found.line)
+
+    def at(self, offset: int) -> Location:
+        """The place in the candidate's file of one character of this text."""
+        piece = self.pieces[max(0, bisect.bisect_right(self.pieces, offset, key=lambda one: one.offset) - 1)]
+        return Location(line=piece.line, column=piece.column + (offset - piece.offset if piece.exact else 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extension:
+    """One call that compiles native code, as the syntax tree shows it.
+
+    `unknown` are the parts that cannot be seen, each as a clause: "cuda_sources is computed when the file is loaded".
+    """
+
+    kind: ExtensionKind
+    name: str
+    line: int
+    texts: tuple[NativeText, ...] = ()
+    functions: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = field(default=())
+
+    @property
+    def has_cuda(self) -> bool:
+        """Whether it needs nvcc: some text is CUDA, or which texts there are is not known."""
+        return bool(self.unknown) or any(text.language is NativeLanguage.CUDA for text in self.texts)
