@@ -1,0 +1,195 @@
+"""GPU MODE's reference-kernels: a `task.yml` names files, tests and benchmarks; a submission defines `custom_kernel`.
+
+Read are a checkout (`problems/<group>/<task>/task.yml`), a group, a task folder or a task.yml
+(https://github.com/gpu-mode/reference-kernels).  The files that a task names may lie in its group's folder.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from problems.suites.files import SuiteFileError, natural, text_of
+from problems.suites.syntax import functions, imported_packages, parsed
+from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
+
+HARNESS = "gpu_mode"
+_FILE, _REFERENCE, _SUBMISSION = "task.yml", "reference.py", "@SUBMISSION@"
+_PATTERNS = ("task.yml", "*/task.yml", "*/*/task.yml", "problems/*/*/task.yml")
+_NEEDED = ("generate_input", "ref_kernel")
+_DEFAULTS = (("rtol", 1e-5), ("atol", 1e-8))  # of the suite's verbose_allclose
+_AVAILABLE = frozenset({"torch", "numpy", "triton"})
+
+
+def matches(path: Path) -> bool:
+    """Whether this is a task.yml, or a folder with some at most three levels below."""
+    return path.name == _FILE if path.is_file() else path.is_dir() and bool(_task_files(path))
+
+
+def read(path: Path) -> SuiteContents:
+    """The tasks of a checkout, a group, a folder or a task.yml."""
+    found = [_of(file, path) for file in ([path] if path.is_file() else _task_files(path))]
+    tasks = tuple(one for one in found if isinstance(one, Task))
+    return SuiteContents(tasks=tasks, complaints=tuple(str(one) for one in found if isinstance(one, SuiteFileError)))
+
+
+def _task_files(path: Path) -> list[Path]:
+    """The task.yml files of the first depth that has any."""
+    for pattern in (_PATTERNS[3], *_PATTERNS[:3]):
+        if found := sorted(path.glob(pattern), key=lambda file: natural(file.as_posix())):
+            return found
+    return []
+
+
+def _of(file: Path, path: Path) -> Task | SuiteFileError:
+    """The task of one task.yml.  Its files may lie up to one folder above it, or in the suite that was named."""
+    folder = file.parent.resolve()
+    root = path.resolve() if path.is_dir() and folder.parent.is_relative_to(path.resolve()) else folder.parent
+    try:
+        given = _yaml(text_of(file, root=root), file)
+        sources, missing = _sources(given, folder, root)
+        return _task(given, sources, missing, file)
+    except SuiteFileError as error:
+        return error
+
+
+def _yaml(text: str, file: Path) -> Mapping[str, object]:
+    """The mapping of a task.yml.
+
+    Raises:
+        SuiteFileError: it is no YAML, or no mapping.
+    """
+    try:
+        found = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise SuiteFileError(f"{file}: no YAML: {' '.join(str(error).split())}; left out") from error
+    if not isinstance(found, dict):
+        raise SuiteFileError(f"{file}: expected a mapping with files and tests, got {type(found).__name__}; left out")
+    return found
+
+
+def _sources(given: Mapping[str, object], folder: Path, root: Path) -> tuple[dict[str, str], list[str]]:
+    """The texts of the files that a task names, by their names there, and a sentence on each that is missing."""
+    sources, missing = {}, []
+    files = given.get("files")
+    for entry in files if isinstance(files, list) else []:
+        name, source = (entry.get("name"), entry.get("source")) if isinstance(entry, dict) else (None, None)
+        if not isinstance(name, str) or not isinstance(source, str) or Path(name).name != name:
+            missing.append(f"an entry of files is no name and source: {entry!r}")
+        elif source != _SUBMISSION:
+            try:
+                sources[name] = text_of(folder / source, root=root)
+            except SuiteFileError as error:
+                missing.append(str(error).removesuffix("; left out"))
+    return sources, missing
+
+
+def _task(given: Mapping[str, object], sources: Mapping[str, str], missing: list[str], file: Path) -> Task:
+    reference = sources.get(_REFERENCE, "")
+    group, name = file.parent.resolve().parent.name, file.parent.resolve().name
+    tree = parsed(reference, f"{file.parent / _REFERENCE}")
+    tests, benchmarks = _cases(given.get("tests")), _cases(given.get("benchmarks"))
+    return Task(
+        name=f"{group}/{name}",
+        title=_title(given.get("description"), name),
+        level=group,
+        category=group,
+        file=file,
+        text=reference,
+        form=CandidateForm.SUBMISSION,
+        entry="custom_kernel",
+        harness=HARNESS,
+        own_rule=_rule(tree),
+        arguments=("data",),
+        sources={key: text for key, text in sources.items() if key not in (_REFERENCE, "eval.py")},
+        details={"tests": json.dumps(tests), "benchmarks": json.dumps(benchmarks)},
+        refusal=_refusal(given, tree, sources, tests, missing),
+        health=tuple(missing),
+    )
+
+
+def _cases(given: object) -> list[dict[str, object]]:
+    """The cases of a list in a task.yml: mappings of names to numbers or words."""
+    if not isinstance(given, list):
+        return []
+    return [
+        {str(key): value for key, value in case.items() if isinstance(value, int | float | str | list)}
+        for case in given
+        if isinstance(case, dict) and None not in case.values()
+    ]
+
+
+def _refusal(
+    given: Mapping[str, object],
+    tree: ast.Module,
+    sources: Mapping[str, str],
+    tests: list[dict[str, object]],
+    missing: list[str],
+) -> str:
+    if given.get("lang", "py") != "py":
+        return f"its language is {given.get('lang')}, and only Python tasks are run"
+    if given.get("multi_gpu"):
+        return "it needs several GPUs in one task"
+    if _REFERENCE not in sources:
+        return missing[0] if missing else "its task.yml names no reference.py"
+    absent = [name for name in _NEEDED if name not in _bound(tree)]
+    if absent:
+        return f"its reference.py defines no {' and no '.join(absent)}"
+    texts = (parsed(text, name) for name, text in sources.items() if name.endswith(".py") and name != "eval.py")
+    foreign = sorted(set().union(*(_required(text) for text in texts)) - {Path(name).stem for name in sources})
+    if foreign:
+        return f"its reference imports {', '.join(foreign)}, which is not part of a task"
+    return "" if tests else "its task.yml has no test with values for all arguments"
+
+
+def _required(tree: ast.Module) -> set[str]:
+    """Packages that a file imports at its top and that neither Python nor torch brings."""
+    top = ast.Module(
+        body=[node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], type_ignores=[]
+    )
+    return {name for name in imported_packages(top) if name not in _AVAILABLE and name not in sys.stdlib_module_names}
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    """The functions of the top level and the names that it assigns or imports."""
+    found = set(functions(tree))
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=targets):
+                found |= {target.id for target in targets if isinstance(target, ast.Name)}
+            case ast.ImportFrom(names=names):
+                found |= {alias.asname or alias.name for alias in names}
+    return found
+
+
+def _rule(tree: ast.Module) -> OwnRule:
+    """The tolerances of `make_match_reference(..., rtol=, atol=)` where they are literals, else the task's own code."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="make_match_reference"), keywords=keywords):
+                given = {word.arg: word.value.value for word in keywords if isinstance(word.value, ast.Constant)}
+                relative, absolute = (_number(given.get(key), default) for key, default in _DEFAULTS)
+                return OwnRule(
+                    kind=RuleKind.ALLCLOSE,
+                    sentence=f"elements within {absolute:g} + {relative:g} x |expected|; the dtype is not compared",
+                    closeness={"": Closeness(relative=relative, absolute=absolute)},
+                    equal_nan=True,
+                )
+    return OwnRule(kind=RuleKind.OWN_CODE, sentence="the task's own check_implementation(data, output)")
+
+
+def _number(value: object, default: float) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else default
+
+
+def _title(description: object, name: str) -> str:
+    text = " ".join(description.split()) if isinstance(description, str) else ""
+    return text.partition(". ")[0].removesuffix(".")[:160] or name.removesuffix("_py").replace("_", " ")
+
+
+FORMAT = SuiteFormat(id="gpumode", title="GPU MODE", matches=matches, read=read)

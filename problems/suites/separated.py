@@ -1,0 +1,107 @@
+"""Files of a reference and its tests in one, divided by a line of 146 `#`: KernelBench-X and TritonBench.
+
+Above the first such line is the reference (in TritonBench G a Triton kernel with its wrapper), below the last one
+are the tests, which run on import and bind a module-level name to a call of `test_*()`.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from problems.suites.files import SuiteFileError
+from problems.suites.syntax import Function, draws_random, functions, parsed, used_names
+
+SEPARATOR = "#" * 146
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeparatedFile:
+    """The two parts of such a file, and the function that a candidate has to define.
+
+    `tests` begins with as many empty lines as lie above it, so that its lines have the numbers of the file.  `result`
+    is the name that the tests bind, "" where they bind none.  `others` are further functions of the reference that
+    the tests use.
+    """
+
+    reference: str
+    tests: str
+    entry: str
+    function: Function
+    result: str
+    others: tuple[str, ...]
+    health: tuple[str, ...]
+
+
+def is_separated(text: str) -> bool:
+    """Whether a text has a line of exactly 146 `#`."""
+    return any(line.strip() == SEPARATOR for line in text.splitlines())
+
+
+def separated(text: str, *, stem: str, shown: str) -> SeparatedFile:
+    """The parts of a text; `stem` is the name of its file, `shown` what errors call it.
+
+    Raises:
+        SuiteFileError: it has no separator, a part does not parse, or no function of the reference is tested.
+    """
+    lines = text.splitlines(keepends=True)
+    places = [number for number, line in enumerate(lines) if line.strip() == SEPARATOR]
+    if not places:
+        raise SuiteFileError(f"{shown}: no line of 146 '#' between reference and tests, so it is no task; left out")
+    reference, tests = "".join(lines[: places[0]]), "\n" * (places[-1] + 1) + "".join(lines[places[-1] + 1 :])
+    upper, lower = parsed(reference, shown), parsed(tests, shown)
+    entry, others = _tested(upper, lower, stem=stem, shown=shown)
+    return SeparatedFile(
+        reference=reference,
+        tests=tests,
+        entry=entry,
+        function=functions(upper)[entry],
+        result=_result(lower),
+        others=others,
+        health=tuple(_health(upper, lower, others)),
+    )
+
+
+def _tested(upper: ast.Module, lower: ast.Module, *, stem: str, shown: str) -> tuple[str, tuple[str, ...]]:
+    """The function of the reference that the tests call, and the others that they use."""
+    defined, redefined = functions(upper), set(functions(lower))
+    used = [name for name in dict.fromkeys(used_names(lower)) if name in defined and name not in redefined]
+    if not used:
+        raise SuiteFileError(f"{shown}: its tests use no function of the reference, so it is no task; left out")
+    entry = stem if stem in used else used[0]
+    return entry, tuple(name for name in used if name != entry)
+
+
+def _result(lower: ast.Module) -> str:
+    """The last name that the top level of the tests binds to a call of a function `test*`."""
+    for statement in reversed(lower.body):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=called))):
+                if called.startswith("test"):
+                    return name
+    return ""
+
+
+def _health(upper: ast.Module, lower: ast.Module, others: tuple[str, ...]) -> list[str]:
+    found = []
+    if draws_random(upper):
+        found.append("the reference draws random numbers: only PyTorch's own random stream gives its answer")
+    if _keeps_exceptions(lower):
+        found.append("the tests compare the texts of exceptions")
+    if not _result(lower):
+        found.append("the tests bind no result at their top level")
+    if others:
+        found.append(f"the tests also use {', '.join(others)}, which a candidate need not define here")
+    return found
+
+
+def _keeps_exceptions(lower: ast.Module) -> bool:
+    """Whether a handler stores something of the exception that it caught."""
+    return any(
+        isinstance(part, ast.Name) and part.id == handler.name
+        for handler in ast.walk(lower)
+        if isinstance(handler, ast.ExceptHandler) and handler.name
+        for statement in handler.body
+        if isinstance(statement, ast.Assign)
+        for part in ast.walk(statement.value)
+    )

@@ -1,0 +1,85 @@
+"""What readers take from a syntax tree: definitions, parameters, local names, calls.  Nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from engine.model.parsing import parse
+from problems.suites.files import SuiteFileError
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+_DRAWS = frozenset({"rand", "randn", "randint", "randperm", "bernoulli", "multinomial", "normal", "dropout"})
+
+
+def parsed(text: str, shown: str) -> ast.Module:
+    """The syntax tree of a text that errors call `shown`.
+
+    Raises:
+        SuiteFileError: it does not parse.
+    """
+    try:
+        return parse(text)
+    except SyntaxError as error:
+        raise SuiteFileError(f"{shown}:{error.lineno or 1}: syntax error: {error.msg}; left out") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SuiteFileError(f"{shown}: cannot be parsed: {error}; left out") from error
+
+
+def functions(tree: ast.Module) -> dict[str, Function]:
+    """The functions of the top level by name, in their order; of two of one name the last."""
+    return {node.name: node for node in tree.body if isinstance(node, Function)}
+
+
+def parameters(function: Function) -> tuple[str, ...]:
+    """The names of its parameters without `*args` and `**kwargs`, keyword-only ones last."""
+    spec = function.args
+    return tuple(one.arg for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
+
+
+def called_names(tree: ast.AST) -> Iterator[str]:
+    """What is called in a tree, the last part of a dotted name, in the order of the text."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
+        match call.func:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                yield name
+
+
+def used_names(tree: ast.AST) -> Iterator[str]:
+    """The plain names that a tree reads, in the order of the text."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    yield from (node.id for node in sorted(names, key=lambda node: (node.lineno, node.col_offset)))
+
+
+def imported_packages(tree: ast.AST) -> set[str]:
+    """The first parts of the names of all imported modules, those inside of functions included."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add((node.module or "").partition(".")[0])
+    return found
+
+
+def stages(function: Function) -> tuple[str, ...]:
+    """The local names that a function binds to a call or an operation, in their order: its named intermediates."""
+    found: dict[str, None] = {}
+    for node in ast.walk(ast.Module(body=function.body, type_ignores=[])):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.BinOp()):
+                found.setdefault(name)
+    return tuple(found)
+
+
+def draws_random(tree: ast.AST) -> bool:
+    """Whether something in the tree is called like a function of torch that draws random numbers."""
+    return any(name in _DRAWS or name.endswith("dropout") or name.startswith("rand") for name in called_names(tree))
+
+
+def seeds(tree: ast.AST) -> bool:
+    """Whether a random stream is seeded in the tree."""
+    return bool({"manual_seed", "set_seed", "seed", "seed_all"} & set(called_names(tree)))

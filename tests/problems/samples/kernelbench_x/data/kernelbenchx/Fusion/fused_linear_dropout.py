@@ -1,0 +1,24 @@
+import torch
+import torch.nn.functional as F
+
+
+def fused_linear_dropout(input, weight, p=0.5, training=True):
+    product = F.linear(input, weight)
+    return F.dropout(product, p=p, training=training)
+
+##################################################################################################################################################
+
+import os
+import sys
+
+sys.path.append(os.path.abspath("utils"))
+sys.path.append(os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../utils")))
+import torch
+from data_utils import rand_tensor
+
+
+def test_fused_linear_dropout():
+    return [fused_linear_dropout(torch.randn(4, 8, device="cuda"), torch.randn(3, 8, device="cuda"))]
+
+
+test_results = test_fused_linear_dropout()

@@ -1,0 +1,2 @@
+def no_tests(x):
+    return x

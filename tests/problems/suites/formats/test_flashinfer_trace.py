@@ -1,0 +1,85 @@
+"""The flashinfer-trace reader: definitions with workloads, inputs that cannot be drawn, Git LFS pointers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from problems.suites.task import CandidateForm, SuiteContents, Task
+
+Read = Callable[[Path], SuiteContents]
+
+
+@pytest.fixture
+def dataset(samples: Path) -> Path:
+    return samples / "flashinfer_trace"
+
+
+@pytest.fixture
+def tasks(dataset: Path, contents_of: Read) -> dict[str, Task]:
+    return {task.name: task for task in contents_of(dataset).tasks}
+
+
+def test_definition_one_task_with_workloads(tasks: dict[str, Task]) -> None:
+    task = tasks["rmsnorm/rmsnorm_h32"]
+    workloads = json.loads(task.details["workloads"])
+
+    assert (task.form, task.entry) == (CandidateForm.DESTINATION, "run")
+    assert task.arguments == ("hidden_states", "weight", "eps")
+    assert [(one["name"], one["axes"]) for one in workloads] == [
+        ("4b7f0d02", {"batch_size": 4}),
+        ("6abd9329", {"batch_size": 9}),
+    ]
+    assert task.refusal == ""
+
+
+def test_index_inputs_refused_with_reason(tasks: dict[str, Task]) -> None:
+    assert tasks["gqa_paged/gqa_paged_h2"].refusal == (
+        "it has no workload whose inputs can be drawn: kv_indptr is stored in a safetensors file, which is not read; "
+        "kv_indptr is of int32: random integers of the suite, in [-1024, 1024), are no valid indices"
+    )
+
+
+def test_sampling_refused_for_its_rule(tasks: dict[str, Task]) -> None:
+    assert "compares distributions" in tasks["sampling/top_k_sampling_v64"].refusal
+
+
+def test_lfs_pointer_said_with_command(dataset: Path, contents_of: Read) -> None:
+    assert contents_of(dataset).complaints == (
+        f"{dataset}/definitions/gemm/gemm_n8_k8.json: a Git LFS pointer in place of the file; "
+        "run `git lfs pull` in the checkout",
+    )
+
+
+def test_workloads_that_are_lfs_pointer_said(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
+    for folder, text in (
+        ("definitions", (dataset / "definitions/rmsnorm/rmsnorm_h32.json").read_text()),
+        ("workloads", (dataset / "workloads/sampling/top_k_sampling_v64.jsonl").read_text()),
+    ):
+        (tmp_path / folder / "rmsnorm").mkdir(parents=True)
+        (tmp_path / folder / "rmsnorm" / f"rmsnorm_h32.json{'l' * (folder == 'workloads')}").write_text(text)
+
+    (task,) = contents_of(tmp_path).tasks
+
+    assert task.refusal == (
+        "it has no workload whose inputs can be drawn: rmsnorm_h32.jsonl is a Git LFS pointer; "
+        "run `git lfs pull` in the checkout"
+    )
+
+
+def test_single_definition_without_workloads(dataset: Path, contents_of: Read) -> None:
+    (task,) = contents_of(dataset / "definitions/rmsnorm/rmsnorm_h32.json").tasks
+
+    assert task.refusal == "it has no workload whose inputs can be drawn: no workloads/rmsnorm/rmsnorm_h32.jsonl"
+
+
+def test_mixture_of_experts_95_percent(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
+    definition = json.loads((dataset / "definitions/rmsnorm/rmsnorm_h32.json").read_text())
+    (tmp_path / "moe.json").write_text(json.dumps({**definition, "op_type": "moe"}))
+
+    (task,) = contents_of(tmp_path / "moe.json").tasks
+
+    assert task.own_rule.least_matched == 0.95
