@@ -6,25 +6,26 @@ Each is imported and made when the application first needs it.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.artefacts import ArtefactStore
-from engine.devices import Device
 from kgtui.app.services import Services
-from kgtui.app.start import Settings, Start
 from kgtui.files.templates import scaffold
 from kgtui.runner.run_environment import environment_of
-from kgtui.screens.base.host import Diagnose
-from kgtui.settings.paths import Paths
-from problems.index import ProblemIndex
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from engine.artefacts import ArtefactStore
+    from engine.devices import Device
     from kgtui.app.application import WorkbenchApp
+    from kgtui.app.start import Settings, Start
     from kgtui.history.run_history import StoredRuns
     from kgtui.ports.file_events import Saved, WatchTrouble
     from kgtui.ports.protocols import Judging, Watching
+    from kgtui.screens.base.host import Diagnose
+    from kgtui.settings.paths import Paths
+    from problems.index import ProblemIndex
 
 LABEL = "workbench"
 

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from engine.errors import StoreError, UsageError
 from engine.model import Outcome
+from engine.processes.liveness import is_alive
 from sessions.database import Database, Value
 from sessions.generation_rows import (
     Attempt,
@@ -28,7 +29,6 @@ from sessions.generation_rows import (
     Stop,
     TokenUsage,
 )
-from sessions.processes import is_alive
 
 _INSERT_BATCH = """
 insert into batches (session, request, budget_microusd, budget_tokens, budget_s, started_at)

@@ -19,12 +19,12 @@ from typing import Self
 from engine.errors import UsageError
 from engine.model import BenchmarkPlan, Candidate, Policy, Tier
 from engine.model.events import Event
+from engine.processes.liveness import is_alive, process_stamp
 from sessions.browsing import Browser
 from sessions.carrying import Carried, Renumbered, put, take
 from sessions.database import Database, Value, open_file, open_memory
 from sessions.deleting import Deleted, delete
 from sessions.generations import GenerationStore, followed
-from sessions.processes import is_alive, process_stamp
 from sessions.recording import statements, tally
 from sessions.rows import Generation, RunRow, RunState
 from sessions.values import path_value, tiers_value, timestamp

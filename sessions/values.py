@@ -15,7 +15,7 @@ import msgspec
 
 from engine.model import CacheState, Outcome, Policy, Tier
 from engine.model.benchmark import Interval, Method, Summary
-from sessions.processes import is_alive
+from engine.processes.liveness import is_alive
 from sessions.rows import BaselineRow, RunRow, RunState, SessionRow
 
 _TIER_SEPARATOR = "+"

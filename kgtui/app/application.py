@@ -10,10 +10,8 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.binding import BindingType
@@ -24,13 +22,10 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 from engine.errors import KgtuiError, UsageError
 from engine.model import Problem
 from engine.model.events import Event, RunFinished
-from engine.problem_source import ProblemDescription
 from kgtui.app import clipboard
 from kgtui.app.finding import found_or_shown
 from kgtui.app.notifications import Notifications
 from kgtui.app.screen_stack import ScreenStack
-from kgtui.app.services import Services
-from kgtui.app.start import Settings, Start
 from kgtui.app.terminal import TerminalApp
 from kgtui.background import in_background
 from kgtui.files import disk
@@ -39,7 +34,6 @@ from kgtui.files.file_watch import FileSaved, FileWatch, WatchTroubled
 from kgtui.files.kernel_folder import KernelFolder
 from kgtui.files.unsaved import UnsavedTexts
 from kgtui.history.run_history import RunHistory
-from kgtui.ports.requests import RetargetRequest, RunHeader, RunRequest
 from kgtui.runner.engine_service import EngineService
 from kgtui.screens.base.appearance import Appearance
 from kgtui.screens.base.screen import KgtuiScreen
@@ -48,10 +42,17 @@ from kgtui.state.format.glyphs import ASCII, UNICODE, Glyphs
 from kgtui.state.workbench.strip import title
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path, PurePath
+
     from textual.command import Provider
 
+    from engine.problem_source import ProblemDescription
     from kgtui.app.generating import Generating
+    from kgtui.app.services import Services
+    from kgtui.app.start import Settings, Start
     from kgtui.app.tuning import Tuning
+    from kgtui.ports.requests import RetargetRequest, RunHeader, RunRequest
     from kgtui.screens.base.open_workbench import OpenWorkbench
     from kgtui.state.workbench.workbench import Workbench
 

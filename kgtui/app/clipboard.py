@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 _FILE = "copied.txt"
 

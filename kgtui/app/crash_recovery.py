@@ -9,7 +9,6 @@ from __future__ import annotations
 import platform
 import tempfile
 import traceback
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -18,10 +17,12 @@ from typing import TYPE_CHECKING
 
 from engine.reports.text import printable
 from kgtui.files import disk
-from kgtui.settings.paths import Paths
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kgtui.app.application import WorkbenchApp
+    from kgtui.settings.paths import Paths
 
 FOLDER = "rescued"
 _MOST_NAMES = 1000

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.app import App
 
 from engine.errors import KgtuiError
-from engine.model import Problem
-from kgtui.ports.protocols import Problems
+
+if TYPE_CHECKING:
+    from engine.model import Problem
+    from kgtui.ports.protocols import Problems
 
 
 def found_or_shown(problems: Problems, app: App[None], name: str) -> Problem | None:

@@ -6,7 +6,6 @@ It knows no widget.  Events come far more often than a screen is drawn; a screen
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -14,8 +13,6 @@ from textual.worker import Worker
 
 from engine.devices import platform_named
 from engine.errors import KgtuiError, UsageError
-from kgtui.app.start import Settings
-from kgtui.app.terminal import TerminalApp
 from kgtui.background import in_background
 from kgtui.generation.batch import DEFAULT_CONCURRENCY, BatchRequest, Task
 from kgtui.generation.carrying_out import GenerationRecording, Means, Order, carry_out
@@ -25,13 +22,17 @@ from kgtui.generation.progress import NO_BATCH, Progress
 from kgtui.generation.prompts import Prompts
 from kgtui.generation.records import Sampling
 from kgtui.generation.typed import parse_wanted
-from kgtui.ports.requests import Audience
-from kgtui.runner.engine_service import EngineService
 from kgtui.settings.paths import find_paths
-from sessions.generation_rows import GenerationRow
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kgtui.app.start import Settings
+    from kgtui.app.terminal import TerminalApp
+    from kgtui.ports.requests import Audience
+    from kgtui.runner.engine_service import EngineService
     from kgtui.screens.base.host import Host
+    from sessions.generation_rows import GenerationRow
 
 _GROUP = "generation"
 

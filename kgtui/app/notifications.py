@@ -6,14 +6,16 @@ The only place that writes sequences of its own to the terminal.  Nothing is wri
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from kgtui.settings.preferences import Preferences
 from kgtui.settings.schema import Notify
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from textual.app import App
+
+    from kgtui.settings.preferences import Preferences
 
 _ESC, _BELL = "\x1b", "\x07"
 _KEEP_TITLE, _GIVE_TITLE_BACK = f"{_ESC}[22;2t", f"{_ESC}[23;2t"

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.app import App
 from textual.screen import Screen
 
 from kgtui.screens import Place, screen_ids, screen_module
-from kgtui.screens.base.host import Host
+
+if TYPE_CHECKING:
+    from kgtui.screens.base.host import Host
 
 _STYLES = Path(__file__).parents[1] / "styles"
 

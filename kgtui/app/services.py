@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kgtui.history.run_history import StoreOpener
-from kgtui.ports.protocols import ArtefactReader, EngineFactory, Problems, Scaffold, WatcherFactory
-from kgtui.screens.base.host import Diagnose
+if TYPE_CHECKING:
+    from kgtui.history.run_history import StoreOpener
+    from kgtui.ports.protocols import ArtefactReader, EngineFactory, Problems, Scaffold, WatcherFactory
+    from kgtui.screens.base.host import Diagnose
 
 
 @dataclass(frozen=True, kw_only=True)

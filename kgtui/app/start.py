@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from engine.model import Problem
 from kgtui.settings.preferences import Preferences, nobody_asked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engine.model import Problem
 
 
 @dataclass(frozen=True, kw_only=True)

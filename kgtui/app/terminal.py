@@ -12,10 +12,8 @@ import shutil
 import signal
 import sys
 import termios
-from collections.abc import Callable, Iterator
 from functools import partial
-from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 from textual.app import App
@@ -26,6 +24,10 @@ from textual.widgets import Input
 
 from kgtui.app.while_active import WhileActive
 from kgtui.highlighting.cleaning import harmless_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
 
 LOOK_S = 1.0
 BRACKETED_PASTE = "\x1b[?2004h"

@@ -5,7 +5,6 @@ It knows no widget, and it is the only one here that writes a winner into the us
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,18 +12,20 @@ from engine.errors import UsageError
 from engine.model import Outcome
 from engine.model.events import Event, RunFinished
 from engine.tuning.trials import Trial
-from kgtui.app.notifications import Notifications
 from kgtui.files import disk
 from kgtui.ports.requests import Audience, Priority, RunHeader
-from kgtui.runner.engine_service import EngineService
-from kgtui.runner.run_queue import Ticket
 from kgtui.state.tuning.grid import Ending, VariantGrid
-from kgtui.state.tuning.tunables import Tunables
 from sessions.rows import VARIANT_TAG
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kgtui.app.notifications import Notifications
+    from kgtui.runner.engine_service import EngineService
+    from kgtui.runner.run_queue import Ticket
     from kgtui.screens.base.host import Host
     from kgtui.screens.base.open_workbench import OpenWorkbench
+    from kgtui.state.tuning.tunables import Tunables
 
 
 class Tuning:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from textual.message_pump import MessagePump
 from textual.timer import Timer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # So many calls in a row that are not needed end it: what was just asked for may begin a moment later.
 GRACE_CALLS = 20

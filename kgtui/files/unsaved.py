@@ -14,7 +14,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from sessions.processes import is_alive, process_stamp
+from engine.processes.liveness import is_alive, process_stamp
 
 _NEWEST_FIRST = True
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kgtui.state.compare.sides import Side
-from sessions import Browser
+
+if TYPE_CHECKING:
+    from sessions import Browser
 
 
 def read_side(store: Browser, number: int) -> Side:

@@ -5,10 +5,12 @@ What it shows is a record of `kgtui.state.history.paging`; who asks for more say
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from kgtui.state.history.paging import PAGE, Window
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 T = TypeVar("T")
 Entry = TypeVar("Entry", covariant=True)

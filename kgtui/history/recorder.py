@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from engine.errors import StoreError, UsageError
-from engine.model.events import Event
 from engine.reports.reducer import record_of
-from engine.reports.run_record import RunRecord
 from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, StoreNotice
-from kgtui.ports.requests import RunRequest
-from sessions.generations import GenerationStore
 from sessions.rows import RunFilter, RunRow, RunState
-from sessions.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from engine.model.events import Event
+    from engine.reports.run_record import RunRecord
+    from kgtui.ports.requests import RunRequest
+    from sessions.generations import GenerationStore
+    from sessions.store import Store
 
 
 class StoreRecording:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from engine.errors import StoreError
 from engine.model.events import Event, RunStarted
 from kgtui.files.kernel_folder import SAMPLES
-from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, Recording, StoreNotice
-from kgtui.ports.requests import RunRequest
+
+if TYPE_CHECKING:
+    from kgtui.history.store_admin import StoreAdmin
+    from kgtui.ports.requests import RunRequest
 
 T = TypeVar("T")
 

@@ -5,13 +5,17 @@ Called from threads only: a question may wait for another process's turn to writ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from kgtui.history.comparison_source import read_side
-from kgtui.state.compare.sides import Side
 from kgtui.state.history.paging import PAGE
-from sessions import Deleted, Store
 from sessions.rows import ListedRun, Milestone, RunFilter, SessionRow, Totals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kgtui.state.compare.sides import Side
+    from sessions import Deleted, Store
 
 
 class StoreAdmin:

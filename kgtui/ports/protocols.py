@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from engine.model import Candidate, Launch, Outcome, Plan, Problem
-from engine.model.benchmark import Interval
-from engine.model.commands import CancelRun
-from engine.model.events import Event
-from engine.problem_source import ProblemDescription
-from kgtui.ports.file_events import Saved, WatchTrouble
-from kgtui.ports.requests import RunRequest
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from engine.model.benchmark import Interval
+    from engine.model.commands import CancelRun
+    from engine.model.events import Event
+    from engine.problem_source import ProblemDescription
+    from kgtui.ports.file_events import Saved, WatchTrouble
+    from kgtui.ports.requests import RunRequest
 
 # Kernels are executed on the CPU here, so nothing is ever timed.
 INTERPRETED_DEVICE = "cpu"

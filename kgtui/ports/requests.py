@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from engine.model import BenchmarkPlan, Candidate, Launch, Plan, Policy, Problem, Tier
-from engine.model.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from engine.model.events import Event
 
 DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from engine.errors import KgtuiError, StoreError
 from engine.model import Candidate, Launch, Outcome, Plan, Verdict
@@ -25,9 +24,13 @@ from engine.model.events import (
     RunStarted,
 )
 from engine.static.source import imported_files
-from kgtui.ports.protocols import Judging, Recording
 from kgtui.ports.requests import RetargetRequest, RunHeader, RunRequest
 from kgtui.runner.event_batches import event_batches
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Sequence
+
+    from kgtui.ports.protocols import Judging, Recording
 
 Request: TypeAlias = RunRequest | RetargetRequest
 Update: TypeAlias = RunHeader | tuple[Event, ...]

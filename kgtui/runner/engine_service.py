@@ -6,14 +6,18 @@ audience.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from engine.errors import KgtuiError
-from kgtui.history.run_history import RunHistory
-from kgtui.ports.protocols import Judging
-from kgtui.ports.requests import Audience
 from kgtui.runner.driver import Request, RunDriver
 from kgtui.runner.run_queue import RunQueue, Ticket
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kgtui.history.run_history import RunHistory
+    from kgtui.ports.protocols import Judging
+    from kgtui.ports.requests import Audience
 
 _PACE_S = 1 / 5
 _WORKBENCH = "workbench"

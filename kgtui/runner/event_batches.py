@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
 
 from engine.model.events import Event, RunFinished
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
 
 # Recorded and drawn at a time: enough to be quick, few enough that keys are answered in between.
 MOST_EVENTS = 500

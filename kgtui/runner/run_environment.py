@@ -5,10 +5,11 @@ Versions are read from the installed packages' metadata; nothing is imported for
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
+from typing import TYPE_CHECKING
 
-from engine.devices import Device
+if TYPE_CHECKING:
+    from engine.devices import Device
 
 PACKAGES = ("kgtui", "torch", "triton", "textual", "numpy", "sqlite-utils", "watchdog", "pygments", "msgspec")
 # Of these the verdict depends; the store never answers a run from one under another version.
@@ -17,11 +18,13 @@ JUDGING = ("kgtui", "torch", "triton", "numpy")
 
 def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str | None]:
     """The installed version of each package, None where there is none, and Python's own."""
+    from importlib import metadata  # takes 10 ms, which the first paint does not wait for
+
     found: dict[str, str | None] = {"python": platform.python_version()}
     for package in packages:
         try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
             found[package] = None
     return found
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from engine.model import Outcome
 from engine.model.events import CaseFinished, Event
 from kgtui.ports.requests import Audience, RetargetRequest, RunHeader, RunRequest
-from kgtui.runner.driver import Request, RunDriver
 from kgtui.state.run.suspects import suspects
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kgtui.runner.driver import Request, RunDriver
 
 
 @dataclass(eq=False)

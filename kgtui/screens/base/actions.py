@@ -7,10 +7,12 @@ forwards; this is done once, when the class of the screen is made.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 PREFIX = "action_"
 

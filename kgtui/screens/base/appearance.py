@@ -6,7 +6,7 @@ written are one and the same thing.  The file is written when the user says so, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from textual.app import App
 from textual.scrollbar import ScrollBar, ScrollBarRender
@@ -16,10 +16,14 @@ from kgtui.screens.base.themes import themes
 from kgtui.settings.file_edit import Change, difference, edited
 from kgtui.settings.file_write import write_config
 from kgtui.settings.keymap import Keymap, keymap_of
-from kgtui.settings.keys import Action
-from kgtui.settings.preferences import Preferences
 from kgtui.settings.schema import Config, Theme
 from kgtui.widgets.controls.scrollbars import WholeCells
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kgtui.settings.keys import Action
+    from kgtui.settings.preferences import Preferences
 
 _TEXTUAL_THEMES: Mapping[str, str] = {Theme.DARK: "textual-dark", Theme.LIGHT: "textual-light"}
 

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from textual.screen import Screen
 
-from engine.model import Problem
-from engine.problem_source import ProblemDescription
-from kgtui.files.external_editor import Opening
-from kgtui.files.file_watch import FileWatch
-from kgtui.files.kernel_folder import KernelFolder
-from kgtui.history.run_history import RunHistory
-from kgtui.ports.requests import RetargetRequest, RunRequest
-from kgtui.settings.keys import Action
 from kgtui.settings.preferences import Preferences
-from kgtui.state.format.glyphs import Glyphs
-from kgtui.state.workbench.workbench import Workbench
 
 if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from engine.model import Problem
+    from engine.problem_source import ProblemDescription
+    from kgtui.files.external_editor import Opening
+    from kgtui.files.file_watch import FileWatch
+    from kgtui.files.kernel_folder import KernelFolder
     from kgtui.files.unsaved import UnsavedTexts
     from kgtui.generation.progress import Progress
+    from kgtui.history.run_history import RunHistory
+    from kgtui.ports.requests import RetargetRequest, RunRequest
     from kgtui.screens.base.appearance import Appearance
     from kgtui.screens.base.open_workbench import OpenWorkbench
+    from kgtui.settings.keys import Action
+    from kgtui.state.format.glyphs import Glyphs
     from kgtui.state.tuning.grid import VariantGrid
     from kgtui.state.tuning.tunables import Tunables
+    from kgtui.state.workbench.workbench import Workbench
     from sessions.generation_rows import GenerationRow
 
 Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]

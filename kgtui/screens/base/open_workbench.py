@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from engine.model import CompiledKernel, Problem
-from engine.model.events import Event
-from kgtui.ports.file_events import WatchTrouble
-from kgtui.ports.requests import RunHeader, RunRequest
-from kgtui.state.workbench.workbench import Workbench
-from kgtui.widgets.panes.base.pane import Scene
-from kgtui.widgets.panes.base.source_pane import SourcePane
-from kgtui.widgets.panes.cases import CasesPane
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from engine.model import CompiledKernel, Problem
+    from engine.model.events import Event
+    from kgtui.ports.file_events import WatchTrouble
+    from kgtui.ports.requests import RunHeader, RunRequest
+    from kgtui.state.workbench.workbench import Workbench
+    from kgtui.widgets.panes.base.pane import Scene
+    from kgtui.widgets.panes.base.source_pane import SourcePane
+    from kgtui.widgets.panes.cases import CasesPane
 
 
 class RunControl(Protocol):

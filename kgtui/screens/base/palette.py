@@ -5,9 +5,8 @@ An action of another screen brings that screen to the front and is done there, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -15,6 +14,9 @@ from textual.content import Content
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Action, Where, shown_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
 
 
 class Actions(Provider):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.widget import Widget
 from textual.widgets import DataTable
@@ -17,6 +16,9 @@ from kgtui.state.format.lines import Span, Tone, line, muted
 from kgtui.widgets.controls.bars import Bar, Segment
 from kgtui.widgets.controls.too_small import LEAST_HEIGHT, LEAST_WIDTH
 from kgtui.widgets.text.toned import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _MOVES = {
     "left": ("cursor_left", "scroll_left"),

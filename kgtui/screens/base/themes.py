@@ -6,10 +6,13 @@ VGA, on black for the dark theme and on white for the light one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from textual.theme import BUILTIN_THEMES, Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _TEXT: Mapping[str, Mapping[str, str]] = {
     "textual-dark": {"text-error": "#F0B4C2", "text-primary": "#8CC4F2", "text-secondary": "#9FC2DA"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,9 +12,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import DataTable, Input
 
 from engine.errors import UsageError
-from engine.problem_source import ProblemDescription
 from kgtui.screens import Place
-from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.format.lines import line, muted, strong
@@ -23,6 +21,10 @@ from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.text.code_view import CodeView
 from kgtui.widgets.text.toned import Grid, Lines
+
+if TYPE_CHECKING:
+    from engine.problem_source import ProblemDescription
+    from kgtui.screens.base.host import Host
 
 PLACE = Place.GROUND
 

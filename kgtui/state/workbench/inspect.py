@@ -5,15 +5,19 @@ The words are the engine's own, the same as `kgtui inspect` prints.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from engine.inspection.evidence import Inspection, inspect
 from engine.inspection.page import Mark, page_of
-from engine.inspection.speedup_claim import Claim
 from engine.inspection.text import PageLine, Part, page_lines
 from kgtui.state.format.lines import Line, Span, Tone, line
-from kgtui.state.workbench.workbench import Workbench
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engine.inspection.speedup_claim import Claim
+    from kgtui.state.workbench.workbench import Workbench
 
 WIDEST = 120
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from engine.model import CaseResult, Outcome
-from engine.reports.run_record import RunRecord
 from kgtui.state.bench.benchmarks import ratio_span, roofline_span, summary_lines, time_span
 from kgtui.state.bench.measurements import measured
 from kgtui.state.format import numbers
@@ -11,7 +12,10 @@ from kgtui.state.format.glyphs import Glyphs, outcome_words
 from kgtui.state.format.lines import plain_text
 from kgtui.state.format.numbers import error, seconds
 from kgtui.state.run.cases import case_detail, largest, max_errors
-from kgtui.state.workbench.status import StripContext
+
+if TYPE_CHECKING:
+    from engine.reports.run_record import RunRecord
+    from kgtui.state.workbench.status import StripContext
 
 _DETAILED = 3
 

@@ -5,12 +5,16 @@ Names bindings, not keys: the user may have given them others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from engine.reports.run_record import RunRecord
 from kgtui.state.format.glyphs import BUSY, State
 from kgtui.state.workbench.status import Mode, StripContext, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engine.reports.run_record import RunRecord
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from engine.model import Outcome
 from kgtui.state.format.glyphs import outcome_words
-from kgtui.state.workbench.workbench import Workbench
+
+if TYPE_CHECKING:
+    from kgtui.state.workbench.workbench import Workbench
 
 
 def why_nothing_failed(bench: Workbench, name: str | None) -> str:

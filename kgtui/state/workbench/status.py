@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from engine.model import Outcome, Stage
-from engine.reports.run_record import RunRecord
 from kgtui.state.format.glyphs import BUSY, State, state_of
+
+if TYPE_CHECKING:
+    from engine.reports.run_record import RunRecord
 
 _STATES = {
     Stage.PARSE: State.LOADING,

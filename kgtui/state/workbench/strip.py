@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from engine.model import Outcome, Stage
-from engine.reports.run_record import RunRecord, StageRecord
 from engine.verdict.decide import first_unbuilt
 from kgtui.ports.protocols import INTERPRETED_DEVICE
 from kgtui.state.bench.benchmarks import awaited
@@ -14,6 +13,11 @@ from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
 from kgtui.state.format.numbers import seconds
 from kgtui.state.run.tables import findings_in_order
 from kgtui.state.workbench.status import Status, StripContext, is_stale, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.reports.run_record import RunRecord, StageRecord
 
 _STAGE_WORDS = {
     Stage.STATIC: "read",

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import enum
 import hashlib
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.model import BenchmarkPlan, CaseResult, Outcome, Problem, Tier
-from engine.model.events import Event
 from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
 from engine.static.source import directives
@@ -23,6 +21,12 @@ from kgtui.ports.requests import DEFAULT_TIERS, RunRequest
 from kgtui.state.bench.measurements import NOTHING_MEASURED, Measurements, measured
 from kgtui.state.run.suspects import Suspects, suspects
 from kgtui.state.workbench.status import Mode, StripContext
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from engine.model.events import Event
 
 TARGETS = ("sm_90", "sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100")
 

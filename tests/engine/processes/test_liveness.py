@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 
-from sessions.processes import is_alive, process_stamp
+from engine.processes.liveness import is_alive, process_stamp
 
 
 def test_this_process_is_alive_under_its_own_stamp_only():
