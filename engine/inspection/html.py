@@ -10,7 +10,7 @@ from pathlib import Path
 
 from engine.inspection.evidence import Inspection
 from engine.inspection.page import page_of
-from engine.reports.text import printable
+from engine.reports.printable import printable
 
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
 

@@ -16,9 +16,10 @@ from engine.inspection.speedup_claim import Backing, HeldClaim
 from engine.model import Outcome, Severity, Tier, Verdict
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.reports.bench import bench_cells, failure_of
+from engine.reports.printable import printable
 from engine.reports.remarks import remarks_on
 from engine.reports.run_record import RunRecord
-from engine.reports.text import numbered, printable
+from engine.reports.text import numbered
 from engine.reports.verdict_words import word_of
 from engine.verdict.policy import WEIGHTS, Effect
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from engine.errors import UsageError
 from engine.model.benchmark import Interval, Summary
 from engine.reports.bench import Benchmarks, number
-from engine.reports.text import printable
+from engine.reports.printable import printable
 
 DEFAULT_BASELINE = "eager"
 

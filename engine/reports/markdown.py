@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 from engine.model import Policy
 from engine.reports.bench import bench_cells, cost_rows, failure_of, resource_rows
+from engine.reports.printable import printable
 from engine.reports.profile import NO_PROFILE, profile_rows
 from engine.reports.remarks import remarks_on
 from engine.reports.run_record import RunRecord
-from engine.reports.text import numbered, printable
+from engine.reports.text import numbered
 from engine.reports.verdict_words import word_of
 
 

@@ -44,6 +44,7 @@ from engine.model.events import (
 from engine.model.layers import Coverage
 from engine.reports.bench import case_text, gated
 from engine.reports.output import output_lines
+from engine.reports.printable import printable
 from engine.reports.reducer import record_of
 from engine.reports.run_record import RunRecord, StageRecord
 from engine.reports.table import bench_lines
@@ -184,11 +185,6 @@ def as_json(run: RunRecord) -> str:
         "log": [{"stream": event.stream, "text": event.text} for event in run.log],
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
-
-
-def printable(text: str) -> str:
-    """The text on one line, with its control characters spelled out, so that no terminal obeys them."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text.replace("\t", "    "))
 
 
 def numbered(number: int | None) -> str:

@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.reports.text import printable
+from engine.reports.printable import printable
 from kgtui.files import disk
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from engine.devices import Device, detect_all, platform_named
 from engine.devices.hardware.targets import DEFAULT_TARGET, asked_target
 from engine.errors import UnsupportedError, UsageError
 from engine.model import Candidate, Case, Problem, Tier
-from engine.reports.text import printable
+from engine.reports.printable import printable
 from engine.static.source import SourceError, decode, directives
 from kgtui.files import disk
 from problems.index import ProblemIndex

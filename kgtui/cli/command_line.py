@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
-import importlib.metadata
 import itertools
 import os
 import sys
@@ -197,9 +196,11 @@ class _Version(argparse.Action):
     """Prints the version; it is looked up only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib import metadata
+
         try:
-            version = importlib.metadata.version(PROGRAM)
-        except importlib.metadata.PackageNotFoundError:
+            version = metadata.version(PROGRAM)
+        except metadata.PackageNotFoundError:
             version = "(not installed: run from its source tree)"
         sys.stdout.write(f"{PROGRAM} {version}\n")
         parser.exit()

@@ -6,25 +6,18 @@ that a test passes in its own.
 
 from __future__ import annotations
 
+import enum
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from engine.inspection.page import Mark
-from engine.inspection.text import PageLine
-from engine.model import Outcome, Severity, Verdict
-from engine.reports.text import LOG, PlainLine, printable
-from engine.reports.verdict_words import FLAGGED
+from engine.reports.printable import printable
 from kgtui.ports.exit_code import Exit as Exit
-from kgtui.state.format.glyphs import has_signs
+from kgtui.state.format.encodings import has_signs
 
-_RESET, _BOLD, _GREEN, _YELLOW, _RED = "\x1b[0m", "\x1b[1m", "\x1b[32m", "\x1b[33m", "\x1b[31m"
-_MARKS = {Mark.GOOD: _GREEN, Mark.DOUBT: _YELLOW, Mark.BAD: _RED}
-_DOUBTS = frozenset({FLAGGED, Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, *Severity})
-_FLAGS = frozenset({Outcome.CHEATED, Outcome.TAMPERED})
 _WIDTH_DIGITS = 4
 _LEAST_WIDTH, _USUAL_WIDTH = 40, 80
 _MARKDOWN_WIDTH = 120
@@ -34,25 +27,19 @@ _ASCII_SIGNS = str.maketrans({
     "±": "+-", "…": "...",
 })  # fmt: skip
 _HARMLESS = frozenset("\n\t\N{NO-BREAK SPACE}")
-_OURS = frozenset({Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED})
 
 
-def exit_of(verdict: Verdict) -> Exit:
-    """The exit code that tells a script what the verdict says."""
-    return Exit.FLAGGED if verdict.flagged else exit_of_outcome(verdict.outcome)
+class Style(enum.StrEnum):
+    """A colour or a weight, as the sequence that begins it (ECMA-48, select graphic rendition)."""
+
+    NONE = ""
+    BOLD = "\x1b[1m"
+    GREEN = "\x1b[32m"
+    YELLOW = "\x1b[33m"
+    RED = "\x1b[31m"
 
 
-def exit_of_outcome(outcome: Outcome) -> Exit:
-    """The exit code that tells a script what became of a run or of a case."""
-    if outcome in _FLAGS:
-        return Exit.FLAGGED
-    if outcome is Outcome.PASS:
-        return Exit.PASSED
-    if outcome in _OURS:
-        return Exit.ENGINE
-    if outcome is Outcome.CANCELLED:
-        return Exit.INTERRUPTED
-    return Exit.USAGE if outcome is Outcome.REFUSED else Exit.FAILED
+_RESET = "\x1b[0m"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +79,7 @@ class Console:
 
     def say(self, text: str) -> None:
         """A line on the output, there at once for whoever reads the pipe."""
-        self._write(self.out, text)
+        self.write_line(text)
 
     def ask(self, question: str) -> str:
         """What is typed in answer."""
@@ -118,26 +105,34 @@ class Console:
 
     def warn(self, text: str) -> None:
         """A line beside the output."""
-        self._write(self.err, f"kgtui: {text}")
+        self.write_line(f"kgtui: {text}", aside=True)
 
     def trace(self, text: str) -> None:
         """The lines of a traceback beside the output."""
-        self._write(self.err, text.rstrip("\n"))
+        self.write_line(text.rstrip("\n"), aside=True)
 
-    def show(self, line: PlainLine, *, plain: bool, aside: bool = False) -> None:
-        """A state change; a candidate's own words, and everything `aside`, go to the error stream."""
-        stream = self.err if aside or line.label == LOG else self.out
-        self._write(stream, str(line), *([] if plain or not self._takes_colour(stream) else _colours(line)))
+    def write_line(
+        self, text: str, *, aside: bool = False, styled: str = "", style: Style = Style.NONE, plain: bool = False
+    ) -> None:
+        """Lines on the output, or `aside` on the error stream, there at once; the first `styled` in them in a style."""
+        stream = self.err if aside else self.out
+        signed = self._signed(text)
+        before, found, after = signed.partition(styled) if styled and style else (signed, "", "")
+        if found and not plain and self._takes_colour(stream):
+            signed = f"{before}{style}{found}{_RESET}{after}"
+        stream.write(f"{signed}\n")
+        stream.flush()
 
-    def show_page(self, lines: Iterable[PageLine], *, plain: bool) -> None:
-        """A page on the output, line by line."""
-        takes_colour = not plain and self._takes_colour(self.out)
-        for line in lines:
-            if takes_colour:
-                self.out.write(f"{''.join(self._coloured_parts(line))}\n")
-                self.out.flush()
-            else:
-                self.say(str(line))
+    def write_parts(self, parts: Iterable[tuple[str, tuple[Style, ...]]], *, plain: bool = False) -> None:
+        """One line on the output, made of texts and their styles."""
+        if plain or not self._takes_colour(self.out):
+            self.write_line("".join(text for text, _ in parts).rstrip())
+            return
+        for text, styles in parts:
+            sequence = "".join(styles)
+            self.out.write(f"{sequence}{self._signed(text)}{_RESET}" if sequence else self._signed(text))
+        self.out.write("\n")
+        self.out.flush()
 
     def show_markdown(self, text: str) -> None:
         """A Markdown page: formatted in a terminal that can show it, its source elsewhere."""
@@ -158,18 +153,6 @@ class Console:
         rich.print(Markdown(text))
         self.out.flush()
 
-    def _coloured_parts(self, line: PageLine) -> Iterator[str]:
-        for part in line.parts:
-            colour = (_BOLD if part.strong else "") + _MARKS.get(part.mark, "")
-            text = self._signed(part.text)
-            yield f"{colour}{text}{_RESET}" if colour else text
-
-    def _write(self, stream: TextIO, text: str, state: str = "", colour: str = "") -> None:
-        """Lines on a stream, there at once; the first `state` in them in this colour."""
-        before, found, after = self._signed(text).partition(state) if state else (self._signed(text), "", "")
-        stream.write(f"{before}{colour}{found}{_RESET}{after}\n" if found else f"{before}\n")
-        stream.flush()
-
     def _signed(self, text: str) -> str:
         """The text in the signs that are wished for, without any that would steer a terminal."""
         text = unsteered(text)
@@ -186,17 +169,3 @@ def unsteered(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in _HARMLESS else printable(char) for char in text)
-
-
-def _colours(line: PlainLine) -> tuple[str, ...]:
-    """The state of a line and its colour; nothing for a line without one."""
-    colour = _colour_of(line.state)
-    return () if line.label == LOG or colour is None else (f"{line.state}", colour)
-
-
-def _colour_of(state: str) -> str | None:
-    if state == Outcome.PASS:
-        return _GREEN
-    if state in _DOUBTS:
-        return _YELLOW
-    return _RED if state in frozenset(Outcome) else None

@@ -15,7 +15,7 @@ from engine.devices import platform_named
 from engine.devices.hardware.targets import asked_target
 from engine.errors import KgtuiError
 from kgtui.settings.schema import OPTIONS, Asked, Config, Notify, Theme, Value, toml
-from kgtui.state.format.glyphs import has_signs
+from kgtui.state.format.encodings import has_signs
 
 NO_TARGET = "none"
 USUAL = "usual"

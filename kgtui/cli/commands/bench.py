@@ -15,8 +15,9 @@ from engine.judge.baselines import baseline_names
 from engine.model import BenchmarkPlan, CacheState, Outcome, Policy, Problem, Tier
 from engine.model.layers import left_out_count
 from engine.reports.bench import failure_of
+from engine.reports.printable import printable
 from engine.reports.run_record import RunRecord
-from engine.reports.text import TIMING, PlainLine, printable
+from engine.reports.text import TIMING, PlainLine
 from kgtui.cli.argument_groups import (
     add_device,
     add_kernel_file,
@@ -29,9 +30,10 @@ from kgtui.cli.argument_groups import (
 from kgtui.cli.choices import timed_cases
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.check import document_for, kernel_and_problem
-from kgtui.cli.console import Console, Exit, exit_of, exit_of_outcome
+from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
+from kgtui.cli.runs.exit_codes import exit_of, exit_of_outcome
 from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out, tell
 from kgtui.cli.runs.run_output import say_benchmark, say_document, say_profile
 

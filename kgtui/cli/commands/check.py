@@ -29,10 +29,11 @@ from kgtui.cli.choices import (
     tiers_for,
 )
 from kgtui.cli.command_parser import CommandParser
-from kgtui.cli.console import Console, exit_of
+from kgtui.cli.console import Console
 from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
+from kgtui.cli.runs.exit_codes import exit_of
 from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out
 from kgtui.cli.runs.run_output import say_document, say_profile
 

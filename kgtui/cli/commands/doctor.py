@@ -27,7 +27,7 @@ from engine.devices.hardware.state import Driver, device_id, device_state
 from engine.engine import Engine
 from engine.errors import EngineError, UnsupportedError
 from engine.model.benchmark import DeviceState, Holder
-from engine.reports.text import printable
+from engine.reports.printable import printable
 from kgtui.cli.argument_groups import add_json
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit

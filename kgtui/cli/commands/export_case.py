@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from engine.errors import UsageError
 from engine.model import CaseResult
-from engine.reports.text import printable
+from engine.reports.printable import printable
 from kgtui.cli.argument_groups import add_former, add_problems, positive_integer
 from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser

@@ -26,9 +26,11 @@ from kgtui.cli.choices import KernelFile
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.bench import exit_of_bench
 from kgtui.cli.commands.check import kernel_and_problem
-from kgtui.cli.console import Console, Exit, exit_of
+from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
+from kgtui.cli.runs.exit_codes import exit_of
+from kgtui.cli.runs.result_lines import show_page
 from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out
 from kgtui.runner.run_environment import environment_of
 
@@ -132,7 +134,7 @@ def _say(options: argparse.Namespace, console: Console, inspection: Inspection) 
         console.hand_out(document(inspection).removesuffix("\n"))
     else:
         page = page_of(inspection, is_ascii=not console.can_write("±"))
-        console.show_page(page_lines(page, width=min(console.width, _WIDEST)), plain=options.plain)
+        show_page(console, page_lines(page, width=min(console.width, _WIDEST)), plain=options.plain)
 
 
 def _exit_of(request: Request, console: Console, run: RunRecord, inspection: Inspection) -> int:

@@ -27,8 +27,9 @@ from kgtui.cli.argument_groups import (
 )
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.check import read_request
-from kgtui.cli.console import Console, Exit, exit_of, exit_of_outcome
+from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
+from kgtui.cli.runs.exit_codes import exit_of, exit_of_outcome
 from kgtui.cli.runs.run_command import EngineFactory, carry_out
 from kgtui.cli.runs.run_output import say_document, say_profile, say_targets
 

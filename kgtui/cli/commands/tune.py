@@ -18,10 +18,10 @@ import msgspec
 from engine.devices import platform_named
 from engine.errors import UsageError
 from engine.model import BenchmarkPlan, Tier
+from engine.reports.printable import printable
 from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
 from engine.reports.table import aligned
-from engine.reports.text import printable
 from engine.tuning.trials import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
 from engine.tuning.tunables import Variant, configurations, tunables_of, variants
 from kgtui.cli.argument_groups import add_cases, add_device, add_kernel_file, add_policy, add_storage

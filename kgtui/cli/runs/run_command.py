@@ -23,6 +23,7 @@ from engine.reports.text import PlainLine, plain_lines
 from kgtui.cli.choices import KernelFile
 from kgtui.cli.console import Console
 from kgtui.cli.runs.refusal import Refusing, refusal_of
+from kgtui.cli.runs.result_lines import show_line
 from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
 from kgtui.ports.protocols import Judging, Recording
 from kgtui.ports.requests import RunHeader, RunRequest
@@ -119,7 +120,7 @@ def recording_of(request: Request, console: Console) -> contextlib.AbstractConte
 
 def tell(request: Request, console: Console, line: PlainLine) -> None:
     """Print a state change; beside the output where that is one document."""
-    console.show(line, plain=request.is_plain, aside=request.is_aside or request.document is not None)
+    show_line(console, line, plain=request.is_plain, aside=request.is_aside or request.document is not None)
 
 
 def real_engine(

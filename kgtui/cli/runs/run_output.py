@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.reports.bench import cost_rows, merged_resource_rows
+from engine.reports.printable import printable
 from engine.reports.profile import profile_lines
 from engine.reports.run_record import RunRecord
 from engine.reports.table import aligned, bench_lines
 from engine.reports.targets import Ports, first_errors, target_table
-from engine.reports.text import printable
 from kgtui.cli.console import Console
 from kgtui.cli.runs.run_command import Request
 

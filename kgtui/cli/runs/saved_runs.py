@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from engine.errors import UsageError
-from engine.reports.text import printable
+from engine.reports.printable import printable
 from sessions import Reader, RunRow
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from rich.cells import cell_len
 
-from engine.reports.text import printable
+from engine.reports.printable import printable
 from kgtui.state.bench.measurements import Trust
 from kgtui.state.compare.alignment import Alignment, Change, unified
 from kgtui.state.compare.facts import cost_table, findings_table, matched, resources_table

@@ -118,15 +118,6 @@ ASCII = Glyphs(
 )  # fmt: skip
 
 
-def has_signs(encoding: str | None, signs: str = "✔⟳▸█±") -> bool:
-    """Whether text in this encoding holds these signs; one that nobody names is UTF-8."""
-    try:
-        signs.encode(encoding or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def state_of(outcome: Outcome | None) -> State:
     """The state that an outcome is shown as."""
     match outcome:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from engine.model.benchmark import Interval
 from engine.model.events import Event
+from engine.reports.printable import printable
 from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
-from engine.reports.text import printable
 from engine.tuning.trials import Trial, proposed, why_none
 from engine.tuning.tunables import Variant
 from kgtui.state.format import numbers

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from engine.model import Outcome
-from kgtui.cli.console import Exit, exit_of
+from kgtui.cli.console import Exit
+from kgtui.cli.runs.exit_codes import exit_of
 from tests.engine.end_to_end.conftest import COPY_KERNEL
 
 pytestmark = [

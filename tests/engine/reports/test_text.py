@@ -45,8 +45,9 @@ from engine.model.events import (
 )
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.reports.markdown import as_markdown
+from engine.reports.printable import printable
 from engine.reports.reducer import record_of
-from engine.reports.text import as_json, as_plain, plain_lines, printable
+from engine.reports.text import as_json, as_plain, plain_lines
 from engine.reports.verdict_words import word_of
 
 GOLDEN = Path(__file__).parent / "golden"

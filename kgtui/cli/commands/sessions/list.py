@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from engine.reports.text import printable
+from engine.reports.printable import printable
 from kgtui.cli.argument_groups import add_former, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit

@@ -1,0 +1,12 @@
+"""What an encoding can hold."""
+
+from __future__ import annotations
+
+
+def has_signs(encoding: str | None, signs: str = "✔⟳▸█±") -> bool:
+    """Whether text in this encoding holds these signs; one that nobody names is UTF-8."""
+    try:
+        signs.encode(encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
