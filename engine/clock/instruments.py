@@ -15,6 +15,7 @@ import torch
 from engine.clock import cache, cupti, graphs
 from engine.clock import listener as listening
 from engine.clock.listener import DriverCall
+from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 
 HOLD = cupti.SLEEP.name
@@ -89,7 +90,7 @@ def instruments_of(device: torch.device) -> Instruments:
     Raises:
         UnsupportedError: nothing can be timed on it.
     """
-    if device.type != "cuda" or torch.version.cuda is None:
+    if not runtime_of(device).is_nvidia():
         raise UnsupportedError(f"calls are timed on NVIDIA GPUs only; this device is {device.type}")
     recorder: cupti.Recorder | None = None
     reason = ""

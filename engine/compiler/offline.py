@@ -17,7 +17,7 @@ import triton
 from triton import runtime
 from triton.backends.compiler import GPUTarget
 
-from engine.devices.hardware.targets import Target, target_named
+from engine.devices.hardware.targets import NVIDIA_BACKEND, Target, target_named
 from engine.loading import warm_kernel
 
 # Triton's drivers, kernels and compiled objects are not typed: they are Any throughout this file.
@@ -56,7 +56,7 @@ def launchers_for() -> tuple[str, ...]:
     """The backends for which `build_launcher` has something to build; newer versions of Triton need nothing."""
     from triton.backends.nvidia import driver
 
-    return ("cuda",) if hasattr(driver, "make_launcher") else ()
+    return (NVIDIA_BACKEND,) if hasattr(driver, "make_launcher") else ()
 
 
 def build_launcher(types: tuple[str, ...], target: Target) -> None:
@@ -73,11 +73,13 @@ def build_launcher(types: tuple[str, ...], target: Target) -> None:
         CudaLauncher(source, SimpleNamespace())
 
 
-def warm_cuda(target: str) -> None:
+def warm_backend(backend: str, target: str) -> None:
     """Have Triton build its C helper and compile the warm kernel for a launch; every forked child inherits both.
 
-    Opens no device: the driver's library must not be started before the fork.
+    Opens no device: the driver's library must not be started before the fork.  Does nothing for backends but NVIDIA's.
     """
+    if backend != NVIDIA_BACKEND:
+        return
     from triton.backends.nvidia.driver import CudaUtils
 
     CudaUtils()

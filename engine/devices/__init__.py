@@ -2,8 +2,9 @@
 
 A platform module defines `NAME`, `VISIBLE_ENV` (the variable that chooses among its devices, or
 None), `TORCH_DEVICE` (the torch device string of device 0), `INTERPRETED` (whether kernels are
-executed without machine code of theirs) and `detect()`, which names what is there without importing torch and
-without opening a device context.  A module that lacks one of them is refused when it is found.
+executed without machine code of theirs), `HAS_ACTIVITY_RECORD` (whether the device itself records which kernels
+ran) and `detect()`, which names what is there without importing torch and without opening a device context.  A module
+that lacks one of them is refused when it is found.  How child processes use the device is in `runtimes/`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Protocol
 
 from engine.errors import EngineError, UsageError
 
-_REQUIRED = ("NAME", "VISIBLE_ENV", "TORCH_DEVICE", "INTERPRETED", "detect")
+_REQUIRED = ("NAME", "VISIBLE_ENV", "TORCH_DEVICE", "INTERPRETED", "HAS_ACTIVITY_RECORD", "detect")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,7 @@ class Platform(Protocol):
     VISIBLE_ENV: str | None
     TORCH_DEVICE: str
     INTERPRETED: bool
+    HAS_ACTIVITY_RECORD: bool
 
     def detect(self) -> tuple[Device, ...]:
         """The devices of this platform on this machine; () when there is none."""

@@ -11,6 +11,7 @@ NAME = "cpu"
 VISIBLE_ENV = None
 TORCH_DEVICE = "cpu"
 INTERPRETED = True
+HAS_ACTIVITY_RECORD = False
 
 
 def detect() -> tuple[Device, ...]:

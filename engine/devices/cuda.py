@@ -11,6 +11,7 @@ NAME = "cuda"
 VISIBLE_ENV = "CUDA_VISIBLE_DEVICES"
 TORCH_DEVICE = "cuda:0"
 INTERPRETED = False
+HAS_ACTIVITY_RECORD = True  # CUPTI's
 
 
 def detect() -> tuple[Device, ...]:

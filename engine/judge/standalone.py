@@ -50,10 +50,14 @@ class Replay:
     overwritten: tuple[int, ...]
     answers_before: bool = False
 
+    @property
+    def _on_accelerator(self) -> bool:
+        return self.device != "cpu"
+
     def run(self, arguments: list[str]) -> int:
         """Judge the candidate, or the file that is named instead; 0 when it is right, 1 when not, 2 when not run."""
-        if self.device == "cuda" and not torch.cuda.is_available():
-            return _say("this case failed on a CUDA device, and there is none here", NOT_RUN)
+        if self._on_accelerator and not torch.accelerator.is_available():
+            return _say("this case failed on a GPU, and there is none here", NOT_RUN)
         with tempfile.TemporaryDirectory() as folder, torch.device(self.device):
             path = Path(arguments[0]) if arguments else Path(folder) / self.filename
             if not arguments:
@@ -96,8 +100,8 @@ class Replay:
         before = private_copies(inputs)
         with Poison(poison):
             returned = entry(*inputs)
-        if self.device == "cuda":
-            torch.cuda.synchronize()
+        if self._on_accelerator:
+            torch.accelerator.synchronize()
         values = () if self.returns == 0 else (returned,) if self.returns == 1 else tuple(returned)
         names = ["return"] if self.returns == 1 else [f"return[{number}]" for number in range(len(values))]
         got = dict(zip(names, values, strict=True))

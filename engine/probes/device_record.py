@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from engine import protocol
+from engine.devices import platform_named
 from engine.model import Finding, FrameworkWork, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
@@ -19,13 +20,12 @@ from engine.verdict.device_activity import CHECK, facts, findings
 LAYER = Layer.DEVICE_RECORD
 CATCHES = ("cublas_by_ctypes.py", "launches_a_binary.py")
 
-_PLATFORM = "cuda"
 _MOST_CASES = 3
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """The largest case, and smaller ones with kernels that were not seen by then."""
-    if lab.device.platform != _PLATFORM:
+    if not platform_named(lab.device.platform).HAS_ACTIVITY_RECORD:
         yield _report(Coverage.NOT_AVAILABLE, f"{lab.device.platform} devices have no activity record")
         return
     await lab.renew()

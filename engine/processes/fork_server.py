@@ -107,10 +107,10 @@ def _import_everything() -> None:
         engine.worker.cpu_driver.warm.warm_up(os.environ[WARM_TARGET_VARIABLE])
     else:
         engine.compiler.main.warm_up(os.environ[WARM_TARGET_VARIABLE])
-    if os.environ.get(DRIVER_VARIABLE) == "cuda":
+    if backend := os.environ.get(DRIVER_VARIABLE):
         import engine.compiler.offline
 
-        engine.compiler.offline.warm_cuda(os.environ[WARM_TARGET_VARIABLE])
+        engine.compiler.offline.warm_backend(backend, os.environ[WARM_TARGET_VARIABLE])
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads != 1:
         raise RuntimeError(f"the fork server has {threads} threads and cannot fork safely")

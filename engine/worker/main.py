@@ -17,6 +17,7 @@ import triton
 
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceMemoryError, is_lost
+from engine.devices.runtimes import runtime_of
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.poison import Poison
 from engine.protocol import tensors
@@ -262,7 +263,7 @@ class _Worker:
 
     def _has_edges(self, command: protocol.Call) -> bool:
         """Whether stores past the end are looked for: where no interpreter does, and nothing is withheld."""
-        return self._device.type == "cuda" and command.withhold is None and command.program_order is None
+        return not runtime_of(self._device).INTERPRETED and command.withhold is None and command.program_order is None
 
     def _repeat_outputs(self, command: protocol.RepeatOutputs) -> protocol.OutputsRepeated:
         self._wait_for_device()
@@ -273,8 +274,7 @@ class _Worker:
         return protocol.OutputsRepeated(id=command.id, returned=returned)
 
     def _wait_for_device(self) -> None:
-        if self._device.type == "cuda":
-            torch.cuda.synchronize()
+        runtime_of(self._device).synchronise(self._device)
 
     def _record(self, command: protocol.Record) -> protocol.AnyReply:
         entry = self._loaded_entry()

@@ -22,6 +22,7 @@ from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments, instruments_of
 from engine.clock.safe_torch import Base, without_modes
 from engine.devices.hardware.device_memory import alone
+from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 from engine.model import CacheState
 from engine.protocol import tensors
@@ -67,7 +68,7 @@ class Stopwatch:
         self._device = device
         self._entry = entry
         self._instruments = instruments
-        if instruments is None and device.type == "cuda":
+        if instruments is None:
             with contextlib.suppress(UnsupportedError):  # told when something is to be timed
                 # Now, before a candidate is here to replace torch's functions.
                 self._instruments = instruments_of(device)
@@ -232,8 +233,9 @@ class Stopwatch:
         if self._calls is not None:
             self._calls.forget()
         self._calls, self._slots, self._last, self._captured = None, (), (), ()
-        if self._device.type == "cuda":
-            torch.cuda.empty_cache()  # the judge's next block is the driver's, which cannot have what torch keeps
+        runtime_of(
+            self._device
+        ).release_cached_memory()  # the judge's next block is the driver's, which cannot have what torch keeps
 
     def _calls_on(self, numbers: Sequence[int]) -> list[Callable[[], object]]:
         entry = self._entry()

@@ -22,6 +22,8 @@ EDITS_PATH = frozenset({"sys.path.insert", "sys.path.append", "sys.path.extend",
 SHELLS = frozenset({"os.system", "os.popen"})
 PICKLES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})
 
+PLATFORM_NAMES = frozenset({"cuda", "cuda:0", "hip"})
+
 BARE_EXCEPTION = re.compile(r"#\s*(?:noqa(?!:)|type:\s*ignore(?!\[))")
 TOP_LEVEL = ("*.md", "*.toml", "*.txt", "Makefile", ".ci/run", ".gitignore")
 TEXTS = ("*.py", "*.md", "*.tcss", "*.txt", "*.json", "*.svg")
@@ -68,6 +70,19 @@ def test_every_function_fits_on_a_screen():
 def test_only_the_loader_runs_a_text_as_code_or_edits_the_search_path():
     guilty = {place.partition(":")[0] for place in calls_of(RUNS_TEXT | EDITS_PATH)}
     assert guilty == {LOADER}
+
+
+def test_only_platforms_compare_with_the_name_of_one():
+    compared = [
+        f"{name}:{node.lineno}"
+        for name, _, tree in modules()
+        if not name.startswith(("engine/devices/", "engine/static/"))  # static checks read a candidate's comparisons
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare)
+        for side in ast.walk(node)
+        if isinstance(side, ast.Constant) and side.value in PLATFORM_NAMES
+    ]
+    assert compared == []
 
 
 def test_nothing_starts_a_shell():

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from engine.errors import UsageError
 
+NVIDIA_BACKEND = "cuda"  # Triton's name of the backend
 _SHARED_KIB = {
     "sm_75": 64, "sm_80": 163, "sm_86": 99, "sm_87": 163, "sm_89": 99, "sm_90": 227, "sm_100": 227, "sm_103": 227,
     "sm_120": 99, "sm_121": 99,
@@ -68,7 +69,12 @@ def target_named(name: str) -> Target:
     if match := re.fullmatch(r"sm_(\d{2,3})", name):
         capability = int(match.group(1))
         return Target(
-            name=name, backend="cuda", architecture=capability, warp_size=32, shared_bytes=shared_bytes, grid=_CUDA_GRID
+            name=name,
+            backend=NVIDIA_BACKEND,
+            architecture=capability,
+            warp_size=32,
+            shared_bytes=shared_bytes,
+            grid=_CUDA_GRID,
         )
     if re.fullmatch(r"gfx\d+[0-9a-f]{2}", name):
         warp_size = 64 if name.startswith("gfx9") else 32

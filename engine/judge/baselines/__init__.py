@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from engine.devices.runtimes import runtime_of
 from engine.errors import EngineError, UsageError
 from engine.judge.inputs.copies import private_copies
 
@@ -121,8 +122,7 @@ def call_once(
                 raise BaselineError(f"{label}: {name} is on {tensor.device}, expected {place}; move it there first")
     try:
         outputs = call(*private_copies(arguments))
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
+        runtime_of(device).synchronise(device)
     except Exception as error:  # the edge to libraries: whatever one raises is told with the baseline's name
         raise BaselineError(f"{label}: {type(error).__name__}: {error}") from error
     return outputs

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 from engine.judge.baselines import BaselineError, ReadyBaseline, ready
 from engine.judge.cublas_library import (
@@ -41,12 +42,11 @@ _ADDRESSES: WeakKeyDictionary[PointerArray, torch.Tensor] = WeakKeyDictionary()
 
 def available(problem: ProblemDefinition, device: torch.device) -> str:
     """For the problems that cuBLAS has a routine for, on an NVIDIA GPU, where torch came with the library."""
-    import torch
 
     routine = ROUTINES.get(problem.entry) if problem.library == "cublas" else None
     if routine is None and problem.name != _PRODUCT:
         return f"cuBLAS has no routine for {problem.name}"
-    if device.type != "cuda" or torch.version.cuda is None:
+    if not runtime_of(device).is_nvidia():
         return f"cuBLAS needs an NVIDIA device and a torch made for it; this device is {device.type}"
     try:
         library = _routines()

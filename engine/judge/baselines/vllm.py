@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING
 
+from engine.devices.runtimes import runtime_of
 from engine.judge.baselines import BaselineError, ReadyBaseline, ready
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def available(problem: ProblemDefinition, device: torch.device) -> str:
     """For the problems of the vllm source, on a GPU, where vllm can be imported."""
     if problem.library != "vllm":
         return f"{problem.name} is no operator of vLLM"
-    if device.type != "cuda":
+    if runtime_of(device).INTERPRETED:
         return f"vLLM's operators need a GPU; this device is {device.type}"
     if importlib.util.find_spec("vllm") is None:
         return "vllm is not installed in this environment"

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import torch
 
+from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 
 Timer: TypeAlias = Callable[[Callable[[], object], int], float]
@@ -69,7 +70,7 @@ def measure_peaks(device: torch.device, *, timer: Timer) -> MeasuredPeaks:
     Raises:
         UnsupportedError: the device is no GPU, or has too little free memory.
     """
-    if device.type != "cuda":
+    if runtime_of(device).INTERPRETED:
         raise UnsupportedError(f"peaks are measured on a GPU only; this device is {device.type}")
     properties = torch.cuda.get_device_properties(device)
     free_bytes, _ = torch.cuda.mem_get_info(device)

@@ -19,6 +19,7 @@ import torch
 from engine import protocol
 from engine.clock.instruments import Instruments, instruments_of
 from engine.devices.hardware.device_memory import DeviceMemoryError
+from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError, UsageError
 from engine.judge.baselines import BaselineError
 from engine.judge.benchmark import slot_checks
@@ -241,8 +242,9 @@ class Slots:
         if self._arranged is not None:
             self._arranged.times.forget()
             self._arranged = None
-            if self._device.type == "cuda":
-                torch.cuda.empty_cache()  # the next block is the driver's, which cannot have what torch keeps
+            runtime_of(
+                self._device
+            ).release_cached_memory()  # the next block is the driver's, which cannot have what torch keeps
 
     def _equipped(self) -> Instruments:
         if self._instruments is None:

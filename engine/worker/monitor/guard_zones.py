@@ -15,6 +15,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine.clock.safe_torch import Base, without_modes
+from engine.devices.runtimes import runtime_of
 from engine.loading.raised import StrayStoreError
 
 ZONE_BYTES = 16 << 10
@@ -54,6 +55,7 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
         super().__init__()  # type: ignore[no-untyped-call]
         self.pattern = pattern
         self.device = device
+        self._runtime = runtime_of(device)
         self._zones: list[_Zone] = []
         self._bytes = 0
 
@@ -66,7 +68,7 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
         needed = storage.nbytes()
         if not needed or self._bytes + needed > _MOST_BYTES or len(self._zones) == _MOST_ZONES:
             return
-        if _is_capturing(self.device):
+        if self._runtime.is_capturing():
             return
         storage.resize_(needed + ZONE_BYTES)
         with without_modes():
@@ -100,10 +102,6 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
                     f"memory past the end of {zone.made}, which the entry made, was written (bytes: {int(count)}): "
                     "a store without a mask, or with a wrong one"
                 )
-
-
-def _is_capturing(device: torch.device) -> bool:
-    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
 
 def _type(tensor: torch.Tensor) -> str:

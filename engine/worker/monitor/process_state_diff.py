@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import functools
 import gc
 import io
 import math
@@ -34,6 +35,7 @@ from torch.overrides import _get_current_function_mode_stack as _function_modes
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as _dispatch_modes
 from triton.runtime import autotuner, interpreter, jit
 
+from engine.devices.runtimes import RUNTIMES, runtime_of
 from engine.protocol.monitoring import MOST_CHANGES, ChangeKind, ChangeSeen
 from engine.worker.monitor.code_pages import CodePages, code_pages, rewritten
 
@@ -115,8 +117,8 @@ class Watch:
 
     def _random_states(self) -> dict[str, bytes]:
         states = {"cpu": torch.get_rng_state().numpy().tobytes()}
-        if self._device.type == "cuda":
-            states["cuda"] = torch.cuda.get_rng_state(self._device).numpy().tobytes()
+        if (state := runtime_of(self._device).random_state(self._device)) is not None:
+            states[self._device.type] = state
         return states
 
     def _drawn(self, before: _Snapshot) -> Iterator[ChangeSeen]:
@@ -237,13 +239,14 @@ def _settings() -> dict[str, str]:
         "torch.is_grad_enabled": torch.is_grad_enabled,
         "torch.is_inference_mode_enabled": torch.is_inference_mode_enabled,
         "torch.are_deterministic_algorithms_enabled": torch.are_deterministic_algorithms_enabled,
-        "torch.is_autocast_enabled(cpu)": lambda: torch.is_autocast_enabled("cpu"),
-        "torch.is_autocast_enabled(cuda)": lambda: torch.is_autocast_enabled("cuda"),
         "torch.get_num_threads": torch.get_num_threads,
         "sys.getswitchinterval": sys.getswitchinterval,
         "sys.gettrace": sys.gettrace,
         "sys.getprofile": sys.getprofile,
     }
+    for runtime in RUNTIMES:
+        name = runtime.TORCH_TYPE
+        read[f"torch.is_autocast_enabled({name})"] = functools.partial(torch.is_autocast_enabled, name)
     return {name: _told(value) for name, value in read.items()}
 
 

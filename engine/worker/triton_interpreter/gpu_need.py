@@ -17,10 +17,12 @@ from typing import Any
 
 import torch
 
+from engine.devices.cuda import TORCH_DEVICE
 from engine.loading.failures import NeedsGpuError, asks_for_a_gpu, is_raised
 
 # Torch's attributes are replaced by ones that answer differently: they are Any throughout this file.
 
+_TYPE = TORCH_DEVICE.partition(":")[0]
 _ASKING = re.compile(r"cuda|cpu|hip|get_device|is_available|device\.", re.IGNORECASE)
 """A file without any of these cannot ask; it spares most files the second call, and decides nothing."""
 
@@ -178,22 +180,22 @@ class _Device(str):
 
     @property
     def type(self) -> Any:
-        return self._answer("cuda")
+        return self._answer(_TYPE)
 
     @property
     def index(self) -> Any:  # a text has a method of that name
         return self._answer(0)
 
     def __str__(self) -> str:
-        return str(self._answer("cuda:0"))
+        return str(self._answer(TORCH_DEVICE))
 
     __repr__ = __str__
 
     def __eq__(self, other: object) -> bool:
-        return bool(self._answer(isinstance(other, _Device) or str(other) in ("cuda", "cuda:0")))
+        return bool(self._answer(isinstance(other, _Device) or str(other) in (_TYPE, TORCH_DEVICE)))
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash("cuda:0")
+        return hash(TORCH_DEVICE)

@@ -17,6 +17,7 @@ import torch
 
 from engine import protocol
 from engine.clock.safe_torch import Base, without_modes
+from engine.devices.runtimes import runtime_of
 
 _BLOCK_BYTES = 64 << 20  # beyond any cache, so that each round takes its turn at the memory
 _FEWEST_ROUNDS, _MOST_ROUNDS = 8, 64
@@ -36,7 +37,7 @@ class ProgramOrder:
     def during(self, program_order: protocol.ProgramOrder | None) -> Iterator[None]:
         """Disorder whatever is launched until the block is left."""
         self._launches = 0
-        if program_order is not None and self._device.type == "cuda":
+        if program_order is not None and not runtime_of(self._device).INTERPRETED:
             self._company = self._company or _Company(self._device)
             self._company.come(random.Random(program_order.seed).randint(_FEWEST_ROUNDS, _MOST_ROUNDS))
         self._program_order = program_order

@@ -27,7 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 COMPLETE = (
-    "NAME = '{name}'\nVISIBLE_ENV = None\nTORCH_DEVICE = 'x'\nINTERPRETED = False\ndef detect():\n    return {found}\n"
+    "NAME = '{name}'\nVISIBLE_ENV = None\nTORCH_DEVICE = 'x'\nINTERPRETED = False\nHAS_ACTIVITY_RECORD = False\n"
+    "def detect():\n    return {found}\n"
 )
 
 
@@ -68,7 +69,9 @@ def test_the_cpu_stands_last_among_all_devices(folder: Path) -> None:
     assert devices.detect_all() == ("aaa", "zzz", "cpu")
 
 
-@pytest.mark.parametrize("missing", ["NAME", "VISIBLE_ENV", "TORCH_DEVICE", "INTERPRETED", "detect"])
+@pytest.mark.parametrize(
+    "missing", ["NAME", "VISIBLE_ENV", "TORCH_DEVICE", "INTERPRETED", "HAS_ACTIVITY_RECORD", "detect"]
+)
 def test_a_platform_without_a_required_name_is_refused_loudly(folder: Path, missing: str) -> None:
     text = COMPLETE.format(name="half", found="()").replace(missing, "other")
     (folder / "half.py").write_text(text)

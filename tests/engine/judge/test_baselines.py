@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ import torch
 import torch._dynamo
 import torch._inductor.config
 
+from engine.devices import runtimes
 from engine.errors import EngineError, UsageError
 from engine.judge.baselines import BaselineError, baseline_named, baseline_names
 from engine.judge.compare.outputs import Call, reports_of
@@ -197,7 +199,9 @@ def test_an_argument_on_another_device_never_reaches_a_library() -> None:
     assert calls == []
 
 
-def test_an_argument_of_the_host_stays_there_on_every_device() -> None:
+def test_an_argument_of_the_host_stays_there_on_every_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    like_a_gpu = SimpleNamespace(TORCH_TYPE="meta", synchronise=lambda device: None)
+    monkeypatch.setattr(runtimes, "RUNTIMES", (*runtimes.RUNTIMES, like_a_gpu))
     devices: list[str] = []
     problem = replace(
         toy(lambda x, sizes: devices.extend((x.device.type, sizes.device.type))),

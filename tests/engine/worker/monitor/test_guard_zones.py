@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from engine import protocol
+from engine.devices.runtimes import cpu
 from engine.loading.failures import failure
 from engine.loading.poison import Poison
 from engine.loading.raised import StrayStoreError
-from engine.worker.monitor import guard_zones as edges_module
 from engine.worker.monitor.guard_zones import ZONE_BYTES, GuardZones
 
 CPU = torch.device("cpu")
@@ -110,7 +110,7 @@ def test_edges_are_kept_for_so_many_tensors_and_bytes_only() -> None:
 
 
 def test_tensors_of_a_graph_that_is_captured_have_no_edge(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edges_module, "_is_capturing", lambda device: True)
+    monkeypatch.setattr(cpu, "is_capturing", lambda: True)
     with GuardZones(0xFF, CPU):
         assert torch.empty(5).untyped_storage().nbytes() == 20
 
