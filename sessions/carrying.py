@@ -15,7 +15,9 @@ from sessions.database import Value
 Row = Mapping[str, Value]
 
 _SESSIONS_IN = "(select value from json_each(:sessions))"
-_RUNS_IN = f"(select id from runs where session in {_SESSIONS_IN} or id in (select value from json_each(:runs)))"
+_CHECK_BATCHES_IN = f"(select id from check_batches where session in {_SESSIONS_IN})"
+_RUNS_IN = f"""(select id from runs where session in {_SESSIONS_IN} or id in (select value from json_each(:runs))
+    or id in (select run from check_results where batch in {_CHECK_BATCHES_IN}))"""
 _GENERATIONS_IN = f"(select id from generations where session in {_SESSIONS_IN})"
 _BATCHES_IN = f"""(select id from batches where session in {_SESSIONS_IN}
     union select batch from generations where id in {_GENERATIONS_IN})"""
@@ -39,17 +41,20 @@ _SELECTS = {
     "batches": f"select * from batches where id in {_BATCHES_IN} order by id",
     "generations": f"select * from generations where id in {_GENERATIONS_IN} order by id",
     "attempts": f"select * from attempts where generation in {_GENERATIONS_IN}",
+    "check_batches": f"select * from check_batches where id in {_CHECK_BATCHES_IN} order by id",
+    "check_results": f"select * from check_results where batch in {_CHECK_BATCHES_IN}",
 }  # fmt: skip
 _COUNTED_ANEW = ("timings",)
 """Tables whose row ids mean nothing outside of the file."""
-_NUMBERED = ("sessions", "runs", "batches", "generations")
+_NUMBERED = ("sessions", "runs", "batches", "generations", "check_batches")
 """Tables whose row ids other tables and callers know."""
 _REFERENCES = frozenset({"run", "session", "newest", "batch", "generation"})
 
 _TAKEN = """
 select exists (select 1 from sessions where id in (select value from json_each(:sessions)))
     or exists (select 1 from runs where id in (select value from json_each(:runs)))
-    or exists (select 1 from generations) or exists (select 1 from batches)"""
+    or exists (select 1 from generations) or exists (select 1 from batches)
+    or exists (select 1 from check_batches)"""
 _HIGHEST = f"select max({', '.join(f'coalesce((select max(id) from {table}), 0)' for table in _NUMBERED)})"
 
 
@@ -82,6 +87,7 @@ class Renumbered:
     sessions: Mapping[int, int] = field(default_factory=dict)
     batches: Mapping[int, int] = field(default_factory=dict)
     generations: Mapping[int, int] = field(default_factory=dict)
+    check_batches: Mapping[int, int] = field(default_factory=dict)
 
 
 def take(connection: sqlite3.Connection, *, sessions: Sequence[int], runs: Sequence[int]) -> Carried:

@@ -26,6 +26,7 @@ _CHILDREN = (
 )  # fmt: skip
 _DELETE_RUNS = (
     f"update generations set run = null where run in {_GOING}",
+    f"update check_results set run = null where run in {_GOING}",
     *(f"delete from {table} where run in {_GOING}" for table in _CHILDREN),
     f"delete from runs where id in {_GOING}",
 )
@@ -35,6 +36,8 @@ _DELETE_SESSION = (
     # An answer of another session, which resumed a batch of this one, stays.
     "update generations set batch = null where batch in (select id from batches where session = :session)",
     "delete from batches where session = :session",
+    "delete from check_results where batch in (select id from check_batches where session = :session)",
+    "delete from check_batches where session = :session",
     "delete from environment where session = :session",
     "delete from sessions where id = :session",
 )

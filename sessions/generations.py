@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from engine.errors import StoreError, UsageError
-from engine.model import Outcome
 from engine.processes.liveness import is_alive
 from sessions.database import Database, Value
 from sessions.generation_rows import (
@@ -24,11 +23,11 @@ from sessions.generation_rows import (
     GenerationState,
     Limits,
     NewGeneration,
-    RunResult,
     Settlement,
     Stop,
     TokenUsage,
 )
+from sessions.run_results import RUN_COLUMNS, RUN_SUMMARY, run_result
 
 _INSERT_BATCH = """
 insert into batches (session, request, budget_microusd, budget_tokens, budget_s, started_at)
@@ -64,14 +63,9 @@ insert into attempts (generation, number, status, message, waited_s)
 values (:generation, :number, :status, :message, :waited_s)"""
 _SELECT_ATTEMPTS = "select * from attempts where generation = :generation order by number"
 _ATTACH_RUN = "update generations set run = :run where id = :generation"
-_SELECT_GENERATIONS = """
-select generations.*, runs.outcome as run_outcome, runs.sentence as run_sentence, runs.flagged as run_flagged,
-    runs.passed as run_passed, runs.proven as run_proven, runs.total as run_total, runs.elapsed_s as run_elapsed_s,
-    (select coalesce(sum(benchmarks.elapsed_s), 0) from benchmarks where benchmarks.run = runs.id) as run_benchmark_s,
-    summaries.speedup as run_speedup
-from generations left join runs on runs.id = generations.run
-left join summaries on summaries.run = runs.id and summaries.baseline = 'eager'
-    and runs.outcome = 'pass' and runs.flagged = 0"""
+_SELECT_GENERATIONS = f"""
+select generations.*, {RUN_COLUMNS}
+from generations left join runs on runs.id = generations.run {RUN_SUMMARY}"""
 _AT_PLACE = f"""{_SELECT_GENERATIONS}
 where batch = :batch and generations.problem = :problem and provider = :provider and model = :model
     and place = :place and state = 'settled'"""
@@ -337,7 +331,7 @@ def _generation_row(row: sqlite3.Row) -> GenerationRow:
         reserved_tokens=row["reserved_tokens"],
         digest=row["candidate"],
         elapsed_s=row["elapsed_s"],
-        run=_run_result(row),
+        run=run_result(row),
     )
 
 
@@ -350,23 +344,6 @@ def _usage(row: sqlite3.Row) -> TokenUsage | None:
         cached_tokens=row["cached_tokens"] or 0,
         cache_write_tokens=row["cache_write_tokens"] or 0,
         reasoning_tokens=row["reasoning_tokens"] or 0,
-    )
-
-
-def _run_result(row: sqlite3.Row) -> RunResult | None:
-    if row["run"] is None:
-        return None
-    return RunResult(
-        number=row["run"],
-        outcome=Outcome(row["run_outcome"]) if row["run_outcome"] else None,
-        sentence=row["run_sentence"] or "",
-        flagged=bool(row["run_flagged"]),
-        passed=row["run_passed"],
-        total=row["run_total"],
-        elapsed_s=row["run_elapsed_s"],
-        benchmark_s=row["run_benchmark_s"],
-        speedup=row["run_speedup"],
-        proven=row["run_proven"],
     )
 
 

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sessions.checked_schema import CHECKED
 from sessions.generation_schema import GENERATION
 
 APPLICATION_ID = 0x6B677475  # "kgtu": tells our files from those of other programs
@@ -325,6 +326,7 @@ MIGRATIONS = (
             "alter table runs add column proven integer",
         ),
     ),
+    Migration(name="009_checked", statements=CHECKED),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

@@ -22,6 +22,7 @@ from engine.model.events import Event
 from engine.processes.liveness import is_alive, process_stamp
 from sessions.browsing import Browser
 from sessions.carrying import Carried, Renumbered, put, take
+from sessions.checked import CheckedStore
 from sessions.database import Database, Value, open_file, open_memory
 from sessions.deleting import Deleted, delete
 from sessions.generations import GenerationStore, followed
@@ -108,6 +109,12 @@ class Store(Browser):
         self._run_by_former: dict[int, int] = {}  # of the run that went on at that time
         self.generations = GenerationStore(
             database, session_of=self._present_session, keep_source=self._keep_now, now=self._now
+        )
+        self.checked = CheckedStore(
+            database,
+            session_of=self._present_session,
+            run_of=lambda run: self._run_by_former.get(run, run),
+            now=self._now,
         )
         database.moving = self
 
@@ -315,6 +322,7 @@ class Store(Browser):
         self._session_by_former = followed(self._session_by_former, sessions)
         self._run_by_former = followed(self._run_by_former, runs)
         self.generations.renumbered(batches=self._renumbered.batches, generations=self._renumbered.generations)
+        self.checked.renumbered(self._renumbered.check_batches)
         self.on_moved(_moved_sentence(self.path, runs=len(carried.runs), was_deleted=was_deleted), runs)
 
     def _annotate(self, statement: str, *, run_id: int, value: str | None) -> None:

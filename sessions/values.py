@@ -129,6 +129,6 @@ def session_row(row: sqlite3.Row) -> SessionRow:
     )
 
 
-def json_list(words: Sequence[str]) -> str:
-    """The words as a JSON array, which `json_each` takes apart."""
-    return msgspec.json.encode(list(words)).decode()
+def json_list(values: Sequence[str] | Sequence[int]) -> str:
+    """The values as a JSON array, which `json_each` takes apart."""
+    return msgspec.json.encode(list(values)).decode()

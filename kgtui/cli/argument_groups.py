@@ -76,6 +76,19 @@ def add_storage(parser: CommandParser) -> None:
     parser.add_argument("--no-store", action="store_true", help="do not save the run")
 
 
+def add_batch(parser: CommandParser) -> None:
+    """`--candidates` and what belongs to it."""
+    batch = parser.add_argument_group("many candidates")
+    batch.add_argument("--candidates", metavar="PATH", help="a folder of kernel files, or a .jsonl file of answers")
+    batch.add_argument("--resume", action="store_true", help="continue the batch with these arguments")
+    batch.add_argument("--jobs", metavar="N", type=positive_integer, default=1, help="candidates at once (default: 1)")
+    batch.add_argument("--no-timing", action="store_true", help="verify only, on a GPU too")
+    batch.add_argument(
+        "--output", metavar="FILE", action="append", default=[],
+        help="write the results to FILE.jsonl, .csv, .md or .html; repeatable",
+    )  # fmt: skip
+
+
 def add_former(parser: CommandParser, hint: Callable[[argparse.Namespace, Sequence[str]], str]) -> None:
     """Words where an earlier version had further arguments: a usage error with `hint`, which names the new form."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kgtui.generation.budget import usd_text
-from kgtui.generation.comparing.comparison import comparison_of, is_correct
+from kgtui.generation.comparing.comparison import comparison_of
+from kgtui.generation.comparing.rates import is_correct
 from kgtui.generation.lines import ending_text, money_text, spot_text
 from kgtui.generation.progress import Progress
 from kgtui.generation.reports.tables import cell_text

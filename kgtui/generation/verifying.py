@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from engine.errors import KgtuiError
-from engine.model import BenchmarkPlan, Problem, Tier
+from engine.model import BenchmarkPlan, Policy, Problem, Tier
 from engine.model.events import Event, RunFinished
 from engine.reports.reducer import record_of
 from engine.reports.run_record import RunRecord
@@ -52,9 +52,11 @@ class QueuedVerifier:
         benchmark: Callable[[Problem], BenchmarkPlan | None],
         tiers: tuple[Tier, ...] = DEFAULT_TIERS,
         tag: str = GENERATED_TAG,
+        policy: Policy = Policy.DEFAULT,
         trouble: Callable[[str], None],
         drop: Callable[[Ticket], None],
     ) -> None:
+        self._policy = policy
         self._submit = submit
         self._device = device
         self._target = target
@@ -64,9 +66,11 @@ class QueuedVerifier:
         self._trouble = trouble
         self._drop = drop
 
-    async def verify(self, problem: Problem, source: bytes, *, name: str) -> RunRecord:
-        """The finished run of this source."""
-        listener = RunListener(file=f"{problem.entry}.py", trouble=self._trouble)
+    async def verify(
+        self, problem: Problem, source: bytes, *, name: str, began: Callable[[int], None] = lambda number: None
+    ) -> RunRecord:
+        """The finished run of this source; `began` gets its number when it begins, and again where it begins again."""
+        listener = RunListener(file=f"{problem.entry}.py", trouble=self._trouble, began=began)
         request = RunRequest(
             problem=problem,
             path=Path(f"{problem.entry}.py"),
@@ -74,6 +78,7 @@ class QueuedVerifier:
             device=self._device,
             target=self._target,
             tiers=self._tiers,
+            policy=self._policy,
             benchmark=self._benchmark(problem),
             tag=self._tag,
             note=name,
@@ -102,17 +107,22 @@ class QueuedVerifier:
 class RunListener:
     """Collects the events of one run up to its verdict; a run that is preempted begins again."""
 
-    def __init__(self, *, file: str, trouble: Callable[[str], None]) -> None:
+    def __init__(
+        self, *, file: str, trouble: Callable[[str], None], began: Callable[[int], None] = lambda number: None
+    ) -> None:
         self.finished: asyncio.Future[RunRecord] = asyncio.get_running_loop().create_future()
         self.ticket: Ticket | None = None
         self._file = file
         self._trouble = trouble
+        self._began = began
         self._number: int | None = None
         self._events: list[Event] = []
 
     def run_began(self, header: RunHeader) -> None:
         """The events that follow are those of this run."""
         self._number, self._events = header.number, []
+        if header.number is not None:
+            self._began(header.number)
 
     def events_happened(self, events: Sequence[Event]) -> None:
         """More of the run."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engine.model.events import Event
     from engine.reports.run_record import RunRecord
     from kgtui.ports.requests import RunRequest
+    from sessions.checked import CheckedStore
     from sessions.generations import GenerationStore
     from sessions.store import Store
 
@@ -152,6 +153,11 @@ class StoreRecording:
     def generations(self) -> GenerationStore:
         """Batches and generations of the store."""
         return self._store.generations
+
+    @property
+    def checked(self) -> CheckedStore:
+        """Batches of candidates and their results."""
+        return self._store.checked
 
     def run_record(self, number: int) -> RunRecord:
         """A stored run as its events tell it."""

@@ -13,6 +13,7 @@ import pytest
 from engine.model import Candidate, Tier
 from engine.model.events import Event
 from sessions import Generation, RunState, Store, StoreDamagedError, open_store
+from sessions.checked import ListedCandidate
 from sessions.generation_rows import Attempt, GenerationState, Limits
 from tests.generated import NEW_GENERATION, settlement
 
@@ -26,6 +27,7 @@ GENERATION = Generation(
     source=b"def softmax(x): ...\n",
     elapsed_s=1.0,
 )
+CANDIDATE = ListedCandidate(name="a.py", problem="aten::softmax", sample=1, digest="a")
 
 Begin = Callable[..., int]
 Notices = list[tuple[str, dict[int, int]]]
@@ -117,6 +119,7 @@ def test_every_table_is_copied_with_the_session(
     batch = store.generations.begin_batch(session_id, "{}", Limits(tokens=9))
     generation = store.generations.reserve(session_id, batch, NEW_GENERATION)
     store.generations.add_attempt(generation, Attempt(number=1, status=429, message="too many requests"))
+    store.checked.begin(session_id, "{}", (CANDIDATE,))
     store.note_answer(1)
     before = contents(path)
     delete_all_files(path)

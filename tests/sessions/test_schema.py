@@ -20,7 +20,8 @@ def test_the_committed_page_is_current():
     "table",
     [
         "sessions", "environment", "candidates", "runs", "events", "cases", "findings", "timings", "kernels",
-        "artefacts", "batches", "generations", "attempts", "benchmarks", "comparisons", "summaries", "baselines",
+        "artefacts", "batches", "check_batches", "check_results", "generations", "attempts", "benchmarks",
+        "comparisons", "summaries", "baselines",
     ],
 )  # fmt: skip
 def test_every_table_is_described(table):

@@ -11,6 +11,7 @@ from engine.reports.markdown import as_markdown
 from engine.reports.run_record import RunRecord
 from engine.reports.text import as_json
 from kgtui.cli.argument_groups import (
+    add_batch,
     add_cases,
     add_device,
     add_kernel_file,
@@ -37,7 +38,7 @@ from kgtui.cli.runs.exit_codes import exit_of
 from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out
 from kgtui.cli.runs.run_output import say_document, say_profile
 
-SUMMARY = "Verify a kernel file once, without a screen."
+SUMMARY = "Verify a kernel file once, or many candidates, without a screen."
 GROUP = Group.KERNELS
 STARTS_ENGINE = True
 
@@ -46,7 +47,9 @@ LABEL = "check"
 
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui check`."""
-    parser.usage = f"{parser.prog} [FILE] [--op OP] [options]"
+    parser.usage = (
+        f"{parser.prog} [FILE] [--op OP] [options]\n       {parser.prog} --candidates PATH [--resume] [options]"
+    )
     add_kernel_file(parser, sample="verify the sample that comes with kgtui")
     add_cases(parser, text="which cases to verify (default: full)")
     add_device(parser)
@@ -54,6 +57,7 @@ def add_arguments(parser: CommandParser) -> None:
     add_output_format(parser)
     add_profile(parser)
     add_storage(parser)
+    add_batch(parser)
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
@@ -62,6 +66,10 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     Raises:
         KgtuiError: it could not be judged at all; the text says why.
     """
+    if options.candidates is not None:
+        from kgtui.cli.batches.run import check_batch
+
+        return check_batch(options, console, engine_factory=engine_factory)
     request = read_request(options, console)
 
     def close(run: RunRecord) -> int:

@@ -8,25 +8,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.model import Outcome
-from engine.model.benchmark import Interval
-from kgtui.generation.comparing.statistics import (
-    bootstrap,
-    geometric_mean,
-    holm,
-    mean,
-    mean_with_failures,
-    paired_p_value,
-    pass_at_k,
-)
+from kgtui.generation.comparing.rates import Rates, correct_share, is_correct, is_counted, rates_of, speedup_of
+from kgtui.generation.comparing.statistics import holm, mean, paired_p_value
 from sessions.generation_rows import GenerationRow, GenerationState
-
-THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
-_KS = (1, 5, 10)
-_OURS = (Outcome.CANCELLED, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,23 +65,11 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Metrics:
-    """A model over some operators; a number is None where it was not measured.
-
-    `pass_at` has pass@k by k, `fast` fast_p by p; `speedup_correct` is over the operators that it solved,
-    `speedup_all` over all of them, a failure as the baseline.  The costs for one kernel are in microusd.
-    """
+    """A model over some operators; the costs for one kernel are in microusd, None where they are not known."""
 
     model: str
     group: str
-    operators: int
-    attempts: int
-    with_code: float | None
-    compiled: float | None
-    correct: Interval | None
-    pass_at: Mapping[int, Interval]
-    fast: Mapping[float, Interval]
-    speedup_correct: Interval | None
-    speedup_all: Interval | None
+    rates: Rates
     cost: Cost
     microusd_for_correct: float | None
     microusd_for_faster: float | None
@@ -157,7 +132,7 @@ def comparison_of(
 
 def cell_of(rows: Sequence[GenerationRow], model: str, problem: str) -> Cell:
     """What the answers of one model for one operator come to."""
-    attempts = tuple(row for row in rows if row.state is GenerationState.SETTLED and not _is_ours(row))
+    attempts = tuple(row for row in rows if row.state is GenerationState.SETTLED and is_counted(row))
     correct = [row for row in attempts if is_correct(row)]
     best = max(correct, key=lambda row: (row.run.speedup if row.run else None) or 0.0, default=None)
     cost = Cost(
@@ -168,40 +143,22 @@ def cell_of(rows: Sequence[GenerationRow], model: str, problem: str) -> Cell:
     return Cell(model=model, problem=problem, attempts=attempts, best=best, cost=cost)
 
 
-def is_correct(row: GenerationRow) -> bool:
-    """Whether an answer passed without a flag."""
-    return row.run is not None and row.run.outcome is Outcome.PASS and not row.run.flagged
-
-
 def metrics_of(model: str, group: str, cells: Sequence[Cell]) -> Metrics:
     """The metrics of one model over these cells; those without an attempt are left out."""
-    tried = [cell for cell in cells if cell.attempts]
-    attempts = [row for cell in tried for row in cell.attempts]
-    with_code = [row for row in attempts if row.digest is not None]
+    rates = rates_of([cell.attempts for cell in cells])
     cost = Cost(
         microusd=sum(cell.cost.microusd for cell in cells),
         unpriced=sum(cell.cost.unpriced for cell in cells),
         answers=sum(cell.cost.answers for cell in cells),
     )
-    correct = sum(cell.correct for cell in tried)
-    faster = sum(is_correct(row) and _speedup(row) > 1 for row in attempts)
-    is_timed = any(cell.speedup is not None for cell in tried)
-    best = [cell.speedup for cell in tried]
+    faster = sum(is_correct(row) and speedup_of(row) > 1 for cell in cells for row in cell.attempts)
     return Metrics(
         model=model,
         group=group,
-        operators=len(tried),
-        attempts=len(attempts),
-        with_code=_share(len(with_code), len(attempts)),
-        compiled=_share(sum(map(_compiled, with_code)), len(attempts)),
-        correct=_over(tried, lambda cell: cell.correct / len(cell.attempts)),
-        pass_at={k: value for k in _KS if (value := _pass_at(tried, k)) is not None},
-        fast={p: value for p in THRESHOLDS if (value := _fast(tried, p, is_timed=is_timed)) is not None},
-        speedup_correct=bootstrap(best, _mean_of_known) if is_timed else None,
-        speedup_all=bootstrap(best, mean_with_failures) if is_timed else None,
+        rates=rates,
         cost=cost,
-        microusd_for_correct=_each(cost, correct),
-        microusd_for_faster=_each(cost, faster) if is_timed else None,
+        microusd_for_correct=_each(cost, sum(cell.correct for cell in cells)),
+        microusd_for_faster=_each(cost, faster) if rates.speedup_all is not None else None,
     )
 
 
@@ -215,7 +172,9 @@ def paired_tests(models: Sequence[str], cells: Sequence[Cell]) -> tuple[PairedTe
             for (model, problem), cell in by_place.items()
             if model == first and (second, problem) in by_place
         ]
-        tests.append(_test(first, second, "correct", [_correct_share(a) - _correct_share(b) for a, b in both]))
+        tests.append(
+            _test(first, second, "correct", [correct_share(a.attempts) - correct_share(b.attempts) for a, b in both])
+        )
         if any(cell.speedup is not None for pair in both for cell in pair):
             tests.append(_test(first, second, "log speed-up", [_log(a) - _log(b) for a, b in both]))
     corrected = holm([test.p for test in tests])
@@ -247,64 +206,9 @@ def _of(cells: Sequence[Cell], model: str) -> list[Cell]:
     return [cell for cell in cells if cell.model == model]
 
 
-def _is_ours(row: GenerationRow) -> bool:
-    """Whether the engine gave no verdict on it: not run, cancelled, or a fault of ours."""
-    if row.digest is None:
-        return False
-    return row.run is None or row.run.outcome is None or row.run.outcome in _OURS
-
-
-def _compiled(row: GenerationRow) -> bool:
-    return row.run is not None and row.run.outcome is not Outcome.COMPILE_ERROR
-
-
-def _speedup(row: GenerationRow) -> float:
-    """0 where it was not timed, which is above no threshold."""
-    return (row.run.speedup if row.run is not None else None) or 0.0
-
-
-def _correct_share(cell: Cell) -> float:
-    return cell.correct / len(cell.attempts)
-
-
 def _log(cell: Cell) -> float:
     """The logarithm of the best speed-up; a failure counts as the baseline."""
     return math.log(cell.speedup) if cell.speedup is not None else 0.0
-
-
-def _pass_at(cells: Sequence[Cell], k: int) -> Interval | None:
-    return _over(
-        [cell for cell in cells if len(cell.attempts) >= k],
-        lambda cell: pass_at_k(samples=len(cell.attempts), correct=cell.correct, k=k),
-    )
-
-
-def _fast(cells: Sequence[Cell], p: float, *, is_timed: bool) -> Interval | None:
-    """The share of answers that are correct and more than `p` times as fast; None where nothing was timed."""
-    if p == 0:
-        return _over(cells, _correct_share)
-    if not is_timed:
-        return None
-    return _over(
-        cells,
-        lambda cell: sum(is_correct(row) and _speedup(row) > p for row in cell.attempts) / len(cell.attempts),
-    )
-
-
-def _over(cells: Sequence[Cell], value: Callable[[Cell], float]) -> Interval | None:
-    return bootstrap([value(cell) for cell in cells], _mean_of_all) if cells else None
-
-
-def _mean_of_all(values: Sequence[float | None]) -> float | None:
-    return mean([value for value in values if value is not None])
-
-
-def _mean_of_known(values: Sequence[float | None]) -> float | None:
-    return geometric_mean([value for value in values if value is not None])
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
 
 
 def _each(cost: Cost, kernels: int) -> float | None:

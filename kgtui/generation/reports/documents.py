@@ -1,4 +1,4 @@
-"""A comparison as JSON, CSV, Markdown and one self-contained HTML file with plots."""
+"""A comparison as JSON, CSV, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import msgspec
 
 from engine.model.benchmark import Interval
 from kgtui.generation.comparing.comparison import Cell, Comparison, Metrics
-from kgtui.generation.reports.tables import Table, cost_text, markdown_of, tables_of, text_of
+from kgtui.generation.comparing.rates import Rates
+from kgtui.generation.reports.page import html_page, markdown_page
+from kgtui.generation.reports.tables import cost_text, tables_of, text_of
 
 JSON_SCHEMA = "kgtui.models/1"
-_TEMPLATE = "report.html.j2"
 
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
 
@@ -25,7 +26,7 @@ def as_text(comparison: Comparison) -> str:
 
 def as_markdown(comparison: Comparison, *, title: str) -> str:
     """One Markdown page."""
-    return "\n".join((f"# {title}", "", *("\n" + markdown_of(table) for table in tables_of(comparison)), ""))
+    return markdown_page(tables_of(comparison), title=title)
 
 
 def as_json(comparison: Comparison) -> str:
@@ -62,27 +63,13 @@ def as_csv(comparison: Comparison) -> str:
 
 
 def as_html(comparison: Comparison, *, title: str) -> str:
-    """One HTML file that loads nothing from elsewhere; every value in it is escaped."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("kgtui.generation", "reports"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    tables: tuple[Table, ...] = tables_of(comparison)
-    return environment.get_template(_TEMPLATE).render(
+    """One HTML file that loads nothing from elsewhere."""
+    return html_page(
         title=title,
-        tables=tables,
-        metrics=comparison.metrics,
+        tables=tables_of(comparison),
+        bars=[(metrics.model, metrics.rates.correct) for metrics in comparison.metrics],
         costs=[(metrics.model, metrics.cost.microusd, cost_text(metrics.cost)) for metrics in comparison.metrics],
-        dearest=max((metrics.cost.microusd for metrics in comparison.metrics), default=0) or 1,
-        curves=[
-            (metrics.model, sorted(metrics.fast.items())) for metrics in comparison.metrics if len(metrics.fast) > 1
-        ],
-        colours=("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b83280", "#4a5568"),
+        curves=[(metrics.model, metrics.rates.fast) for metrics in comparison.metrics],
     )
 
 
@@ -104,19 +91,26 @@ def _metrics(metrics: Metrics) -> Plain:
     return {
         "model": metrics.model,
         "group": metrics.group,
-        "operators": metrics.operators,
-        "answers": metrics.attempts,
-        "with_code": metrics.with_code,
-        "compiled": metrics.compiled,
-        "correct": _interval(metrics.correct),
-        "pass_at": {str(k): _interval(value) for k, value in metrics.pass_at.items()},
-        "fast": {f"{p:g}": _interval(value) for p, value in metrics.fast.items()},
-        "speedup_correct": _interval(metrics.speedup_correct),
-        "speedup_all": _interval(metrics.speedup_all),
+        "operators": metrics.rates.operators,
+        "answers": metrics.rates.attempts,
+        **plain_rates(metrics.rates),
         "cost_microusd": metrics.cost.known_microusd,
         "answers_of_unknown_cost": metrics.cost.unpriced,
         "microusd_for_correct": metrics.microusd_for_correct,
         "microusd_for_faster": metrics.microusd_for_faster,
+    }
+
+
+def plain_rates(rates: Rates) -> Plain:
+    """The rates as JSON values; what was not measured is null."""
+    return {
+        "with_code": rates.with_code,
+        "compiled": rates.compiled,
+        "correct": _interval(rates.correct),
+        "pass_at": {str(k): _interval(value) for k, value in rates.pass_at.items()},
+        "fast": {f"{p:g}": _interval(value) for p, value in rates.fast.items()},
+        "speedup_correct": _interval(rates.speedup_correct),
+        "speedup_all": _interval(rates.speedup_all),
     }
 
 

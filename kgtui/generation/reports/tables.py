@@ -58,9 +58,9 @@ def metrics_table(comparison: Comparison) -> Table:
 
 def fast_table(comparison: Comparison) -> Table:
     """fast_p of each model."""
-    thresholds = sorted({p for metrics in comparison.metrics for p in metrics.fast})
+    thresholds = sorted({p for metrics in comparison.metrics for p in metrics.rates.fast})
     rows = tuple(
-        (metrics.model, *(interval_text(metrics.fast.get(p), percent=True) for p in thresholds))
+        (metrics.model, *(interval_text(metrics.rates.fast.get(p), percent=True) for p in thresholds))
         for metrics in comparison.metrics
     )
     return Table(
@@ -135,15 +135,15 @@ def markdown_of(table: Table) -> str:
 def _metrics_row(metrics: Metrics) -> tuple[str, ...]:
     return (
         metrics.model,
-        str(metrics.operators),
+        str(metrics.rates.operators),
         metrics.group,
-        str(metrics.attempts),
-        _percent(metrics.with_code),
-        _percent(metrics.compiled),
-        interval_text(metrics.correct, percent=True),
-        *(interval_text(metrics.pass_at.get(k), percent=True) for k in (1, 5, 10)),
-        interval_text(metrics.speedup_correct),
-        interval_text(metrics.speedup_all),
+        str(metrics.rates.attempts),
+        _percent(metrics.rates.with_code),
+        _percent(metrics.rates.compiled),
+        interval_text(metrics.rates.correct, percent=True),
+        *(interval_text(metrics.rates.pass_at.get(k), percent=True) for k in (1, 5, 10)),
+        interval_text(metrics.rates.speedup_correct),
+        interval_text(metrics.rates.speedup_all),
         cost_text(metrics.cost),
         _each(metrics.microusd_for_correct, metrics.cost),
         _each(metrics.microusd_for_faster, metrics.cost),

@@ -57,34 +57,37 @@ def test_a_cell_without_a_correct_answer_says_why(rows, word):
 
 def test_flagged_and_missing_code_count_as_failures():
     found = metrics(row(), row(flagged=True), row(code=False), row(outcome=Outcome.COMPILE_ERROR))
-    assert (found.attempts, found.correct.value) == (4, 0.25)
-    assert (found.with_code, found.compiled) == (0.75, 0.5)
+    assert (found.rates.attempts, found.rates.correct.value) == (4, 0.25)
+    assert (found.rates.with_code, found.rates.compiled) == (0.75, 0.5)
 
 
 def test_an_error_of_ours_counts_as_no_attempt():
-    assert metrics(row(), row(outcome=Outcome.ENGINE_ERROR)).attempts == 1
+    assert metrics(row(), row(outcome=Outcome.ENGINE_ERROR)).rates.attempts == 1
 
 
 def test_a_lost_answer_costs_and_is_no_attempt():
     found = metrics(row(), row(state=GenerationState.LOST, cost=None, code=False))
-    assert (found.attempts, found.cost.unpriced, found.microusd_for_correct) == (1, 1, None)
+    assert (found.rates.attempts, found.cost.unpriced, found.microusd_for_correct) == (1, 1, None)
 
 
 def test_fast_p_needs_more_than_p():
     found = metrics(row(speedup=1.0), row(speedup=1.6), row(speedup=3.0, flagged=True), row(outcome=Outcome.CRASHED))
-    assert {p: value.value for p, value in found.fast.items()} == {
+    assert {p: value.value for p, value in found.rates.fast.items()} == {
         0.0: 0.5, 0.5: 0.5, 0.8: 0.5, 1.0: 0.25, 1.5: 0.25, 2.0: 0.0
     }  # fmt: skip
 
 
 def test_nothing_timed_has_no_fast_p_above_zero():
     found = metrics(row())
-    assert (list(found.fast), found.speedup_correct, found.microusd_for_faster) == ([0.0], None, None)
+    assert (list(found.rates.fast), found.rates.speedup_correct, found.microusd_for_faster) == ([0.0], None, None)
 
 
 def test_failures_lower_the_mean_over_all():
     found = metrics(row("aten::add", speedup=4.0), row("aten::mm", outcome=Outcome.WRONG_VALUE))
-    assert (found.speedup_correct.value, found.speedup_all.value) == (pytest.approx(4.0), pytest.approx(2.0))
+    assert (found.rates.speedup_correct.value, found.rates.speedup_all.value) == (
+        pytest.approx(4.0),
+        pytest.approx(2.0),
+    )
 
 
 def test_costs_are_shared_by_correct_and_faster_kernels():
@@ -94,7 +97,7 @@ def test_costs_are_shared_by_correct_and_faster_kernels():
 
 def test_groups_have_metrics_of_their_own():
     found = comparison_of([row("aten::add"), row("vllm::rms_norm", outcome=Outcome.CRASHED)])
-    assert [(one.group, one.correct.value) for one in found.by_group] == [("aten", 1.0), ("vllm", 0.0)]
+    assert [(one.group, one.rates.correct.value) for one in found.by_group] == [("aten", 1.0), ("vllm", 0.0)]
 
 
 def test_two_models_are_tested_over_common_operators():

@@ -1,0 +1,205 @@
+"""Candidates of a batch, read from a folder of files or from rows of JSON lines; nothing of them is run.
+
+A candidate that cannot be run stays in the list with the reason.  Sources are read once for their digest and again
+when they run, so that a file of any size is never in memory as a whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from engine.errors import EngineError, UsageError
+from engine.static.source import MAX_SOURCE_BYTES, SourceError, decode, directives
+from kgtui.batches.json_lines import Row, rows_of
+from kgtui.batches.naming import guesses
+from kgtui.files import disk
+from kgtui.generation.extraction import extract
+from sessions.checked import ListedCandidate
+from sessions.generation_rows import Stop
+
+_PYTHON, _ANSWERS, _ROWS = ".py", (".txt", ".md"), ".jsonl"
+
+
+class Names(Protocol):
+    """The operators by name."""
+
+    def resolve(self, name: str, /) -> str:
+        """The full name of an operator.
+
+        Raises:
+            UsageError: there is none.
+        """
+
+    def entry(self, name: str, /) -> str:
+        """The function that a candidate for this operator defines.
+
+        Raises:
+            EngineError: its file is broken.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchCandidate:
+    """One candidate; `read` gives its source, and is only called where the candidate has a digest."""
+
+    listed: ListedCandidate
+    read: Callable[[], bytes]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateSet:
+    """All candidates in their order, and a sentence on each file or row that is none."""
+
+    candidates: tuple[BatchCandidate, ...]
+    complaints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """A candidate before it has its number: its name, the operators that it may be for, and its text."""
+
+    name: str
+    operators: tuple[str, ...]
+    sample: int | None
+    read: Callable[[], bytes]
+    is_answer: bool
+
+
+def read_candidates(path: Path, names: Names, *, operator: str | None = None) -> CandidateSet:
+    """The candidates of a folder, a file of JSON lines or one kernel file; all for `operator` where that is given.
+
+    Raises:
+        UsageError: there is no such path, it cannot be read, or it has no candidate.
+    """
+    complaints: list[str] = []
+    if path.is_dir():
+        found = list(_of_folder(path, complaints))
+    elif path.is_file():
+        found = list(_of_file(path, path.name, complaints))
+    else:
+        raise UsageError(f"no candidates at {path}: there is no such folder or file")
+    if not found:
+        why = f"; {complaints[0]}" if complaints else ""
+        raise UsageError(f"{path} has no candidates: expected .py, .txt or .md files, or rows in a .jsonl file{why}")
+    numbers = _Numbers()
+    candidates = tuple(_listed(one, names, numbers, operator=operator) for one in found)
+    return CandidateSet(candidates=candidates, complaints=tuple(complaints))
+
+
+def _of_folder(folder: Path, complaints: list[str]) -> Iterator[_Found]:
+    """The candidates below a folder, in the order of their paths; a link out of the folder is not followed."""
+    root = folder.resolve()
+    for path in sorted(folder.rglob("*")):
+        shown = path.relative_to(folder)
+        if any(part.startswith((".", "__pycache__")) for part in shown.parts) or not path.is_file():
+            continue
+        if not path.resolve().is_relative_to(root):
+            complaints.append(f"{shown}: not read, the link leads out of {folder}")
+            continue
+        yield from _of_file(path, str(shown), complaints)
+
+
+def _of_file(path: Path, shown: str, complaints: list[str]) -> Iterator[_Found]:
+    if path.suffix == _ROWS:
+        yield from (_of_row(row) for row in rows_of(path, shown, complaints))
+    elif path.suffix == _PYTHON or path.suffix in _ANSWERS:
+        guessed = guesses(Path(shown))
+
+        def read() -> bytes:
+            return disk.read(path)
+
+        yield _Found(
+            name=shown,
+            operators=guessed.operators,
+            sample=guessed.sample,
+            read=read,
+            is_answer=path.suffix in _ANSWERS,
+        )
+
+
+def _of_row(row: Row) -> _Found:
+    operators = guesses(Path(row.operator)).operators if row.operator else ()
+    return _Found(name=row.name, operators=operators, sample=row.sample, read=row.read, is_answer=row.is_answer)
+
+
+class _Numbers:
+    """Gives each candidate of an operator a sample number of its own: the one that it names, else the next free."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, set[int]] = {}
+
+    def of(self, problem: str, wanted: int | None) -> int:
+        taken = self._taken.setdefault(problem, set())
+        number = wanted if wanted is not None and wanted not in taken else len(taken) + 1
+        while number in taken:
+            number += 1
+        taken.add(number)
+        return number
+
+
+def _listed(one: _Found, names: Names, numbers: _Numbers, *, operator: str | None) -> BatchCandidate:
+    """The candidate with its operator, its digest and the reason why it is not run, where there is one."""
+    problem, digest, refusal = "", "", ""
+    read: Callable[[], bytes] = one.read
+    try:
+        content = one.read()
+        named = _operator(one, content, names, operator=operator)
+        entry = names.entry(named)
+        problem = named  # from here on, what is wrong is the candidate's fault
+        source = _source(content, one, entry=entry)
+        digest = hashlib.sha256(source).hexdigest()
+
+        def read_again() -> bytes:
+            return _source(one.read(), one, entry=entry)
+
+        read = read_again
+    except (UsageError, EngineError, SourceError) as error:
+        refusal = str(error)
+    listed = ListedCandidate(
+        name=one.name, problem=problem, sample=numbers.of(problem, one.sample), digest=digest, refusal=refusal
+    )
+    return BatchCandidate(listed=listed, read=read)
+
+
+def _operator(one: _Found, content: bytes, names: Names, *, operator: str | None) -> str:
+    """The operator that was typed, that the source names, or that the candidate is called after."""
+    if operator is not None:
+        return names.resolve(operator)
+    named = _directive(content)
+    if named is not None:
+        return names.resolve(named)
+    for guess in one.operators:
+        try:
+            return names.resolve(guess)
+        except UsageError:
+            continue
+    raise UsageError(f"names no known operator ({_tried(one.operators)}); `kgtui problems list` lists them")
+
+
+def _directive(content: bytes) -> str | None:
+    try:
+        return directives(decode(content, "")).get("op")
+    except SourceError:
+        return None
+
+
+def _tried(operators: Sequence[str]) -> str:
+    return f"tried {', '.join(operators[:3])}" if operators else "it has no field op, file or task"
+
+
+def _source(content: bytes, one: _Found, *, entry: str) -> bytes:
+    """The kernel file; of an answer the one block of code that defines the entry.
+
+    Raises:
+        UsageError: there is none in the answer.
+    """
+    if not one.is_answer or len(content) > MAX_SOURCE_BYTES:
+        return content
+    found = extract(decode(content, one.name), entry=entry, stop=Stop.COMPLETE)
+    if found.source is None:
+        raise UsageError(found.reason)
+    return found.source.encode()

@@ -1,0 +1,42 @@
+"""A batch as plain lines: one for each result, and one for how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kgtui.batches.results import Counts, Progress, Result, counts_of
+
+
+def result_line(result: Result, progress: Progress) -> str:
+    """One result: how many are done, the verdict, its run and the reason."""
+    candidate, run = result.row.candidate, result.run
+    parts = [f"[{progress.done}/{progress.total}] {result.word:<13} {candidate.name}"]
+    if candidate.problem:
+        parts.append(f"{candidate.problem} sample {candidate.sample}")
+    if run is not None:
+        speedup = f" {run.speedup:.2f}x" if run.speedup is not None else ""
+        parts.append(f"run #{run.number}{speedup}")
+    return f"{'  '.join(parts)}: {result.sentence}" if result.sentence else "  ".join(parts)
+
+
+def ending_text(batch: int, results: Sequence[Result]) -> str:
+    """How the batch ended, in one line."""
+    counts = counts_of(results)
+    left = sum(not result.row.is_done for result in results)
+    text = f"batch {batch}: {len(results) - left}/{len(results)} candidates: {counts_text(counts)}"
+    return f"{text}; {left} left, the same command with --resume runs them" if left else text
+
+
+def counts_text(counts: Counts) -> str:
+    """How many ended how; what there is none of is left out, but for those that passed."""
+    parts = [f"{counts.passed} passed" + (f" ({counts.proven} proven)" if counts.proven else "")]
+    named = (("failed", counts.failed), ("flagged", counts.flagged), ("not run", counts.not_run))
+    return ", ".join([*parts, *(f"{number} {word}" for word, number in named if number)])
+
+
+def duration_text(seconds: float) -> str:
+    """A time that is left: "45 s", "12 min", "1 h 40 min"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,36 @@
+"""What a batch is: its candidates, where and how they are run.  A batch with the same request can be resumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from engine.model import BenchmarkPlan, Policy, Problem, Tier
+from kgtui.generation.carrying_out import benchmark_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchRequest:
+    """Its JSON is in the store.  `candidates` is an absolute path, `operator` the one of all where one is given.
+
+    `suites` are the paths of the suites that operators were looked up in, `timed` says whether a candidate that passes
+    is timed where the device can.
+    """
+
+    candidates: str
+    operator: str | None
+    suites: tuple[str, ...]
+    device: str
+    target: str | None
+    tiers: tuple[Tier, ...]
+    policy: Policy
+    timed: bool
+
+    def to_json(self) -> str:
+        """One line of JSON, the same for equal requests."""
+        return msgspec.json.encode(self, order="sorted").decode()
+
+    def benchmark(self, problem: Problem) -> BenchmarkPlan | None:
+        """What is timed of a candidate that passes; None where nothing is."""
+        return benchmark_of(self.device)(problem) if self.timed else None

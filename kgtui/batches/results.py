@@ -1,0 +1,138 @@
+"""The results of a batch: each candidate with its verdict, and how far the batch is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.model import Category, Outcome
+from sessions.checked import CheckedRow
+from sessions.generation_rows import RunResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A candidate of a batch; `category` is None where its operator is not known (any more).
+
+    `weakness` is why the operator cannot tell a right candidate from some wrong ones; empty where it can, or where
+    that was not audited.
+    """
+
+    row: CheckedRow
+    category: Category | None
+    weakness: str = ""
+
+    @property
+    def run(self) -> RunResult | None:
+        """Its run; None before it begins, and where it is not run."""
+        return self.row.run
+
+    @property
+    def digest(self) -> str | None:
+        """The hash of its source; None without code."""
+        return self.row.candidate.digest or None
+
+    @property
+    def problem(self) -> str:
+        """The operator; empty where none is known."""
+        return self.row.candidate.problem
+
+    @property
+    def library(self) -> str:
+        """The group of the operator: its library, and its level in a suite ("kernelbench level1")."""
+        library, _, rest = self.problem.partition("::")
+        level, slash, _ = rest.partition("/")
+        return f"{library} {level}" if slash else library
+
+    @property
+    def word(self) -> str:
+        """What came of it, in a word or two."""
+        if self.row.candidate.refusal:
+            return "no code" if self.problem else "not run"
+        run = self.run
+        if run is None or run.outcome is None:
+            return "waiting"
+        if run.flagged:
+            return "flagged"
+        return "passed" if run.outcome is Outcome.PASS else run.outcome.value.replace("_", " ")
+
+    @property
+    def sentence(self) -> str:
+        """The verdict, or why there is none."""
+        if self.row.candidate.refusal:
+            return self.row.candidate.refusal
+        sentence = self.run.sentence if self.run is not None else ""
+        return f"{sentence}, but this operator cannot tell: {self.weakness}" if self._passed_weakly else sentence
+
+    @property
+    def _passed_weakly(self) -> bool:
+        passed = self.run is not None and self.run.outcome is Outcome.PASS and not self.run.flagged
+        return passed and bool(self.weakness)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a batch is; `fresh` of the `done` were run since it was begun or resumed at `began_s`."""
+
+    batch: int
+    total: int
+    done: int
+    fresh: int
+    began_s: float
+    running: tuple[str, ...] = ()
+    has_ended: bool = False
+
+    def left_s(self, *, now_s: float) -> float | None:
+        """The time that is left at the rate so far; None before anything new is done."""
+        if not self.fresh or self.has_ended:
+            return None
+        return max(0.0, (now_s - self.began_s) / self.fresh * (self.total - self.done))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """How many candidates ended how."""
+
+    passed: int
+    proven: int
+    flagged: int
+    failed: int
+    not_run: int
+    waiting: int
+
+
+def results_of(
+    rows: Sequence[CheckedRow],
+    categories: Mapping[str, Category],
+    weaknesses: Mapping[str, str] | None = None,
+) -> tuple[Result, ...]:
+    """The rows with the category and the weakness of each operator, by its name."""
+    known = weaknesses or {}
+    return tuple(
+        Result(
+            row=row,
+            category=categories.get(row.candidate.problem),
+            weakness=known.get(row.candidate.problem, ""),
+        )
+        for row in rows
+    )
+
+
+def counts_of(results: Sequence[Result]) -> Counts:
+    """How many candidates ended how; a passed one is proven where each of its cases is."""
+    words = [result.word for result in results]
+    passed = [result.run for result in results if result.word == "passed" and result.run is not None]
+    ours = sum(words.count(word) for word in _OURS)
+    others = sum(words.count(word) for word in ("passed", "flagged", "waiting"))
+    return Counts(
+        passed=len(passed),
+        proven=sum(run.proven == run.passed for run in passed),
+        flagged=words.count("flagged"),
+        failed=len(words) - others - ours,
+        not_run=ours,
+        waiting=words.count("waiting"),
+    )
+
+
+_OURS = ("not run", "cancelled", "engine error", "unsupported")
+"""Words of candidates without a verdict of their own."""

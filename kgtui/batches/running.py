@@ -1,0 +1,218 @@
+"""Carries out one batch, new or resumed, on one engine or several: the one way for the command and the screen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.errors import KgtuiError, StoreError, UsageError
+from engine.model import Category, Problem
+from engine.reports.run_record import RunRecord
+from kgtui.batches.candidates import BatchCandidate
+from kgtui.batches.request import BatchRequest
+from kgtui.batches.results import Progress, Result, results_of
+from sessions.checked import CheckedRow, CheckedStore
+
+TAG = "batch"
+
+
+class Verifier(Protocol):
+    """Runs one candidate at a time."""
+
+    async def verify(self, problem: Problem, source: bytes, *, name: str, began: Callable[[int], None]) -> RunRecord:
+        """The finished run of this source; `began` gets its number in the store when it begins.
+
+        Raises:
+            RunWithdrawnError: the run was cancelled.
+        """
+
+
+class BatchRecording(Protocol):
+    """The store as a batch uses it."""
+
+    @property
+    def checked(self) -> CheckedStore:
+        """Batches and their results."""
+
+    def session(self) -> int:
+        """The number of this session, begun now if it was not before."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """A batch to carry out; `resume` continues the newest batch with the same request."""
+
+    request: BatchRequest
+    candidates: tuple[BatchCandidate, ...]
+    resume: bool = False
+
+
+class Happened(Protocol):
+    """Gets each change of a batch on the event loop."""
+
+    def __call__(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result], /) -> None:
+        """The results that `changed`, none at the beginning and the end, and all of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Means:
+    """What a batch works with: the store, a verifier for each engine, operators, and where progress goes."""
+
+    recording: BatchRecording
+    verifiers: Sequence[Verifier]
+    problem: Callable[[str], Problem]
+    categories: Mapping[str, Category]
+    weaknesses: Mapping[str, str]
+    happened: Happened
+    trouble: Callable[[str], None]
+    clock: Callable[[], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """A batch after its end: its number, its session and every result."""
+
+    batch: int
+    session: int
+    results: tuple[Result, ...]
+
+
+async def carry_out(order: Order, means: Means) -> Checked:
+    """Begin or resume the batch and run what is left of it.
+
+    Raises:
+        UsageError: there is nothing to resume, or another process works on the batch.
+        StoreError: the store cannot be written.
+    """
+    session = await asyncio.to_thread(means.recording.session)
+    number = await asyncio.to_thread(_begun, order, means.recording.checked, session)
+    batch = _Batch(order, means, number=number)
+    await batch.run()
+    return Checked(batch=number, session=session, results=tuple(batch.results))
+
+
+def _begun(order: Order, store: CheckedStore, session: int) -> int:
+    """The number of the batch, which is in the store."""
+    text, listed = order.request.to_json(), [candidate.listed for candidate in order.candidates]
+    if not order.resume:
+        return store.begin(session, text, listed)
+    row = store.newest(text)
+    if row is None:
+        raise UsageError("no batch has this request: leave --resume out, or repeat its very arguments")
+    store.resume(row.id, session, listed)
+    return row.id
+
+
+class _Batch:
+    """One batch while it runs.  Candidates of one operator with the same source share one run."""
+
+    def __init__(self, order: Order, means: Means, *, number: int) -> None:
+        self.results: list[Result] = []
+        self._number = number
+        self._candidates = order.candidates
+        self._means = means
+        self._store = means.recording.checked
+        self._began_s = means.clock()
+        self._fresh = 0
+        self._running: dict[str, None] = {}
+        self._problems: dict[str, Problem] = {}
+
+    async def run(self) -> None:
+        """Run all that has no verdict; the batch has ended when nothing is left."""
+        rows = await asyncio.to_thread(self._store.results, self._number)
+        await self._adopt(rows)
+        self.results[:] = self._results(await asyncio.to_thread(self._store.results, self._number))
+        self._happened(())
+        waiting = deque(_groups(result.row for result in self.results if not result.row.is_done))
+        async with asyncio.TaskGroup() as group:
+            for verifier in self._means.verifiers:
+                group.create_task(self._work(verifier, waiting))
+        has_ended = all(result.row.is_done for result in self.results)
+        if has_ended:
+            await asyncio.to_thread(self._store.end, self._number)
+        self._happened((), has_ended=has_ended)
+
+    async def _adopt(self, rows: Sequence[CheckedRow]) -> None:
+        """Give candidates the verdict on the same source that the batch has already."""
+        runs = {_key(row): row.run.number for row in rows if row.is_done and row.run is not None}
+        for places in _groups(row for row in rows if not row.is_done):
+            run = runs.get(_key(rows[places[0] - 1]))
+            if run is not None:
+                await asyncio.to_thread(self._store.attach, self._number, places, run)
+
+    async def _work(self, verifier: Verifier, waiting: deque[tuple[int, ...]]) -> None:
+        while waiting:
+            places = waiting.popleft()
+            candidate = self._candidates[places[0] - 1]
+            name = candidate.listed.name
+            self._running[name] = None
+            self._happened(())
+            try:
+                await self._check(verifier, candidate, places)
+            except StoreError:
+                raise
+            except KgtuiError as error:  # of one candidate: the others go on, and --resume tries it again
+                self._means.trouble(f"{name}: not run: {error}")
+            finally:
+                self._running.pop(name, None)
+            changed = self._results(await asyncio.to_thread(self._store.results, self._number, places))
+            for result in changed:
+                self.results[result.row.place - 1] = result
+            self._fresh += sum(result.row.is_done for result in changed)
+            self._happened(changed)
+
+    async def _check(self, verifier: Verifier, candidate: BatchCandidate, places: tuple[int, ...]) -> None:
+        attached: list[asyncio.Task[None]] = []
+
+        def began(run: int) -> None:
+            attaching = asyncio.to_thread(self._store.attach, self._number, places, run)
+            attached.append(asyncio.create_task(attaching))
+
+        source = await asyncio.to_thread(candidate.read)
+        problem = await self._problem(candidate.listed.problem)
+        try:
+            run = await verifier.verify(problem, source, name=_note(self._number, candidate), began=began)
+        finally:
+            for task in attached:  # in their order: a run that began again has another number
+                await task
+        if run.number is None:
+            raise StoreError("the result cannot be saved, so the batch ends here; --resume continues it")
+
+    async def _problem(self, name: str) -> Problem:
+        if name not in self._problems:
+            self._problems[name] = await asyncio.to_thread(self._means.problem, name)
+        return self._problems[name]
+
+    def _results(self, rows: Sequence[CheckedRow]) -> tuple[Result, ...]:
+        return results_of(rows, self._means.categories, self._means.weaknesses)
+
+    def _happened(self, changed: tuple[Result, ...], *, has_ended: bool = False) -> None:
+        progress = Progress(
+            batch=self._number,
+            total=len(self.results),
+            done=sum(result.row.is_done for result in self.results),
+            fresh=self._fresh,
+            began_s=self._began_s,
+            running=tuple(self._running),
+            has_ended=has_ended,
+        )
+        self._means.happened(progress, changed, self.results)
+
+
+def _groups(rows: Iterable[CheckedRow]) -> list[tuple[int, ...]]:
+    """The places of candidates that share a verdict, each group where its first candidate is."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        groups.setdefault(_key(row), []).append(row.place)
+    return list(map(tuple, groups.values()))
+
+
+def _key(row: CheckedRow) -> tuple[str, str]:
+    return row.candidate.problem, row.candidate.digest
+
+
+def _note(batch: int, candidate: BatchCandidate) -> str:
+    return f"batch {batch}: {candidate.listed.name}"

@@ -1,0 +1,69 @@
+"""A batch summed up: rates of all candidates, and by library or level and by category.  Pure functions of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kgtui.batches.headline import Headline, headlines
+from kgtui.batches.results import Counts, Result, counts_of
+from kgtui.generation.comparing.rates import Rates, is_counted, rates_of
+
+ALL = "all"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """The candidates of one library, level or category; `not_counted` of them say nothing of a candidate."""
+
+    kind: str
+    name: str
+    candidates: int
+    not_counted: int
+    counts: Counts
+    rates: Rates
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Everything that a report shows; the first of the groups has all candidates."""
+
+    groups: tuple[Group, ...]
+    headlines: tuple[Headline, ...]
+
+    @property
+    def all(self) -> Group:
+        """All candidates."""
+        return self.groups[0]
+
+
+def summary_of(results: Sequence[Result]) -> Summary:
+    """The summary of these results; a kind of group that would have one member only is left out."""
+    groups = [group_of(ALL, ALL, results)]
+    for kind, name_of in _KINDS:
+        names = sorted({name_of(result) for result in results if result.problem})
+        if len(names) > 1:
+            groups += [group_of(kind, name, [one for one in results if name_of(one) == name]) for name in names]
+    return Summary(groups=tuple(groups), headlines=headlines(results))
+
+
+def group_of(kind: str, name: str, results: Sequence[Result]) -> Group:
+    """The rates of these results, operator by operator."""
+    counted = [result for result in results if result.problem and is_counted(result)]
+    by_problem: dict[str, list[Result]] = {}
+    for result in counted:
+        by_problem.setdefault(result.problem, []).append(result)
+    return Group(
+        kind=kind,
+        name=name,
+        candidates=len(results),
+        not_counted=len(results) - len(counted),
+        counts=counts_of(results),
+        rates=rates_of(list(by_problem.values())),
+    )
+
+
+_KINDS: tuple[tuple[str, Callable[[Result], str]], ...] = (
+    ("library", lambda result: result.library),
+    ("category", lambda result: str(result.category or "unknown")),
+)

@@ -1,0 +1,106 @@
+"""The tables of a batch, for every form of its report; cells are text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kgtui.batches.results import Result
+from kgtui.batches.summary import Group, Summary
+from kgtui.generation.reports.tables import NOT_MEASURED, Table, interval_text
+
+_KS = (1, 5, 10)
+_RATES = (
+    "candidates", "operators", "compiled", "correct", "proven", "flagged", "pass@1", "pass@5", "pass@10",
+    "speed-up (correct)", "speed-up (all)", "unsolved",
+)  # fmt: skip
+
+
+def summary_tables(summary: Summary) -> tuple[Table, ...]:
+    """Every table of the summary that has rows."""
+    tables = (_rates_table(summary), _fast_table(summary), _headline_table(summary))
+    return tuple(table for table in tables if table.rows)
+
+
+def results_table(results: Sequence[Result]) -> Table:
+    """A row for each candidate."""
+    return Table(
+        title="Candidates",
+        header=("candidate", "operator", "sample", "verdict", "cases", "proven", "speed-up", "run", "reason"),
+        rows=tuple(map(_result_row, results)),
+        note="cases passed of all; speed-up over eager",
+    )
+
+
+def _result_row(result: Result) -> tuple[str, ...]:
+    run, candidate = result.run, result.row.candidate
+    return (
+        candidate.name,
+        candidate.problem or NOT_MEASURED,
+        str(candidate.sample),
+        result.word,
+        NOT_MEASURED if run is None else f"{run.passed}/{run.total}",
+        NOT_MEASURED if run is None or run.proven is None else str(run.proven),
+        NOT_MEASURED if run is None or run.speedup is None else f"{run.speedup:.2f}x",
+        NOT_MEASURED if run is None else f"#{run.number}",
+        result.sentence,
+    )
+
+
+def _rates_table(summary: Summary) -> Table:
+    ours = summary.all.not_counted
+    left_out = f"; {ours} candidates without a verdict of their own are not counted" if ours else ""
+    return Table(
+        title="Summary",
+        header=("group", *_RATES),
+        rows=tuple(map(_rates_row, summary.groups)),
+        note=f"95 % bootstrap intervals over operators; a failure counts as the baseline in speed-up (all){left_out}",
+    )
+
+
+def _rates_row(group: Group) -> tuple[str, ...]:
+    rates, counts = group.rates, group.counts
+    return (
+        group.name,
+        str(group.candidates),
+        str(rates.operators),
+        NOT_MEASURED if rates.compiled is None else f"{rates.compiled:.0%}",
+        interval_text(rates.correct, percent=True),
+        f"{counts.proven}/{counts.passed}",
+        str(counts.flagged),
+        *(interval_text(rates.pass_at.get(k), percent=True) for k in _KS),
+        interval_text(rates.speedup_correct),
+        interval_text(rates.speedup_all),
+        str(rates.unsolved),
+    )
+
+
+def _fast_table(summary: Summary) -> Table:
+    thresholds = sorted(summary.all.rates.fast)
+    rows = tuple(
+        (group.name, *(interval_text(group.rates.fast.get(p), percent=True) for p in thresholds))
+        for group in summary.groups
+    )
+    return Table(
+        title="fast_p",
+        header=("group", *(f"p = {p:g}" for p in thresholds)),
+        rows=rows if len(thresholds) > 1 else (),
+        note="share of candidates that are correct and more than p times as fast as eager; p = 0 is correctness",
+    )
+
+
+def _headline_table(summary: Summary) -> Table:
+    return Table(
+        title="Metrics of the suites",
+        header=("suite", "metric", "value", "formula"),
+        rows=tuple(
+            (one.suite, one.metric, _value_text(one.value, is_share=one.is_share), one.formula)
+            for one in summary.headlines
+        ),
+        note="the published formula of each suite, over the verdicts of kgtui",
+    )
+
+
+def _value_text(value: float | None, *, is_share: bool) -> str:
+    if value is None:
+        return "not measured"
+    return f"{value:.1%}" if is_share else f"{value:.2f}x"

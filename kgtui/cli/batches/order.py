@@ -1,0 +1,104 @@
+"""From what was typed after `kgtui check --candidates` to a batch that can be carried out."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from engine.devices import Device
+from engine.errors import EngineError, UsageError
+from engine.model import Category, Policy, Tier
+from kgtui.batches.candidates import CandidateSet, read_candidates
+from kgtui.batches.documents import WRITERS
+from kgtui.batches.request import BatchRequest
+from kgtui.batches.running import Order
+from kgtui.cli.choices import absolute
+from kgtui.cli.console import Console
+from kgtui.cli.problem_index import problem_index
+from kgtui.cli.resolved_settings import place_for
+from problems.index import ProblemIndex
+
+_TIERS = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL), None: (Tier.SMOKE, Tier.FULL)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchCommand:
+    """A batch with what the command line says of its output; `outputs` are files to be written."""
+
+    order: Order
+    complaints: tuple[str, ...]
+    device: Device
+    jobs: int
+    index: ProblemIndex
+    categories: dict[str, Category]
+    outputs: tuple[Path, ...]
+    is_kept: bool
+
+
+def read_batch(options: argparse.Namespace, console: Console) -> BatchCommand:
+    """What was typed, looked up; the candidates are read and none is run.
+
+    Raises:
+        UsageError: something of it does not exist here, or does not go together.
+    """
+    _require_together(options)
+    outputs = tuple(absolute(name, console.folder) for name in options.output)
+    for output in outputs:
+        if output.suffix not in WRITERS:
+            raise UsageError(f"--output {output.name}: a file is written as {', '.join(WRITERS)}, by its suffix")
+    device, target = place_for(options, console, file=None)
+    index = problem_index(options, console)
+    path = absolute(options.candidates, console.folder)
+    found = read_candidates(path, _Names(index), operator=options.op)
+    request = BatchRequest(
+        candidates=str(path),
+        operator=options.op,
+        suites=(),
+        device=device.platform,
+        target=target,
+        tiers=_TIERS[options.cases],
+        policy=Policy(options.policy),
+        timed=not options.no_timing,
+    )
+    return BatchCommand(
+        order=Order(request=request, candidates=found.candidates, resume=options.resume),
+        complaints=found.complaints,
+        device=device,
+        jobs=options.jobs,
+        index=index,
+        categories=categories_of(found, index),
+        outputs=outputs,
+        is_kept=not options.no_store,
+    )
+
+
+def categories_of(found: CandidateSet, index: ProblemIndex) -> dict[str, Category]:
+    """The category of each operator that has a candidate."""
+    names = {candidate.listed.problem for candidate in found.candidates} - {""}
+    categories = {}
+    for name in names:
+        try:
+            categories[name] = index.describe(name).category
+        except EngineError:
+            continue  # its candidates say so when they run
+    return categories
+
+
+class _Names:
+    """The index as candidates are looked up in it; the text of each operator is read once."""
+
+    def __init__(self, index: ProblemIndex) -> None:
+        self.resolve = index.resolve
+        self.entry = cache(lambda name: index.describe(name).entry)
+
+
+def _require_together(options: argparse.Namespace) -> None:
+    """Refuse what means nothing for a batch."""
+    if options.file is not None or options.sample:
+        raise UsageError("--candidates names what is verified; leave FILE and --sample out")
+    if options.profile:
+        raise UsageError("--profile is of one run; `kgtui check FILE --profile` shows it")
+    if options.resume and options.no_store:
+        raise UsageError("--resume continues a batch that was saved; leave --no-store out")

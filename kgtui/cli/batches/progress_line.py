@@ -1,0 +1,45 @@
+"""A bar at the bottom of a terminal while a batch runs; written to nothing else than a terminal."""
+
+from __future__ import annotations
+
+from kgtui.batches.lines import duration_text
+from kgtui.batches.results import Progress
+from kgtui.cli.console import Console
+
+_BAR = 24
+_ERASE = "\r\x1b[2K"
+
+
+class ProgressLine:
+    """One line on the error stream, drawn below what is printed."""
+
+    def __init__(self, console: Console) -> None:
+        self._stream = console.err
+        self._is_shown = console.err.isatty() and console.environment.get("TERM") != "dumb"
+        self._width = console.width
+        self._full, self._empty = "█░" if console.can_write("█░") else "#."
+        self._text = ""
+
+    def draw(self, progress: Progress, *, now_s: float) -> None:
+        """Show how far the batch is."""
+        self._text = bar_text(progress, now_s=now_s, signs=(self._full, self._empty))[: self._width - 1]
+        self._write(f"{_ERASE}{self._text}")
+
+    def erase(self) -> None:
+        """Make room for a line of output; the next `draw` shows the bar again."""
+        self._write(_ERASE)
+
+    def _write(self, text: str) -> None:
+        if self._is_shown:
+            self._stream.write(text)
+            self._stream.flush()
+
+
+def bar_text(progress: Progress, *, now_s: float, signs: tuple[str, str]) -> str:
+    """The bar, how many are done, the time that is left, and which candidates are running."""
+    full, empty = signs
+    filled = _BAR * progress.done // progress.total if progress.total else _BAR
+    left_s = progress.left_s(now_s=now_s)
+    left = f"  {duration_text(left_s)} left" if left_s is not None else ""
+    running = f"  {', '.join(progress.running)}" if progress.running else ""
+    return f"{full * filled}{empty * (_BAR - filled)} {progress.done}/{progress.total}{left}{running}"

@@ -1,0 +1,18 @@
+"""Signals that end a command: taken in the event loop, so that what is running can end in order."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNAL_BASE = 128
+"""A command that a signal ended exits with this and the number of the signal."""
+
+
+def heed_signals(stop: Callable[[int], None]) -> None:
+    """Call `stop` with the number of each signal that arrives in this event loop."""
+    loop = asyncio.get_running_loop()
+    for number in SIGNALS:
+        loop.add_signal_handler(number, stop, number)

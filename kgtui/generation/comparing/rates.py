@@ -1,0 +1,140 @@
+"""Rates over operators: how many attempts compile, are correct and fast.  Pure functions of stored verdicts.
+
+A flagged kernel counts as a failure, an attempt without code too.  A verdict that is ours (the engine failed, a run was
+cancelled) is no attempt; `counted` leaves those out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.model import Outcome
+from engine.model.benchmark import Interval
+from kgtui.generation.comparing.statistics import bootstrap, geometric_mean, mean, mean_with_failures, pass_at_k
+from sessions.generation_rows import RunResult
+
+THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
+_KS = (1, 5, 10)
+_OURS = (Outcome.CANCELLED, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
+
+
+class Attempt(Protocol):
+    """A candidate and its run; `digest` is None without code, `run` None where it was not run."""
+
+    @property
+    def digest(self) -> str | None:
+        """The hash of its source."""
+
+    @property
+    def run(self) -> RunResult | None:
+        """Its verdict."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """Attempts at some operators; a number is None where it was not measured.
+
+    `pass_at` has pass@k by k, `fast` fast_p by p; `speedup_correct` is over the operators that were solved,
+    `speedup_all` over all of them, a failure as the baseline; `unsolved` is how many have no correct attempt.
+    """
+
+    operators: int
+    unsolved: int
+    attempts: int
+    with_code: float | None
+    compiled: float | None
+    correct: Interval | None
+    pass_at: Mapping[int, Interval]
+    fast: Mapping[float, Interval]
+    speedup_correct: Interval | None
+    speedup_all: Interval | None
+
+
+def rates_of(problems: Sequence[Sequence[Attempt]]) -> Rates:
+    """The rates over these operators, each with its attempts; those without an attempt are left out."""
+    tried = [attempts for attempts in problems if attempts]
+    attempts = [one for some in tried for one in some]
+    with_code = [one for one in attempts if one.digest is not None]
+    best = [best_speedup(some) for some in tried]
+    is_timed = any(speedup is not None for speedup in best)
+    return Rates(
+        operators=len(tried),
+        unsolved=sum(not any(map(is_correct, some)) for some in tried),
+        attempts=len(attempts),
+        with_code=share(len(with_code), len(attempts)),
+        compiled=share(sum(map(_compiled, with_code)), len(attempts)),
+        correct=_over(tried, correct_share),
+        pass_at={k: value for k in _KS if (value := _pass_at(tried, k)) is not None},
+        fast={p: value for p in THRESHOLDS if (value := _fast(tried, p, is_timed=is_timed)) is not None},
+        speedup_correct=bootstrap(best, _mean_of_known) if is_timed else None,
+        speedup_all=bootstrap(best, mean_with_failures) if is_timed else None,
+    )
+
+
+def is_counted(one: Attempt) -> bool:
+    """Whether it has a verdict of its own: not where it was not run, cancelled, or the fault is ours."""
+    if one.digest is None:
+        return True
+    return one.run is not None and one.run.outcome is not None and one.run.outcome not in _OURS
+
+
+def is_correct(one: Attempt) -> bool:
+    """Whether it passed without a flag."""
+    return one.run is not None and one.run.outcome is Outcome.PASS and not one.run.flagged
+
+
+def speedup_of(one: Attempt) -> float:
+    """0 where it was not timed, which is above no threshold."""
+    return (one.run.speedup if one.run is not None else None) or 0.0
+
+
+def best_speedup(attempts: Sequence[Attempt]) -> float | None:
+    """The highest speed-up of the correct attempts; None where none is correct, or none was timed."""
+    return max((speedup_of(one) for one in attempts if is_correct(one) and speedup_of(one)), default=None)
+
+
+def correct_share(attempts: Sequence[Attempt]) -> float:
+    """How many of the attempts, of which there are some, are correct."""
+    return sum(map(is_correct, attempts)) / len(attempts)
+
+
+def share(part: int, whole: int) -> float | None:
+    """The part of the whole; None of nothing."""
+    return part / whole if whole else None
+
+
+def _compiled(one: Attempt) -> bool:
+    return one.run is not None and one.run.outcome is not Outcome.COMPILE_ERROR
+
+
+def _pass_at(problems: Sequence[Sequence[Attempt]], k: int) -> Interval | None:
+    return _over(
+        [attempts for attempts in problems if len(attempts) >= k],
+        lambda attempts: pass_at_k(samples=len(attempts), correct=sum(map(is_correct, attempts)), k=k),
+    )
+
+
+def _fast(problems: Sequence[Sequence[Attempt]], p: float, *, is_timed: bool) -> Interval | None:
+    """The share of attempts that are correct and more than `p` times as fast; None where nothing was timed."""
+    if p == 0:
+        return _over(problems, correct_share)
+    if not is_timed:
+        return None
+    return _over(
+        problems,
+        lambda attempts: sum(is_correct(one) and speedup_of(one) > p for one in attempts) / len(attempts),
+    )
+
+
+def _over(problems: Sequence[Sequence[Attempt]], value: Callable[[Sequence[Attempt]], float]) -> Interval | None:
+    return bootstrap([value(attempts) for attempts in problems], _mean_of_all) if problems else None
+
+
+def _mean_of_all(values: Sequence[float | None]) -> float | None:
+    return mean([value for value in values if value is not None])
+
+
+def _mean_of_known(values: Sequence[float | None]) -> float | None:
+    return geometric_mean([value for value in values if value is not None])

@@ -1,0 +1,117 @@
+"""A batch summed up: what counts, by group, and the suites' own metrics."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import Category, Outcome
+from kgtui.batches.documents import as_csv, as_html, as_markdown, as_text
+from kgtui.batches.lines import counts_text, duration_text, ending_text
+from kgtui.batches.results import Progress, Result, counts_of
+from kgtui.batches.summary import summary_of
+from sessions.checked import CheckedRow, ListedCandidate
+from sessions.generation_rows import RunResult
+
+
+def result(
+    problem="aten::add", outcome=Outcome.PASS, *, place=1, speedup=None, flagged=False, refusal="", weakness="",
+    category=Category.POINTWISE_BINARY, digest="d",
+):  # fmt: skip
+    passed = 3 if outcome is Outcome.PASS else 0
+    run = RunResult(
+        number=place, outcome=outcome, sentence="as prepared", flagged=flagged, passed=passed, total=3, elapsed_s=0.5,
+        benchmark_s=0.0, speedup=speedup, proven=passed,
+    )  # fmt: skip
+    candidate = ListedCandidate(
+        name=f"{place}.py", problem=problem, sample=place, digest="" if refusal else digest, refusal=refusal
+    )
+    row = CheckedRow(place=place, candidate=candidate, run=None if refusal else run)
+    return Result(row=row, category=category, weakness=weakness)
+
+
+def test_what_is_not_the_candidates_fault_is_not_counted():
+    found = summary_of([result(), result(outcome=Outcome.UNSUPPORTED), result(problem="", refusal="unknown")]).all
+    assert (found.candidates, found.not_counted, found.rates.attempts, found.rates.correct.value) == (3, 2, 1, 1.0)
+
+
+def test_an_answer_without_code_is_a_failure():
+    found = summary_of([result(), result(refusal="no code block")]).all
+    assert (found.rates.with_code, found.rates.compiled, found.rates.correct.value) == (0.5, 0.5, 0.5)
+
+
+def test_a_flagged_candidate_is_not_correct():
+    found = summary_of([result(flagged=True)]).all
+    assert (found.rates.correct.value, found.counts.flagged, found.rates.unsolved) == (0.0, 1, 1)
+
+
+def test_pass_at_k_is_unbiased_over_operators():
+    wrong = [result(outcome=Outcome.WRONG_VALUE, place=place) for place in range(2, 6)]
+    found = summary_of([result(), *wrong]).all.rates
+    assert {k: value.value for k, value in found.pass_at.items()} == {1: pytest.approx(0.2), 5: pytest.approx(1.0)}
+
+
+def test_failures_lower_the_mean_speedup():
+    found = summary_of([result(speedup=4.0), result("aten::mm", Outcome.WRONG_VALUE)]).all.rates
+    assert (found.speedup_correct.value, found.speedup_all.value) == (pytest.approx(4.0), pytest.approx(2.0))
+
+
+def test_groups_are_libraries_and_categories():
+    other = result("vllm::silu_and_mul", Outcome.WRONG_VALUE, category=Category.NORMALISATION)
+    groups = summary_of([result(), other]).groups
+    assert [(group.kind, group.name, group.rates.correct.value) for group in groups] == [
+        ("all", "all", 0.5),
+        ("library", "aten", 1.0),
+        ("library", "vllm", 0.0),
+        ("category", str(Category.NORMALISATION), 0.0),
+        ("category", str(Category.POINTWISE_BINARY), 1.0),
+    ]
+
+
+def test_a_level_of_a_suite_is_a_group():
+    names = ("kernelbench::level1/1_A", "kernelbench::level2/1_B")
+    assert [result(name).library for name in names] == ["kernelbench level1", "kernelbench level2"]
+
+
+def test_fast_1_counts_all_problems():
+    name = "kernelbench::level1/{}"
+    fast, slow = result(name.format(1), speedup=2.0), result(name.format(2), speedup=0.5)
+    (found,) = summary_of([fast, slow, result(name.format(3), Outcome.WRONG_VALUE)]).headlines
+    assert (found.suite, found.metric, found.value) == ("kernelbench", "fast_1", pytest.approx(1 / 3))
+
+
+def test_a_headline_without_times_is_not_measured():
+    (found,) = summary_of([result("kernelbench::level1/1")]).headlines
+    assert found.value is None
+
+
+def test_a_weak_operator_is_named_in_the_sentence():
+    assert result(weakness="zeros pass").sentence == "as prepared, but this operator cannot tell: zeros pass"
+    assert result(outcome=Outcome.WRONG_VALUE, weakness="zeros pass").sentence == "as prepared"
+
+
+def test_results_are_counted_by_word():
+    results = [result(), result(outcome=Outcome.WRONG_VALUE), result(flagged=True), result(refusal="no code")]
+    assert counts_text(counts_of(results)) == "1 passed (1 proven), 2 failed, 1 flagged"
+    assert ending_text(7, results) == "batch 7: 4/4 candidates: 1 passed (1 proven), 2 failed, 1 flagged"
+
+
+def test_the_rest_of_a_batch_is_named():
+    assert ending_text(7, [result(outcome=Outcome.CANCELLED)]) == (
+        "batch 7: 0/1 candidates: 0 passed, 1 not run; 1 left, the same command with --resume runs them"
+    )
+
+
+def test_time_left_follows_the_rate_of_new_results():
+    progress = Progress(batch=1, total=10, done=6, fresh=2, began_s=100.0)
+    assert progress.left_s(now_s=110.0) == 20.0
+    assert Progress(batch=1, total=10, done=6, fresh=0, began_s=100.0).left_s(now_s=110.0) is None
+    assert [duration_text(value) for value in (45, 720, 6000)] == ["45 s", "12 min", "1 h 40 min"]
+
+
+def test_every_form_names_each_candidate():
+    results = [result(place=1), result(place=2, outcome=Outcome.WRONG_VALUE, weakness="<b>")]
+    for form in (as_csv, as_markdown, as_html):
+        text = form(results, title="Batch 1")
+        assert all(name in text for name in ("1.py", "2.py", "wrong value")), form
+    assert "aten" not in as_text(results)  # the one library is no group
+    assert as_html(results, title="<script>").count("<script>") == 0

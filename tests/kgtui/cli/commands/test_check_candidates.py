@@ -1,0 +1,168 @@
+"""`kgtui check --candidates`: results as they come, kept for --resume, in every form."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from engine.errors import UsageError
+from engine.model import Outcome
+from engine.model.events import RunFinished
+from kgtui.cli.command_line import parse
+from kgtui.cli.commands import check
+from kgtui.schemas import schema_text
+from sessions import open_store
+
+SILU = "def silu(self):\n    return self  # {}\n"
+
+
+@pytest.fixture
+def candidates(folder):
+    place = folder / "candidates"
+    place.mkdir()
+    for number in range(3):
+        (place / f"silu_{number}.py").write_text(SILU.format(number))
+    (place / "nope.py").write_text(SILU)
+    return place
+
+
+@pytest.fixture
+def batch(checked, candidates, console):
+    """Type `kgtui check --candidates`, and take what was printed."""
+
+    def run(*arguments):
+        ended = checked("--candidates", "candidates", "--device", "cpu", "--target", "none", *arguments)
+        for stream in (console.out, console.err):
+            stream.seek(0)
+            stream.truncate()
+        return ended
+
+    return run
+
+
+def test_each_candidate_is_a_row_with_its_run(batch):
+    ended = batch()
+    assert ended.exit_code == 0
+    assert "[2/4] passed        silu_0.py  aten::silu sample 0  run #1: as prepared" in ended.out
+    assert "not run       nope.py: names no known operator" in ended.out
+    assert ended.out.endswith("batch 1: 4/4 candidates: 3 passed, 1 not run\n")
+
+
+def test_a_failure_is_the_exit_code(batch, engine):
+    engine.outcome = Outcome.WRONG_VALUE
+    assert batch().exit_code == 1
+
+
+def test_runs_are_tagged_and_have_no_file(batch, home):
+    batch()
+    with open_store(home / "sessions.db", read_only=True) as store:
+        run = store.runs()[-1]
+    assert (run.tag, run.note, run.path) == ("batch", "batch 1: silu_0.py", None)
+
+
+class TestResuming:
+    def test_only_what_has_no_result_is_run(self, batch, engine):
+        engine.outcome = Outcome.CANCELLED
+        assert batch().exit_code == 3
+        engine.outcome = Outcome.PASS
+        assert "batch 1: 4/4 candidates: 3 passed" in batch("--resume").out
+        assert len(engine.plans) == 6
+        again = batch("--resume")
+        assert "batch 1: 3 of 4 results are there already" in again.out
+        assert (again.exit_code, len(engine.plans)) == (0, 6)
+
+    def test_a_signal_loses_and_repeats_nothing(self, batch, engine, home):
+        def interrupt(event):
+            if isinstance(event, RunFinished) and len(engine.plans) == 2:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        engine.on_event = interrupt
+        assert batch().exit_code == 128 + signal.SIGINT
+        engine.on_event = lambda event: None
+        assert "batch 1: 4/4 candidates: 3 passed" in batch("--resume").out
+        with open_store(home / "sessions.db", read_only=True) as store:
+            finished = [run.digest for run in store.runs() if run.outcome is Outcome.PASS]
+        assert len(finished) == len(set(finished)) == 3
+
+    def test_a_changed_candidate_is_run_again(self, batch, engine, candidates):
+        batch()
+        (candidates / "silu_1.py").write_text(SILU.format("changed"))
+        assert "2 of 4 results are there already" in batch("--resume").out
+        assert len(engine.plans) == 4
+
+    def test_other_arguments_are_another_batch(self, batch):
+        batch()
+        with pytest.raises(UsageError, match="no batch has this request"):
+            batch("--resume", "--cases", "smoke")
+
+
+def test_the_same_source_is_run_once(batch, engine, candidates):
+    (candidates / "silu_9.py").write_text(SILU.format(0))
+    assert "4 passed" in batch().out
+    assert len(engine.plans) == 3
+
+
+def test_json_lines_are_valid(batch):
+    ended = batch("--json")
+    validator = jsonschema.Draft202012Validator(json.loads(schema_text("batch")))
+    documents = [json.loads(line) for line in ended.out.splitlines()]
+    for document in documents:
+        validator.validate(document)
+    assert [one["kind"] for one in documents] == ["result"] * 4 + ["summary"]
+    assert documents[-1]["groups"][0]["counts"]["passed"] == 3
+    assert "4/4 candidates" in ended.err
+
+
+def test_results_of_before_are_in_the_json_too(batch):
+    batch()
+    assert len(batch("--json", "--resume").out.splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("r.jsonl", '{"schema"'), ("r.csv", "candidate,"), ("r.md", "# Batch 1"), ("r.html", "<!doctype html>")],
+)
+def test_results_are_written_by_suffix(batch, folder, name, start):
+    batch("--output", name)
+    assert (folder / name).read_text().startswith(start)
+
+
+def test_several_engines_give_the_same_results(batch, engine):
+    assert "batch 1: 4/4 candidates: 3 passed" in batch("--jobs", "2").out
+    assert engine.closed == 2
+
+
+def test_nothing_is_saved_without_a_store(batch, home):
+    assert "3 passed" in batch("--no-store").out
+    assert not (home / "sessions.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("silu.py",), "leave FILE and --sample out"),
+        (("--profile",), "--profile is of one run"),
+        (("--resume", "--no-store"), "leave --no-store out"),
+        (("--output", "r.xml"), r"written as .jsonl, .csv, .md, .html"),
+        (("--op", "nope"), ""),
+    ],
+)
+def test_bad_input_gets_a_sentence(batch, arguments, words):
+    if words:
+        with pytest.raises(UsageError, match=words):
+            batch(*arguments)
+    else:
+        assert batch(*arguments).exit_code == 1
+
+
+def test_a_bar_is_drawn_on_a_terminal_only(candidates, engine, console, terminal):
+    shown = replace(console, err=terminal(), environment={**console.environment, "COLUMNS": "60"})
+    options = parse(["check", "--candidates", "candidates", "--device", "cpu", "--target", "none"]).options
+    assert check.run(options, shown, engine_factory=engine) == 0
+    drawn = shown.err.getvalue().split("\r\x1b[2K")
+    assert drawn[3] == f"{'█' * 6}{'░' * 18} 1/4  silu_0.py"
