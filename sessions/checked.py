@@ -13,10 +13,10 @@ from datetime import datetime
 
 from engine.errors import UsageError
 from engine.model import Outcome
+from engine.processes.liveness import is_alive
 from sessions.database import Database
 from sessions.generation_rows import RunResult
 from sessions.generations import followed
-from engine.processes.liveness import is_alive
 from sessions.run_results import RUN_COLUMNS, RUN_SUMMARY, run_result
 from sessions.values import json_list
 

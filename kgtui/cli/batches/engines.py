@@ -12,7 +12,7 @@ from engine.model import Problem
 from engine.reports.run_record import RunRecord
 from kgtui.batches.request import BatchRequest
 from kgtui.batches.running import TAG
-from kgtui.cli.run_command import StartedEngine
+from kgtui.cli.runs.run_command import StartedEngine
 from kgtui.generation.verifying import QueuedVerifier, queued
 from kgtui.ports.protocols import Recording
 from kgtui.runner.driver import RunDriver

@@ -18,11 +18,11 @@ from kgtui.batches.results import Progress, Result
 from kgtui.batches.running import Checked, Means, carry_out
 from kgtui.cli.batches.engines import BatchEngine
 from kgtui.cli.batches.order import BatchCommand, read_batch
-from kgtui.cli.console import Console, Exit
 from kgtui.cli.batches.progress_line import ProgressLine
-from kgtui.cli.run_command import EngineFactory, StartedEngine, real_engine
-from kgtui.cli.run_recorder import artefact_folder, open_recording
-from kgtui.cli.signals import SIGNAL_BASE, heed_signals
+from kgtui.cli.console import Console, Exit
+from kgtui.cli.runs.run_command import EngineFactory, StartedEngine, real_engine
+from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.signals import SIGNAL_BASE, heed_signals
 from kgtui.files import disk
 from kgtui.history.recorder import StoreRecording
 from kgtui.runner.run_environment import environment_of

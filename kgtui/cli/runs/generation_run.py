@@ -12,6 +12,7 @@ from engine.errors import UsageError
 from kgtui.cli.console import Console
 from kgtui.cli.runs.run_command import EngineFactory, StartedEngine, real_engine
 from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.signals import SIGNAL_BASE, heed_signals
 from kgtui.generation.carrying_out import Generated, Means, Order, carry_out
 from kgtui.generation.events import GenerationEvent
 from kgtui.generation.lines import ending_text, event_line
@@ -26,8 +27,6 @@ from kgtui.runner.run_queue import RunQueue
 from kgtui.settings.paths import Paths, find_paths
 
 LABEL = "generate"
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SIGNAL_BASE = 128
 
 
 def generate(
@@ -64,7 +63,7 @@ def generate(
         running = _Running(order, console, recording=recording, is_aside=is_aside)
         generated = asyncio.run(running.run(engine, prices=prices or user_prices(paths), prompts=user_prompts(paths)))
         if generated is None:
-            return _SIGNAL_BASE + (running.signal or signal.SIGINT)
+            return SIGNAL_BASE + (running.signal or signal.SIGINT)
         return close(recording, generated)
 
 
@@ -125,12 +124,11 @@ class _Running:
             self._say(text)
 
     def _heed_signals(self) -> None:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        task = asyncio.current_task()
         assert task is not None
 
         def stop(number: int) -> None:
             self.signal = number
             task.cancel()
 
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, stop, number)
+        heed_signals(stop)

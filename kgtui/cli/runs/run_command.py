@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -25,14 +24,12 @@ from kgtui.cli.console import Console
 from kgtui.cli.runs.refusal import Refusing, refusal_of
 from kgtui.cli.runs.result_lines import show_line
 from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.signals import SIGNAL_BASE, heed_signals
 from kgtui.ports.protocols import Judging, Recording
 from kgtui.ports.requests import RunHeader, RunRequest
 from kgtui.runner.driver import RunDriver
 from kgtui.runner.run_environment import environment_of
 from kgtui.settings.paths import find_paths
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SIGNAL_BASE = 128
 
 
 class StartedEngine(Judging, Protocol):
@@ -174,10 +171,10 @@ class _Running:
         except asyncio.CancelledError:
             if self._signal is None:
                 raise
-            return _SIGNAL_BASE + self._signal
+            return SIGNAL_BASE + self._signal
         run = record_of(self._events, file=request.file.shown, number=self._number, costs=request.costs)
         exit_code = close(run)
-        return exit_code if self._signal is None else _SIGNAL_BASE + self._signal
+        return exit_code if self._signal is None else SIGNAL_BASE + self._signal
 
     async def _drive(self, engine: Judging) -> None:
         """Print every event of the run; a fault of ours is raised at its end, for it is more than a verdict."""
@@ -204,7 +201,7 @@ class _Running:
                 tell(self._request, self._console, line)
 
     def _heed_signals(self) -> None:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        task = asyncio.current_task()
         assert task is not None
 
         def stop(number: int) -> None:
@@ -215,5 +212,4 @@ class _Running:
                 task.cancel()
             self._signal = number
 
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, stop, number)
+        heed_signals(stop)
