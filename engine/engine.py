@@ -20,16 +20,19 @@ from engine.devices import Device, first_device, platform_named
 from engine.devices.hardware.device_lock import DeviceLock, shared_folder
 from engine.devices.hardware.state import device_id
 from engine.devices.hardware.targets import DEFAULT_TARGET
-from engine.errors import EngineError
-from engine.model import Candidate, Launch, Limits, Plan
+from engine.errors import EngineError, UnsupportedError
+from engine.model import Candidate, Launch, Limits, Plan, Problem
 from engine.model.benchmark import Peaks
 from engine.model.commands import CancelRun
 from engine.model.events import Event
+from engine.model.proof import ReplayedCase
 from engine.processes.directories import EngineDirectories, base_environment
 from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.process_pool import ProcessPool
+from engine.protocol.proof_file import ProofFile
 from engine.run.cancelling import RunsInProgress
 from engine.run.pipeline import Run
+from engine.run.proving.proof_file_replay import replay_proof_file
 from engine.run.retarget import Porting
 from engine.sandbox.confinement import Measure
 from engine.sandbox.variables import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_TARGET_VARIABLE
@@ -228,6 +231,22 @@ class Engine:
                 async with contextlib.aclosing(porting.stream(cancelled)) as events:
                     async for event in events:
                         yield event
+
+    async def replay(self, proof: ProofFile, problem: Problem) -> AsyncGenerator[ReplayedCase, None]:
+        """Replay the cases of a proof file, on the recorded inputs and on new ones; needs no candidate.
+
+        Raises:
+            EngineError: the engine was not started.
+            UnsupportedError: launches of this device are not replayed.
+        """
+        process_pool = self._started_pool()
+        if not process_pool.interpreted:
+            raise UnsupportedError("proofs are replayed on the CPU; add --device cpu")
+        async with self._turn:
+            cases = replay_proof_file(proof, problem, process_pool=process_pool, limits=self._limits)
+            async with contextlib.aclosing(cases):
+                async for case in cases:
+                    yield case
 
     async def _run(
         self, candidate: Candidate, plan: Plan, run_id: str | None, other: Candidate | None

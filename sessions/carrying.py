@@ -35,7 +35,7 @@ _SELECTS = {
         table: f"select * from {table} where run in {_RUNS_IN}"
         for table in (
             "events", "cases", "findings", "timings", "kernels", "artefacts", "benchmarks", "comparisons", "summaries",
-            "baselines", "answers",
+            "baselines", "answers", "proofs",
         )
     },
     "batches": f"select * from batches where id in {_BATCHES_IN} order by id",

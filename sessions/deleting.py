@@ -16,13 +16,14 @@ _GOING = "(select id from runs where id = :run or session = :session)"
 _SELECT_CANDIDATES = f"""
 select distinct candidate from runs where id in {_GOING}
 union select candidate from generations where session = :session and candidate is not null"""
-_SELECT_ARTEFACTS = f"select distinct digest from artefacts where run in {_GOING}"
+_SELECT_ARTEFACTS = f"""
+select digest from artefacts where run in {_GOING} union select digest from proofs where run in {_GOING}"""
 _SELECT_BASELINES = f"select * from baselines where run in {_GOING}"
 _COUNT_RUNS = f"select count(*) from runs where id in {_GOING}"
 # Children before their parents.
 _CHILDREN = (
     "comparisons", "benchmarks", "artefacts", "kernels", "findings", "cases", "timings", "summaries", "baselines",
-    "events", "answers",
+    "events", "answers", "proofs",
 )  # fmt: skip
 _DELETE_RUNS = (
     f"update generations set run = null where run in {_GOING}",
@@ -45,7 +46,8 @@ _DELETE_CANDIDATE = """
 delete from candidates where digest = :digest
     and not exists (select 1 from runs where candidate = :digest)
     and not exists (select 1 from generations where candidate = :digest)"""
-_SELECT_USED = "select 1 from artefacts where digest = :digest limit 1"
+_SELECT_USED = """
+select 1 from artefacts where digest = :digest union all select 1 from proofs where digest = :digest limit 1"""
 _SELECT_NEXT_BASELINE = """
 select max(runs.id) from runs
 join benchmarks on benchmarks.run = runs.id

@@ -261,6 +261,16 @@ create table answers (
     answered_at text not null   -- ISO 8601, UTC
 )"""
 
+_PROOFS = """\
+create table proofs (
+    run integer not null references runs (id),
+    seq integer not null,
+    digest text not null,       -- SHA-256 of the packed proof file, its name in the artefact folder
+    bytes integer not null,     -- as packed
+    cases integer not null,     -- that the file proves
+    primary key (run)
+) without rowid"""
+
 MIGRATIONS = (
     Migration(
         name="001_initial",
@@ -327,6 +337,10 @@ MIGRATIONS = (
         ),
     ),
     Migration(name="009_checked", statements=CHECKED),
+    Migration(
+        name="010_proof_files",
+        statements=(_PROOFS, "create index proofs_by_digest on proofs (digest)"),
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

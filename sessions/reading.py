@@ -64,6 +64,7 @@ select sessions.id, label, started_at, ended_at,
 from sessions"""
 _SELECT_BENCHMARKED = "select seq, body from events where run = :run and kind = 'CaseBenchmarked' order by seq"
 _SELECT_EVENTS = "select seq, body from events where run = :run order by seq"
+_SELECT_PROOF = "select digest from proofs where run = :run"
 _SELECT_SOURCE = "select source from candidates where digest = :digest"
 _SELECT_ENVIRONMENT = "select name, value from environment where session = :session order by name"
 _SELECT_FAILED_CASES = f"""
@@ -207,6 +208,19 @@ class Reader:
         if not rows:
             raise UsageError(f"there is no source with the digest {digest} in {self._name}; take it from a run")
         return bytes(rows[0]["source"])
+
+    def proof_digest(self, run_id: int) -> str:
+        """The hash under which the proof file of a run is stored among the artefacts.
+
+        Raises:
+            UsageError: there is no such run, or it has no proof file.
+        """
+        run = self.run(run_id)
+        rows = self._database.rows(_SELECT_PROOF, {"run": run_id})
+        if not rows:
+            proven = "no case of it was proven" if run.device == "cpu" else f"no proof is tried on {run.device}"
+            raise UsageError(f"run #{run_id} has no proof file: {proven}, or an earlier version of kgtui made it")
+        return str(rows[0]["digest"])
 
     def find_cached(
         self,

@@ -17,6 +17,7 @@ from engine.model.events import (
     FindingRaised,
     KernelCompiled,
     KernelPorted,
+    ProofStored,
     RunFinished,
     RunStarted,
     StageFinished,
@@ -79,6 +80,9 @@ insert into kernels (
 _INSERT_ARTEFACT = """
 insert or replace into artefacts (run, seq, kind, digest, bytes) values (:run, :seq, :kind, :digest, :bytes)"""
 
+_INSERT_PROOF = """
+insert or replace into proofs (run, seq, digest, bytes, cases) values (:run, :seq, :digest, :bytes, :cases)"""
+
 
 def statements(event: Event, *, run_id: int, seq: int) -> Iterator[Statement]:
     """Everything that event number `seq` of the run writes, the event first."""
@@ -107,6 +111,10 @@ def statements(event: Event, *, run_id: int, seq: int) -> Iterator[Statement]:
             yield _INSERT_FINDING, {**place, **_finding_values(event.finding)}
         case KernelCompiled() | KernelPorted():
             yield from _kernel_statements(event.kernel, place=place)
+        case ProofStored():
+            stored = event.artefact
+            values = {**place, "digest": stored.digest, "bytes": stored.bytes, "cases": event.cases}
+            yield _INSERT_PROOF, values
         case CaseBenchmarked():
             yield from benchmark_statements(event.benchmark, place=place)
         case BenchmarkSummarised():

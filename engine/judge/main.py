@@ -20,6 +20,7 @@ from engine.judge.compare.outputs import reports_of
 from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.judge.inputs import cases
 from engine.judge.inputs.call_snapshot import CallSnapshots
+from engine.judge.inputs.digests import digests_of
 from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.correct_without_kernels import count_correct
 from engine.judge.probing.input_variants import Variants
@@ -211,7 +212,8 @@ class _Judge:
         changed = cases.mutated(problem, content.specs, hand.initial, final)
         if damage is not None:
             changed = cases.overrun(problem, content.specs, damage)
-        return protocol.Compared(id=command.id, reports=reports, repeated=repeated, mutated=changed)
+        digests = digests_of(hand, got) if command.digests else None
+        return protocol.Compared(id=command.id, reports=reports, repeated=repeated, mutated=changed, digests=digests)
 
     def _problem(self, wanted: ProblemId) -> ProblemDefinition:
         if wanted not in self._problems:

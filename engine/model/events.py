@@ -103,6 +103,15 @@ class CaseProven:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProofStored:
+    """The proof of `cases` cases was stored as a proof file; `kgtui export-proof` writes it out."""
+
+    at_s: float
+    artefact: Artefact
+    cases: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class TierFinished:
     """All cases of a tier were judged; `passed` of `total` were right.  Further tiers, probes and builds may follow."""
 
@@ -240,7 +249,7 @@ Event: TypeAlias = (
     RunStarted | StageStarted | StageFinished | FindingRaised | LayerChecked | CaseFinished | KernelLaunched
     | KernelCompiled | KernelDisassembled | DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken
     | LogWritten | RunFinished | PortingStarted | KernelPorted | PortDisassembled | PortingFinished | OtherLoaded
-    | TierFinished | CaseProven
+    | TierFinished | CaseProven | ProofStored
 )  # fmt: skip
 
 EVENT_TYPES: dict[str, type[Event]] = {
@@ -249,7 +258,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         RunStarted, StageStarted, StageFinished, FindingRaised, LayerChecked, CaseFinished, KernelLaunched,
         KernelCompiled, KernelDisassembled, DeviceAwaited, CaseBenchmarked, BenchmarkSummarised, ProfileTaken,
         LogWritten, RunFinished, PortingStarted, KernelPorted, PortDisassembled, PortingFinished, OtherLoaded,
-        TierFinished, CaseProven,
+        TierFinished, CaseProven, ProofStored,
     )
 }  # fmt: skip
 

@@ -56,3 +56,17 @@ class CaseProof:
     def proven(self) -> bool:
         """Whether the case is proven."""
         return self.gap is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayedCase:
+    """A case of a proof file, replayed: proven where it is right on the recorded inputs and on new ones.
+
+    The others say what came again to the bit when the recorded seed was used: other versions of torch may draw other
+    inputs from it, or round a reference otherwise.
+    """
+
+    proof: CaseProof
+    same_inputs: bool = False
+    same_expected: bool = False
+    same_outputs: bool = False

@@ -24,6 +24,8 @@ FilePath: TypeAlias = Annotated[str, msgspec.Meta(max_length=4096)]
 Text: TypeAlias = Annotated[str, msgspec.Meta(max_length=MOST_TEXT)]
 Sizes: TypeAlias = Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_DIMENSIONS)]
 FilePaths: TypeAlias = Annotated[tuple[FilePath, ...], msgspec.Meta(max_length=1024)]
+Digest: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+"""A SHA-256 in hexadecimal digits."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated
 
 import msgspec
@@ -26,6 +27,11 @@ class Lowered(Reply, tag="lowered", frozen=True):
 
     ttir: Annotated[str, msgspec.Meta(max_length=MOST_MODULE_CHARACTERS)]
     arguments: Annotated[tuple[Word, ...], msgspec.Meta(max_length=1024)]
+
+
+def kernel_name(ttir: str, arguments: tuple[str, ...]) -> str:
+    """The name by which a replayer holds a kernel: the SHA-256 of its TTIR and arguments."""
+    return hashlib.sha256(repr((arguments, ttir)).encode()).hexdigest()
 
 
 class HoldKernel(Command, tag="hold_kernel", frozen=True):

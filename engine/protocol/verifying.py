@@ -15,6 +15,7 @@ from engine.protocol.messages import (
     CaseCommand,
     Command,
     Count,
+    Digest,
     FilePaths,
     LineNumber,
     Message,
@@ -127,13 +128,15 @@ class Refill(CaseCommand, tag="refill", frozen=True):
 class Compare(CaseCommand, tag="compare", frozen=True):
     """Compare what the worker left in the arena and in `outputs` with what was expected of this call.
 
-    Without `explain` nobody looks into why a wrong output is wrong, which takes longer than comparing.
+    Without `explain` nobody looks into why a wrong output is wrong, which takes longer than comparing.  With `digests`
+    the hashes of inputs, expected outputs and outputs are reported.
     """
 
     outputs: str
     max_output_bytes: Count
     returned: Returned
     explain: bool = True
+    digests: bool = False
 
 
 class Again(Message, frozen=True):
@@ -231,17 +234,26 @@ class Called(Reply, tag="called", frozen=True):
     executed: Executed | None = None
 
 
+class ContentDigests(Message, frozen=True):
+    """SHA-256 of the inputs of a call, of what the reference expects, and of what came out, each as raw bytes."""
+
+    inputs: Digest
+    expected: Digest
+    outputs: Digest
+
+
 class Compared(Reply, tag="compared", frozen=True):
     """How the outputs of one call compare; `mutated` says what should not have changed, or was written beside.
 
     `repeated` is whether they are the first call's to the bit, None when the content was another.  `seed` is
-    told with what ends a case.
+    told with what ends a case.  `digests` are those that were asked for.
     """
 
     reports: tuple[OutputReport, ...]
     repeated: bool | None
     mutated: str | None
     seed: int | None = None
+    digests: ContentDigests | None = None
 
 
 class Released(Reply, tag="released", frozen=True):

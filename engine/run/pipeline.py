@@ -328,7 +328,7 @@ class Run:
 
     async def _prove(self) -> None:
         kernels = LoweredKernels(session=self._open_session(self._process_pool.compiler), target=self._plan.target)
-        self._proofs = await prove(self._lab(), self._emitter, kernels)
+        self._proofs = await prove(self._lab(), self._emitter, kernels, self._artefacts)
 
     async def _probe(self) -> None:
         await ProbingStage(lab=self._lab(), emitter=self._emitter, chosen=self._probes).run()

@@ -52,6 +52,7 @@ from engine.model.events import (
     KernelCompiled,
     KernelLaunched,
     LogWritten,
+    ProofStored,
     RunFinished,
     RunStarted,
     StageFinished,
@@ -206,6 +207,7 @@ WHOLE_RUN: tuple[Event, ...] = (
             ),
         ),
     ),
+    ProofStored(at_s=1.1, artefact=Artefact(kind="proof", digest="c" * 64, bytes=3000), cases=1),
     run_finished(Outcome.WRONG_VALUE, passed=1),
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ from sessions import Generation, StoreLockedError, open_store
 
 TABLES = (
     "runs", "events", "cases", "findings", "timings", "kernels", "artefacts", "benchmarks", "comparisons", "summaries",
-    "baselines",
+    "baselines", "proofs",
 )  # fmt: skip
 
 
@@ -61,7 +61,7 @@ class TestOneRun:
         store.record_all(first, whole_run)
         store.record_all(second, whole_run)
         assert store.delete_run(first).artefacts == ()
-        assert sorted(store.delete_run(second).artefacts) == ["a" * 64, "b" * 64]
+        assert sorted(store.delete_run(second).artefacts) == ["a" * 64, "b" * 64, "c" * 64]
 
     def test_a_baseline_is_reported_by_the_newest_run_that_remains(self, store, time, told):
         for eager_us in (100.0, 110.0, 120.0):

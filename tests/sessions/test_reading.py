@@ -122,6 +122,17 @@ def test_notes_and_tags_can_be_set_and_taken_away(store, begin):
         store.set_note(9, "to nobody")
 
 
+class TestProofs:
+    def test_the_proof_file_of_a_run_is_found_by_its_hash(self, store, begin, whole_run):
+        store.record_all(begin(), whole_run)
+        assert store.proof_digest(1) == "c" * 64
+
+    def test_a_run_without_a_proof_file_is_refused_with_its_reason(self, store, judge):
+        judge()
+        with pytest.raises(UsageError, match="run #1 has no proof file: no case of it was proven"):
+            store.proof_digest(1)
+
+
 class TestCached:
     @pytest.fixture
     def find(self, store, session_id):

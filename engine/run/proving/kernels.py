@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from dataclasses import dataclass
 
 from engine import protocol
@@ -11,6 +10,7 @@ from engine.devices.hardware.targets import DEFAULT_TARGET
 from engine.errors import EngineError
 from engine.model import Launch, specialisation
 from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.protocol.replaying import kernel_name
 from engine.protocol.tape import Tape
 
 _LOWER_S = 20.0
@@ -34,7 +34,7 @@ class LoweredKernels:
 
     def __init__(self, *, session: CandidateSession, target: str | None) -> None:
         self._session = session
-        self._target = target or DEFAULT_TARGET
+        self.target = target or DEFAULT_TARGET
         self._answers: dict[tuple[object, ...], LoweredKernel | str] = {}
         self._asking = asyncio.Lock()
 
@@ -68,7 +68,7 @@ class LoweredKernels:
                 await self._session.load()
         except LoadError as error:
             return f"the file does not load in a compiler: {error}"
-        command = protocol.Lower(id=protocol.new_id(), launch=launch, target=self._target)
+        command = protocol.Lower(id=protocol.new_id(), launch=launch, target=self.target)
         reply = await self._session.ask(command, deadline_s=_LOWER_S)
         if isinstance(reply, protocol.Failed):
             if reply.kind is protocol.FailureKind.ENGINE:
@@ -76,5 +76,5 @@ class LoweredKernels:
             return reply.message
         if not isinstance(reply, protocol.Lowered):
             raise EngineError(f"a compiler answered a request for TTIR with {type(reply).__name__}")
-        name = hashlib.sha256(repr((reply.arguments, reply.ttir)).encode()).hexdigest()
+        name = kernel_name(reply.ttir, reply.arguments)
         return LoweredKernel(name=name, ttir=reply.ttir, arguments=reply.arguments)

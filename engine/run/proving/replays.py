@@ -13,6 +13,7 @@ from engine.model import Case, Limits, Outcome, Problem
 from engine.processes.process_pool import ProcessPool
 from engine.processes.warm_pool import PooledProcess
 from engine.protocol.tape import Tape
+from engine.replay.checks import ELEMENT_BYTES
 from engine.run.proving.kernels import LoweredKernel
 
 _HOLD_S = 10.0
@@ -20,12 +21,18 @@ _HOLD_S = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class Replayed:
-    """The judge's comparison of one replay; `mismatch` says what is wrong, "" when all is right."""
+    """The judge's comparison of one replay; `mismatch` says what is wrong, "" when all is right.
+
+    `seed` made the inputs, `digests` are the judge's of the call, and `answer_bytes` is the size of all outputs.
+    """
 
     mismatch: str
     moved_bytes: int
     foreign: tuple[int, ...]
     by_kernels: bool
+    seed: int = 0
+    answer_bytes: int = 0
+    digests: protocol.ContentDigests | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +53,17 @@ class Replays:
         self._held: set[str] = set()
 
     async def replay(
-        self, case: Case, tape: Tape, kernels: Sequence[LoweredKernel], *, without: tuple[int, ...]
+        self,
+        case: Case,
+        tape: Tape,
+        kernels: Sequence[LoweredKernel],
+        *,
+        without: tuple[int, ...],
+        seed: int | None = None,
     ) -> Replayed | NotReplayed:
-        """Replay a tape on new content of `case`, the data of the Given steps `without` replaced by noise.
+        """Replay a tape on content of `case`, the data of the Given steps `without` replaced by noise.
+
+        The content is new unless a `seed` is given.
 
         Raises:
             EngineError: judge or replayer failed.
@@ -57,10 +72,11 @@ class Replays:
         refused = await self._hold(hand, kernels)
         if refused is not None:
             return refused
+        seed = secrets.randbits(62) if seed is None else seed
         arena = hand.room.shared / f"{secrets.token_hex(8)}.in"
         prepare = protocol.Prepare(
             id=protocol.new_id(), problem=self._problem.id, case=case.name, poison=secrets.randbelow(256),
-            arena_path=str(arena), seed=secrets.randbits(62), apart=True, expects=False,
+            arena_path=str(arena), seed=seed, apart=True, expects=False,
         )  # fmt: skip
         try:
             prepared = await self._process_pool.ask_judge(prepare)
@@ -72,7 +88,7 @@ class Replays:
                 max_output_bytes=self._limits.output_bytes, most_bytes=self._limits.memory_bytes // 2,
                 without=without,
             )  # fmt: skip
-            return await self._executed(hand, command)
+            return await self._executed(hand, command, seed=seed)
         finally:
             with contextlib.suppress(EngineError):
                 await self._process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=True))
@@ -105,7 +121,9 @@ class Replays:
             self._held.add(kernel.name)
         return None
 
-    async def _executed(self, hand: PooledProcess, command: protocol.ReplayTape) -> Replayed | NotReplayed:
+    async def _executed(
+        self, hand: PooledProcess, command: protocol.ReplayTape, *, seed: int
+    ) -> Replayed | NotReplayed:
         try:
             reply = await self._ask(hand, command, deadline_s=self._limits.case_s)
         except DeadlineError:
@@ -117,7 +135,7 @@ class Replays:
             raise EngineError(f"the replayer answered with {type(reply).__name__}")
         compare = protocol.Compare(
             id=protocol.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
-            returned=reply.returned, explain=False, apart=True,
+            returned=reply.returned, explain=False, apart=True, digests=True,
         )  # fmt: skip
         compared = await self._process_pool.ask_judge(compare)
         if not isinstance(compared, protocol.Compared):
@@ -127,6 +145,9 @@ class Replays:
             moved_bytes=reply.moved_bytes,
             foreign=reply.foreign,
             by_kernels=reply.by_kernels,
+            seed=seed,
+            answer_bytes=sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in compared.reports),
+            digests=compared.digests,
         )
 
     async def _ask(self, hand: PooledProcess, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:

@@ -7,18 +7,21 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from engine.artefacts import ArtefactStore
 from engine.errors import EngineError, WireError
 from engine.model import Finding, Severity, Stage, events
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CaseSession, Lab, Passed
-from engine.protocol.tape import MOST_TAPE_BYTES, Given, Tape, read_tape
+from engine.protocol.proof_file import ProvenRun
+from engine.protocol.tape import MOST_TAPE_BYTES, Tape, read_tape
 from engine.replay.agreement import Disagreement, agreement
-from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
-from engine.run.proving.kernels import LoweredKernel, LoweredKernels, NotLoweredError
-from engine.run.proving.replays import NotReplayed, Replays
+from engine.run.proving.kernels import LoweredKernels, NotLoweredError
+from engine.run.proving.proof_of_tape import TapedCase, try_to_prove
+from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
+from engine.run.proving.replays import Replays
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
 _MOST_FAILURES = 2  # of the engine, before the rest of the cases is left out
@@ -26,15 +29,40 @@ _POISONS = (0xFF, 0x7B, 0xA5)
 _T = TypeVar("_T")
 
 
-async def prove(lab: Lab, emitter: EventEmitter, kernels: LoweredKernels) -> tuple[CaseProof, ...] | None:
-    """The proofs of the cases that passed; None where launches are not replayed."""
+async def prove(
+    lab: Lab, emitter: EventEmitter, kernels: LoweredKernels, artefacts: ArtefactStore
+) -> tuple[CaseProof, ...] | None:
+    """The proofs of the cases that passed, also stored as a proof file; None where launches are not replayed."""
     if not lab.process_pool.interpreted:
         why = "launches of this device are not replayed"
         emitter.report(LayerReport(layer=Layer.PROOF, by="replay", coverage=Coverage.NOT_AVAILABLE, why=why))
         return None
     stage = ProvingStage(lab=lab, emitter=emitter, kernels=kernels)
     await stage.run()
+    if stage.record.cases:
+        await _store(stage, lab, emitter, artefacts, target=kernels.target)
     return tuple(stage.proofs)
+
+
+async def _store(
+    stage: ProvingStage, lab: Lab, emitter: EventEmitter, artefacts: ArtefactStore, *, target: str
+) -> None:
+    """Store the proof file of a run; a folder that cannot be written is noted, and the run goes on."""
+    run = ProvenRun(
+        problem=lab.problem.name,
+        problem_version=lab.problem.version,
+        candidate=lab.session.digest,
+        device=lab.plan.device,
+        target=target,
+        versions=versions(),
+        unproven=unproven_reasons(stage.proofs),
+    )
+    try:
+        artefact = await asyncio.to_thread(stage.record.store, artefacts, run)
+    except OSError as error:
+        emitter.note("proof", f"the proof was not stored: {error.strerror or error}; it cannot be exported")
+        return
+    emitter.tell(events.ProofStored(at_s=emitter.now(), artefact=artefact, cases=stage.record.cases))
 
 
 class ProvingStage:
@@ -46,6 +74,7 @@ class ProvingStage:
         self._kernels = kernels
         self._replays = Replays(process_pool=lab.process_pool, problem=lab.problem, limits=lab.limits)
         self._failures = 0
+        self.record = ProofRecord()
         self.proofs: list[CaseProof] = []
 
     async def run(self) -> None:
@@ -110,26 +139,11 @@ class ProvingStage:
         self._lab.process_pool.compiler.prepare()  # the first kernel has taken the one that was ready
         if after is not None:
             await asyncio.wait({after})
-        replayed = await self._replays.replay(one.case, tape, kernels, without=agreed.varying)
-        if isinstance(replayed, NotReplayed):
-            return conclusion.of_refusal(name, replayed)
-        if replayed.mismatch:
-            return conclusion.of_mismatch(name, tape, replayed)
-        used = _constants(tape, replayed.foreign, agreed.varying)
-        size = answer_bytes(one)
-        if used and conclusion.bytes_of_constants(used) >= size > 0:
-            if not await self._is_right_without(one, tape, kernels, agreed.varying):
-                return conclusion.of_large_constants(name, tape, used, size)
-            used = ()
-        return conclusion.of_match(name, tape, replayed, used, size)
-
-    async def _is_right_without(
-        self, one: Passed, tape: Tape, kernels: Sequence[LoweredKernel], varying: tuple[int, ...]
-    ) -> bool:
-        """Whether the answer is right without any content of unknown origin: memory that was only used as scratch."""
-        every = tuple(number for number, step in enumerate(tape.steps) if isinstance(step, Given))
-        again = await self._replays.replay(one.case, tape, kernels, without=tuple({*every, *varying}))
-        return not isinstance(again, NotReplayed) and not again.mismatch
+        taped = TapedCase(case=one.case, tape=tape, kernels=kernels, varying=agreed.varying)
+        tried = await try_to_prove(self._replays, taped)
+        if tried.proof.proven and tried.replayed is not None and tried.replayed.digests is not None:
+            self.record.add(taped, seed=tried.replayed.seed, digests=tried.replayed.digests)
+        return tried.proof
 
     async def _tapes(self, one: Passed) -> list[Tape] | CaseProof:
         """Tapes of two calls on different contents, or of three where the first two do not agree."""
@@ -183,17 +197,6 @@ def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
     return Finding(
         check="proof", severity=Severity.SUSPECT, message=f"{count}: {first.reason}", case=first.case
     )  # fmt: skip
-
-
-def answer_bytes(one: Passed) -> int:
-    """The bytes of the outputs of a case."""
-    return sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in one.result.outputs)
-
-
-def _constants(tape: Tape, foreign: tuple[int, ...], varying: tuple[int, ...]) -> tuple[Given, ...]:
-    """The Given steps whose data an output may come from."""
-    steps = (tape.steps[number] for number in foreign if number not in varying)
-    return tuple(step for step in steps if isinstance(step, Given) and step.data is not None)
 
 
 def _read(path: Path) -> Tape:

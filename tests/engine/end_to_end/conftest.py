@@ -71,17 +71,22 @@ class Judged:
 Judging = Callable[..., Awaitable[Judged]]
 
 
+@pytest.fixture(scope="session")
+def artefacts(tmp_path_factory: pytest.TempPathFactory) -> ArtefactStore:
+    """What the runs of all tests store."""
+    return ArtefactStore(folder=tmp_path_factory.mktemp("artefacts"))
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Engine]:
+async def engine(artefacts: ArtefactStore) -> AsyncIterator[Engine]:
     """One engine for all tests of this process."""
-    store = ArtefactStore(folder=tmp_path_factory.mktemp("artefacts"))
     environment = {
         **os.environ,
         "SOME_API_KEY": "not for candidates",
         "ACCESS_TOKEN": "nor this",
         "A_SECRET": "nor that",
     }
-    async with Engine(device="cpu", artefacts=store, environment=environment, limits=SMALL) as running:
+    async with Engine(device="cpu", artefacts=artefacts, environment=environment, limits=SMALL) as running:
         yield running
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from engine.model import Outcome, events
 from engine.model.proof import Gap
+from engine.protocol.proof_file import read_proof, unpacked
+from engine.protocol.replaying import kernel_name
 from tests.candidates import candidates, cheat, stated
 from tests.engine.end_to_end.conftest import COPY_KERNEL
+from tests.operators import find
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -24,6 +28,32 @@ async def test_an_honest_kernel_is_proven_in_every_case(judging):
     verdict = judged.verdict
     assert (verdict.proven, verdict.flagged) == (len(proofs), False)
     assert verdict.sentence == f"{len(proofs)}/{len(proofs)} cases passed, {len(proofs)} proven"
+
+
+async def stored_proof(judging, artefacts, source):
+    """The proof file that a run of this source stored."""
+    judged = await judging(source)
+    (stored,) = (event for event in judged.events if isinstance(event, events.ProofStored))
+    return read_proof(unpacked(artefacts.read(stored.artefact.digest)))
+
+
+async def test_a_stored_proof_is_replayed_without_the_source(engine, judging, artefacts):
+    proof = await stored_proof(judging, artefacts, COPY_KERNEL)
+    cases = [case async for case in engine.replay(proof, find("aten::silu"))]
+    assert [case.proof.case for case in cases] == [case.case for case in proof.cases]
+    assert all(case.proof.proven and case.same_inputs and case.same_outputs for case in cases)
+
+
+async def test_a_stored_proof_with_another_kernel_is_not_proven(engine, judging, artefacts):
+    proof = await stored_proof(judging, artefacts, COPY_KERNEL)
+    kernels = {
+        kernel.name: replace(kernel, ttir=kernel.ttir.replace("arith.divf", "arith.mulf")) for kernel in proof.kernels
+    }
+    named = {old: replace(new, name=kernel_name(new.ttir, new.arguments)) for old, new in kernels.items()}
+    cases = tuple(replace(case, kernels=tuple(named[name].name for name in case.kernels)) for case in proof.cases)
+    changed = replace(proof, kernels=tuple(named.values()), cases=cases[:1])
+    (case,) = [case async for case in engine.replay(changed, find("aten::silu"))]
+    assert (case.proof.gap, case.same_inputs, case.same_outputs) == (Gap.NOT_REPRODUCED, True, False)
 
 
 async def test_an_answer_of_torch_beside_a_decoy_flags(judging):

@@ -84,13 +84,17 @@ class Bench:
         self.outputs.write_bytes(content)
         return tuple(specs)
 
-    def compare(self, *returned: protocol.ReturnedSpec, max_bytes: int = 1 << 20) -> protocol.AnyReply:
+    def compare(
+        self, *returned: protocol.ReturnedSpec, max_bytes: int = 1 << 20, digests: bool = False
+    ) -> protocol.AnyReply:
         return self.ask(
-            protocol.Compare(id="i", outputs=str(self.outputs), max_output_bytes=max_bytes, returned=returned)
+            protocol.Compare(
+                id="i", outputs=str(self.outputs), max_output_bytes=max_bytes, returned=returned, digests=digests
+            )
         )
 
-    def compared(self, *returned: protocol.ReturnedSpec) -> protocol.Compared:
-        reply = self.compare(*returned)
+    def compared(self, *returned: protocol.ReturnedSpec, digests: bool = False) -> protocol.Compared:
+        reply = self.compare(*returned, digests=digests)
         assert isinstance(reply, protocol.Compared), reply
         return reply
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 from collections.abc import Callable
@@ -333,6 +334,14 @@ def test_the_reference_is_called_only_for_calls_that_are_compared(bench: Bench) 
     assert reference_calls() == asked
     compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))
     assert (outcomes(compared), reference_calls()) == ([("return", Outcome.PASS)], asked + 1)
+
+
+def test_digests_of_a_comparison_are_those_of_its_bytes(bench: Bench) -> None:
+    bench.prepare("TWICE", seed=7)
+    inputs = bench.arguments[0].clone()
+    compared = bench.compared(*bench.hand_back(2 * inputs), digests=True)
+    digests = [hashlib.sha256(values.numpy().tobytes()).hexdigest() for values in (inputs, 2 * inputs)]
+    assert compared.digests == protocol.ContentDigests(inputs=digests[0], expected=digests[1], outputs=digests[1])
 
 
 def test_new_content_with_other_scalars_is_refused_since_the_worker_was_reported_the_old_ones(bench: Bench) -> None:

@@ -190,6 +190,7 @@ FULL = (
             case="k1", gap=Gap.TORCH, reason="torch computes: aten::mm (line 12)", moved_bytes=8, constants="4 bytes"
         ),
     ),
+    events.ProofStored(at_s=1.7, artefact=ARTEFACT, cases=2),
 )
 BARE = (
     events.RunStarted(

@@ -140,7 +140,8 @@ def takes_engine(run: Callable[..., int]) -> bool:
 def test_each_command_has_the_option_and_is_tried_here() -> None:
     names = {parser.prog.removeprefix("kgtui ") for parser in command_parsers()}
     tried = {parse(typed).options.command for typed in COMMANDS.values()}
-    assert tried | {"open", "mcp", "sessions", "problems", "config", "config unset"} == names
+    elsewhere = {"open", "mcp", "sessions", "problems", "config", "config unset", "export-proof", "replay"}
+    assert tried | elsewhere == names
     assert all("--ascii" in parser.format_help() for parser in command_parsers())
 
 

@@ -34,6 +34,9 @@ UNDECODABLE = os.fsdecode(b"\xff\xfe")
         (("sessions", "--find", f"session:{HUGE}"), ""),
         (("compare", "1", HUGE), "expected a number up to"),
         (("export-case", HUGE), "expected a number up to"),
+        (("export-proof", HUGE, "x"), "expected a number up to"),
+        (("replay", "k\0"), "null character"),
+        (("replay", "/dev/zero"), "is a device"),
         (("bench", "silu.py", "--seconds", "1e400"), "above 0"),
         (("bench", "silu.py", "--seconds", ENDLESS), "above 0"),
         (("tune", "silu.py", "--set", f"num_warps={HUGE}"), "at most 64 bits"),
@@ -73,7 +76,8 @@ def test_hostile_argument_is_usage(typed, kernel, line, words):
         ("targets", "silu.py", "--to", STEERING), ("problems", "show", STEERING), ("problems", STEERING),
         ("new", STEERING), ("sessions", STEERING), ("sessions", "show", STEERING), ("sessions", "--find", STEERING),
         ("sessions", "export", "1", "--output", STEERING), ("compare", STEERING, "1"),
-        ("export-case", STEERING), ("config", STEERING), ("--debug", "check", STEERING), ("paths", STEERING),
+        ("export-case", STEERING), ("export-proof", "1", STEERING), ("replay", STEERING),
+        ("config", STEERING), ("--debug", "check", STEERING), ("paths", STEERING),
     ],
 )  # fmt: skip
 def test_no_argument_steers_the_terminal(typed, kernel, line):

@@ -100,7 +100,7 @@ def test_a_file_that_lacks_a_name_is_refused(package, tmp_path, line, other, mes
 def test_every_command_of_kgtui_is_listed_by_group():
     names = {group: [one.name for one in commands() if one.group is group] for group in Group}
     assert names[Group.KERNELS] == ["bench", "check", "inspect", "new", "open", "targets", "tune"]
-    assert names[Group.HISTORY] == ["compare", "export-case", "sessions"]
+    assert names[Group.HISTORY] == ["compare", "export-case", "export-proof", "replay", "sessions"]
 
 
 WRONG = {

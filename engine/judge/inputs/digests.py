@@ -1,0 +1,31 @@
+"""Hashes of the content of a call, so that two machines can tell whether they had the same numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import torch
+
+from engine import protocol
+from engine.judge.inputs.cases import CaseInHand
+from engine.model import OutputReport
+
+
+def digests_of(hand: CaseInHand, got: Iterable[torch.Tensor | OutputReport]) -> protocol.ContentDigests:
+    """The digests of the call in hand with these outputs; an output that is no tensor has no bytes."""
+    return protocol.ContentDigests(
+        inputs=_digest(hand.content.storages),
+        expected=_digest(hand.content.expected),
+        outputs=_digest(value for value in got if isinstance(value, torch.Tensor)),
+    )
+
+
+def _digest(tensors: Iterable[torch.Tensor]) -> str:
+    """SHA-256 of the elements of tensors, one after the other, in host memory."""
+    sha = hashlib.sha256()
+    for tensor in tensors:
+        plain = tensor.detach().resolve_conj().resolve_neg().contiguous().cpu()
+        if plain.numel():
+            sha.update(plain.flatten().view(torch.uint8).numpy().data)
+    return sha.hexdigest()

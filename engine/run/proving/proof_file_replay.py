@@ -1,0 +1,57 @@
+"""Replays the cases of a proof file on this machine: on the recorded inputs, and on new ones."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from engine.errors import EngineError
+from engine.model import Limits, Problem
+from engine.model.proof import CaseProof, Gap, ReplayedCase
+from engine.processes.process_pool import ProcessPool
+from engine.protocol.proof_file import ProofFile, ProvenCase
+from engine.protocol.verifying import ContentDigests
+from engine.run.proving.kernels import LoweredKernel
+from engine.run.proving.proof_of_tape import TapedCase, Tried, try_to_prove
+from engine.run.proving.replays import Replays
+
+
+async def replay_proof_file(
+    proof: ProofFile, problem: Problem, *, process_pool: ProcessPool, limits: Limits
+) -> AsyncGenerator[ReplayedCase, None]:
+    """Each case of the file in its order; no code but that of kgtui and of the operator runs."""
+    replays = Replays(process_pool=process_pool, problem=problem, limits=limits)
+    try:
+        for case in proof.cases:
+            yield await _replayed(replays, problem, proof, case)
+    finally:
+        await replays.close()
+
+
+async def _replayed(replays: Replays, problem: Problem, proof: ProofFile, proven: ProvenCase) -> ReplayedCase:
+    kernels = tuple(
+        LoweredKernel(name=kernel.name, ttir=kernel.ttir, arguments=kernel.arguments)
+        for kernel in proof.kernels_of(proven)
+    )
+    taped = TapedCase(case=problem.case(proven.case), tape=proven.tape, kernels=kernels, varying=proven.without)
+    try:
+        again = await try_to_prove(replays, taped, seed=proven.seed)
+        final = again.proof
+        if final.proven:
+            final = (await try_to_prove(replays, taped)).proof
+    except EngineError as error:
+        failed = CaseProof(case=proven.case, gap=Gap.ENGINE, reason=str(error) or "the engine failed")
+        return ReplayedCase(proof=failed)
+    return _compared(final, again, proven.digests)
+
+
+def _compared(proof: CaseProof, again: Tried, recorded: ContentDigests) -> ReplayedCase:
+    """The proof of a case, with what of the recorded replay came again to the bit."""
+    digests = again.replayed.digests if again.replayed is not None else None
+    if digests is None:
+        return ReplayedCase(proof=proof)
+    return ReplayedCase(
+        proof=proof,
+        same_inputs=digests.inputs == recorded.inputs,
+        same_expected=digests.expected == recorded.expected,
+        same_outputs=digests.outputs == recorded.outputs,
+    )

@@ -1,0 +1,66 @@
+"""The proof of one case by its tape: replays on content of the judge's, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.model import Case
+from engine.model.proof import CaseProof
+from engine.protocol.tape import Given, Tape
+from engine.run.proving import conclusion
+from engine.run.proving.kernels import LoweredKernel
+from engine.run.proving.replays import NotReplayed, Replayed, Replays
+
+
+@dataclass(frozen=True, kw_only=True)
+class TapedCase:
+    """A case, a tape of it and the kernels that it launches; `varying` are Given steps whose data is not used."""
+
+    case: Case
+    tape: Tape
+    kernels: Sequence[LoweredKernel]
+    varying: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """The proof of a case, and the replay that it follows from; None where the tape could not be executed."""
+
+    proof: CaseProof
+    replayed: Replayed | None = None
+
+
+async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None = None) -> Tried:
+    """Replay the tape on content of this seed, a new one by default, and once more without large constants.
+
+    Raises:
+        EngineError: judge or replayer failed.
+    """
+    name, tape = taped.case.name, taped.tape
+    replayed = await replays.replay(taped.case, tape, taped.kernels, without=taped.varying, seed=seed)
+    if isinstance(replayed, NotReplayed):
+        return Tried(proof=conclusion.of_refusal(name, replayed))
+    if replayed.mismatch:
+        return Tried(proof=conclusion.of_mismatch(name, tape, replayed), replayed=replayed)
+    used = _constants(tape, replayed.foreign, taped.varying)
+    size = replayed.answer_bytes
+    if used and conclusion.bytes_of_constants(used) >= size > 0:
+        if not await _is_right_without(replays, taped):
+            return Tried(proof=conclusion.of_large_constants(name, tape, used, size), replayed=replayed)
+        used = ()
+    return Tried(proof=conclusion.of_match(name, tape, replayed, used, size), replayed=replayed)
+
+
+async def _is_right_without(replays: Replays, taped: TapedCase) -> bool:
+    """Whether the answer is right without any content of unknown origin: memory that was only used as scratch."""
+    every = tuple(number for number, step in enumerate(taped.tape.steps) if isinstance(step, Given))
+    without = tuple({*every, *taped.varying})
+    again = await replays.replay(taped.case, taped.tape, taped.kernels, without=without)
+    return not isinstance(again, NotReplayed) and not again.mismatch
+
+
+def _constants(tape: Tape, foreign: tuple[int, ...], varying: tuple[int, ...]) -> tuple[Given, ...]:
+    """The Given steps whose data an output may come from."""
+    steps = (tape.steps[number] for number in foreign if number not in varying)
+    return tuple(step for step in steps if isinstance(step, Given) and step.data is not None)

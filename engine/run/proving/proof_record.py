@@ -1,0 +1,65 @@
+"""Collects what a run has proven, and stores it as a proof file among the artefacts."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Iterable
+
+from engine.artefacts import ArtefactStore
+from engine.model import Artefact
+from engine.model.proof import CaseProof
+from engine.protocol.proof_file import ProofFile, ProvenCase, ProvenKernel, ProvenRun, packed, proof_bytes
+from engine.protocol.verifying import ContentDigests
+from engine.run.proving.proof_of_tape import TapedCase
+
+_PACKAGES = ("kgtui", "torch", "triton", "numpy")
+
+
+def versions() -> dict[str, str]:
+    """The installed versions that a proof is made or replayed under."""
+    return {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in _PACKAGES}}
+
+
+class ProofRecord:
+    """The proven cases of a run with their tapes and kernels."""
+
+    def __init__(self) -> None:
+        self._kernel_by_name: dict[str, ProvenKernel] = {}
+        self._cases: list[ProvenCase] = []
+
+    def add(self, taped: TapedCase, *, seed: int, digests: ContentDigests) -> None:
+        """Keep a case that was proven on content of this seed."""
+        for kernel in taped.kernels:
+            self._kernel_by_name[kernel.name] = ProvenKernel(
+                name=kernel.name, ttir=kernel.ttir, arguments=kernel.arguments
+            )
+        self._cases.append(
+            ProvenCase(
+                case=taped.case.name,
+                seed=seed,
+                digests=digests,
+                kernels=tuple(kernel.name for kernel in taped.kernels),
+                without=taped.varying,
+                tape=taped.tape,
+            )
+        )
+
+    @property
+    def cases(self) -> int:
+        """How many cases were added."""
+        return len(self._cases)
+
+    def store(self, artefacts: ArtefactStore, run: ProvenRun) -> Artefact:
+        """Write the proof file of this run.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        proof = ProofFile(run=run, kernels=tuple(self._kernel_by_name.values()), cases=tuple(self._cases))
+        return artefacts.put("proof", packed(proof_bytes(proof)))
+
+
+def unproven_reasons(proofs: Iterable[CaseProof]) -> dict[str, str]:
+    """Why each case that is not proven is not."""
+    return {proof.case: proof.reason for proof in proofs if not proof.proven}
