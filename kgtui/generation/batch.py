@@ -11,10 +11,18 @@ import msgspec
 
 from engine.errors import KgtuiError, StoreError
 from engine.model import Problem
+from engine.model.events import Event
 from engine.problem_source import ProblemDescription
 from engine.reports.run_record import RunRecord
 from kgtui.generation.budget import BudgetReachedError, Spent
-from kgtui.generation.events import BatchEnded, CandidateVerified, GenerationEvent, JobEnded, Spot
+from kgtui.generation.events import (
+    BatchEnded,
+    CandidateVerified,
+    GenerationEvent,
+    JobEnded,
+    RunAdvanced,
+    Spot,
+)
 from kgtui.generation.prompts import Example, Hardware, Prompts
 from kgtui.generation.records import Message, ModelName, Sampling
 from kgtui.generation.requester import Requester
@@ -29,7 +37,10 @@ _JOBS_AT_ONCE = 64
 
 @dataclass(frozen=True, kw_only=True)
 class BatchRequest:
-    """What is generated.  Its JSON is in the store; a batch with the same one can be resumed."""
+    """What is generated.  Its JSON is in the store; a batch with the same one can be resumed.
+
+    `continues` is the stored generation that it is a reply to, None for a batch with a prompt of its own.
+    """
 
     operators: tuple[str, ...]
     models: tuple[ModelName, ...]
@@ -38,6 +49,7 @@ class BatchRequest:
     sampling: Sampling
     device: str
     target: str | None
+    continues: int | None = None
 
     def to_json(self) -> str:
         """One line of JSON, the same for equal requests."""
@@ -58,11 +70,12 @@ class BatchRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """An operator with all that a prompt needs."""
+    """An operator with all that a prompt needs; `conversation` is sent in place of the prompt where there is one."""
 
     problem: Problem
     description: ProblemDescription
     examples: tuple[Example, ...] = ()
+    conversation: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +150,9 @@ class Batch:
     # What a job needs
 
     def opening(self, task: Task) -> tuple[Message, ...]:
-        """The messages that ask for a first kernel."""
+        """The messages that ask for a first kernel, or continue a conversation."""
+        if task.conversation:
+            return task.conversation
         return self._prompts.problem(
             task.problem,
             task.description,
@@ -172,7 +187,11 @@ class Batch:
         if row.run is not None and row.run.outcome is not None:
             with contextlib.suppress(KgtuiError):  # a run that cannot be read any more is made again
                 return await asyncio.to_thread(self._sources.run, row.run.number), True
-        run = await self._verifier.verify(task.problem, source, name=f"{spot.model} {spot.place}")
+
+        def watch(number: int | None, events: Sequence[Event]) -> None:
+            self._emit(RunAdvanced(spot=spot, number=number, events=tuple(events)))
+
+        run = await self._verifier.verify(task.problem, source, name=f"{spot.model} {spot.place}", watch=watch)
         if run.number is not None:
             await asyncio.to_thread(self._store.attach_run, row.id, run.number)
         return run, False

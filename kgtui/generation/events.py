@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.model import Outcome
+from engine.model.events import Event
 from kgtui.generation.budget import Spent
 from sessions.generation_rows import Ending, GenerationRow
 
@@ -57,6 +58,15 @@ class AnswerStored:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunAdvanced:
+    """More of the run of a candidate; a run that begins, or begins again, has no events yet."""
+
+    spot: Spot
+    number: int | None
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class CandidateVerified:
     """The run of a candidate has its verdict; `run` is its number, None where it was not recorded."""
 
@@ -87,5 +97,5 @@ class BatchEnded:
 
 
 GenerationEvent: TypeAlias = (
-    RequestSent | RequestRefused | AnswerGrew | AnswerStored | CandidateVerified | JobEnded | BatchEnded
+    RequestSent | RequestRefused | AnswerGrew | AnswerStored | RunAdvanced | CandidateVerified | JobEnded | BatchEnded
 )

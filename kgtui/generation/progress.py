@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from engine.model import Outcome
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN, RunRecord
 from kgtui.generation.budget import Spent
 from kgtui.generation.events import (
     AnswerGrew,
@@ -16,16 +18,26 @@ from kgtui.generation.events import (
     JobEnded,
     RequestRefused,
     RequestSent,
+    RunAdvanced,
     Spot,
 )
 from sessions.generation_rows import Limits
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunInFlight:
+    """The run of a candidate so far; `number` is None where it is not recorded."""
+
+    number: int | None
+    record: RunRecord = NO_RUN
+
+
+@dataclass(frozen=True, kw_only=True)
 class Progress:
     """A batch so far; the empty one is "no batch".
 
-    `total` is how many answers it draws at most.  `streaming` has the text so far of each answer in flight.
+    `total` is how many answers it draws at most.  `streaming` has the text so far of each answer in flight, `running`
+    the run so far of each candidate without a verdict.
     """
 
     number: int | None = None
@@ -43,6 +55,7 @@ class Progress:
     best_speedup: float | None = None
     spent: Spent = field(default_factory=Spent)
     streaming: Mapping[Spot, str] = field(default_factory=dict)
+    running: Mapping[Spot, RunInFlight] = field(default_factory=dict)
     refusals: int = 0
     last_message: str = ""
     verdicts: tuple[CandidateVerified, ...] = ()
@@ -83,13 +96,15 @@ def _after(progress: Progress, event: GenerationEvent) -> Progress:
             return replace(progress, refusals=progress.refusals + 1, last_message=event.message)
         case AnswerStored():
             return _answered(progress, event)
+        case RunAdvanced():
+            return _advanced(progress, event)
         case CandidateVerified():
             return _verified(progress, event)
         case JobEnded():
             message = event.message or progress.last_message
             return replace(progress, jobs_ended=progress.jobs_ended + 1, last_message=message)
         case BatchEnded():
-            return replace(progress, ended=event, streaming={})
+            return replace(progress, ended=event, streaming={}, running={})
 
 
 def _answered(progress: Progress, event: AnswerStored) -> Progress:
@@ -105,6 +120,13 @@ def _answered(progress: Progress, event: AnswerStored) -> Progress:
     )
 
 
+def _advanced(progress: Progress, event: RunAdvanced) -> Progress:
+    before = progress.running.get(event.spot) if event.events else None
+    record = reduce_all(before.record if before is not None else NO_RUN, event.events)
+    running = {**progress.running, event.spot: RunInFlight(number=event.number, record=record)}
+    return replace(progress, running=running)
+
+
 def _verified(progress: Progress, event: CandidateVerified) -> Progress:
     passed = event.outcome is Outcome.PASS and not event.flagged
     speedups = [one for one in (progress.best_speedup, event.speedup if passed else None) if one is not None]
@@ -115,4 +137,5 @@ def _verified(progress: Progress, event: CandidateVerified) -> Progress:
         flagged=progress.flagged + event.flagged,
         best_speedup=max(speedups, default=None),
         verdicts=(*progress.verdicts, event),
+        running={spot: run for spot, run in progress.running.items() if spot != event.spot},
     )

@@ -23,11 +23,21 @@ class RunWithdrawnError(KgtuiError):
     """The run of a candidate was cancelled before its verdict."""
 
 
+class Watch(Protocol):
+    """Gets the events of one run as they come; none where it begins, or begins again."""
+
+    def __call__(self, number: int | None, events: Sequence[Event]) -> None: ...
+
+
+def unwatched(number: int | None, events: Sequence[Event]) -> None:
+    """Nothing is done with the events of a run before its verdict."""
+
+
 class Verifier(Protocol):
     """Verifies and times generated candidates."""
 
-    async def verify(self, problem: Problem, source: bytes, *, name: str) -> RunRecord:
-        """The finished run of this source; `name` says which model wrote it, for the list of runs.
+    async def verify(self, problem: Problem, source: bytes, *, name: str, watch: Watch = unwatched) -> RunRecord:
+        """The finished run of this source; `name` says which model wrote it, `watch` gets its events as they come.
 
         Raises:
             RunWithdrawnError: the run was cancelled.
@@ -67,10 +77,16 @@ class QueuedVerifier:
         self._drop = drop
 
     async def verify(
-        self, problem: Problem, source: bytes, *, name: str, began: Callable[[int], None] = lambda number: None
+        self,
+        problem: Problem,
+        source: bytes,
+        *,
+        name: str,
+        watch: Watch = unwatched,
+        began: Callable[[int], None] = lambda number: None,
     ) -> RunRecord:
         """The finished run of this source; `began` gets its number when it begins, and again where it begins again."""
-        listener = RunListener(file=f"{problem.entry}.py", trouble=self._trouble, began=began)
+        listener = RunListener(file=f"{problem.entry}.py", trouble=self._trouble, watch=watch, began=began)
         request = RunRequest(
             problem=problem,
             path=Path(f"{problem.entry}.py"),
@@ -108,12 +124,18 @@ class RunListener:
     """Collects the events of one run up to its verdict; a run that is preempted begins again."""
 
     def __init__(
-        self, *, file: str, trouble: Callable[[str], None], began: Callable[[int], None] = lambda number: None
+        self,
+        *,
+        file: str,
+        trouble: Callable[[str], None],
+        watch: Watch = unwatched,
+        began: Callable[[int], None] = lambda number: None,
     ) -> None:
         self.finished: asyncio.Future[RunRecord] = asyncio.get_running_loop().create_future()
         self.ticket: Ticket | None = None
         self._file = file
         self._trouble = trouble
+        self._watch = watch
         self._began = began
         self._number: int | None = None
         self._events: list[Event] = []
@@ -121,12 +143,14 @@ class RunListener:
     def run_began(self, header: RunHeader) -> None:
         """The events that follow are those of this run."""
         self._number, self._events = header.number, []
+        self._watch(self._number, ())
         if header.number is not None:
             self._began(header.number)
 
     def events_happened(self, events: Sequence[Event]) -> None:
         """More of the run."""
         self._events += events
+        self._watch(self._number, events)
         if self.finished.done() or not any(isinstance(event, RunFinished) for event in events):
             return
         run = record_of(self._events, file=self._file, number=self._number)

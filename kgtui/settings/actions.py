@@ -120,6 +120,17 @@ ACTIONS = (
            group="Source", where=Where.WORKBENCH, call="screen.go_to_line", priority=True, keep=0),
     Action(id="editor", keys=("E", "f4"), label="editor", help="open $EDITOR at the cursor, beside this in tmux",
            group="Source", where=Where.WORKBENCH, call="screen.editor", bar=True, keep=0),
+    # Workbench: generated candidates
+    Action(id="generate", keys=("m",), label="generate", group="Candidates", where=Where.WORKBENCH,
+           help="generate candidates with a model; answers stream into the source, then run", call="screen.generate"),
+    Action(id="version-before", keys=("less_than_sign",), label="before", group="Candidates", where=Where.WORKBENCH,
+           help="show the generated candidate before", call="screen.version(-1)"),
+    Action(id="next-version", keys=("greater_than_sign",), label="next", group="Candidates", where=Where.WORKBENCH,
+           help="show the next generated candidate; the newest first", call="screen.version(1)"),
+    Action(id="keep", keys=("w",), label="write", help="write the shown candidate into the file; e edits it instead",
+           group="Candidates", where=Where.WORKBENCH, call="screen.keep"),
+    Action(id="remark", keys=("R",), label="send back", group="Candidates", where=Where.WORKBENCH,
+           help="send the shown candidate back to its model, with a remark", call="screen.remark"),
     # Workbench: panes
     Action(id="tab-cases", keys=("1",), label="cases", help="every case, and why one failed", group="Panes",
            where=Where.WORKBENCH, call="screen.tab('cases')"),

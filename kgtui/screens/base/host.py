@@ -85,6 +85,20 @@ class GenerationControl(Protocol):
             UsageError: it cannot begin; the text says what to type or do instead.
         """
 
+    def reply(self, row: GenerationRow, remark: str) -> None:
+        """Send a stored answer for the open operator back to its model, with the report of its run and a remark.
+
+        Raises:
+            UsageError: it cannot begin; the text says what to do instead.
+        """
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a batch has begun and not ended."""
+
+    async def fetch(self) -> None:
+        """Read the stored answers for the open operator now."""
+
     def stop(self) -> bool:
         """Stop generating; False when nothing is being generated.  What arrived is stored."""
 

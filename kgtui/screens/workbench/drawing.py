@@ -27,6 +27,9 @@ from kgtui.widgets.text.toned import Grid
 _EDIT_KEYS = frozenset(
     {"save", "find", "replace", "go-to-line", "editor", "run", "escape", "operators", "help", "quit"}
 )
+_CANDIDATE_KEYS = frozenset(
+    {"version-before", "next-version", "keep", "edit", "remark", "generate", "why", "escape", "help", "quit"}
+)
 
 
 class Drawing:
@@ -90,7 +93,8 @@ class Drawing:
         self._context.source.mark(marks)
         folder = host.kernels.shown(bench.path.parent)
         name = bench.path.name if bench.unsaved else bench.shown_filename
-        self._context.source.title(name, folder=folder, marked=len(marks), old=bench.old is not None)
+        kind = "generated" if bench.candidate else "as it was then" if bench.old is not None else ""
+        self._context.source.title(name, folder="" if bench.candidate else folder, marked=len(marks), kind=kind)
         self._tabs.panel.show(scene)
         if self._code.wanted:
             self._context.screen.query_one(IrPane).show(scene)
@@ -101,6 +105,9 @@ class Drawing:
         bench = self._context.bench
         if bench.mode is Mode.EDIT:
             self._context.screen.show_keys(_EDIT_KEYS if bench.unsaved else _EDIT_KEYS - {"save"}, typing=True)
+            return
+        if bench.candidate:
+            self._context.screen.show_keys(_CANDIDATE_KEYS)
             return
         nothing_failed = not bench.results.failed
         others = {run.number for run in self._history.runs} - {bench.shown.number}

@@ -70,9 +70,11 @@ class FileKeeper:
         context.draw()
 
     def action_edit(self) -> None:
-        """Let letters be text."""
+        """Let letters be text; a generated candidate is taken into the editor in the place of the file's text."""
         context = self._context
-        if context.bench.old is not None:
+        if context.bench.candidate:
+            self._take_candidate(edits=True)
+        elif context.bench.old is not None:
             context.notify("this is a past run; esc returns to the file")
         elif why := context.bench.why_not_editable:
             context.notify(f"{context.bench.path.name} {why}")
@@ -120,6 +122,32 @@ class FileKeeper:
             context.draw()
         else:
             self._runs.judge()
+        return True
+
+    def action_keep(self) -> None:
+        """Write the generated candidate that is shown into the file, and run that."""
+        name = self._context.bench.candidate
+        if not name:
+            self._context.notify("no generated candidate is shown; < and > step through them")
+        elif self._take_candidate(edits=False) and self.save():
+            self._context.notify(f"{name} is now in {self._context.bench.path.name}")
+
+    def _take_candidate(self, *, edits: bool) -> bool:
+        """Put the shown candidate in the place of the file's text, unsaved; False where it has no code yet."""
+        context = self._context
+        if not context.bench.view.started:
+            context.notify("this answer has no code that was run; R sends it back with a remark", severity="warning")
+            return False
+        if context.bench.why_not_editable:
+            context.notify(f"{context.bench.path.name} {context.bench.why_not_editable}")
+            return False
+        text = context.source.editor.text
+        context.bench = replace(context.bench, old=None)
+        context.source.load(context.bench.saved)
+        context.set_mode(Mode.EDIT if edits else Mode.WATCH)
+        context.source.editor.rewrite(text)
+        context.bench = replace(context.bench, unsaved=context.source.content != context.bench.saved)
+        context.draw()
         return True
 
     def ask_to_leave(self) -> None:

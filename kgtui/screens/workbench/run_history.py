@@ -46,6 +46,10 @@ class PastRunViewer:
         """Look at a past run as it was; `problem` and `filename` are those of another file than the open one."""
         in_background(self._context.screen, partial(self._open, number, problem, filename), group="past")
 
+    def show_candidate(self, number: int, *, label: str, remark: str) -> None:
+        """Look at the run of a generated candidate of the open operator."""
+        in_background(self._context.screen, partial(self._open_candidate, number, label, remark), group="past")
+
     @property
     def run_under_cursor(self) -> int | None:
         """The past run that was chosen to be compared with; None when its tab is not shown."""
@@ -99,6 +103,15 @@ class PastRunViewer:
         if not context.bench.unsaved:
             context.source.load(source)
         self._tabs.show("cases")
+
+    async def _open_candidate(self, number: int, label: str, remark: str) -> None:
+        context = self._context
+        past = await context.host.past.run(number)
+        if past is not None and context.bench.candidate == label:
+            events, source = past
+            context.bench = context.bench.opened(number, events, candidate=label, remark=remark)
+            context.source.load(source)
+            context.draw()
 
     async def _goes_on(self, number: int, problem: Problem) -> bool:
         """Whether the store still waits for the verdict of this run, here or in another program."""

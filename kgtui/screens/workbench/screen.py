@@ -22,6 +22,7 @@ from engine.model import Problem
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.screens.workbench.candidates import CandidateViewer
 from kgtui.screens.workbench.code import CodeLoader
 from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.drawing import Drawing
@@ -79,6 +80,7 @@ class WorkbenchScreen(KgtuiScreen):
         "pointer": Pointer,
         "searcher": Searcher,
         "replacer": Replacer,
+        "candidates": CandidateViewer,
     }
 
     def __init__(self, bench: Workbench) -> None:
@@ -94,6 +96,7 @@ class WorkbenchScreen(KgtuiScreen):
         self.pointer = Pointer(context, tabs=tabs, code=self.code, history=self.history)
         self.searcher = Searcher(context, tabs=tabs, code=self.code, pointer=self.pointer)
         self.replacer = Replacer(context, file=self.file)
+        self.candidates = CandidateViewer(context, history=self.history)
         self._drawing = Drawing(
             context, tabs=tabs, history=self.history, code=self.code, pointer=self.pointer, searcher=self.searcher
         )
@@ -169,9 +172,15 @@ class WorkbenchScreen(KgtuiScreen):
             self._drawing.draw_keys()
 
     def tick(self) -> None:
-        """Let the elapsed time of a run go on."""
+        """Let the elapsed time of a run go on, and show more of a candidate that arrives."""
+        self.candidates.tick()
         if self.runs.busy:
             self._drawing.draw_strip()
+
+    @property
+    def waits(self) -> bool:
+        """Whether candidates are being generated."""
+        return self.candidates.waits
 
     def draw(self) -> None:
         """Draw what has changed, on the screen that lies over this one too."""
@@ -203,8 +212,12 @@ class WorkbenchScreen(KgtuiScreen):
             self.tabs.take_keys()
         elif self.tabs.zoomed:
             self.tabs.zoom("")
+        elif self.bench.candidate:
+            self.candidates.leave()
         elif self.bench.old is not None:
             self.history.leave()
+        elif self.candidates.stop():
+            self.context.notify("stopped generating; what arrived is stored")
         else:
             self.runs.cancel()
 

@@ -21,6 +21,7 @@ class State(enum.StrEnum):
     EDITED = "edited"
     QUEUED = "queued"
     STARTING = "starting"
+    GENERATING = "generating"
     LOADING = "loading"
     COMPILING = "compiling"
     VERIFYING = "verifying"
@@ -41,6 +42,7 @@ BUSY = frozenset(
     {
         State.QUEUED,
         State.STARTING,
+        State.GENERATING,
         State.LOADING,
         State.COMPILING,
         State.VERIFYING,
@@ -52,6 +54,7 @@ BUSY = frozenset(
 
 TONES: Mapping[State, Tone] = {
     State.IDLE: Tone.MUTED, State.EDITED: Tone.WARN, State.QUEUED: Tone.BUSY, State.STARTING: Tone.BUSY,
+    State.GENERATING: Tone.BUSY,
     State.LOADING: Tone.BUSY, State.COMPILING: Tone.BUSY, State.VERIFYING: Tone.BUSY, State.PROVING: Tone.BUSY,
     State.PROBING: Tone.BUSY, State.BENCHMARKING: Tone.BUSY, State.PASSED: Tone.GOOD, State.FAILED: Tone.BAD,
     State.FLAGGED: Tone.WARN, State.CANCELLED: Tone.MUTED, State.CUT_SHORT: Tone.MUTED, State.PAUSED: Tone.MUTED,
@@ -97,6 +100,7 @@ class Glyphs:
 UNICODE = Glyphs(
     states={
         State.IDLE: "·", State.EDITED: "~", State.QUEUED: "…", State.STARTING: "⟳", State.LOADING: "⟳",
+        State.GENERATING: "⟳",
         State.COMPILING: "⟳", State.VERIFYING: "⟳", State.PROVING: "⟳", State.PROBING: "⟳", State.BENCHMARKING: "▶",
         State.PASSED: "✔", State.FAILED: "✗", State.FLAGGED: "⚑", State.CANCELLED: "⊘", State.PAUSED: "‖",
         State.UNSUPPORTED: "?", State.ENGINE_ERROR: "!", State.CUT_SHORT: "⊘",
@@ -108,6 +112,7 @@ UNICODE = Glyphs(
 ASCII = Glyphs(
     states={
         State.IDLE: ".", State.EDITED: "~", State.QUEUED: ":", State.STARTING: "*", State.LOADING: "*",
+        State.GENERATING: "*",
         State.COMPILING: "*", State.VERIFYING: "*", State.PROVING: "*", State.PROBING: "*", State.BENCHMARKING: "@",
         State.PASSED: "+", State.FAILED: "x", State.FLAGGED: "!", State.CANCELLED: "/", State.PAUSED: "=",
         State.UNSUPPORTED: "?", State.ENGINE_ERROR: "E", State.CUT_SHORT: "/",

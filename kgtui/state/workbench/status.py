@@ -31,6 +31,16 @@ class Mode(enum.StrEnum):
     EDIT = "edit"
 
 
+class CandidateStage(enum.StrEnum):
+    """How far a generated candidate is."""
+
+    ARRIVING = "arriving"
+    QUEUED = "queued"
+    VERIFYING = "verifying"
+    SETTLED = "settled"
+    """Nothing more comes of it: its run has a verdict, or its answer has no code."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class StripContext:
     """What surrounds the run on the screen.
@@ -40,6 +50,7 @@ class StripContext:
     `elapsed_s` is the time since the save for a run that goes on.  `number` is the run's in the store, None when
     nothing is kept; `cached` says that it was answered from the store, `opened` that it is an old run looked at.
     `editable` says that the file can be edited here, `smoke` that a save judges the smoke cases alone.
+    `candidate` is how far a generated candidate is, None where none is looked at; `remark` is said of it.
     """
 
     operator: str
@@ -59,6 +70,13 @@ class StripContext:
     notice: str = ""
     editable: bool = True
     smoke: bool = False
+    candidate: CandidateStage | None = None
+    remark: str = ""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether what is looked at goes on: the newest run, or a candidate without a verdict."""
+        return not self.opened or self.candidate in (CandidateStage.ARRIVING, CandidateStage.VERIFYING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +98,14 @@ class Status:
 
 def status_of(view: RunRecord, strip_context: StripContext) -> Status:
     """The one state that the strip shows."""
+    if strip_context.candidate is CandidateStage.ARRIVING:
+        return Status(state=State.GENERATING, going_on=True)
     if view.running:
         return _so_far(view, activity_of(view))
     if strip_context.waiting or strip_context.begun:
         return Status(state=State.STARTING)
+    if strip_context.candidate in (CandidateStage.QUEUED, CandidateStage.VERIFYING):
+        return Status(state=State.QUEUED)
     if strip_context.opened:
         return _finished(view)
     if strip_context.unsaved:

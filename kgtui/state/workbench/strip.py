@@ -92,9 +92,11 @@ def sentence(view: RunRecord, strip_context: StripContext) -> Line:
         return line(Span(_PAUSED_SENTENCE, Tone.WARN), last)
     if view.verdict is not None:
         return line(_ended(view))
+    if strip_context.remark:
+        return line(muted(strip_context.remark))
     if view.cut_short:
         return line(f"no verdict: {_judged(view)}")
-    if view.running and strip_context.opened:
+    if view.running and not strip_context.is_live:
         return line(muted(f"as far as it was when it was opened: {_judged(view)}"))
     if view.failed:
         first = view.failed[0]
@@ -145,7 +147,7 @@ def title(view: RunRecord, strip_context: StripContext, glyphs: Glyphs) -> str:
 def elapsed(status: Status, view: RunRecord, strip_context: StripContext) -> str:
     """How long the run takes or took; nothing when none did."""
     if status.busy:
-        return "" if strip_context.opened else seconds(strip_context.elapsed_s)
+        return seconds(strip_context.elapsed_s) if strip_context.is_live else ""
     if view.finished_s is None or status.state in (State.EDITED, State.PAUSED):
         return ""
     return seconds(view.finished_s)
@@ -154,6 +156,8 @@ def elapsed(status: Status, view: RunRecord, strip_context: StripContext) -> str
 def _number(view: RunRecord, strip_context: StripContext) -> str:
     if strip_context.number is None:
         return "not kept" if view.started else ""
+    if strip_context.candidate is not None:
+        return "  ".join(filter(None, (strip_context.remark, f"run #{strip_context.number}")))
     if strip_context.opened:
         return f"run #{strip_context.number} as it was"
     return f"cached #{strip_context.number}" if strip_context.cached else f"run #{strip_context.number}"

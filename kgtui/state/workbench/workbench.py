@@ -20,7 +20,7 @@ from kgtui.ports.protocols import INTERPRETED_DEVICE
 from kgtui.ports.requests import DEFAULT_TIERS, RunRequest
 from kgtui.state.bench.measurements import NOTHING_MEASURED, Measurements, measured
 from kgtui.state.run.suspects import Suspects, suspects
-from kgtui.state.workbench.status import Mode, StripContext
+from kgtui.state.workbench.status import CandidateStage, Mode, StripContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,6 +45,7 @@ class Shown:
 
     `begun` is false where no run was asked for yet.  `problem` and `filename` are those of a run of another file than
     the open one; None and empty are the open file's own.  `picked` says that its cases were picked by hand.
+    `candidate` is the label of a generated candidate, of which `remark` is said; empty for a run of a file.
     """
 
     view: RunRecord = NO_RUN
@@ -55,6 +56,9 @@ class Shown:
     problem: Problem | None = None
     filename: str = ""
     picked: bool = False
+    candidate: str = ""
+    stage: CandidateStage | None = None
+    remark: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +116,11 @@ class Workbench:
             for one in (self.live, self.old)
         )
         return replace(self, live=live or self.live, old=old or self.old)
+
+    @property
+    def candidate(self) -> str:
+        """The label of the generated candidate that is looked at; empty where none is."""
+        return self.old.candidate if self.old is not None else ""
 
     @property
     def view(self) -> RunRecord:
@@ -230,6 +239,7 @@ class Workbench:
             begun=shown.begun and not self.view.started, number=shown.number, cached=shown.cached,
             opened=self.old is not None, elapsed_s=max(0.0, now_s - shown.began_s), notice=self.trouble or self.notice,
             editable=not self.why_not_editable, smoke=self.is_smoke and self.old is None,
+            candidate=shown.stage, remark=shown.remark,
         )  # fmt: skip
 
     def ordered(self, now_s: float) -> Workbench:
@@ -264,14 +274,40 @@ class Workbench:
         goes_on: bool = False,
         problem: Problem | None = None,
         filename: str = "",
+        candidate: str = "",
+        remark: str = "",
     ) -> Workbench:
         """Look at a past run as it was; one without a verdict was cut short, unless it still `goes_on`.
 
-        `problem` and `filename` are those of its own file, where that is not the open one.
+        `problem` and `filename` are those of its own file, where that is not the open one; `candidate` is the label of
+        a generated one, of which `remark` is said.
         """
         view = reduce_all(NO_RUN, events)
         view = replace(view, cut_short=view.verdict is None and not goes_on)
-        return replace(self, old=Shown(view=view, number=number, problem=problem, filename=filename))
+        old = Shown(
+            view=view, number=number, problem=problem, filename=filename or candidate, candidate=candidate,
+            stage=CandidateStage.SETTLED if candidate else None, remark=remark,
+        )  # fmt: skip
+        return replace(self, old=old)
+
+    def candidate_shown(
+        self,
+        label: str,
+        *,
+        stage: CandidateStage,
+        began_s: float,
+        view: RunRecord = NO_RUN,
+        number: int | None = None,
+        remark: str = "",
+    ) -> Workbench:
+        """Look at a generated candidate before its verdict; a stage that goes on keeps the time at which it began."""
+        before = self.old
+        goes_on = before is not None and (before.candidate, before.stage) == (label, stage)
+        old = Shown(
+            view=view, number=number, began_s=before.began_s if before is not None and goes_on else began_s,
+            filename=label, candidate=label, stage=stage, remark=remark,
+        )  # fmt: skip
+        return replace(self, old=old)
 
     def next_target(self) -> Workbench:
         """Compile for the next target of the list from now on."""

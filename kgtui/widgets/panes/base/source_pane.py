@@ -86,6 +86,12 @@ class SourcePane(Titled):
         self._loaded = self.editor.text
         self._tell()
 
+    def follow(self, content: bytes, *, ends: bool) -> None:
+        """Show a text that grows: where it `ends` with what came last, that end is kept in view."""
+        self.load(content)
+        if ends:
+            self.editor.move_cursor(self.editor.document.end)
+
     def accept(self) -> None:
         """What is shown now is what the file holds."""
         self._like, self._loaded = self.content, self.editor.text
@@ -127,11 +133,11 @@ class SourcePane(Titled):
         """Go to the next match, or to the one before."""
         self.editor.hit(step)
 
-    def title(self, name: str, *, folder: str, marked: int, old: bool) -> None:
-        """Say which file this is, and how it is meant."""
+    def title(self, name: str, *, folder: str, marked: int, kind: str = "") -> None:
+        """Say which file this is, and of which `kind` where it is not the file as it is."""
         changed = Span(" ~", Tone.WARN) if self._unsaved else Span("")
         left = line(strong(name), changed, muted(f"  {folder}"))
-        words = "as it was then" if old else "editing" if self.has_class("-editing") else "watching"
+        words = kind or ("editing" if self.has_class("-editing") else "watching")
         errors = f"{marked} line{'s' if marked != 1 else ''} marked  " if marked else ""
         self.query_one(Strip).show(((left, line(Span(errors, Tone.BAD), muted(words))),))
 

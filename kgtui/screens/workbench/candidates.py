@@ -1,0 +1,214 @@
+"""Generated candidates on the workbench: asked for, streamed into the source pane, stepped through, kept, sent back.
+
+It imports `kgtui.generation` only when it is used: that imports the store, and the first paint waits for neither.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from engine.errors import KgtuiError
+from engine.reports.run_record import NO_RUN
+from kgtui.background import in_background
+from kgtui.screens.workbench.context import WorkbenchContext
+from kgtui.screens.workbench.run_history import PastRunViewer
+from kgtui.state.workbench.status import CandidateStage
+from kgtui.widgets.controls.entry import Entry
+
+if TYPE_CHECKING:
+    from kgtui.generation.progress import Progress
+    from kgtui.generation.versions import Version, VersionKey
+    from kgtui.screens.base.host import GenerationControl
+    from sessions.generation_rows import GenerationRow
+
+_UNSAVED = "the file has unsaved text: ctrl+s saves it, then generate"
+_NONE_SHOWN = "no candidate is shown: < and > step through the generated ones"
+_NOT_THERE = "the answer is still arriving; esc on the file stops generating"
+
+
+class CandidateViewer:
+    """One for each workbench screen.  While a batch is followed, `tick` shows what it is doing."""
+
+    def __init__(self, context: WorkbenchContext, *, history: PastRunViewer) -> None:
+        self._context = context
+        self._history = history
+        self._shown: VersionKey | None = None
+        self._follows = False
+        self._has_begun = False
+        self._drawn: tuple[Progress, tuple[GenerationRow, ...]] | None = None
+        self._typed = ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether a batch is followed."""
+        return self._follows
+
+    # Asking for candidates
+
+    def action_generate(self) -> None:
+        """Ask for models, a strategy and a budget."""
+        from kgtui.generation.typed import EXAMPLE
+
+        if self._context.bench.unsaved:
+            self._context.notify(_UNSAVED, severity="warning")
+            return
+        self._context.screen.app.clear_notifications()  # they would lie over the line
+        self._entry.ask("generate", submitted=self._generate, hint=EXAMPLE, value=self._typed)
+
+    def action_remark(self) -> None:
+        """Ask for a remark, and send the shown candidate back with it."""
+        version = self._stored()
+        if version is not None:
+            self._context.screen.app.clear_notifications()
+            hint = f"what {version.key.model} should change; empty sends the report of the run alone"
+            self._entry.ask("remark", submitted=partial(self._send_back, version), hint=hint, value="")
+
+    def stop(self) -> bool:
+        """Stop generating; what arrived is stored.  False where nothing is being generated."""
+        if not self._has_begun:
+            return False
+        self._has_begun = False
+        return self._generation.stop()
+
+    # Looking at candidates
+
+    def action_version(self, step: int) -> None:
+        """Show the next generated candidate, or the one before."""
+        if self._context.bench.unsaved:
+            self._context.notify(_UNSAVED, severity="warning")
+        else:
+            in_background(self._context.screen, partial(self._step, step), group="past")
+
+    def leave(self) -> None:
+        """Return to the file; a batch goes on, and the next step back stops it."""
+        self._shown, self._follows = None, False
+        self._history.leave()
+
+    def tick(self) -> None:
+        """Show what is new of the candidate that is looked at."""
+        if self._shown is None and not self._follows:
+            return
+        if self._shown is not None and not self._context.bench.candidate:
+            self._shown, self._follows = None, False  # a save or another run is shown by now
+            return
+        generation = self._generation
+        drawn = (generation.progress, generation.rows)
+        if self._drawn is not None and all(now is before for now, before in zip(drawn, self._drawn, strict=True)):
+            return
+        self._drawn = drawn
+        self._show_new(*drawn)
+
+    # Inside
+
+    def _generate(self, typed: str) -> None:
+        self._typed = typed
+        self._begin(partial(self._generation.begin, typed))
+
+    def _send_back(self, version: Version, remark: str) -> None:
+        assert version.row is not None, "only a stored answer is sent back"
+        self._begin(partial(self._generation.reply, version.row, remark))
+
+    def _begin(self, begin: partial[None]) -> None:
+        """Begin a batch and follow it; what was typed stays where it cannot begin."""
+        try:
+            begin()
+        except KgtuiError as error:
+            self._context.notify(str(error), severity="error")
+            return
+        self._entry.close()
+        self._context.source.take_keys()
+        self._shown, self._follows, self._drawn, self._has_begun = None, True, None, True
+        self._context.notify("generating: answers stream here; esc returns to the file")
+
+    async def _step(self, step: int) -> None:
+        from kgtui.generation.versions import stepped
+
+        await self._generation.fetch()
+        versions = self._versions()
+        version = stepped(versions, self._shown if self._context.bench.candidate else None, step)
+        if version is not None:
+            self._follows = not version.is_settled
+            self._drawn = None
+            self._show(version, versions)
+        else:
+            words = "no other version that way" if versions else "nothing was generated for this operator yet"
+            self._context.notify(words)
+
+    def _show_new(self, progress: Progress, rows: tuple[GenerationRow, ...]) -> None:
+        from kgtui.generation.versions import next_shown, versions_of
+
+        versions = versions_of(rows, progress, problem=self._context.bench.problem.name)
+        version = next((one for one in versions if one.key == self._shown), None)
+        if self._follows:
+            version = next_shown(versions, self._shown, batch=progress.number)
+            self._follows = self._generation.is_running or (version is not None and not version.is_settled)
+        if version is not None:
+            self._show(version, versions)
+
+    def _show(self, version: Version, versions: tuple[Version, ...]) -> None:
+        """Draw a version: its answer, its run so far, or its run as it was."""
+        context, text = self._context, self._text(version, versions)
+        is_same = version.key == self._shown
+        if is_same and context.bench.old is not None and context.bench.old.stage is CandidateStage.SETTLED:
+            return
+        self._shown = version.key
+        if version.row is None:
+            self._show_answer(version, stage=CandidateStage.ARRIVING, remark=text)
+        elif version.run_number is not None:
+            if not is_same:
+                self._show_answer(version, stage=CandidateStage.QUEUED, remark=text)  # until its run is read
+            self._history.show_candidate(version.run_number, label=version.label, remark=text)
+        elif version.run is not None:
+            self._show_answer(version, stage=CandidateStage.VERIFYING, remark=text)
+        else:
+            stage = CandidateStage.QUEUED if version.row.digest is not None else CandidateStage.SETTLED
+            self._show_answer(version, stage=stage, remark=text)
+
+    def _show_answer(self, version: Version, *, stage: CandidateStage, remark: str) -> None:
+        from kgtui.generation.versions import as_python
+
+        context, run = self._context, version.run
+        context.bench = context.bench.candidate_shown(
+            version.label,
+            stage=stage,
+            began_s=context.host.clock(),
+            view=run.record if run is not None else NO_RUN,
+            number=run.number if run is not None else None,
+            remark=remark,
+        )
+        source = version.source(context.bench.problem.entry) or as_python(version.answer)
+        context.source.follow(source.encode(), ends=stage is CandidateStage.ARRIVING)
+        context.draw()
+
+    def _text(self, version: Version, versions: tuple[Version, ...]) -> str:
+        from kgtui.generation.versions import arriving_text, stored_text
+
+        if version.row is None:
+            return arriving_text(version, self._generation.progress)
+        return stored_text(version, versions.index(version) + 1, len(versions))
+
+    def _stored(self) -> Version | None:
+        """The shown candidate, once its answer is stored; says why where there is none."""
+        if not self._context.bench.candidate:
+            self._context.notify(_NONE_SHOWN)
+            return None
+        version = next((one for one in self._versions() if one.key == self._shown), None)
+        if version is None or version.row is None:
+            self._context.notify(_NOT_THERE)
+            return None
+        return version
+
+    def _versions(self) -> tuple[Version, ...]:
+        from kgtui.generation.versions import versions_of
+
+        generation = self._generation
+        return versions_of(generation.rows, generation.progress, problem=self._context.bench.problem.name)
+
+    @property
+    def _generation(self) -> GenerationControl:
+        return self._context.host.generation
+
+    @property
+    def _entry(self) -> Entry:
+        return self._context.screen.query_one("#entry", Entry)

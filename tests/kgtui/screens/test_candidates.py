@@ -1,0 +1,113 @@
+"""Generated candidates on the workbench: streamed, run, stepped through, kept, edited, sent back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from kgtui.generation.versions import as_python
+from kgtui.history.recorder import StoreRecording
+from kgtui.state.workbench.status import CandidateStage, Mode
+from kgtui.widgets.controls.entry import Entry
+from sessions import open_store
+
+CODE = "def softmax(x, dim):\n    return {name}\n"
+
+
+def exchange(place: str, answer: str) -> dict[str, object]:
+    return {
+        "model": "alpha", "prompt": "aten::softmax", "place": place, "answer": answer,
+        "input_tokens": 10, "output_tokens": 5,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def bench(make_bench: Any, tmp_path: Path) -> Any:
+    answers = [
+        exchange("sample-1", f"One row a program.\n\n```python\n{CODE.format(name='first')}```\n"),
+        exchange("sample-2", f"```python\n{CODE.format(name='second')}```\n"),
+    ]
+    (tmp_path / "replay.json").write_text(json.dumps({"exchanges": answers}))
+    recording = StoreRecording(open_store(tmp_path / "sessions.db"), label="workbench", environment={})
+    recording.open_or_raise = lambda: None  # type: ignore[attr-defined]  # the seam of the double
+    environment = {"KGTUI_REPLAY": str(tmp_path / "replay.json"), "KGTUI_HOME": str(tmp_path)}
+    return make_bench(recording=recording, environment=environment)
+
+
+async def generated(bench: Any, pilot: Pilot[None], words: str) -> Any:
+    """The workbench after this was generated and the first candidate has its verdict."""
+    await bench.until(pilot, lambda: bench.app.problems != ())
+    await bench.settled(pilot)
+    await pilot.press("m")
+    bench.app.screen.query_one("#entry", Entry).field.value = words
+    await pilot.press("enter")
+    workbench = bench.app.workbench
+    await bench.until(pilot, lambda: workbench.bench.old and workbench.bench.old.stage is CandidateStage.SETTLED)
+    await bench.until(pilot, lambda: not bench.app.generation.is_running)
+    await bench.settled(pilot)
+    return workbench
+
+
+async def test_a_generated_candidate_is_shown_and_run(bench: Any) -> None:
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        workbench = await generated(bench, pilot, "replay:alpha")
+        assert workbench.source.content.decode() == CODE.format(name="first")
+        assert (workbench.bench.candidate, workbench.bench.view.verdict.passed) == ("replay:alpha sample-1", 8)
+        assert bench.path.read_bytes() == workbench.bench.saved
+
+
+async def test_candidates_are_stepped_through_and_esc_returns_to_the_file(bench: Any) -> None:
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        workbench = await generated(bench, pilot, "replay:alpha n=2")
+        seen = []
+        for key in ("less_than_sign", "less_than_sign", "greater_than_sign"):
+            await pilot.press(key)
+            await bench.settled(pilot)
+            seen.append(workbench.bench.candidate)
+        assert sorted(seen[1:]) == ["replay:alpha sample-1", "replay:alpha sample-2"]
+        await pilot.press("escape")
+        assert (workbench.bench.candidate, workbench.source.content) == ("", workbench.bench.saved)
+
+
+async def test_a_kept_candidate_is_written_into_the_file_and_run(bench: Any) -> None:
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        workbench = await generated(bench, pilot, "replay:alpha")
+        await pilot.press("w")
+        await bench.settled(pilot)
+        assert bench.path.read_text() == CODE.format(name="first")
+        assert (workbench.bench.old, workbench.bench.unsaved, workbench.bench.mode) == (None, False, Mode.WATCH)
+        assert workbench.bench.live.view.digest == workbench.bench.content_digest
+
+
+async def test_an_edited_candidate_is_unsaved_text_of_the_file(bench: Any) -> None:
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        workbench = await generated(bench, pilot, "replay:alpha")
+        before = bench.path.read_bytes()
+        await pilot.press("e", "X")
+        await pilot.pause()
+        assert workbench.source.content.decode() == "X" + CODE.format(name="first")
+        assert (workbench.bench.mode, workbench.bench.unsaved, bench.path.read_bytes()) == (Mode.EDIT, True, before)
+
+
+async def test_a_remark_is_sent_with_the_answer_and_its_report(bench: Any) -> None:
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        workbench = await generated(bench, pilot, "replay:alpha n=2")
+        await bench.app.generation.fetch()
+        await pilot.press("R", *"shorter", "enter")
+        await bench.until(pilot, lambda: bench.app.generation.progress.number == 2)
+        await bench.until(pilot, lambda: not bench.app.generation.is_running)
+        await bench.app.generation.fetch()
+        row = bench.app.generation.rows[-1]
+        roles = [message["role"] for message in json.loads(row.sent)]
+        assert (row.batch, roles) == (2, ["system", "user", "assistant", "user"])
+        assert "shorter" in json.loads(row.sent)[-1]["text"]
+        assert workbench.bench.candidate.startswith("replay:alpha")
+
+
+def test_prose_of_an_answer_becomes_comments() -> None:
+    answer = "Two lines\nof prose.\n\n```python\nx = 1\n\n# y\n```\nDone.\n~~~\nz"
+    assert as_python(answer) == "# Two lines\n# of prose.\n\nx = 1\n\n# y\n# Done.\nz"
