@@ -131,7 +131,7 @@ def stored_text(version: Version, place: int, total: int) -> str:
     row = version.row
     assert row is not None, "it is stored"
     cost = "cost unknown" if row.cost_microusd is None else usd_text(row.cost_microusd)
-    where = f"version {place} of {total}, {cost}"
+    where = f"version {place}/{total} {cost}"
     return f"no code: {row.extraction} ({where})" if row.digest is None else where
 
 

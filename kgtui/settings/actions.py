@@ -5,51 +5,7 @@ The bindings, the help, the palette and the key table of the manual are made fro
 
 from __future__ import annotations
 
-import enum
-from dataclasses import dataclass
-
-
-class Where(enum.StrEnum):
-    """The screen that an action belongs to."""
-
-    EVERYWHERE = "everywhere"
-    OPERATORS = "operators"
-    WORKBENCH = "workbench"
-    BENCH = "bench"
-    HISTORY = "history"
-    TARGETS = "targets"
-    DIFFERENCES = "differences"
-    INSPECT = "inspect"
-    CASE = "case"
-    TUNE = "tune"
-    SETTINGS = "settings"
-    DOCTOR = "doctor"
-    HELP = "help"
-    MANUAL = "manual"
-    COMPARE = "compare"
-    MODELS = "models"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Action:
-    """One thing that a user can do.
-
-    `call` is what the screen runs; `bar` puts it on the key bar; `priority` gives it the key before the focused
-    widget, also while text is typed.  A bar without room for all drops the least `keep` first, of equal ones the last.
-    """
-
-    id: str
-    keys: tuple[str, ...]
-    label: str
-    help: str
-    group: str
-    where: Where
-    call: str
-    bar: bool = False
-    priority: bool = False
-    listed: bool = True
-    keep: int = 1
-
+from kgtui.settings.action import Action, Where
 
 ACTIONS = (
     # Everywhere

@@ -5,9 +5,9 @@ from __future__ import annotations
 from textual.binding import Binding
 from textual.keys import key_to_character
 
+from kgtui.settings.action import Action as Action
+from kgtui.settings.action import Where as Where
 from kgtui.settings.actions import ACTIONS as ACTIONS
-from kgtui.settings.actions import Action as Action
-from kgtui.settings.actions import Where as Where
 
 _NAMES = {
     "escape": "esc",

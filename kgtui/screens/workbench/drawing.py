@@ -17,7 +17,7 @@ from kgtui.state.format.lines import Line, Span, Tone
 from kgtui.state.operators import rail_rows
 from kgtui.state.run.error_notes import error_notes
 from kgtui.state.workbench.next_step import next_step
-from kgtui.state.workbench.status import Mode, is_stale, status_of
+from kgtui.state.workbench.status import CandidateStage, Mode, is_stale, status_of
 from kgtui.state.workbench.strip import head, pressed, progress, sentence
 from kgtui.widgets.controls.bars import Strip
 from kgtui.widgets.panes.base.pane import Scene
@@ -27,9 +27,8 @@ from kgtui.widgets.text.toned import Grid
 _EDIT_KEYS = frozenset(
     {"save", "find", "replace", "go-to-line", "editor", "run", "escape", "operators", "help", "quit"}
 )
-_CANDIDATE_KEYS = frozenset(
-    {"version-before", "next-version", "keep", "edit", "remark", "generate", "why", "escape", "help", "quit"}
-)
+_CANDIDATE_KEYS = frozenset({"version-before", "next-version", "escape", "help", "quit"})
+_TAKING_KEYS = frozenset({"keep", "edit", "remark", "generate", "why"})
 
 
 class Drawing:
@@ -69,7 +68,8 @@ class Drawing:
             right = numbers or best
             talks = view.stage(Stage.PROBE) is not None or bool(view.failed)
             crowded = (narrow and (timing or talks)) or (bool(right) and not self._context.screen.has_class("-wide"))
-            stages = progress(view, glyphs, short=crowded, timed=not (right and narrow))
+            began = "answered" if self._context.bench.candidate else "saved"
+            stages = progress(view, glyphs, short=crowded, timed=not (right and narrow), first=began)
             also = (*best, Span("  ")) if numbers and best else ()
             strip.show((first, (stages, right), (words, (*also, *step))))
         tone = TONES[status_of(view, strip_context).state]
@@ -107,7 +107,8 @@ class Drawing:
             self._context.screen.show_keys(_EDIT_KEYS if bench.unsaved else _EDIT_KEYS - {"save"}, typing=True)
             return
         if bench.candidate:
-            self._context.screen.show_keys(_CANDIDATE_KEYS)
+            is_settled = bench.shown.stage is CandidateStage.SETTLED
+            self._context.screen.show_keys(_CANDIDATE_KEYS | _TAKING_KEYS if is_settled else _CANDIDATE_KEYS)
             return
         nothing_failed = not bench.results.failed
         others = {run.number for run in self._history.runs} - {bench.shown.number}

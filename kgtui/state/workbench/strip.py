@@ -12,7 +12,7 @@ from kgtui.state.format.glyphs import TONES, Glyphs, State, state_of
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
 from kgtui.state.format.numbers import seconds
 from kgtui.state.run.tables import findings_in_order
-from kgtui.state.workbench.status import Status, StripContext, is_stale, status_of
+from kgtui.state.workbench.status import CandidateStage, Status, StripContext, is_stale, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,12 +56,12 @@ def head(view: RunRecord, strip_context: StripContext, glyphs: Glyphs) -> tuple[
     return tuple(left), line(muted(f"{_number(view, strip_context)}  "), *_mode(strip_context, status, glyphs))
 
 
-def progress(view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: bool = True) -> Line:
-    """The second line: the stages of the run.
+def progress(view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: bool = True, first: str = "saved") -> Line:
+    """The second line: the stages of the run, after the event that asked for it.
 
     `short` leaves out the first ones when they passed, and probing too where the stages are not even `timed`.
     """
-    parts: list[Span] = [] if short else [muted("saved")]
+    parts: list[Span] = [] if short else [muted(first)]
     for stage in _STAGE_WORDS:
         seen = view.stage(stage)
         if stage is Stage.COMPILE and view.started and view.target is None:
@@ -92,7 +92,7 @@ def sentence(view: RunRecord, strip_context: StripContext) -> Line:
         return line(Span(_PAUSED_SENTENCE, Tone.WARN), last)
     if view.verdict is not None:
         return line(_ended(view))
-    if strip_context.remark:
+    if strip_context.remark and not view.started:
         return line(muted(strip_context.remark))
     if view.cut_short:
         return line(f"no verdict: {_judged(view)}")
@@ -156,8 +156,10 @@ def elapsed(status: Status, view: RunRecord, strip_context: StripContext) -> str
 def _number(view: RunRecord, strip_context: StripContext) -> str:
     if strip_context.number is None:
         return "not kept" if view.started else ""
-    if strip_context.candidate is not None:
-        return "  ".join(filter(None, (strip_context.remark, f"run #{strip_context.number}")))
+    if strip_context.candidate is CandidateStage.SETTLED:
+        return f"{strip_context.remark}  run #{strip_context.number}"
+    if strip_context.is_live and strip_context.opened:
+        return f"run #{strip_context.number}"
     if strip_context.opened:
         return f"run #{strip_context.number} as it was"
     return f"cached #{strip_context.number}" if strip_context.cached else f"run #{strip_context.number}"
