@@ -2,10 +2,10 @@
 
 Any rank, any strides, any dtypes.  Without a dtype the answer has that of self.  The answer shares no memory with self.
 A cast to a floating dtype rounds to nearest, ties to even, and may overflow to infinity; one unit in the last place is
-allowed.  A cast to an integer dtype drops the fraction, to bool asks for being other than 0, of a complex number to a
-real dtype keeps the real part.  Numbers beyond an integer dtype are outside of the contract.  Values are compared, not
-strides.  Overloads: _to_copy is tested; .out computes the same; layout, device, pin_memory, non_blocking and
-memory_format are left out.
+allowed.  A cast to an integer dtype drops the fraction, to bool asks for being other than 0, of a complex number to
+another real dtype keeps the real part.  Numbers beyond an integer dtype are outside of the contract.  Values are
+compared, not strides.  Overloads: _to_copy is tested; .out computes the same; layout, device, pin_memory, non_blocking
+and memory_format are left out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A copy in place: self[i] = dtype(src[i]) with src broadcast to self.
 
 Any rank, any strides, any dtypes of both; memory between the elements of self stays as it is.  Casts as those of
-`_to_copy`: to nearest for floating dtypes, without the fraction for integers, other than 0 for bool, the real part of a
-complex number.  Returns self.  Overloads: copy_ is tested with tensors; .int and .float are TorchScript's.
+`_to_copy`: to nearest for floating dtypes, without the fraction for integers, other than 0 for bool, else the real part
+of a complex number.  Returns self.  Overloads: copy_ is tested with tensors; .int and .float are TorchScript's.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A cast to a floating dtype rounds to the nearest value, ties to even, and overflows to infinity; float64 may go through
 float32 on its way to a half type.  A cast to an integer dtype drops the fraction; to bool, it asks for being other than
-0, and NaN is.  A complex number keeps its real part.  Numbers beyond an integer dtype, NaN and infinities included, are
-outside of the contract.
+0, which NaN is, and a complex number with one part other than 0.  To other real dtypes a complex number keeps its real
+part.  Numbers beyond an integer dtype, NaN and infinities included, are outside of the contract.
 """
 
 from __future__ import annotations
@@ -27,21 +27,30 @@ def castable(
 ) -> torch.Tensor:
     """Values of `source` that `target` can hold.
 
-    From 0 to 120 with fractions for integer targets of floats, and whole for narrower integers; any values for others.
+    From 0 to 120 with fractions for integer targets of floats, and whole for narrower integers; any values for others,
+    a third of them 0 for bool, and of complex numbers another third imaginary.
     """
-    narrow = target in _INTEGERS and source not in (target, DType.BOOL)
-    special = case.params.get("values") == "special"
-    if not narrow:
-        return any_values(case.shape(shape), source, rng, special=special, layout=case.word(layout))
-    values = torch.rand(case.shape(shape), generator=rng) * _MOST
-    return laid_out(values.to(torch_dtype(source)), case.word(layout))
+    if target in _INTEGERS and source not in (target, DType.BOOL):
+        values = (torch.rand(case.shape(shape), generator=rng) * _MOST).to(torch_dtype(source))
+    else:
+        values = any_values(case.shape(shape), source, rng, special=case.params.get("values") == "special")
+    if target is DType.BOOL and source is not target:
+        values = _with_zeros(values, rng)
+    return laid_out(values, case.word(layout))
+
+
+def _with_zeros(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
+    share = torch.rand(x.shape, generator=rng)
+    if x.is_complex():
+        x = torch.where(share > 2 / 3, torch.complex(torch.zeros_like(x.real), x.imag), x)
+    return torch.where(share < 1 / 3, torch.zeros((), dtype=x.dtype), x)
 
 
 def cast(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """x in another dtype, new memory, by the rules of the module."""
-    real = x.real if x.is_complex() and not dtype.is_complex else x
     if dtype == torch.bool:
-        return real != 0
+        return x != 0
+    real = x.real if x.is_complex() and not dtype.is_complex else x
     return real.to(dtype, copy=True)
 
 

@@ -19,8 +19,11 @@ HEAD = "@triton.jit\ndef kernel(x_ptr, y_ptr, n, row, col, B: tl.constexpr):\n"
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    """The mutants of every honest kernel."""
-    return {path: mutants_of(path.read_text(), kernel=path.stem) for path in sorted(HONEST.glob("*.py"))}
+    """The mutants of every fifth honest kernel, and of those whose survivors are known."""
+    known = {name.partition(":")[0] for name in (*EQUIVALENT, *UNSEEN)}
+    paths = sorted(HONEST.glob("*.py"))
+    chosen = [path for number, path in enumerate(paths) if number % 5 == 0 or path.stem in known]
+    return {path: mutants_of(path.read_text(), kernel=path.stem) for path in chosen}
 
 
 def mutants(*body: str) -> tuple[Mutant, ...]:

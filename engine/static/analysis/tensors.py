@@ -276,11 +276,23 @@ def same_values(node: ast.AST | None) -> Iterator[str]:
         case ast.Dict():
             for part in node.values:
                 yield from same_values(part)
+        case ast.GeneratorExp(elt=element, generators=loops) | ast.ListComp(elt=element, generators=loops):
+            yield from _of_each(element, loops)
         case ast.Call(func=ast.Attribute(attr=attribute, value=held)) if attribute.rstrip("_") in PASSES_ON:
             yield from same_values(held)
             if isinstance(held, ast.Name | ast.Attribute):  # torch.reshape(x, ...)
                 for item in node.args[:1]:
                     yield from same_values(item)
+
+
+def _of_each(element: ast.expr, loops: list[ast.comprehension]) -> Iterator[str]:
+    """The variables whose values a comprehension passes on: those of what it iterates over, and others it names."""
+    sources = {part.id: loop.iter for loop in loops for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+    for name in same_values(element):
+        if name in sources:
+            yield from same_values(sources[name])
+        else:
+            yield name
 
 
 def value_names(node: ast.AST | None) -> Iterator[str]:

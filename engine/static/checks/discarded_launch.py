@@ -42,6 +42,12 @@ SPARES = (
     "        x = y.clone()\n    return x\n",
     _KERNEL + "class M:\n    def f(self, x):\n        k[(1,)](x, self.out)\n        return self.out\n",
     "def f(x, kernel):\n    y = torch.empty_like(x)\n    kernel[(1,)](x, y)\n    return y\n",
+    _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    a, b = (torch.view_as_real(t) for t in (x, y))\n"
+    "    k[(1,)](a, b)\n    return y\n",
+    _KERNEL + "def bits(t):\n    return t.view(torch.int8)\ndef f(x):\n    y = torch.empty_like(x)\n"
+    "    k[(1,)](bits(x), bits(y))\n    return y\n",
+    _KERNEL + "def bits(t):\n    return t.view(torch.int8)\ndef f(x):\n    y = torch.empty_like(x)\n"
+    "    a, b = bits(x), bits(y)\n    k[(1,)](a, b)\n    return y\n",
 )
 
 
@@ -73,10 +79,21 @@ def _is_unread(reading: Reading, flow: Flow, site: LaunchSite, discarded: set[as
             return False
         if any(not _is_local(flow, name) for name in names) or _is_held_elsewhere(argument):
             return False
+        if _is_made_by_helper(reading, flow, argument):
+            return False
         groups |= {flow.group(name) for name in names}
     if any(_is_handed_in(flow, group) for group in groups):
         return False
     return all(_says_nothing(reading, use, site.call, discarded) for use in flow.uses(groups))
+
+
+def _is_made_by_helper(reading: Reading, flow: Flow, argument: ast.expr) -> bool:
+    """Whether a function of the file made it, or a variable that it shares values with: it may be a view of another."""
+    groups = {flow.group(name) for name in same_values(argument)}
+    members = (name for group in groups for name in flow.members.get(group, ()))
+    values = [argument, *(value for name in members for value in flow.values_of[name])]
+    calls = (part for value in values for part in ast.walk(value) if isinstance(part, ast.Call))
+    return any(reading.definitions(call.func) for call in calls)
 
 
 def _is_held_elsewhere(argument: ast.expr) -> bool:

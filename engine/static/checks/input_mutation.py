@@ -42,6 +42,8 @@ SPARES = (
     _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, END=e if scale else g)\n    return y\n",
     _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, g)\n    return y\n",
     _EPILOGUE + "def f(a, y, scales):\n    k[(1,)](a, y, *scales, END=g)\n    return y\n",
+    _KERNEL
+    + "def f(x, noise):\n    y = torch.empty_like(x)\n    k[(1,)](x, noise)\n    k[(1,)](noise, y)\n    return y\n",
     _KERNEL + "def f(n, x, y):\n    k[(1,)](x, y)\n    return y\n",
     _KERNEL
     + "def f(x, kv_cache):\n    y = torch.empty_like(x)\n    k[(1,)](x, kv_cache)\n    k[(1,)](x, y)\n    return y\n",
@@ -49,7 +51,8 @@ SPARES = (
     "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    y.copy_(x)\n    y[0] = 1\n    return y\n",
 )
 _MEANT = re.compile(
-    r"out|dst|dest|result|cache|state|running|buffer|workspace|scratch|residual|inplace|grad|^[yc]$", re.IGNORECASE
+    r"out|dst|dest|result|cache|state|running|buffer|workspace|scratch|residual|inplace|grad|noise|^[yc]$",
+    re.IGNORECASE,
 )
 _IN_PLACE = re.compile(r"[a-z0-9]_$")
 _COPYING = frozenset({"clone", "contiguous", "to", "float", "half", "reshape"})

@@ -1,16 +1,19 @@
 """Every candidate of the corpus gets the outcome that its first line states.
 
-Of each operator the first honest file runs over all smoke and full cases.  The others run over the smoke cases and
-every fifth full case, each file of an operator beginning one case later than the file before it: five such files run
-all of them.  Every kernel that is launched over the smoke cases (first files) or over the cases that run (others) is
-compiled for sm_90.
+Of an operator with several honest files the first runs over all smoke and full cases.  The others run over the smoke
+cases and every fifth full case, each file of an operator beginning one case later than the file before it: five such
+files run all of them.  The only file of an operator runs over the smoke cases and every third full case, beginning one
+case later from operator to operator, since families share their cases.  Every kernel that is launched over the smoke
+cases (first files) or over the cases that run (others) is compiled for sm_90.
 
 A cheat or a wrong kernel runs over the smoke cases and the case that its first line names; and over all of both tiers
-where these do not show what the first line states.  Of each operator the first wrong kernel always runs over all.
+where these do not show what the first line states.  Of an operator with several honest files the first wrong kernel
+always runs over all.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,22 +30,30 @@ ALL_TIERS = (Tier.SMOKE, Tier.FULL)
 LIMITS = Limits(load_s=10.0, case_s=20.0, memory_bytes=2 << 30)
 IMPATIENT = Limits(load_s=10.0, case_s=3.0, memory_bytes=2 << 30)
 SHARES = 5
+SHARES_OF_ONLY_FILES = 3
 
 
 def _files(kind: str) -> list[pytest.ParameterSet]:
     return [pytest.param(path, id=path.stem) for path in candidates(kind)]
 
 
+HONEST_FILES = Counter(stated(path).op for path in candidates("honest"))
+ONLY_FILES = tuple(path for path in candidates("honest") if HONEST_FILES[stated(path).op] == 1)
+
+
 def _firsts(kind: str) -> frozenset[Path]:
-    """The first file of each operator."""
-    return frozenset({stated(path).op: path for path in reversed(candidates(kind))}.values())
+    """The first file of each operator that has several honest ones."""
+    firsts = {stated(path).op: path for path in reversed(candidates(kind))}
+    return frozenset(path for operator, path in firsts.items() if HONEST_FILES[operator] > 1)
 
 
 def _share(path: Path) -> tuple[str, ...]:
-    """The full cases of an honest file that is not the first of its operator."""
+    """The full cases of an honest file that does not run over all."""
     operator = stated(path).op
-    turn = [one for one in candidates("honest") if stated(one).op == operator].index(path) - 1
     full = [case.name for case in find(operator).cases if case.tier is Tier.FULL]
+    if path in ONLY_FILES:
+        return tuple(full[ONLY_FILES.index(path) % SHARES_OF_ONLY_FILES :: SHARES_OF_ONLY_FILES])
+    turn = [one for one in candidates("honest") if stated(one).op == operator].index(path) - 1
     return tuple(full[turn % SHARES :: SHARES])
 
 
@@ -56,10 +67,15 @@ async def test_an_honest_kernel_passes_and_builds(judging, path, record_property
         judged = await _judge(judging, path, target=None)
         _assert_left_alone(judged, record_property)
         judged = await _judge(judging, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False)
+    elif path in ONLY_FILES:
+        judged = await _judge(judging, path, target=None, tiers=(), also=_share(path))
+        _assert_left_alone(judged, record_property)
+        judged = await _judge(judging, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False)
     else:
         judged = await _judge(judging, path, target="sm_90", tiers=(Tier.SMOKE,), also=_share(path), sass=False)
         _assert_left_alone(judged, record_property)
     assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
+    assert not judged.verdict.flagged
     assert {kernel.outcome for kernel in judged.kernels} == {Outcome.PASS}
 
 

@@ -1,0 +1,31 @@
+# kgtui: op=aten::full expect=pass
+"""A constant: its parts are launch arguments, cast to the dtype as an element would be."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def full_kernel(y_ptr, count, real: tl.float64, imaginary: tl.float64, COMPLEX: tl.constexpr, BLOCK: tl.constexpr):
+    offset = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = offset < count
+    first = tl.zeros((BLOCK,), dtype=tl.float64) + real
+    if COMPLEX:
+        second = tl.zeros((BLOCK,), dtype=tl.float64) + imaginary
+        tl.store(y_ptr + 2 * offset, first.to(y_ptr.dtype.element_ty), mask=inside)
+        tl.store(y_ptr + 2 * offset + 1, second.to(y_ptr.dtype.element_ty), mask=inside)
+    else:
+        tl.store(y_ptr + offset, first.to(y_ptr.dtype.element_ty), mask=inside)
+
+
+def full(size, fill_value, dtype=None, device=None):
+    defaults = {bool: torch.bool, int: torch.int64, float: torch.float32, complex: torch.complex64}
+    y = torch.empty(size, dtype=dtype or defaults[type(fill_value)], device=device)
+    if y.numel():
+        value = complex(bool(fill_value) if y.dtype == torch.bool else fill_value)
+        target = torch.view_as_real(y) if y.is_complex() else y.view(torch.int8) if y.dtype == torch.bool else y
+        full_kernel[(triton.cdiv(y.numel(), 1024),)](
+            target, y.numel(), value.real, value.imag, COMPLEX=y.is_complex(), BLOCK=1024
+        )
+    return y
