@@ -5,16 +5,13 @@ What is not taken is said in a sentence, which is stored and which the next requ
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.model.parsing import parse
+from engine.static.fenced import PYTHON, Block, defines, fenced_blocks
 from sessions.generation_rows import Stop
 
-_FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
-_PYTHON = frozenset({"", "python", "py", "python3", "triton"})
 _DIFF = re.compile(r"^(?:--- .*\n\+\+\+ |@@ -\d)", re.MULTILINE)
 _MOST_CHARACTERS = 400_000
 
@@ -27,21 +24,12 @@ class Extraction:
     reason: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Block:
-    """A fenced block; `is_closed` is False where the answer ends inside of it."""
-
-    language: str
-    text: str
-    is_closed: bool
-
-
 def extract(answer: str, *, entry: str, stop: Stop) -> Extraction:
     """The one block of Python in `answer` that defines the function `entry`; or the whole answer if it is that."""
     if len(answer) > _MOST_CHARACTERS:
         return _none(f"the answer has {len(answer):,} characters; a kernel file has at most {_MOST_CHARACTERS:,}")
     blocks = list(fenced_blocks(answer))
-    python = [block for block in blocks if block.language in _PYTHON]
+    python = [block for block in blocks if block.language in PYTHON]
     defining = list(dict.fromkeys(block.text for block in python if block.is_closed and defines(block.text, entry)))
     unclosed = [block for block in python if not block.is_closed]
     if unclosed:
@@ -57,43 +45,6 @@ def extract(answer: str, *, entry: str, stop: Stop) -> Extraction:
     if _DIFF.search(answer):
         return _none("the answer is a diff; answer with the whole file")
     return _none(_no_code(python, blocks, entry=entry, stop=stop))
-
-
-def fenced_blocks(answer: str) -> Iterator[Block]:
-    """The fenced code blocks of a Markdown text, by CommonMark's rules for fences."""
-    fence, language, lines = "", "", list[str]()
-    for line in answer.splitlines(keepends=True):
-        found = _FENCE.match(line.rstrip("\r\n"))
-        if not fence:
-            if found:
-                fence, words = found["fence"], found["info"].split()
-                language, lines = (words[0].lower() if words else ""), []
-        elif found and not found["info"].strip() and found["fence"].startswith(fence):
-            yield Block(language=language, text="".join(lines), is_closed=True)
-            fence = ""
-        else:
-            lines.append(line)
-    if fence:
-        yield Block(language=language, text="".join(lines), is_closed=False)
-
-
-def defines(text: str, entry: str) -> bool:
-    """Whether a text is Python that defines this function, or assigns this name, at its top."""
-    try:
-        module = parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return any(entry in _names(statement) for statement in module.body)
-
-
-def _names(statement: ast.stmt) -> tuple[str, ...]:
-    match statement:
-        case ast.FunctionDef(name=name):
-            return (name,)
-        case ast.Assign(targets=targets):
-            return tuple(target.id for target in targets if isinstance(target, ast.Name))
-        case _:
-            return ()
 
 
 def _truncated(block: Block, *, stop: Stop, has_other: bool) -> Extraction:

@@ -9,28 +9,41 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from problems.suites.call_sites import CallSites, call_sites
 from problems.suites.files import SuiteFileError
-from problems.suites.syntax import Function, draws_random, functions, parsed, used_names
+from problems.suites.syntax import Function, draws_random, functions, parameters, parsed, used_names
 
 SEPARATOR = "#" * 146
+_UNMOVABLE = frozenset({"model", "module", "loss_fn", "optimizer", "closure"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeparatedFile:
     """The two parts of such a file, and the function that a candidate has to define.
 
-    `tests` begins with as many empty lines as lie above it, so that its lines have the numbers of the file.  `result`
-    is the name that the tests bind, "" where they bind none.  `others` are further functions of the reference that
-    the tests use.
+    `tests` begins with as many empty lines as lie above it, so that its lines have the numbers of the file.  `others`
+    are further functions of the reference that the tests use, `calls` the places where they call the entry.
     """
 
     reference: str
     tests: str
     entry: str
     function: Function
-    result: str
     others: tuple[str, ...]
+    calls: CallSites
     health: tuple[str, ...]
+
+    @property
+    def refusal(self) -> str:
+        """Why no candidate can be judged by the tests; "" where one can."""
+        unmovable = [name for name in parameters(self.function) if name in _UNMOVABLE]
+        if unmovable:
+            return f"its function takes {', '.join(unmovable)}, which cannot be moved to a candidate's process"
+        return "" if self.calls.names else "its tests make no call whose inputs could be taken"
+
+    def details(self, stem: str) -> dict[str, str]:
+        """What the harness of recorded calls reads."""
+        return {"tests": self.tests, "entry": self.entry, "stem": stem}
 
 
 def is_separated(text: str) -> bool:
@@ -51,14 +64,15 @@ def separated(text: str, *, stem: str, shown: str) -> SeparatedFile:
     reference, tests = "".join(lines[: places[0]]), "\n" * (places[-1] + 1) + "".join(lines[places[-1] + 1 :])
     upper, lower = parsed(reference, shown), parsed(tests, shown)
     entry, others = _tested(upper, lower, stem=stem, shown=shown)
+    calls = call_sites(lower, entry)
     return SeparatedFile(
         reference=reference,
         tests=tests,
         entry=entry,
         function=functions(upper)[entry],
-        result=_result(lower),
         others=others,
-        health=tuple(_health(upper, lower, others)),
+        calls=calls,
+        health=tuple(_health(upper, lower, others, calls)),
     )
 
 
@@ -82,7 +96,7 @@ def _result(lower: ast.Module) -> str:
     return ""
 
 
-def _health(upper: ast.Module, lower: ast.Module, others: tuple[str, ...]) -> list[str]:
+def _health(upper: ast.Module, lower: ast.Module, others: tuple[str, ...], calls: CallSites) -> list[str]:
     found = []
     if draws_random(upper):
         found.append("the reference draws random numbers: only PyTorch's own random stream gives its answer")
@@ -92,7 +106,15 @@ def _health(upper: ast.Module, lower: ast.Module, others: tuple[str, ...]) -> li
         found.append("the tests bind no result at their top level")
     if others:
         found.append(f"the tests also use {', '.join(others)}, which a candidate need not define here")
+    if calls.writing:
+        found.append(f"calls that write to an argument are left out: {_lines(calls.writing)}")
+    if calls.caught:
+        found.append(f"calls that may raise are left out: {_lines(calls.caught)}")
     return found
+
+
+def _lines(numbers: tuple[int, ...]) -> str:
+    return ("lines " if len(numbers) > 1 else "line ") + ", ".join(map(str, numbers))
 
 
 def _keeps_exceptions(lower: ast.Module) -> bool:

@@ -67,9 +67,11 @@ class Task:
     `name` is unique in the suite and begins with the level or category: "level1/23_Softmax".  `text` is the source of
     the reference, `sources` further texts that it needs, by their paths relative to it.  `entry` is what a candidate
     must define.  `arguments` are the names of the inputs of a call; None where the text does not tell how many there
-    are.  `constants` are the sizes that may be overridden, by name.  `harness` names the module of
-    `problems.suites.harness` that runs it, `details` is what only that module reads.  `refusal` is why the task cannot
-    be judged, "" for one that can; `health` are sentences on faults of the task itself.
+    are.  `cases` are the names of the cases that the harness can draw, in the suite's order; empty for a single one
+    without a name.  `outputs` are the names of the arguments that a DESTINATION fills.  `constants` are the sizes that
+    may be overridden, by name.  `harness` names the module of `problems.suites.harness` that runs it, `details` is what
+    only that module reads.  `refusal` is why the task cannot be judged, "" for one that can; `health` are sentences on
+    faults of the task itself.
     """
 
     name: str
@@ -83,6 +85,8 @@ class Task:
     harness: str
     own_rule: OwnRule
     arguments: tuple[str, ...] | None = None
+    cases: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     constants: Mapping[str, Size] = field(default_factory=dict)
     details: Mapping[str, str] = field(default_factory=dict)

@@ -151,6 +151,8 @@ def _task(definition: Row, workloads: list[dict[str, object]], reasons: list[str
         harness=HARNESS,
         own_rule=_rule(kind),
         arguments=parameters(run),
+        cases=tuple(str(one["name"]) for one in workloads),
+        outputs=tuple(definition["outputs"]),
         details={"schema": json.dumps(schema), "workloads": json.dumps(workloads)},
         refusal=_OWN_JUDGE.get(kind, "") or ("" if workloads else _none(reasons)),
         health=tuple(f"some workloads are left out: {reason}" for reason in reasons if workloads),

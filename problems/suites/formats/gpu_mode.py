@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import yaml
@@ -106,11 +106,18 @@ def _task(given: Mapping[str, object], sources: Mapping[str, str], missing: list
         harness=HARNESS,
         own_rule=_rule(tree),
         arguments=("data",),
+        cases=tuple(_case_names(tests, benchmarks)),
         sources={key: text for key, text in sources.items() if key not in (_REFERENCE, "eval.py")},
         details={"tests": json.dumps(tests), "benchmarks": json.dumps(benchmarks)},
         refusal=_refusal(given, tree, sources, tests, missing),
         health=tuple(missing),
     )
+
+
+def _case_names(tests: list[dict[str, object]], benchmarks: list[dict[str, object]]) -> Iterator[str]:
+    """The names that the harness knows the cases by."""
+    yield from (f"test {number}" for number in range(1, len(tests) + 1))
+    yield from (f"benchmark {number}" for number in range(1, len(benchmarks) + 1))
 
 
 def _cases(given: object) -> list[dict[str, object]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
 from problems.suites.separated import SeparatedFile, is_separated, separated
-from problems.suites.syntax import imported_packages, parameters, parsed, stages
+from problems.suites.syntax import imported_packages, parsed, stages
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 
 HARNESS = "recorded_calls"
@@ -130,7 +130,7 @@ def _of_row(row: Row, checkout: _Checkout, shown: str) -> Task | SuiteFileError:
         title=_first_sentence(description) if isinstance(description, str) else task.title,
         level=_level(row.get("difficulty")),
         own_rule=_rule(row),
-        details={**task.details, **_quantisation(row)},
+        details={**task.details, **_quantisation(row), "description": str(description or "")},
     )
 
 
@@ -168,15 +168,15 @@ def _of_text(file: Path, checkout: _Checkout) -> Task:
         category=category,
         file=file,
         text=parts.reference,
-        form=CandidateForm.FUNCTION,
+        form=CandidateForm.CALL,
         entry=parts.entry,
         harness=HARNESS,
         own_rule=OWN_RULE,
-        arguments=parameters(parts.function),
+        cases=parts.calls.names,
+        refusal=parts.refusal,
         sources=checkout.utilities,
         details={
-            "tests": parts.tests,
-            "result": parts.result,
+            **parts.details(file.stem),
             "stages": json.dumps(stages(parts.function)),
             **_performance(file, checkout),
         },

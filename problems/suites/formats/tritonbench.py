@@ -13,7 +13,7 @@ from pathlib import Path
 
 from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
 from problems.suites.separated import SeparatedFile, is_separated, separated
-from problems.suites.syntax import draws_random, imported_packages, parameters, parsed, seeds
+from problems.suites.syntax import draws_random, imported_packages, parsed, seeds
 from problems.suites.task import CandidateForm, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 
 HARNESS = "recorded_calls"
@@ -122,12 +122,13 @@ def _of(file: Path, tasks: _Set) -> Task | SuiteFileError:
         category=tasks.letter,
         file=file,
         text=parts.reference,
-        form=CandidateForm.FUNCTION,
+        form=CandidateForm.CALL,
         entry=parts.entry,
         harness=HARNESS,
         own_rule=OWN_RULE,
-        arguments=parameters(parts.function),
-        details={"tests": parts.tests, "result": parts.result},
+        cases=parts.calls.names,
+        refusal=parts.refusal,
+        details={**parts.details(file.stem), "description": str(row.get("description", ""))},
         health=(*parts.health, *_health(parts, file.stem, tasks.letter)),
     )
 

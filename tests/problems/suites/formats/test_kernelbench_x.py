@@ -50,8 +50,18 @@ def test_difficulty_text_or_number_one_level(tasks: dict[str, Task]) -> None:
 def test_candidate_function_after_file_not_metadata_name(tasks: dict[str, Task]) -> None:
     task = tasks["Optimizer/SGD"]
 
-    assert (task.form, task.entry) == (CandidateForm.FUNCTION, "SGD")
-    assert task.arguments == ("model", "input", "target", "loss_fn", "lr")
+    assert (task.form, task.entry) == (CandidateForm.CALL, "SGD")
+
+
+def test_module_as_argument_refused(tasks: dict[str, Task]) -> None:
+    assert tasks["Optimizer/SGD"].refusal == (
+        "its function takes model, loss_fn, which cannot be moved to a candidate's process"
+    )
+
+
+def test_cases_are_calls_of_tests(tasks: dict[str, Task]) -> None:
+    assert tasks["Activation/relu"].cases == ("line 20", *(f"line 26 #{number}" for number in range(1, 5)))
+    assert tasks["Activation/relu"].health == ("calls that write to an argument are left out: line 21",)
 
 
 def test_file_divided_at_separator_lines_kept(tasks: dict[str, Task], checkout: Path) -> None:
@@ -62,7 +72,6 @@ def test_file_divided_at_separator_lines_kept(tasks: dict[str, Task], checkout: 
     assert task.details["tests"].splitlines().index("test_results = test_relu()") == lines.index(
         "test_results = test_relu()"
     )
-    assert task.details["result"] == "test_results"
 
 
 def test_performance_inputs_and_utilities_read(tasks: dict[str, Task]) -> None:
@@ -95,7 +104,10 @@ def test_faults_of_tasks_are_health(tasks: dict[str, Task]) -> None:
     assert tasks["Fusion/fused_linear_dropout"].health == (
         "the reference draws random numbers: only PyTorch's own random stream gives its answer",
     )
-    assert tasks["Math/div"].health == ("the tests compare the texts of exceptions",)
+    assert tasks["Math/div"].health == (
+        "the tests compare the texts of exceptions",
+        "calls that may raise are left out: line 26",
+    )
 
 
 def test_bad_entries_one_sentence_each(checkout: Path, contents_of: Read) -> None:

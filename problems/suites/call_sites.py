@@ -1,0 +1,102 @@
+"""Where tests call a function, found in their text: each place is a case, or several where a loop repeats it.
+
+A loop is counted where it goes over literals; of any other one the first turn is taken.  Left out are calls that
+write to an argument (`inplace=True`, `out=...`) and calls that may raise and are caught.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Around: TypeAlias = tuple[ast.AST, ...]
+
+_MOST_CALLS = 24  # of one place
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallSites:
+    """The names of the calls, "line 12" or "line 12 #3" for the third one there, and the lines that are left out."""
+
+    names: tuple[str, ...]
+    writing: tuple[int, ...]
+    caught: tuple[int, ...]
+
+
+def call_sites(tests: ast.Module, entry: str) -> CallSites:
+    """The calls of `entry` in the tests."""
+    count_by_line: dict[int, int] = {}
+    writing, caught = [], []
+    for call, around in _calls(tests, entry):
+        if any(isinstance(outer, ast.Try) and outer.handlers for outer in around):
+            caught.append(call.lineno)
+        elif any(map(_writes, call.keywords)):
+            writing.append(call.lineno)
+        else:
+            count_by_line[call.lineno] = count_by_line.get(call.lineno, 0) + _turns(around, tests)
+    names = tuple(name for line, count in sorted(count_by_line.items()) for name in _names(line, count))
+    return CallSites(names=names, writing=tuple(writing), caught=tuple(caught))
+
+
+def place_of(name: str) -> tuple[int, int]:
+    """The line of a call by its name, and how many calls of that line come before it."""
+    line, _, number = name.removeprefix("line ").partition(" #")
+    return int(line), int(number or 1) - 1
+
+
+def _names(line: int, count: int) -> Iterator[str]:
+    if count == 1:
+        yield f"line {line}"
+    else:
+        yield from (f"line {line} #{number + 1}" for number in range(min(count, _MOST_CALLS)))
+
+
+def _calls(tree: ast.AST, entry: str, around: Around = ()) -> Iterator[tuple[ast.Call, tuple[ast.AST, ...]]]:
+    """The calls of a function, each with what is around it from the outside in."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id == entry:
+            yield child, around
+        yield from _calls(child, entry, (*around, child))
+
+
+def _writes(keyword: ast.keyword) -> bool:
+    """Whether an argument asks for a result that is written to an argument."""
+    value = keyword.value.value if isinstance(keyword.value, ast.Constant) else ...
+    return (keyword.arg == "inplace" and value is not False) or (keyword.arg == "out" and value is not None)
+
+
+def _turns(around: Around, tests: ast.Module) -> int:
+    """How often a place is reached: the product of the lengths of the loops around it."""
+    turns = 1
+    for outer in around:
+        if isinstance(outer, ast.For):
+            turns *= _length(outer.iter, tests)
+        elif isinstance(outer, ast.ListComp | ast.GeneratorExp | ast.SetComp):
+            for part in outer.generators:
+                turns *= 1 if part.ifs else _length(part.iter, tests)
+    return max(turns, 1)
+
+
+def _length(iterated: ast.expr, tests: ast.Module) -> int:
+    """The number of turns of a loop over a literal, a range of literals or a name bound once to such; else 1."""
+    match iterated:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+            return len(parts)
+        case ast.Dict(keys=keys):
+            return len(keys)
+        case ast.Call(func=ast.Name(id="range"), args=bounds):
+            numbers = [bound.value for bound in bounds if isinstance(bound, ast.Constant)]
+            whole = [number for number in numbers if isinstance(number, int)]
+            return len(range(*whole)) if whole and len(whole) == len(bounds) else 1
+        case ast.Call(func=ast.Name(id="enumerate" | "reversed" | "sorted"), args=[inner, *_]):
+            return _length(inner, tests)
+        case ast.Name(id=name):
+            values = [node.value for node in ast.walk(tests) if isinstance(node, ast.Assign) and _binds(node, name)]
+            return _length(values[0], tests) if len(values) == 1 and not isinstance(values[0], ast.Name) else 1
+    return 1
+
+
+def _binds(node: ast.Assign, name: str) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)

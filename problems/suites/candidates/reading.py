@@ -1,0 +1,76 @@
+"""All candidates of a path for the tasks of a suite: a folder, a file of rows, an answer, a source or a Solution."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from problems.suites.candidates.predictions import names_of, predictions
+from problems.suites.candidates.record import SuiteCandidate, SuiteCandidates
+from problems.suites.candidates.solutions import is_solution, solution
+from problems.suites.candidates.sources import source_of
+from problems.suites.files import SuiteFileError, first_row, natural, text_of
+from problems.suites.task import Task
+
+_TEXTS = (".py", ".txt", ".md")
+
+
+def candidates_of(path: Path, tasks: Sequence[Task]) -> SuiteCandidates:
+    """The candidates below a folder, or of one file."""
+    files = _files(path) if path.is_dir() else [path]
+    root = path if path.is_dir() else path.parent
+    by_name = names_of(tasks)
+    found = [one for file in files for one in _of_file(file, tasks, by_name, root)]
+    return SuiteCandidates(
+        candidates=tuple(one for one in found if isinstance(one, SuiteCandidate)),
+        complaints=tuple(str(one) for one in found if isinstance(one, SuiteFileError)),
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files below a folder in the order of their names; hidden ones are left out."""
+    found = (file for file in folder.rglob("*") if file.is_file())
+    shown = ((file.relative_to(folder), file) for file in found)
+    kept = [file for place, file in shown if not any(part.startswith((".", "__")) for part in place.parts)]
+    return sorted(kept, key=lambda file: natural(file.as_posix()))
+
+
+def _of_file(
+    file: Path, tasks: Sequence[Task], by_name: Mapping[str, Task], root: Path
+) -> Iterator[SuiteCandidate | SuiteFileError]:
+    try:
+        if file.suffix == ".jsonl":
+            yield from predictions(file, tasks)
+        elif file.suffix == ".json" and is_solution(_object(file)):
+            yield solution(file, tasks, root=root)
+        elif file.suffix == ".json":
+            yield from predictions(file, tasks)
+        elif file.suffix in _TEXTS:
+            yield _of_text(file, by_name, root)
+    except SuiteFileError as error:
+        yield error
+
+
+def _object(file: Path) -> object:
+    """What a JSON file holds; the first row of one that is too large, or no JSON."""
+    try:
+        return json.loads(text_of(file, root=file.parent))
+    except (SuiteFileError, ValueError, RecursionError):
+        return first_row(file)
+
+
+def _of_text(file: Path, by_name: Mapping[str, Task], root: Path) -> SuiteCandidate:
+    """The candidate of a source or an answer that is called after its task, or lies in a folder that is.
+
+    Raises:
+        SuiteFileError: no part of its path is the name of a task, or it does not define the entry.
+    """
+    place = file.relative_to(root)
+    spelled = [place.with_suffix("").as_posix(), place.stem, *reversed(place.parts[:-1]), place.parent.as_posix()]
+    task = next((by_name[name] for name in spelled if name in by_name), None)
+    if task is None:
+        raise SuiteFileError(f"{file}: called after no task of the suite; name it as a task, such as NAME.py")
+    return SuiteCandidate(
+        task=task.name, text=source_of(text_of(file, root=root), task, origin=str(file)), origin=str(file)
+    )

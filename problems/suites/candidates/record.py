@@ -1,0 +1,22 @@
+"""A candidate of a suite, and what reading a path gives.  Values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteCandidate:
+    """One source text for one task; `origin` is its file, with the row or entry where there are several in it."""
+
+    task: str
+    text: str
+    origin: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteCandidates:
+    """The candidates of a path in their order, and a sentence on each file or row that is none."""
+
+    candidates: tuple[SuiteCandidate, ...]
+    complaints: tuple[str, ...] = ()

@@ -1,0 +1,162 @@
+"""Candidates in each suite's own form become a task and a source text; what is none becomes a sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from problems.suites.candidates.reading import candidates_of
+from problems.suites.candidates.record import SuiteCandidates
+from problems.suites.scanning import format_of, read_suite
+from problems.suites.separated import SEPARATOR
+from problems.suites.task import Task
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+RELU = "def relu(input, inplace=False):\n    return input.clamp(min=0)\n"
+
+
+def tasks_of(suite: str) -> tuple[Task, ...]:
+    return read_suite(SAMPLES / suite, format_of(SAMPLES / suite)).tasks
+
+
+def written(folder: Path, files: dict[str, str], suite: str) -> SuiteCandidates:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return candidates_of(folder, tasks_of(suite))
+
+
+def only(found: SuiteCandidates) -> tuple[str, str]:
+    assert found.complaints == ()
+    (candidate,) = found.candidates
+    return candidate.task, candidate.text
+
+
+def row(**fields: str) -> str:
+    return json.dumps(fields) + "\n"
+
+
+def test_prediction_with_file_and_fence(tmp_path: Path) -> None:
+    answer = f"Here it is:\n```python\n{RELU}```\nDone.<|im_end|>"
+
+    found = written(tmp_path, {"all.jsonl": row(predict=answer, file="Activation/relu.py")}, "kernelbench_x")
+
+    assert only(found) == ("Activation/relu", RELU)
+
+
+def test_prediction_by_bare_file_name(tmp_path: Path) -> None:
+    assert only(written(tmp_path, {"all.jsonl": row(predict=RELU, file="relu.py")}, "kernelbench_x"))[0] == (
+        "Activation/relu"
+    )
+
+
+def test_prediction_by_description_in_instruction(tmp_path: Path) -> None:
+    instruction = (
+        "Write a kernel. Functional Description: Sets negative elements to zero. May\nwork in place. "
+        "Wrapper Entry Information: relu(input)"
+    )
+
+    found = written(tmp_path, {"all.jsonl": row(instruction=instruction, predict=RELU)}, "kernelbench_x")
+
+    assert only(found)[0] == "Activation/relu"
+
+
+def test_prediction_by_gold_text_in_prompt(tmp_path: Path) -> None:
+    gold = next(task.text for task in tasks_of("tritonbench") if task.name == "G/double_add")
+    answer = "def double_add(x, y):\n    return 2 * x + y\n"
+
+    found = written(tmp_path, {"all.jsonl": row(prompt=f"Rewrite:\n{gold}", predict=answer)}, "tritonbench")
+
+    assert only(found) == ("G/double_add", answer)
+
+
+def test_text_above_separator_counts(tmp_path: Path) -> None:
+    assert only(written(tmp_path, {"relu.py": f"{RELU}{SEPARATOR}\ntests()\n"}, "kernelbench_x"))[1] == RELU
+
+
+def test_kernel_function_stands_for_task(tmp_path: Path) -> None:
+    source = RELU.replace("def relu", "def kernel_function")
+
+    assert only(written(tmp_path, {"relu.py": source}, "kernelbench_x"))[1].endswith("\nrelu = kernel_function\n")
+
+
+@pytest.mark.parametrize("name", ["swish.txt", "swish/answer_1.py", "activation/swish.py"])
+def test_answer_called_after_task(tmp_path: Path, name: str) -> None:
+    source = "class ModelNew:\n    pass\n"
+    text = f"```python\n{source}```\n" if name.endswith(".txt") else source
+
+    assert only(written(tmp_path, {name: text}, "multikernelbench")) == ("activation/swish", source)
+
+
+def test_custom_kernel_in_folder_of_task(tmp_path: Path) -> None:
+    source = "def custom_kernel(data):\n    return data\n"
+
+    assert only(written(tmp_path, {"histogram_py/submission.py": source}, "gpu_mode"))[0] == "pmpp/histogram_py"
+
+
+def test_solution_entry_renamed() -> None:
+    found = candidates_of(SAMPLES / "flashinfer_trace" / "solutions", tasks_of("flashinfer_trace"))
+
+    name, text = only(found)
+    assert name == "rmsnorm/rmsnorm_h32"
+    assert text.endswith("\n\nrun = norm\n")
+
+
+def test_solution_that_returns_made_to_fill(tmp_path: Path) -> None:
+    given = {
+        "definition": "rmsnorm_h32",
+        "spec": {"language": "python", "entry_point": "a.py::f", "destination_passing_style": False},
+        "sources": [{"path": "a.py", "content": "def f(x, w, e):\n    return x\n"}],
+    }
+
+    _, text = only(written(tmp_path, {"one.json": json.dumps(given)}, "flashinfer_trace"))
+
+    assert "def run(*arguments):" in text and "output.copy_(value)" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"definition": "other"}, "for 'other', and the suite has no such definition"),
+        ({"spec": {"language": "cuda", "entry_point": "a.py::f"}}, "written in cuda; only Python and Triton"),
+        ({"sources": []}, "has 0 source files; only solutions of one file are read"),
+        ({"sources": [{"path": "b.py", "content": ""}]}, "its entry_point a.py::f is not in its source"),
+    ],
+)
+def test_solution_that_cannot_be_read_complains(tmp_path: Path, change: dict[str, object], reason: str) -> None:
+    given = {
+        "definition": "rmsnorm_h32",
+        "spec": {"language": "python", "entry_point": "a.py::f"},
+        "sources": [{"path": "a.py", "content": "def f(x, w, e, out):\n    out.copy_(x)\n"}],
+    }
+
+    found = written(tmp_path, {"one.json": json.dumps(given | change)}, "flashinfer_trace")
+
+    assert found.candidates == ()
+    assert reason in found.complaints[0]
+
+
+def test_bad_rows_one_sentence_each_rest_goes_on(tmp_path: Path) -> None:
+    rows = [
+        row(predict=RELU, file="nothing.py"),
+        row(file="relu.py"),
+        row(predict=RELU, instruction="Write something."),
+        "not json\n",
+        row(predict="def other():\n    pass\n", file="relu.py"),
+        row(predict="", file="relu.py"),
+        row(predict=RELU, file="relu.py"),
+    ]
+
+    found = written(tmp_path, {"all.jsonl": "".join(rows), "unknown.py": RELU}, "kernelbench_x")
+    complaints = [text.replace(f"{tmp_path}/", "") for text in found.complaints]
+
+    assert [candidate.origin for candidate in found.candidates] == [f"{tmp_path}/all.jsonl:7"]
+    assert complaints[0] == "all.jsonl:1: for 'nothing.py', and the suite has no such task"
+    assert complaints[1] == "all.jsonl:2: no candidate: expected a text in predict, prediction, response, code"
+    assert complaints[2] == "all.jsonl:3: its instruction fits 0 tasks (none); name one in 'file'"
+    assert complaints[3].startswith("all.jsonl:4: no JSON")
+    assert complaints[4] == "all.jsonl:5: defines no relu, which a candidate for Activation/relu has to define"
+    assert complaints[5] == "all.jsonl:6: empty, so it is no candidate for Activation/relu"
+    assert complaints[6] == "unknown.py: called after no task of the suite; name it as a task, such as NAME.py"

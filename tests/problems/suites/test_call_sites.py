@@ -1,0 +1,57 @@
+"""Where tests call a function: the names of the cases, and the calls that are left out."""
+
+from __future__ import annotations
+
+import ast
+
+from problems.suites.call_sites import call_sites, place_of
+
+TESTS = """
+def test_f():
+    results = {}
+    results["one"] = f(x, dim=1)
+    for mode in ("standard", "outlier"):
+        for dim in range(3):
+            results[mode, dim] = f(x, dim=dim)
+    shapes = [(1, 2), (3, 4)]
+    results["all"] = [f(make(shape)) for shape in shapes]
+    for batch in loader:
+        f(batch)
+    f(x, inplace=True)
+    f(x, out=y)
+    f(x, inplace=False, out=None)
+    try:
+        f(x, "up")
+    except ValueError as error:
+        results["text"] = str(error)
+    g(f)
+"""
+
+
+def test_calls_named_by_line_and_turn() -> None:
+    names = call_sites(ast.parse(TESTS), "f").names
+
+    assert names == (
+        "line 4",
+        *(f"line 7 #{number}" for number in range(1, 7)),
+        "line 9 #1",
+        "line 9 #2",
+        "line 11",
+        "line 14",
+    )
+
+
+def test_writing_and_caught_calls_left_out() -> None:
+    found = call_sites(ast.parse(TESTS), "f")
+
+    assert (found.writing, found.caught) == ((12, 13), (16,))
+
+
+def test_calls_of_one_place_limited() -> None:
+    text = "for i in range(1000):\n    f(i)\n"
+
+    assert len(call_sites(ast.parse(text), "f").names) == 24
+
+
+def test_name_back_to_line_and_number() -> None:
+    assert [place_of(name) for name in ("line 4", "line 9 #2")] == [(4, 0), (9, 1)]
