@@ -23,9 +23,9 @@ from kgtui.state.run.tables import ago, ending_of
 MAX_ROWS = 300
 RECENT_FILES = 5
 COLUMNS = (
-    Column(label="operator", width=25),
+    Column(label="operator", width=25, most=40),
     Column(label="source", width=7),
-    Column(label="category", width=15),
+    Column(label="category", width=15, most=25),
     Column(label="last verdict", width=16),
     Column(label="touched", width=11),
     Column(label="runs", width=4),

@@ -51,12 +51,13 @@ class Column:
     """A column of a table, `width` cells wide with the gap to the next one.
 
     Where the table has no room for all, those of the lowest `rank` come first, and one with a `least` makes do with
-    as little as that.
+    as little as that.  Room that is left, but for a cell, goes to the columns with a `most`, in their order.
     """
 
     label: str
     width: int
     least: int | None = None
+    most: int | None = None
     rank: int = 0
 
 
@@ -79,6 +80,11 @@ def laid_out(columns: Sequence[Column], *, room: int) -> tuple[Placed, ...]:
         if left >= (column.width if column.least is None else column.least):
             widths[place] = min(column.width, left)
             left -= widths[place]
+    for place in sorted(widths):
+        more = min((columns[place].most or 0) - widths[place], left - 1)
+        if more > 0:
+            widths[place] += more
+            left -= more
     beyond = [place for place in range(len(columns)) if place not in widths]
     if beyond and widths:
         widths[max(widths)] += left  # the next column begins behind the edge

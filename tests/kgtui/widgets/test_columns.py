@@ -150,6 +150,13 @@ def drawn(grid: Grid) -> list[str]:
     return [grid.render_line(y).text.rstrip() for y in range(grid.row_count + 1)]
 
 
+def test_room_left_widens_columns_up_to_their_most() -> None:
+    columns = (Column(label="name", width=8, most=12), Column(label="n", width=4), Column(label="why", width=6, most=9))
+    assert [one.width for one in laid_out(columns, room=18)] == [8, 4, 6]
+    assert [one.width for one in laid_out(columns, room=24)] == [12, 4, 7]
+    assert [one.width for one in laid_out(columns, room=40)] == [12, 4, 9]
+
+
 async def test_a_table_is_laid_out_again_for_another_width_and_the_cursor_stays() -> None:
     def row(key: str) -> Row:
         return Row(key=key, cells=(Span(key), Span("less"), Span("what is said of it"), Span("more")))
