@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
 
 from engine.errors import EngineError
+from engine.model import Outcome
 from engine.model.commands import CancelRun
+from engine.verdict.decide import Stop
 
 
 class RunsInProgress:
@@ -39,6 +43,40 @@ class RunsInProgress:
         """Cancel the run; no effect on a run that is not in progress, since it may have ended meanwhile."""
         if command.run_id in self._cancelled:
             self._cancelled[command.run_id].set()
+
+
+async def work_until_stopped(
+    work: Coroutine[Any, Any, Stop | None],  # Any: what a coroutine yields to the event loop
+    *,
+    cancelled: asyncio.Event,
+    excess: Callable[[], Coroutine[Any, Any, Stop]],
+    log: Callable[[str], None],
+) -> Stop | None:
+    """The result of `work`, CANCELLED, or the result of `excess`, which ends a run that uses too much.
+
+    Faults of ours become ENGINE_ERROR here and nowhere else; `log` gets their traces.
+    """
+    tasks = (asyncio.create_task(work), asyncio.create_task(excess()), asyncio.create_task(cancelled.wait()))
+    working, exceeding, _ = tasks
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        if exceeding.done():
+            return exceeding.result()
+        return Stop(outcome=Outcome.CANCELLED, message="cancelled")
+    except EngineError as error:
+        return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
+    except OSError as error:
+        message = f"the engine could not use its files: {error.strerror or error}; is a disk full or read-only?"
+        return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
+    except Exception as error:  # the edge of a run: a fault of ours ends it with a verdict, never without
+        log(traceback.format_exc())
+        return Stop(outcome=Outcome.ENGINE_ERROR, message=f"the engine failed: {type(error).__name__}: {error}")
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def to_its_end(task: asyncio.Task[None]) -> None:

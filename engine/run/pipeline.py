@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Sequence
+from functools import partial
 
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
@@ -31,7 +30,7 @@ from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.processes.process_pool import ProcessPool
 from engine.processes.warm_pool import Spare
 from engine.profile import Profile
-from engine.run.cancelling import to_its_end
+from engine.run.cancelling import to_its_end, work_until_stopped
 from engine.run.compile_queue import Builder
 from engine.run.compile_stage import OVERFULL, CompilingStage
 from engine.run.dry_run import DryRun
@@ -142,13 +141,19 @@ class Run:
             device_name=self._device.name, target=self._plan.target, cases=len(self._plan.cases),
             policy=self._plan.policy,
         ))  # fmt: skip
+        until_stopped = partial(
+            work_until_stopped,
+            cancelled=cancelled,
+            excess=partial(watch_usage, self._limits, self._process_pool.usage),
+            log=partial(self._emitter.log, Stream.ENGINE),
+        )
         try:
-            stop = await self._unless(cancelled, self._judge())
+            stop = await until_stopped(self._judge())
             if self._compiling is not None:
                 self._compiling.end()
             self._finish(stop)
             if stop is None and self._builder is not None:
-                await self._unless(cancelled, self._builder.disassemble(self._disassembled))
+                await until_stopped(self._builder.disassemble(self._disassembled))
         finally:
             await to_its_end(asyncio.create_task(self._clean_up()))
 
@@ -167,35 +172,6 @@ class Run:
                     raise trouble
         finally:
             self._emitter.close()  # whatever fails, or everybody who listens would wait for good
-
-    async def _unless(self, cancelled: asyncio.Event, work: Coroutine[Any, Any, Stop | None]) -> Stop | None:
-        """The result of `work`, CANCELLED, or why a run that uses too much is ended.
-
-        Faults of ours become ENGINE_ERROR here and nowhere else.
-        """
-        task = asyncio.create_task(work)
-        asked = asyncio.create_task(cancelled.wait())
-        excess = asyncio.create_task(watch_usage(self._limits, self._process_pool.usage))
-        try:
-            racers: set[asyncio.Task[Any]] = {task, asked, excess}  # Any: they differ in what they bring
-            await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
-            if excess.done() and not task.done():
-                return excess.result()
-            if not task.done():
-                return Stop(outcome=Outcome.CANCELLED, message="cancelled")
-            return task.result()
-        except EngineError as error:
-            return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
-        except OSError as error:
-            message = f"the engine could not use its files: {error.strerror or error}; is a disk full or read-only?"
-            return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
-        except Exception as error:  # the edge of a run: a fault of ours ends it with a verdict, never without
-            self._emitter.log(Stream.ENGINE, traceback.format_exc())
-            return Stop(outcome=Outcome.ENGINE_ERROR, message=f"the engine failed: {type(error).__name__}: {error}")
-        finally:
-            for other in (task, asked, excess):
-                other.cancel()
-            await asyncio.gather(task, asked, excess, return_exceptions=True)
 
     async def _judge(self) -> Stop | None:
         try:

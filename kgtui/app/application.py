@@ -6,7 +6,6 @@ numpy and sqlite is imported before that, nor ever by this module.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import time
@@ -21,12 +20,14 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 
 from engine.errors import KgtuiError, UsageError
 from engine.model import Problem
-from engine.model.events import Event, RunFinished
 from kgtui.app import clipboard
-from kgtui.app.finding import found_or_shown
+from kgtui.app.finding import artefact_text, found_or_shown
 from kgtui.app.notifications import Notifications
+from kgtui.app.run_audience import RunAudience
+from kgtui.app.runs import Runs
 from kgtui.app.screen_stack import ScreenStack
 from kgtui.app.terminal import TerminalApp
+from kgtui.app.troubles import Troubles
 from kgtui.background import in_background
 from kgtui.files import disk
 from kgtui.files.external_editor import Opening, opening
@@ -39,20 +40,16 @@ from kgtui.screens.base.appearance import Appearance
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Action, Where, bindings_of, first_key
 from kgtui.state.format.glyphs import ASCII, UNICODE, Glyphs
-from kgtui.state.workbench.strip import title
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path, PurePath
 
     from textual.command import Provider
 
     from engine.problem_source import ProblemDescription
-    from kgtui.app.generating import Generating
     from kgtui.app.services import Services
     from kgtui.app.start import Settings, Start
-    from kgtui.app.tuning import Tuning
-    from kgtui.ports.requests import RetargetRequest, RunHeader, RunRequest
     from kgtui.screens.base.open_workbench import OpenWorkbench
     from kgtui.state.workbench.workbench import Workbench
 
@@ -68,7 +65,7 @@ def _palette() -> type[Provider]:
 
 
 class StoreMoved(Message):
-    """The store goes on in another file; `numbers` are the new ones of runs by their former ones."""
+    """The store continues in another file; `numbers` are the new ones of runs by their former ones."""
 
     def __init__(self, sentence: str, numbers: Mapping[int, int]) -> None:
         super().__init__()
@@ -104,27 +101,48 @@ class WorkbenchApp(TerminalApp):
         # Asked for before any theme is set, or Textual turns each of a theme's colours into a grey instead of none.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self._services = services
-        self.past = RunHistory(services.store_opener, say=self.trouble_arose, notice=self._store_moved)
-        self.kernels = KernelFolder(settings.folder, scaffold=services.scaffold, kernels=settings.kernels)
-        self.problem_named = partial(found_or_shown, services.problems, self)
-        self.unsaved_texts = UnsavedTexts(settings.data / "unsaved")
-        self.file_watch = FileWatch(self, services.watcher_factory)
         self._settings = settings
-        self.place = f"{settings.device} to {settings.target}" if settings.target else settings.device
         self._start = start
         self._started = started
         self.clock = clock
         self.now = now
-        self.problems: tuple[ProblemDescription, ...] = ()
-        self.opened: Workbench | None = None
-        self._troubles: dict[str, str] = {}
-        self._navigation = ScreenStack(self, self)
-        self._service = EngineService(past=self.past, audience=self, say=partial(self._set_trouble, "engine"))
-        self._serving: Worker[None] | None = None
-        self._tuning: Tuning | None = None
-        self._generating: Generating | None = None
+        self._troubles = Troubles(self._redraw)
         self.appearance = Appearance(self, settings.preferences)
         self._run_notifications = Notifications(self, preferences=lambda: self.appearance.preferences, clock=clock)
+        self._audience = RunAudience(
+            self, self, notifications=self._run_notifications, troubles=self._troubles, on_end=self._refresh_past
+        )
+
+        def store_moved(sentence: str, numbers: Mapping[int, int]) -> None:
+            self.post_message(StoreMoved(sentence, numbers))  # from the thread that noticed
+
+        self.past = RunHistory(
+            services.store_opener,
+            say=self._audience.trouble_arose,
+            notice=store_moved,
+        )
+        self._service = EngineService(
+            past=self.past, audience=self._audience, say=partial(self._troubles.set, "engine")
+        )
+        self.runs = Runs(
+            self,
+            self,
+            audience=self._audience,
+            service=self._service,
+            settings=settings,
+            notifications=self._run_notifications,
+            troubles=self._troubles,
+        )
+        self.kernels = KernelFolder(settings.folder, scaffold=services.scaffold, kernels=settings.kernels)
+        self.problem_named = partial(found_or_shown, services.problems, self)
+        self.artefact = partial(artefact_text, services.read_artefact)
+        self.unsaved_texts = UnsavedTexts(settings.data / "unsaved")
+        self.file_watch = FileWatch(self, services.watcher_factory)
+        self.place = f"{settings.device} to {settings.target}" if settings.target else settings.device
+        self.problems: tuple[ProblemDescription, ...] = ()
+        self.opened: Workbench | None = None
+        self._navigation = ScreenStack(self, self)
+        self._serving: Worker[None] | None = None
 
     # The first second
 
@@ -142,7 +160,8 @@ class WorkbenchApp(TerminalApp):
 
     def _begin(self) -> None:
         self.problems, broken = self._services.problems.descriptions()
-        self._troubles |= {"problems": "; ".join(broken)} if broken else {}
+        if broken:
+            self._troubles.set("problems", "; ".join(broken))
         self._redraw()
         self._serving = in_background(self, self._serve, group="loop")
         in_background(self, self._navigation.prepare, group="screens")
@@ -157,9 +176,12 @@ class WorkbenchApp(TerminalApp):
         self._started()
         await self._service.serve(judging)
 
-    async def _refresh_past(self) -> None:
-        await self.past.refresh()
-        self._redraw()
+    def _refresh_past(self) -> None:
+        async def refresh() -> None:
+            await self.past.refresh()
+            self._redraw()
+
+        in_background(self, refresh, group="lists")
 
     async def on_unmount(self) -> None:
         """Stop what was started, in the opposite order."""
@@ -170,32 +192,6 @@ class WorkbenchApp(TerminalApp):
                 await self._serving.wait()
         await self._service.aclose()
         await self.past.close()
-
-    # The audience of the runs
-
-    def run_began(self, header: RunHeader) -> None:
-        """A run begins; its first event is shown at once."""
-        self.wake()
-        self._run_notifications.run_began(is_cached=header.cached)
-        if header.number is not None and self._troubles.pop("store", ""):
-            self._redraw()  # this run is kept
-        if self.workbench is not None:
-            self.workbench.runs.run_began(header)
-
-    def events_happened(self, events: Sequence[Event]) -> None:
-        """More of the run is known."""
-        self.wake()
-        if self.workbench is None:
-            return
-        self.workbench.runs.events_happened(events)
-        self._show_title(self.workbench.bench)
-        if any(isinstance(event, RunFinished) for event in events):
-            self._run_notifications.run_ended(self.title)
-            in_background(self, self._refresh_past, group="lists")
-
-    def trouble_arose(self, message: str) -> None:
-        """The store has a problem of its own."""
-        self._set_trouble("store", message)
 
     # The host of the screens
 
@@ -221,54 +217,12 @@ class WorkbenchApp(TerminalApp):
     @property
     def trouble(self) -> str:
         """What is wrong with the engine, the store or the settings."""
-        return "; ".join(filter(None, (*self._troubles.values(), self.appearance.trouble)))
-
-    @property
-    def busy(self) -> bool:
-        """Whether a run is in progress or waits."""
-        starting = self._service.waits_for_engine and not self._troubles
-        return starting or self._service.busy
+        return "; ".join(filter(None, (*self._troubles.sentences, self.appearance.trouble)))
 
     @property
     def workbench(self) -> OpenWorkbench | None:
         """The workbench, once a file was opened."""
         return cast("OpenWorkbench | None", self._navigation.made("workbench"))  # its module makes nothing else
-
-    @property
-    def tuning(self) -> Tuning:
-        """The grid of variants, made when it is first asked for."""
-        if self._tuning is None:
-            from kgtui.app.tuning import Tuning
-
-            self._tuning = Tuning(self, audience=self, service=self._service, notifications=self._run_notifications)
-        return self._tuning
-
-    @property
-    def generation(self) -> Generating:
-        """Generated candidates for the open operator, made when they are first asked for."""
-        if self._generating is None:
-            from kgtui.app.generating import Generating
-
-            self._generating = Generating(self, app=self, audience=self, settings=self._settings, service=self._service)
-        return self._generating
-
-    def submit(self, request: RunRequest) -> None:
-        """Run this next, as soon as the engine is there, and watch what it imports."""
-        self.wake()
-        self._stop_grid()
-        self.file_watch.follow_imports(request)
-        self._service.submit(request)
-
-    def port(self, request: RetargetRequest) -> None:
-        """Compile what a run launched for other targets."""
-        self._stop_grid()
-        self._service.submit(request)
-
-    def cancel(self) -> bool:
-        """Stop the run in progress; False when there is none."""
-        was_busy = self._service.cancel()
-        self._stop_grid()
-        return was_busy
 
     def open_file(self, operator: Problem | ProblemDescription, path: Path) -> None:
         """Show the workbench on this file."""
@@ -295,14 +249,6 @@ class WorkbenchApp(TerminalApp):
                 workbench.open(problem, path, content)
         self.action_show("workbench")
 
-    async def artefact(self, digest: str) -> str:
-        """The text of an artefact, or why it cannot be shown."""
-        try:
-            content = await asyncio.to_thread(self._services.read_artefact, digest)
-        except OSError as error:
-            return f"the code with the hash {digest[:12]} cannot be read: {error.strerror}; r compiles it again"
-        return content.decode("utf-8", errors="replace")
-
     def editor_command(self, path: Path, *, line: int) -> Opening:
         """How the user's own editor is started."""
         environment = {**self._settings.environment, "VISUAL": self.appearance.preferences.text("editor") or ""}
@@ -312,7 +258,13 @@ class WorkbenchApp(TerminalApp):
         """Copy; where the terminal may not take it, say where else the text is."""
         super().copy_to_clipboard(text)
         if clipboard.way_of(self._settings.environment) is not clipboard.Way.TERMINAL:
-            in_background(self, partial(self._hand_over, text), group="copy")
+            folder = self._settings.data
+
+            async def hand_over() -> None:
+                where = await clipboard.hand_over(text, environment=self._settings.environment, folder=folder)
+                self.notify(where, markup=False)
+
+            in_background(self, hand_over, group="copy")
 
     async def diagnose(self) -> tuple[str, ...]:
         """What this machine has, in the words of the doctor."""
@@ -332,7 +284,7 @@ class WorkbenchApp(TerminalApp):
         if self.workbench is not None:
             self.workbench.runs.renumbered(message.numbers)
             self.workbench.history.read()
-        in_background(self, self._refresh_past, group="lists")
+        self._refresh_past()
 
     def on_watch_troubled(self, message: WatchTroubled) -> None:
         """The watcher lost the file, or found it again."""
@@ -344,7 +296,7 @@ class WorkbenchApp(TerminalApp):
         """A fault of ours in the background is seen, instead of a screen that waits for ever."""
         if event.state is WorkerState.ERROR:
             error = event.worker.error
-            self._set_trouble("worker", f"kgtui itself failed: {type(error).__name__}: {error}; start it again")
+            self._troubles.set("worker", f"kgtui itself failed: {type(error).__name__}: {error}; start it again")
 
     def action_show(self, screen_id: str) -> None:
         """Bring a screen to the front; one that has nothing to show yet says what to do first."""
@@ -369,30 +321,11 @@ class WorkbenchApp(TerminalApp):
 
     # Inside
 
-    def _store_moved(self, sentence: str, numbers: Mapping[int, int]) -> None:
-        self.post_message(StoreMoved(sentence, numbers))  # from the thread that noticed
-
-    async def _hand_over(self, text: str) -> None:
-        where = await clipboard.hand_over(text, environment=self._settings.environment, folder=self._settings.data)
-        self.notify(where, markup=False)
-
     def _redraw(self) -> None:
         for screen in self.screen_stack:
             if isinstance(screen, KgtuiScreen) and screen.is_drawable:
                 screen.host_changed()
 
-    def _stop_grid(self) -> None:
-        if self._tuning is not None:
-            self._tuning.stop()
-
-    def _set_trouble(self, kind: str, message: str) -> None:
-        self._troubles[kind] = message
-        self._redraw()
-
     def _tick(self) -> bool:
         fronts = self.screen_stack[-1:]  # none is left while the application is taken down
-        return any(screen.go_on() for screen in fronts if isinstance(screen, KgtuiScreen)) or self.busy
-
-    def _show_title(self, bench: Workbench) -> None:
-        self.title = title(bench.view, bench.strip_context(self.clock()), self.glyphs)
-        self._run_notifications.show_title(self.title)
+        return any(screen.go_on() for screen in fronts if isinstance(screen, KgtuiScreen)) or self.runs.busy

@@ -1,7 +1,8 @@
-"""An operator by its name, or a message that says why there is none."""
+"""What screens look up: an operator by its name, the text of an artefact by its hash."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from textual.app import App
@@ -10,7 +11,7 @@ from engine.errors import KgtuiError
 
 if TYPE_CHECKING:
     from engine.model import Problem
-    from kgtui.ports.protocols import Problems
+    from kgtui.ports.protocols import ArtefactReader, Problems
 
 
 def found_or_shown(problems: Problems, app: App[None], name: str) -> Problem | None:
@@ -20,3 +21,12 @@ def found_or_shown(problems: Problems, app: App[None], name: str) -> Problem | N
     except KgtuiError as error:
         app.notify(str(error), severity="error", markup=False)
         return None
+
+
+async def artefact_text(read: ArtefactReader, digest: str) -> str:
+    """The text of the artefact with this hash, or a sentence that says why it cannot be shown."""
+    try:
+        content = await asyncio.to_thread(read, digest)
+    except OSError as error:
+        return f"the code with the hash {digest[:12]} cannot be read: {error.strerror}; r compiles it again"
+    return content.decode("utf-8", errors="replace")

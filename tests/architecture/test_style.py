@@ -15,6 +15,7 @@ PACKAGES = ("engine", "problems", "sessions", "kgtui")
 
 MOST_LINES_OF_A_FILE = 400
 MOST_LINES_OF_A_FUNCTION = 60
+MOST_METHODS_OF_A_CLASS = 25
 
 LOADER = "engine/loading/loader.py"  # the one place that runs a text as code
 RUNS_TEXT = frozenset({"eval", "exec", "compile", "__import__"})
@@ -65,6 +66,17 @@ def test_every_function_fits_on_a_screen():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert {place: lines for place, lines in lines_by_place.items() if lines > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def test_every_class_has_one_job():
+    methods_by_class = {
+        f"{name}:{node.lineno} {node.name}": len(methods)
+        for name, _, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        if (methods := [part for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)])
+    }
+    assert {place: count for place, count in methods_by_class.items() if count > MOST_METHODS_OF_A_CLASS} == {}
 
 
 def test_only_the_loader_runs_a_text_as_code_or_edits_the_search_path():

@@ -45,7 +45,7 @@ async def read_code() -> dict[str, list[float]]:
     with tempfile.TemporaryDirectory() as folder:
         app = _application(fakes, Path(folder), text)
         async with app.run_test(size=SIZE) as pilot:
-            while app.busy:
+            while app.runs.busy:
                 await pilot.pause()
             gc.freeze()  # as `kgtui open` does once it has started
             view = app.screen.code.seen.view

@@ -104,7 +104,7 @@ async def flooded(kind: str, store: str) -> Flood:
         engine = fakes.FakeEngine()
         app = _application(fakes, Path(folder), engine=engine, recording=recording)
         async with app.run_test(size=(COLUMNS, ROWS)) as pilot:
-            while app.busy:
+            while app.runs.busy:
                 await pilot.pause()
             await pilot.press("5" if kind == "log" else "1")
             await pilot.pause(0.5)
@@ -114,7 +114,7 @@ async def flooded(kind: str, store: str) -> Flood:
             began_s = time.perf_counter()
             await pilot.app.screen.run_action("run_again")
             await asyncio.sleep(0)
-            while app.busy:
+            while app.runs.busy:
                 await asyncio.sleep(0.001)
             total_s = time.perf_counter() - began_s
             await asyncio.sleep(0.2)  # what is drawn after the last event counts as lag too

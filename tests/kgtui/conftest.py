@@ -90,7 +90,7 @@ class Bench:
 
     async def settled(self, pilot: Pilot[None]) -> None:
         """Wait until no run goes on and all that was said is drawn."""
-        while self.app.busy or any(worker.group in _PASSING and worker.is_running for worker in self.app.workers):
+        while self.app.runs.busy or any(worker.group in _PASSING and worker.is_running for worker in self.app.workers):
             await pilot.pause()
         await pilot.pause()
 

@@ -106,6 +106,27 @@ class GenerationControl(Protocol):
         """Fetch the stored answers for the open operator."""
 
 
+class RunControl(Protocol):
+    """The runs of this application."""
+
+    @property
+    def tuning(self) -> TuningControl:
+        """The grid of variants of the open file."""
+
+    @property
+    def generation(self) -> GenerationControl:
+        """Generated candidates for the open operator."""
+
+    def submit(self, request: RunRequest) -> None:
+        """Run this next."""
+
+    def retarget(self, request: RetargetRequest) -> None:
+        """Compile what a run launched for other targets."""
+
+    def cancel(self) -> bool:
+        """Stop the run in progress; False when there is none."""
+
+
 class Host(Protocol):
     """The application as its screens see it."""
 
@@ -153,22 +174,9 @@ class Host(Protocol):
     def clock(self) -> float:
         """Seconds that only go forward."""
 
-    def submit(self, request: RunRequest) -> None:
-        """Judge this next."""
-
-    def port(self, request: RetargetRequest) -> None:
-        """Compile what a run launched for other targets."""
-
-    def cancel(self) -> bool:
-        """Stop the run that goes on; False when none does."""
-
     @property
-    def tuning(self) -> TuningControl:
-        """The grid of variants of the open file."""
-
-    @property
-    def generation(self) -> GenerationControl:
-        """Generated candidates for the open operator."""
+    def runs(self) -> RunControl:
+        """The runs of this application."""
 
     @property
     def file_watch(self) -> FileWatch:
@@ -199,7 +207,7 @@ class Host(Protocol):
     def open_file(self, operator: Problem | ProblemDescription, path: Path) -> None:
         """Show the workbench on this file."""
 
-    async def artefact(self, digest: str) -> str:
+    async def artefact(self, digest: str, /) -> str:
         """The text of an artefact, or a sentence that says why it cannot be shown."""
 
     def editor_command(self, path: Path, *, line: int) -> Opening:

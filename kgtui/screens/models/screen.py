@@ -66,19 +66,19 @@ class ModelsScreen(KgtuiScreen):
     def on_mount(self) -> None:
         """Read what is stored; from here on the batch reports what changes."""
         self._entry.display = False
-        self.host.generation.changed = self._changed
-        self.host.generation.read()
+        self.host.runs.generation.changed = self._changed
+        self.host.runs.generation.read()
         self.set_focus(self._table)
         self.draw()
 
     def host_changed(self) -> None:
         """Another operator may be open."""
-        self.host.generation.read()
+        self.host.runs.generation.read()
         self.draw()
 
     def draw(self) -> None:
         """Draw what has changed."""
-        generation = self.host.generation
+        generation = self.host.runs.generation
         self.show_trouble()
         problem = self._workbench.bench.problem.name
         hint = "" if generation.rows or self._entry.display else "  nothing generated yet"
@@ -90,7 +90,7 @@ class ModelsScreen(KgtuiScreen):
 
     def tick(self) -> None:
         """Show more of the answers in flight, and let the time go on."""
-        generation = self.host.generation
+        generation = self.host.runs.generation
         progress, is_empty = generation.progress, not generation.rows and not self._entry.display
         lines = progress_lines(progress, now_s=self.host.clock()) or (guide_lines() if is_empty else ())
         self.query_one("#progress", Lines).show(lines)
@@ -99,7 +99,7 @@ class ModelsScreen(KgtuiScreen):
     @property
     def waits(self) -> bool:
         """Whether a batch is running."""
-        return self.host.generation.progress.is_running
+        return self.host.runs.generation.progress.is_running
 
     # Actions
 
@@ -111,7 +111,7 @@ class ModelsScreen(KgtuiScreen):
 
     def action_open_run(self) -> None:
         """Open the run of the candidate under the cursor: its source and results, as every past run."""
-        row = next((one for one in self.host.generation.rows if str(one.id) == self._table.current), None)
+        row = next((one for one in self.host.runs.generation.rows if str(one.id) == self._table.current), None)
         if row is None:
             return
         if row.run is None:
@@ -122,20 +122,20 @@ class ModelsScreen(KgtuiScreen):
 
     def action_copy_result(self) -> None:
         """Copy matrix and metrics as Markdown."""
-        rows = self.host.generation.rows
+        rows = self.host.runs.generation.rows
         self.copy_text(as_markdown(comparison_of(rows), title=self._workbench.bench.problem.name) if rows else "")
 
     def action_step_back(self) -> None:
         """Stop typing; else stop generating; else go back."""
         if self._entry.display:
             self._leave_entry()
-        elif not self.host.generation.stop():
+        elif not self.host.runs.generation.stop():
             self.action_close()
 
     @on(Input.Submitted, "#wanted")
     def _wanted(self, message: Input.Submitted) -> None:
         try:
-            self.host.generation.begin(message.value)
+            self.host.runs.generation.begin(message.value)
         except KgtuiError as error:
             self.notify(str(error), severity="error", markup=False)
             return

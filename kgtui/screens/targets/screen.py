@@ -112,7 +112,7 @@ class TargetsScreen(KgtuiScreen):
 
     def action_leave(self) -> None:
         """Stop what is being compiled; when nothing is, go back."""
-        if not (self._workbench.bench.view.ports.running and self.host.cancel()):
+        if not (self._workbench.bench.view.ports.running and self.host.runs.cancel()):
             self.action_close()
 
     @on(DataTable.RowHighlighted)
@@ -148,7 +148,7 @@ class TargetsScreen(KgtuiScreen):
         if order.candidate.digest != view.digest:
             self.notify("the file has changed since this run; r on the workbench judges it", markup=False)
             return
-        self.host.port(
+        self.host.runs.retarget(
             RetargetRequest(
                 candidate=order.candidate,
                 entry=bench.problem.entry,

@@ -79,7 +79,7 @@ class TuneScreen(KgtuiScreen):
         """Begin at the tunables; from here on the grid reports every change."""
         self.editor.entry.display = False
         self.query_one(Ask).display = False
-        self.host.tuning.changed = self._grid_changed
+        self.host.runs.tuning.changed = self._grid_changed
         self.set_focus(self.editor.table)
         self.draw()
 
@@ -115,7 +115,7 @@ class TuneScreen(KgtuiScreen):
 
     def workbench_changed(self) -> None:
         """The file may have another text, or the editor some that is not saved."""
-        self.host.tuning.watch_file()
+        self.host.runs.tuning.watch_file()
         self.draw()
 
     def tick(self) -> None:
@@ -148,7 +148,7 @@ class TuneScreen(KgtuiScreen):
             self.notify(_text_of(self.editor.plan()[0]), markup=False)
             return
         try:
-            self.host.tuning.begin(self.editor.tunables)
+            self.host.runs.tuning.begin(self.editor.tunables)
         except UsageError as error:
             self.notify(str(error), severity="warning", markup=False)
             return
@@ -177,7 +177,7 @@ class TuneScreen(KgtuiScreen):
         elif self.editor.entry.display:
             self.editor.leave()
         elif grid is not None and grid.current is not None:
-            self.host.tuning.stop()
+            self.host.runs.tuning.stop()
         else:
             self.action_close()
 

@@ -33,7 +33,7 @@ class Variants:
     @property
     def grid(self) -> VariantGrid | None:
         """The grid, if it is one of the file that is open."""
-        grid, bench = self._screen.host.tuning.grid, self._workbench.bench
+        grid, bench = self._screen.host.runs.tuning.grid, self._workbench.bench
         return grid if grid is not None and grid.path == bench.path else None
 
     @property
@@ -131,7 +131,7 @@ class Variants:
     def _write(self, key: str) -> None:
         self._screen.set_focus(self.table)
         try:
-            self._screen.notify(self._screen.host.tuning.write(), markup=False)
+            self._screen.notify(self._screen.host.runs.tuning.write(), markup=False)
         except KgtuiError as error:
             self._screen.notify(str(error), severity="error", markup=False)
 

@@ -76,14 +76,14 @@ class Replacer:
         self._context.source.take_keys()
         match key:
             case "y":
-                editor.replace_selection(self._new)
+                editor.finder.replace_selection(self._new)
                 self._done += 1
                 self._ask_at_next()
             case "n":
                 editor.move_cursor(editor.selection.end)
                 self._ask_at_next()
             case "a":
-                self._done += editor.replace_hits(self._old, self._new)
+                self._done += editor.finder.replace_hits(self._old, self._new)
                 self._say()
             case _:
                 self._say()
@@ -103,7 +103,7 @@ class Replacer:
         self._line.ask(step, submitted=self._submitted, hint=hint, value=value)
 
     def _ask_at_next(self) -> None:
-        left = self._context.source.editor.select_next(self._old)
+        left = self._context.source.editor.finder.select_next(self._old)
         if left:
             question = f"Replace {self._old!r} with {self._new!r}? {left} left"
             self._context.screen.query_one(Ask).ask(_REPLACE, question, _ANSWERS, answered=self._answered)

@@ -82,13 +82,13 @@ class RunController:
         if context.bench.old is not None:
             self._history.leave()
         context.bench = context.bench.ordered(context.host.clock())
-        context.host.submit(request)
+        context.host.runs.submit(request)
         context.draw()
 
     def cancel(self) -> None:
         """Stop the run that goes on."""
         context = self._context
-        if context.host.cancel():
+        if context.host.runs.cancel():
             context.bench = context.bench.not_begun()
             context.draw()
 

@@ -72,8 +72,8 @@ class LogPane(Pane):
 
     def search(self, text: str) -> int | None:
         """Search the log."""
-        return self.query_one(CodeView).search(text)
+        return self.query_one(CodeView).finder.search(text)
 
     def hit(self, step: int) -> None:
         """The next or the previous match."""
-        self.query_one(CodeView).hit(step)
+        self.query_one(CodeView).finder.hit(step)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding
@@ -22,8 +21,10 @@ from textual.strip import Strip
 from kgtui.highlighting.cleaning import lines_of
 from kgtui.highlighting.lexers import TextKind
 from kgtui.highlighting.marks import Mark
-from kgtui.widgets.text.code_lines import CodeLines, Hit
+from kgtui.widgets.text.code_lines import CodeLines
+from kgtui.widgets.text.finding import CodeFinder
 from kgtui.widgets.text.line_painter import LinePainter
+from kgtui.widgets.text.viewport import Viewport
 
 LONGEST_LINE = 4_000
 LONGEST_LOG_LINE = 400
@@ -104,6 +105,10 @@ class CodeView(ScrollView, can_focus=True):
         self._most_lines = most_lines
         self._cursor = 1
         self._painter = LinePainter(self, line_numbers=line_numbers)
+        self._viewport = Viewport(self)
+        self.finder = CodeFinder(
+            self._painter, self._viewport, cursor=lambda: self._cursor, go_to=self.go_to, redraw=self._redraw
+        )
 
     # What is shown.
 
@@ -115,7 +120,7 @@ class CodeView(ScrollView, can_focus=True):
         self._painter.hits.seek(self._painter.lines)
         self._redraw()
         self._cursor = min(place, max(1, self.line_count)) if keep_place else 1
-        self._scroll(x=scroll.x if keep_place else 0, y=scroll.y if keep_place else 0)
+        self._viewport.scroll(x=scroll.x if keep_place else 0, y=scroll.y if keep_place else 0)
 
     def append_lines(self, lines: Iterable[str]) -> None:
         """Add lines below, each cut to what a person reads; the oldest go when there are too many.
@@ -131,9 +136,9 @@ class CodeView(ScrollView, can_focus=True):
         self._resize()
         self._cursor = self._painter.lines.last if was_last else max(self._cursor, self._painter.lines.first)
         if follows:
-            self._scroll(y=self.max_scroll_y)
+            self._viewport.scroll(y=self.max_scroll_y)
         elif dropped:
-            self._scroll(y=self.scroll_offset.y - dropped)
+            self._viewport.scroll(y=self.scroll_offset.y - dropped)
         self.refresh()
 
     def set_marks(self, marks: Mapping[int, Mark]) -> None:
@@ -146,7 +151,7 @@ class CodeView(ScrollView, can_focus=True):
         self._painter.linked = frozenset(lines)
         self.refresh()  # not _redraw: kept strips know whether their line is linked
         if self._painter.linked and reveal:
-            self._reveal(min(self._painter.linked))
+            self._viewport.reveal_row(min(self._painter.linked) - self._painter.lines.first)
 
     # Where the reader is.
 
@@ -176,24 +181,8 @@ class CodeView(ScrollView, can_focus=True):
         if line != self._cursor:
             self._cursor = line
             self.post_message(self.CursorMoved(self, line))
-        self._reveal(line)
+        self._viewport.reveal_row(line - self._painter.lines.first)
         self.refresh()
-
-    # Search.
-
-    def search(self, text: str) -> int:
-        """Highlight `text` everywhere, go to the first from the cursor on, and say how many there are.
-
-        Capital letters count only where `text` has some.  The empty text ends the search.
-        """
-        self._painter.hits.seek(self._painter.lines, text)
-        self._redraw()
-        self._go_to_hit(self._painter.hits.from_line(self._cursor))
-        return len(self._painter.hits)
-
-    def hit(self, step: int) -> None:
-        """Go to the next hit, or for -1 to the one before, round and round."""
-        self._go_to_hit(self._painter.hits.next(self._cursor, step))
 
     # Keys.
 
@@ -215,15 +204,15 @@ class CodeView(ScrollView, can_focus=True):
 
     def action_sideways(self, columns: int) -> None:
         """Scroll to the side."""
-        self._scroll(x=self.scroll_offset.x + columns)
+        self._viewport.scroll(x=self.scroll_offset.x + columns)
 
     def action_hit(self, step: int) -> None:
         """Go to the next or the previous hit."""
-        self.hit(step)
+        self.finder.hit(step)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Without a search, the keys of its hits are left to the app."""
-        return bool(self._painter.hits.sought) if action == "hit" else super().check_action(action, parameters)
+        return self.finder.is_searching if action == "hit" else super().check_action(action, parameters)
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor where the mouse is."""
@@ -233,7 +222,7 @@ class CodeView(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Keep the cursor on the screen; a view in a hidden tab has no size until it is shown."""
-        self._reveal(self._cursor)
+        self._viewport.reveal_row(self._cursor - self._painter.lines.first)
 
     # Drawing.
 
@@ -280,30 +269,3 @@ class CodeView(ScrollView, can_focus=True):
     def _redraw(self) -> None:
         self._painter.forget()
         self.refresh()
-
-    def _go_to_hit(self, hit: Hit | None) -> None:
-        if hit is None:
-            return
-        self._painter.hits.here = hit
-        self.go_to(hit[0])
-        left, width = self.scroll_offset.x, self.size.width - self._painter.gutter_columns
-        column = cell_len(self._painter.lines.text(hit[0])[: hit[1]])
-        if self.size and not left <= column <= left + width - len(self._painter.hits.sought):
-            self._scroll(x=max(0, column - width // 2))
-        self._redraw()
-
-    def _reveal(self, line: int) -> None:
-        """Scroll as little as shows a line that is near, and to the middle for one that is far."""
-        if not self.size:
-            return
-        index, top, height = line - self._painter.lines.first, self.scroll_offset.y, self.size.height
-        if index < top - 1 or index > top + height:
-            self._scroll(y=index - height // 2)
-        elif index < top:
-            self._scroll(y=index)
-        elif index >= top + height:
-            self._scroll(y=index - height + 1)
-
-    def _scroll(self, *, x: float | None = None, y: float | None = None) -> None:
-        """Scroll at once, also before the scroll bar that the new text needs is there."""
-        self.scroll_to(x, y, animate=False, force=True)

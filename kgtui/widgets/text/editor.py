@@ -23,7 +23,7 @@ from textual.events import Key
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import TextArea
-from textual.widgets.text_area import Selection, TextAreaTheme
+from textual.widgets.text_area import TextAreaTheme
 
 from kgtui.background import in_background
 from kgtui.highlighting.cleaning import made_visible
@@ -31,7 +31,7 @@ from kgtui.highlighting.incremental import IncrementalLexer, Splice
 from kgtui.highlighting.inks import Span, ThemedInks, rich_style
 from kgtui.highlighting.lexers import TextKind, is_made, lexer_for
 from kgtui.highlighting.marks import Mark
-from kgtui.highlighting.searching import occurrences
+from kgtui.widgets.text.source_finding import SourceFinder
 
 SLICE_CHARACTERS = 3_000
 SLICE_PAUSE_S = 0.005
@@ -68,7 +68,7 @@ class SourceEditor(TextArea):
         self._awaits_lexer = False
         self._mark_by_row: dict[int, Mark] = {}
         self._linked_row: int | None = None
-        self._sought = ""
+        self.finder = SourceFinder(self)
         super().__init__(
             text,
             read_only=read_only,
@@ -139,53 +139,6 @@ class SourceEditor(TextArea):
             if height and not top <= self._linked_row < top + height:
                 self.scroll_to(y=max(0, self._linked_row - height // 2), animate=False, force=True)
         self.refresh()
-
-    def search(self, text: str) -> int:
-        """Select the first occurrence at or after the cursor, and say how many there are.
-
-        Capital letters count only where `text` has some.  The empty text ends the search.
-        """
-        self._sought = text
-        hits = self._hits()
-        start = min(self.selection)
-        self._select(next((hit for hit in hits if hit >= start), hits[0]) if hits else None)
-        return len(hits)
-
-    def hit(self, step: int) -> None:
-        """Select the next occurrence, or for -1 the one before, round and round."""
-        hits = self._hits()
-        start = min(self.selection)
-        if not hits:
-            return
-        if step > 0:
-            self._select(next((hit for hit in hits if hit > start), hits[0]))
-        else:
-            self._select(next((hit for hit in reversed(hits) if hit < start), hits[-1]))
-
-    def select_next(self, text: str) -> int:
-        """Select the first occurrence at or after the cursor, and say how many there are from there to the end."""
-        self._sought = text
-        start = max(self.selection)
-        left = [hit for hit in self._hits() if hit >= start]
-        self._select(left[0] if left else None)
-        return len(left)
-
-    def replace_selection(self, text: str) -> None:
-        """Put `text` in the place of what is selected, and the cursor behind it."""
-        self.replace(text, *sorted(self.selection), maintain_selection_offset=False)
-
-    def replace_hits(self, old: str, new: str) -> int:
-        """Replace what is selected and every later occurrence in one step, which one undo takes back; say how many."""
-        start = min(self.selection)
-        hits = [hit for hit in occurrences(old, self.document.lines) if hit >= start]
-        if not hits:
-            return 0
-        lines = list(self.document.lines)
-        for row, column in reversed(hits):
-            lines[row] = f"{lines[row][:column]}{new}{lines[row][column + len(old) :]}"
-        begin = (hits[0][0], 0)
-        self.replace("\n".join(lines[begin[0] :]), begin, self.document.end, maintain_selection_offset=False)
-        return len(hits)
 
     def rewrite(self, text: str) -> None:
         """Put another text in the place of the whole, as an edit that can be undone."""
@@ -279,15 +232,6 @@ class SourceEditor(TextArea):
         if mark.note and start > code_end + 1:
             strip = _overlaid(strip, mark.note, style, start)
         return strip
-
-    def _hits(self) -> list[tuple[int, int]]:
-        return occurrences(self._sought, self.document.lines)
-
-    def _select(self, hit: tuple[int, int] | None) -> None:
-        if hit is None:
-            return
-        row, column = hit
-        self.selection = Selection((row, column), (row, column + len(self._sought)))
 
 
 class _Highlights(dict[int, list[tuple[int, int | None, str]]]):

@@ -825,7 +825,7 @@ async def test_a_run_is_called_off_before_the_engine_is_there(make_bench: Any, f
         )
         await pilot.press("escape")
         assert strip(bench)[-1] == "save the file to judge it"
-        assert not bench.app.busy
+        assert not bench.app.runs.busy
 
 
 async def test_reopened_file_shows_its_last_run_before_the_engine_starts(make_bench: Any, fakes: ModuleType) -> None:

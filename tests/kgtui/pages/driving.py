@@ -93,8 +93,8 @@ class Driven:
         """Wait until all that the engine says of the newest text, before it waits, is shown."""
         bench = self.bench
         await self.pilot.pause()
-        await bench.until(self.pilot, lambda: not bench.app.busy or bench.engine.judged != [])
-        if bench.app.busy and not self._has_verdict(events := self._events()):
+        await bench.until(self.pilot, lambda: not bench.app.runs.busy or bench.engine.judged != [])
+        if bench.app.runs.busy and not self._has_verdict(events := self._events()):
             view = reduce_all(NO_RUN, events)
             await bench.until(self.pilot, lambda: bench.app.workbench.bench.view == view)
         await self._settled()
@@ -119,7 +119,7 @@ class Driven:
         expected = self.bench.engine.ports_only
         if expected is not None and self.bench.engine.ported:
             return len(app.workbench.bench.view.ports.kernels) < expected - 1  # the first says that it begins
-        return app.busy and judged != [] and self._has_verdict(self._events())
+        return app.runs.busy and judged != [] and self._has_verdict(self._events())
 
 
 def _dress(app: App[None], *, coloured: bool) -> None:

@@ -214,12 +214,12 @@ async def test_case_that_a_cancelled_run_left_is_shown_stale(
         bench.engine.script = fakes.never_begins
         await pilot.press("r")
         await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
-        bench.app.cancel()
+        bench.app.runs.cancel()
         await bench.settled(pilot)
         bench.engine.script = lambda candidate, plan: fakes.stops_half_way(candidate, plan)[:8]
         await pilot.press("r")
         await bench.until(pilot, lambda: len(bench.engine.judged) == 3 and bench.app.workbench.bench.view.running)
-        bench.app.cancel()
+        bench.app.runs.cancel()
         await bench.settled(pilot)
         assert page(bench).startswith("127x128 f32  ✗ wrong value  line 12  run #3  stale: of an earlier text")
 

@@ -40,7 +40,7 @@ async def asked(bench: Any, pilot: Pilot[None], words: str) -> Any:
 async def test_a_batch_fills_the_table_and_enter_opens_a_run(bench: Any) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         screen = await asked(bench, pilot, "replay:alpha refine")
-        generation = bench.app.generation
+        generation = bench.app.runs.generation
         await bench.until(pilot, lambda: any(row.run and row.run.outcome for row in generation.rows))
         await bench.until(pilot, lambda: not generation.progress.is_running)
         (row,) = generation.rows

@@ -30,7 +30,7 @@ class Unmounting(Widget):
 
 def everything_happens(bench: Any) -> None:
     """More of the run comes, a list from the store, and a tick of the clock."""
-    bench.app.events_happened([PRINTED])
+    bench.app._audience.events_happened([PRINTED])
     bench.app._redraw()
     bench.app._tick()
 

@@ -51,7 +51,7 @@ async def ready(bench: Any, pilot: Pilot[None], *keys: str) -> None:
 
 async def done(bench: Any, pilot: Pilot[None]) -> None:
     """The grid has ended, and what it led to is drawn."""
-    await bench.until(pilot, lambda: bench.app.tuning.grid.ending is not None)
+    await bench.until(pilot, lambda: bench.app.runs.tuning.grid.ending is not None)
     await bench.settled(pilot)
 
 
@@ -217,7 +217,7 @@ async def test_escape_stops_the_grid_keeps_what_is_done_and_then_leads_back(make
     async with bench.app.run_test() as pilot:
         bench.engine.script = two_then_nothing
         await ready(bench, pilot, *CHOOSE, "r")
-        await bench.until(pilot, lambda: len(bench.app.tuning.grid.tried) == 2 and len(judged(bench)) == 4)
+        await bench.until(pilot, lambda: len(bench.app.runs.tuning.grid.tried) == 2 and len(judged(bench)) == 4)
         await pilot.press("escape")
         assert plan(bench)[1].startswith("stopped, 2/3 tried; ")
         await bench.settled(pilot)
@@ -351,7 +351,7 @@ async def test_the_end_is_reported_on_another_screen(make_bench: Any, fakes: Mod
         bench.engine.script = fakes.stops_half_way
         await pilot.press("r", "ctrl+o")
         await bench.until(pilot, lambda: len(judged(bench)) == 2)
-        bench.app.cancel()
+        bench.app.runs.cancel()
         await done(bench, pilot)
         assert said(bench) == ["tuning: stopped, 0/3 tried; r begins again"]
 

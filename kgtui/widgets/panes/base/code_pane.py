@@ -81,8 +81,8 @@ class CodePane(Vertical):
 
     def search(self, text: str) -> int | None:
         """Search the code."""
-        return self.view.search(text)
+        return self.view.finder.search(text)
 
     def hit(self, step: int) -> None:
         """The next or the previous match."""
-        self.view.hit(step)
+        self.view.finder.hit(step)

@@ -127,11 +127,11 @@ class SourcePane(Titled):
 
     def search(self, text: str) -> int | None:
         """Look for `text` in the source and say how often it occurs."""
-        return self.editor.search(text)
+        return self.editor.finder.search(text)
 
     def hit(self, step: int) -> None:
         """Go to the next match, or to the one before."""
-        self.editor.hit(step)
+        self.editor.finder.hit(step)
 
     def title(self, name: str, *, folder: str, marked: int, kind: str = "") -> None:
         """Say which file this is, and of which `kind` where it is not the file as it is."""

@@ -153,7 +153,7 @@ async def test_a_search_finds_all_and_its_keys_go_round() -> None:
     app = Bench()
     async with app.run_test(size=(80, 6)) as pilot:
         app.view.show_text("Load\nx\nload load\n" + "y\n" * 50 + "LOAD", kind="plain")
-        assert app.view.search("load") == 4
+        assert app.view.finder.search("load") == 4
         visited = [app.view.cursor_line]
         for key in ("n", "n", "n", "n", "N"):
             await pilot.press(key)
@@ -166,10 +166,10 @@ async def test_hits_stand_out_and_the_one_at_the_cursor_more() -> None:
     app = Bench()
     async with app.run_test(size=(80, 6)):
         app.view.show_text("a load b load c\nload", kind="plain")
-        app.view.search("load")
+        app.view.finder.search("load")
         here, other, plain = (app.style(row, word).bgcolor for row, word in ((0, "load"), (1, "load"), (0, "b")))
         assert len({here, other, plain}) == 3
-        app.view.search("")
+        app.view.finder.search("")
         assert app.style(1, "load").bgcolor not in {here, other}
 
 
@@ -177,7 +177,7 @@ async def test_a_hit_to_the_right_of_the_screen_is_scrolled_to() -> None:
     app = Bench()
     async with app.run_test(size=(40, 6)):
         app.view.show_text("x" * 300 + "needle", kind="plain")
-        assert app.view.search("needle") == 1
+        assert app.view.finder.search("needle") == 1
         assert "needle" in app.rows[0]
 
 
@@ -223,11 +223,11 @@ async def test_a_log_follows_its_end_until_the_reader_goes_up() -> None:
 async def test_a_log_keeps_its_last_lines_under_their_own_numbers() -> None:
     app = Bench(CodeView(most_lines=10))
     async with app.run_test(size=(40, 12)) as pilot:
-        app.view.search("9")
+        app.view.finder.search("9")
         app.view.append_lines(f"line {number}" for number in range(1, 26))
         await pilot.pause()
         assert (app.rows[0], app.rows[9], app.view.line_count) == ("16  line 16", "25  line 25", 10)
-        app.view.hit(1)
+        app.view.finder.hit(1)
         assert app.view.current_text == "line 19"
 
 
@@ -296,7 +296,7 @@ async def test_a_view_that_was_given_its_text_before_it_had_a_size_starts_where_
         def on_mount(self) -> None:
             super().on_mount()
             self.view.show_text("x" * 30 + "needle\n" + "y\n" * 100, kind="plain")
-            self.view.search("needle")
+            self.view.finder.search("needle")
             self.view.go_to(90)
 
     app = Early()

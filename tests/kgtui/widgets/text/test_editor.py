@@ -273,13 +273,17 @@ async def test_a_reload_keeps_the_cursor_and_the_scroll() -> None:
 async def test_a_search_goes_round_and_counts_capitals_only_where_they_are_typed() -> None:
     app = Bench("Load\nload\nstore load\n")
     async with app.run_test():
-        assert app.editor.search("load") == 3
+        assert app.editor.finder.search("load") == 3
         found = [app.editor.selection.start]
         for step in (1, 1, 1, -1):
-            app.editor.hit(step)
+            app.editor.finder.hit(step)
             found.append(app.editor.selection.start)
         assert found == [(0, 0), (1, 0), (2, 6), (0, 0), (2, 6)]
-        assert (app.editor.selected_text, app.editor.search("Load"), app.editor.search("absent")) == ("load", 1, 0)
+        assert (app.editor.selected_text, app.editor.finder.search("Load"), app.editor.finder.search("absent")) == (
+            "load",
+            1,
+            0,
+        )
 
 
 def test_a_mark_is_one_cell_wide() -> None:

@@ -1,0 +1,74 @@
+"""Search in the source, and replacing what was found."""
+
+from __future__ import annotations
+
+from textual.widgets import TextArea
+from textual.widgets.text_area import Selection
+
+from kgtui.highlighting.searching import occurrences
+
+
+class SourceFinder:
+    """The finder of a text area: hits are selected, and can be replaced as edits that undo reverts."""
+
+    def __init__(self, area: TextArea) -> None:
+        self._area = area
+        self._sought = ""
+
+    def search(self, text: str) -> int:
+        """Select the first occurrence at or after the cursor, and return how many there are.
+
+        Capital letters count only where `text` has some.  The empty text ends the search.
+        """
+        self._sought = text
+        hits = self._hits()
+        start = min(self._area.selection)
+        self._select(next((hit for hit in hits if hit >= start), hits[0]) if hits else None)
+        return len(hits)
+
+    def hit(self, step: int) -> None:
+        """Select the next occurrence, or for -1 the one before; after the last comes the first."""
+        hits = self._hits()
+        start = min(self._area.selection)
+        if not hits:
+            return
+        if step > 0:
+            self._select(next((hit for hit in hits if hit > start), hits[0]))
+        else:
+            self._select(next((hit for hit in reversed(hits) if hit < start), hits[-1]))
+
+    def select_next(self, text: str) -> int:
+        """Select the first occurrence at or after the cursor, and return how many there are from there to the end."""
+        self._sought = text
+        start = max(self._area.selection)
+        left = [hit for hit in self._hits() if hit >= start]
+        self._select(left[0] if left else None)
+        return len(left)
+
+    def replace_selection(self, text: str) -> None:
+        """Put `text` in the place of what is selected, and the cursor behind it."""
+        self._area.replace(text, *sorted(self._area.selection), maintain_selection_offset=False)
+
+    def replace_hits(self, old: str, new: str) -> int:
+        """Replace the selected and every later occurrence in one step that one undo reverts; returns how many."""
+        start = min(self._area.selection)
+        hits = [hit for hit in occurrences(old, self._area.document.lines) if hit >= start]
+        if not hits:
+            return 0
+        lines = list(self._area.document.lines)
+        for row, column in reversed(hits):
+            lines[row] = f"{lines[row][:column]}{new}{lines[row][column + len(old) :]}"
+        begin = (hits[0][0], 0)
+        self._area.replace(
+            "\n".join(lines[begin[0] :]), begin, self._area.document.end, maintain_selection_offset=False
+        )
+        return len(hits)
+
+    def _hits(self) -> list[tuple[int, int]]:
+        return occurrences(self._sought, self._area.document.lines)
+
+    def _select(self, hit: tuple[int, int] | None) -> None:
+        if hit is None:
+            return
+        row, column = hit
+        self._area.selection = Selection((row, column), (row, column + len(self._sought)))

@@ -1,0 +1,34 @@
+"""Scrolling of a view of lines: at once, without animation, and no more than is needed."""
+
+from __future__ import annotations
+
+from textual.scroll_view import ScrollView
+
+
+class Viewport:
+    """What of a view's lines is on the screen; rows and columns are counted from 0."""
+
+    def __init__(self, view: ScrollView) -> None:
+        self._view = view
+
+    def scroll(self, *, x: float | None = None, y: float | None = None) -> None:
+        """Scroll at once, also before the scroll bar that the new text needs is there."""
+        self._view.scroll_to(x, y, animate=False, force=True)
+
+    def reveal_row(self, row: int) -> None:
+        """Scroll as little as shows a row that is near, and to the middle for one that is far."""
+        if not self._view.size:
+            return
+        top, height = self._view.scroll_offset.y, self._view.size.height
+        if row < top - 1 or row > top + height:
+            self.scroll(y=row - height // 2)
+        elif row < top:
+            self.scroll(y=row)
+        elif row >= top + height:
+            self.scroll(y=row - height + 1)
+
+    def reveal_columns(self, column: int, columns: int, *, gutter_columns: int) -> None:
+        """Scroll to the side when `columns` from `column` on are not all visible beside the gutter."""
+        left, width = self._view.scroll_offset.x, self._view.size.width - gutter_columns
+        if self._view.size and not left <= column <= left + width - columns:
+            self.scroll(x=max(0, column - width // 2))
