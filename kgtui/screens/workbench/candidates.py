@@ -207,7 +207,7 @@ class CandidateViewer:
 
     @property
     def _generation(self) -> GenerationControl:
-        return self._context.host.generation
+        return self._context.host.runs.generation
 
     @property
     def _entry(self) -> Entry:
