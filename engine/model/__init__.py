@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from engine.model.candidate import Candidate
 from engine.model.diagnosis import Diagnosis, DiagnosisKind, Explanation, InputElement
-from engine.model.kernels import Artefact, CompiledKernel, Launch, specialisation
+from engine.model.kernels import (
+    AccessTraffic,
+    Artefact,
+    CompiledKernel,
+    Launch,
+    Traffic,
+    TrafficKind,
+    specialisation,
+)
 from engine.model.plan import BenchmarkPlan, CacheState, Limits, Plan, Policy
 from engine.model.problems.case import Case, DType, Parameter, Tier
 from engine.model.problems.category import Category
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
     from engine.model.problems.values import Arguments, Outputs, Returned, Value
 
 __all__ = [
+    "AccessTraffic",
     "Arguments",
     "Artefact",
     "BenchmarkPlan",
@@ -74,6 +83,8 @@ __all__ = [
     "Stream",
     "Tier",
     "Tolerance",
+    "Traffic",
+    "TrafficKind",
     "Value",
     "Verdict",
     "WrongElement",

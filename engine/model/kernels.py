@@ -5,10 +5,54 @@ Frozen, keyword-only, checked when they are made.  No torch here.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.model.results import Location, Outcome
+
+SECTOR_BYTES = 32
+"""What a GPU moves at least between its second-level cache and a multiprocessor."""
+
+
+class TrafficKind(enum.StrEnum):
+    """What an operation does to memory."""
+
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC = "atomic"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessTraffic:
+    """What one load, store or atomic of a launch moved, summed over its programs; masked lanes are not counted.
+
+    `executions` counts each program that executed it.  `requested_bytes` counts every lane; `distinct_bytes` and
+    `sectors` (of 32 bytes) are those that one program touches in one execution, as if its block were one request:
+    there are no warps and no caches.  The line is None where it is not in the kernel's file.
+    """
+
+    kind: TrafficKind
+    line: int | None
+    tensors: tuple[str, ...]
+    executions: int
+    requested_bytes: int
+    distinct_bytes: int
+    sectors: int
+
+    @property
+    def used_percent(self) -> float | None:
+        """The share of the bytes of all touched sectors that was used: 100 is coalesced; None without a sector."""
+        return 100 * self.distinct_bytes / (self.sectors * SECTOR_BYTES) if self.sectors else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """What a launch did on the machine: its memory accesses, and elements computed by each operation of TTIR."""
+
+    programs: int
+    accesses: tuple[AccessTraffic, ...]
+    operations: Mapping[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +61,8 @@ class Launch:
 
     `signature` maps argument names to Triton types ("*fp32", "i32", "constexpr"), `constants` the
     constexprs to their Python literals, `divisible_by_16` names the arguments that Triton would
-    specialise on, `count` is how often it was launched.
+    specialise on, `count` is how often it was launched.  `traffic` is that of its first launch, None where the machine
+    did not execute it.
     """
 
     kernel: str
@@ -30,10 +75,11 @@ class Launch:
     line: int
     count: int = 1
     options: Mapping[str, str] = field(default_factory=dict)
+    traffic: Traffic | None = None
 
 
 def specialisation(launch: Launch) -> tuple[object, ...]:
-    """What tells two compiled forms of kernels apart: everything of a launch but its grid and its count."""
+    """What tells two compiled forms of kernels apart: everything of a launch but grid, count and traffic."""
     return (
         launch.kernel,
         launch.line,

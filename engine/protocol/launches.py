@@ -7,13 +7,16 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
-from engine.model import Launch, OutOfBounds
+from engine.model import Launch, OutOfBounds, Traffic
 from engine.protocol.messages import MOST_NUMBER, MOST_TEXT, MOST_WORD
 
 MOST_LAUNCHES = 512
 """Of launches in one reply, which is one line of limited length."""
 
 Launches: TypeAlias = Annotated[tuple[Launch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]
+
+MOST_ACCESSES, MOST_OPERATIONS = 64, 64
+"""Of one launch: loads, stores and atomics whose traffic is reported, and kinds of operations."""
 
 _MOST_ARGUMENTS, _MOST_AXES = 1024, 16
 
@@ -33,10 +36,23 @@ def refuse_immense(launches: Iterable[Launch], access: OutOfBounds | None = None
             _bound_lengths(texts, most=_MOST_ARGUMENTS)
             _bound_lengths(*texts, most=MOST_WORD)
             _bound_lengths(*texts.values(), most=MOST_TEXT)
+        if launch.traffic is not None:
+            _bound_traffic(launch.traffic)
     if access is not None:
         place = (access.location.line, access.location.column or 1) if access.location is not None else ()
         _bound_numbers(access.index, access.elements, *access.program, *place)
         _bound_lengths(access.access, access.kernel, access.tensor, most=MOST_WORD)
+
+
+def _bound_traffic(traffic: Traffic) -> None:
+    _bound_numbers(traffic.programs, *traffic.operations.values())
+    _bound_lengths(traffic.accesses, most=MOST_ACCESSES)
+    _bound_lengths(traffic.operations, most=MOST_OPERATIONS)
+    _bound_lengths(*traffic.operations, most=MOST_WORD)
+    for one in traffic.accesses:
+        _bound_numbers(one.executions, one.requested_bytes, one.distinct_bytes, one.sectors, one.line or 0)
+        _bound_lengths(one.tensors, most=_MOST_ARGUMENTS)
+        _bound_lengths(*one.tensors, most=MOST_WORD)
 
 
 def _bound_numbers(*numbers: int) -> None:

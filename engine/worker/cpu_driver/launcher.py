@@ -25,11 +25,13 @@ from engine.machine.memory import Argument, Memory
 from engine.machine.plan import waits_for_programs
 from engine.machine.reader import read_module
 from engine.machine.results import Execution, Limits
+from engine.model import Traffic
 from engine.worker.cpu_driver import driver, findings, frontend
 from engine.worker.cpu_driver.allocations import Allocations
 from engine.worker.cpu_driver.frontend import parse_options
 from engine.worker.cpu_driver.reports import Reports
 from engine.worker.cpu_driver.storages import arguments_of
+from engine.worker.cpu_driver.traffic import traffic_of
 from engine.worker.launches.records import OPTIONS, LaunchBook, parts_of
 from engine.worker.launches.withholding import Withholding
 from engine.worker.monitor.memory_tracker import MemoryTracker
@@ -166,13 +168,16 @@ class Launches:
                 self._provenance.launch((*parts.values(), *news), function.__name__),
                 self._withholding.launching(function, parts.values()),
             ):
-                self._prepare_and_run(launcher, (x, y, z), values)
+                traffic = self._prepare_and_run(launcher, (x, y, z), values)
         except OutOfBoundsError:
             record()  # any other error may be of a configuration that an autotuner passes over
             raise
-        record()
+        record(traffic=traffic)
 
-    def _prepare_and_run(self, launcher: Launcher, grid: tuple[int, int, int], values: Mapping[str, Any]) -> None:
+    def _prepare_and_run(
+        self, launcher: Launcher, grid: tuple[int, int, int], values: Mapping[str, Any]
+    ) -> Traffic | None:
+        """Run a launch; its traffic where the machine executed it."""
         others = self._case_storages if launcher.makes_pointers else None
         arguments, memory = arguments_of(launcher.signature, values, self.allocations, others)
         launch = KernelLaunch(
@@ -186,12 +191,13 @@ class Launches:
             memory=memory,
         )
         with self._recorder.launching(launch) if self._recorder is not None else contextlib.nullcontext():
-            made_pointers = self._run(launcher, launch)
+            execution, made_pointers = self._run(launcher, launch)
         if made_pointers:
             self._provenance.lose_sight()
+        return traffic_of(execution, self._filename) if execution is not None else None
 
-    def _run(self, launcher: Launcher, launch: KernelLaunch) -> bool:
-        """The one place where kernels run; whether the kernel made pointers of integers."""
+    def _run(self, launcher: Launcher, launch: KernelLaunch) -> tuple[Execution | None, bool]:
+        """The one place where kernels run; the machine's report, and whether the kernel made pointers of integers."""
         if launcher.refused is None and self._uses_machine:
             try:
                 seed = self._program_order.seed_of(launch.grid, waits=launcher.waits)
@@ -202,11 +208,11 @@ class Launches:
                 launcher.refused = error
             else:
                 self._compare_snapshot(launch, execution)
-                return launcher.makes_pointers
+                return execution, launcher.makes_pointers
         self.reports.note_interpreted(launch.kernel, str(launcher.refused))
         self._interpreter.news(launch.function, launch.values)
         self.allocations.clear()  # nothing tells which bytes it writes
-        return self._interpreter.run(launch.function, launch.values, launch.grid)
+        return None, self._interpreter.run(launch.function, launch.values, launch.grid)
 
     def _compare_snapshot(self, launch: KernelLaunch, execution: Execution) -> None:
         """Print what the kernel printed, report findings, and raise the one that stopped it."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from triton.runtime.jit import mangle_type
 
-from engine.model import Launch, specialisation
+from engine.model import Launch, Traffic, specialisation
 from engine.protocol import MOST_LAUNCHES
 
 OPTIONS = ("num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
@@ -30,9 +30,15 @@ class LaunchBook:
         self._unreported_keys: list[tuple[object, ...]] = []
 
     def record(
-        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: Sequence[int]
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        grid: Sequence[int],
+        *,
+        traffic: Traffic | None = None,
     ) -> None:  # Any: kernels take everything
-        """Note one launch of the plain Python function `function` of a kernel."""
+        """Note one launch of the plain Python function `function` of a kernel; the first one's traffic is kept."""
         launch = describe(function, args, kwargs, tuple(int(size) for size in grid))
         key = specialisation(launch)
         axes = {axis for axis, size in enumerate(launch.grid) if size > 1}
@@ -42,7 +48,9 @@ class LaunchBook:
             if key not in self._unreported_keys:
                 self._unreported_keys.append(key)
             self._axes[key] = axes | self._axes.get(key, set())
-            self._launches[key] = replace(launch, count=known.count + 1 if known is not None else 1)
+            count = known.count + 1 if known is not None else 1
+            first = known.traffic if known is not None else None
+            self._launches[key] = replace(launch, count=count, traffic=first or traffic)
         else:
             self._launches[key] = replace(known, count=known.count + 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from engine.model import Case, CompiledKernel, Outcome, Problem
+from engine.model import Case, CompiledKernel, Launch, Outcome, Problem
 from engine.reports.run_record import RunRecord
 from kgtui.state.bench.benchmarks import bench_cases
 from kgtui.state.bench.detail import LABEL
@@ -13,6 +13,7 @@ from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import Glyphs
 from kgtui.state.format.lines import Column, Line, Row, Span, line, muted
 from kgtui.state.run.resources import kernel_lines, resource_words
+from kgtui.state.run.traffic import traffic_lines
 
 COLUMNS = (
     Column(label="bench case", width=21),
@@ -43,7 +44,10 @@ def static_lines(view: RunRecord) -> tuple[Line, ...]:
 
 
 def _specialisations(kernels: Sequence[CompiledKernel]) -> Iterator[Line]:
-    """One kernel: what each of its specialisations takes up, equal ones once, those that take most first."""
+    """One kernel: what each of its specialisations takes up, equal ones once, those that take most first.
+
+    Then the memory accesses of the specialisation whose first launch asked for most bytes.
+    """
     heading, _ = kernel_lines(kernels[0].launch, kernels[0])
     counted = Counter(resource_words(kernel) for kernel in sorted(kernels, key=_takes_most_first))
     if len(kernels) > 1:
@@ -55,6 +59,12 @@ def _specialisations(kernels: Sequence[CompiledKernel]) -> Iterator[Line]:
     if len(counted) > _MOST_LINES:
         rest = len(kernels) - sum(list(counted.values())[:_MOST_LINES])
         yield line(muted(f"{'':<{LABEL}}and {rest} that take less, which the IR tab lists"))
+    yield from traffic_lines(max((kernel.launch for kernel in kernels), key=_requested_bytes))
+
+
+def _requested_bytes(launch: Launch) -> int:
+    accesses = launch.traffic.accesses if launch.traffic is not None else ()
+    return sum(access.requested_bytes for access in accesses)
 
 
 def _takes_most_first(kernel: CompiledKernel) -> tuple[bool, int, int, int]:

@@ -1,4 +1,4 @@
-"""The IR tab: the kernels that were compiled for the target, what they take up, and their code."""
+"""The IR tab: the kernels that were compiled for the target, what they take up and move, and their code."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from engine.reports.run_record import RunRecord
 from kgtui.state.format.lines import Line, line
 from kgtui.state.run.resources import resource_words
 from kgtui.state.run.tables import kernel_columns, kernel_note, kernel_rows
+from kgtui.state.run.traffic import traffic_lines
 from kgtui.widgets.panes.base.code_pane import CodePane
 from kgtui.widgets.panes.base.pane import Followed, Pane, Scene
 from kgtui.widgets.text.toned import Grid, Lines
@@ -122,4 +123,5 @@ class IrPane(Pane):
     def _show_resources(self) -> None:
         kernel = self.current
         self.set_class(kernel is not None and kernel.outcome is not Outcome.PASS, "-unbuilt")
-        self.query_one("#kernel-resources", Lines).show((resource_words(kernel),) if kernel else ())
+        lines = (resource_words(kernel), *traffic_lines(kernel.launch)) if kernel else ()
+        self.query_one("#kernel-resources", Lines).show(lines)

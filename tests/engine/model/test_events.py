@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.model import (
+    AccessTraffic,
     Artefact,
     CacheState,
     CaseResult,
@@ -24,6 +25,8 @@ from engine.model import (
     Stage,
     Stream,
     Tier,
+    Traffic,
+    TrafficKind,
     Verdict,
     WrongElement,
     events,
@@ -58,6 +61,21 @@ LAUNCH = Launch(
     line=12,
     count=5,
     options={"maxnreg": "64"},
+    traffic=Traffic(
+        programs=6,
+        accesses=(
+            AccessTraffic(
+                kind=TrafficKind.ATOMIC,
+                line=14,
+                tensors=("x",),
+                executions=6,
+                requested_bytes=96,
+                distinct_bytes=64,
+                sectors=3,
+            ),
+        ),
+        operations={"arith.addf": 768},
+    ),
 )
 REPORT = OutputReport(
     name="return", outcome=Outcome.WRONG_VALUE, message="1 of 6 wrong", shape=(2, 3), dtype="float32", mismatched=1,

@@ -159,8 +159,8 @@ def test_heuristics_choose_and_what_they_chose_is_recorded(scenarios: Scenarios)
 
 
 def test_a_launch_is_recorded_as_it_was_made(scenarios: Scenarios) -> None:
-    [launch] = scenarios["a_launch_is_recorded_with_its_types_and_grid"]["value"]
-    del launch["line"]
+    [recorded] = scenarios["a_launch_is_recorded_with_its_types_and_grid"]["value"]
+    launch = {name: value for name, value in recorded.items() if name not in ("line", "traffic")}
     assert launch == {
         "kernel": "copy",
         "signature": {
@@ -170,6 +170,13 @@ def test_a_launch_is_recorded_as_it_was_made(scenarios: Scenarios) -> None:
         "divisible_by_16": ["x", "y", "n", "first"],
         "num_warps": 8, "num_stages": 2, "grid": [1], "count": 1, "options": {},
     }  # fmt: skip
+
+
+def test_only_launches_of_the_machine_have_traffic(launched: Scenarios, interpreted: Scenarios) -> None:
+    name = "a_launch_is_recorded_with_its_types_and_grid"
+    accesses = launched[name]["value"][0]["traffic"]["accesses"]
+    assert [(one["kind"], one["tensors"]) for one in accesses] == [("load", ["x"]), ("store", ["y"])]
+    assert interpreted[name]["value"][0]["traffic"] is None
 
 
 def test_a_launch_that_left_its_tensors_is_recorded_too(scenarios: Scenarios) -> None:

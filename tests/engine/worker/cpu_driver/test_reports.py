@@ -1,0 +1,91 @@
+"""What a call reports of its launches: interpreted kernels once, findings about memory each time, the first race."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from engine.machine.ir import SourceLocation
+from engine.machine.results import AccessKind, FindingKind, MemoryFinding
+from engine.protocol.executing import MOST_REPORTS, MemoryFault
+from engine.worker.cpu_driver.reports import Reports
+
+WRITES = MemoryFinding(
+    kind=FindingKind.WRITE_CONFLICT,
+    access=AccessKind.STORE,
+    storage="y",
+    element=5,
+    elements=8,
+    program=3,
+    location=SourceLocation(file="k.py", line=7, column=1),
+    other_program=1,
+    other_location=SourceLocation(file="k.py", line=9, column=1),
+    count=4,
+)
+GRID = (2, 2, 1)
+
+
+@pytest.fixture
+def reports():
+    made = Reports()
+    made.watch("k.py")
+    made.begin()
+    return made
+
+
+def test_a_call_without_news_reports_nothing(reports):
+    assert reports.executed() is None
+    assert reports.race is None
+
+
+def test_a_finding_has_programs_lines_and_element(reports):
+    reports.note(WRITES, "k", GRID)
+    (report,) = reports.executed().memory
+    assert (report.fault, report.kernel, report.tensor) == (MemoryFault.CONFLICTING_WRITES, "k", "y")
+    assert (report.index, report.elements, report.count) == (5, 8, 4)
+    assert (report.access.program, report.access.line) == ((1, 1, 0), 7)
+    assert (report.other.program, report.other.line) == ((1, 0, 0), 9)
+
+
+@pytest.mark.parametrize(
+    ("kind", "access", "stores"),
+    [
+        (FindingKind.WRITE_CONFLICT, AccessKind.STORE, (True, True)),
+        (FindingKind.READ_CONFLICT, AccessKind.LOAD, (True, False)),
+        (FindingKind.READ_CONFLICT, AccessKind.STORE, (False, True)),
+    ],
+    ids=["two stores", "load after store", "store after load"],
+)
+def test_a_conflict_is_a_race_of_both_accesses(reports, kind, access, stores):
+    reports.note(dataclasses.replace(WRITES, kind=kind, access=access), "k", GRID)
+    race = reports.race
+    assert (race.first.stores, race.second.stores) == stores
+    assert (race.first.program, race.second.program, race.index) == ((1, 0, 0), (1, 1, 0), 5)
+
+
+@pytest.mark.parametrize("kind", [FindingKind.OUT_OF_BOUNDS, FindingKind.ASSERTION])
+def test_what_stops_a_launch_is_no_report(reports, kind):
+    reports.note(dataclasses.replace(WRITES, kind=kind), "k", GRID)
+    assert reports.executed() is None
+
+
+def test_a_misaligned_access_is_no_race(reports):
+    alone = dataclasses.replace(WRITES, kind=FindingKind.MISALIGNED, other_program=None, other_location=None)
+    reports.note(alone, "k", GRID)
+    assert (reports.race, reports.executed().memory[0].other) == (None, None)
+
+
+def test_the_next_call_forgets_findings_and_keeps_kernels_told(reports):
+    reports.note(WRITES, "k", GRID)
+    reports.note_interpreted("k", "inline assembly")
+    assert reports.executed().interpreted[0].reason == "inline assembly"
+    reports.begin()
+    reports.note_interpreted("k", "another reason")
+    assert reports.executed() is None
+
+
+def test_no_more_findings_are_kept_than_a_reply_has(reports):
+    for _ in range(MOST_REPORTS + 1):
+        reports.note(WRITES, "k", GRID)
+    assert len(reports.executed().memory) == MOST_REPORTS
