@@ -8,6 +8,7 @@ from sessions.rows import VARIANT_TAG
 NO_VERDICT_ON_CANDIDATE = "('cancelled', 'engine_error', 'unsupported')"
 # A variant of a file is neither what the file was judged to be nor its best; written to the file it is judged anew.
 IS_OWN = f"runs.tag is not '{VARIANT_TAG}'"
+NOT_VETOED = "runs.review is not 'vetoed'"
 # Where all runs are counted: by the index of tags, for reading the tag of each run would take longer than the rest.
 VARIANTS = f"(select id from runs where tag = '{VARIANT_TAG}')"
 

@@ -87,6 +87,14 @@ class Database:
             self._follow()
             return self._connection.execute(statement, values or {}).fetchall()
 
+    def change_number(self) -> int:
+        """SQLite's data version: another number once another connection has written to the file.
+
+        Raises:
+            StoreError: the store could not be read.
+        """
+        return int(self.rows("pragma data_version")[0][0])
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Hold the write lock for the block: all of its statements are kept, or none.

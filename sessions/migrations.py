@@ -341,6 +341,13 @@ MIGRATIONS = (
         name="010_proof_files",
         statements=(_PROOFS, "create index proofs_by_digest on proofs (digest)"),
     ),
+    Migration(
+        name="011_reviews",
+        statements=(
+            # Of a person: pinned or vetoed.  No verdict depends on it.
+            "alter table runs add column review text",
+        ),
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

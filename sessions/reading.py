@@ -22,7 +22,7 @@ from engine.model.events import (
 from engine.reports.reducer import record_of
 from engine.reports.run_record import RunRecord
 from sessions.cached_runs import SELECT_CACHED, timed_values
-from sessions.conditions import IS_OWN, NO_VERDICT_ON_CANDIDATE, SELECT_RUNS, VARIANTS
+from sessions.conditions import IS_OWN, NO_VERDICT_ON_CANDIDATE, NOT_VETOED, SELECT_RUNS, VARIANTS
 from sessions.database import Database, Value
 from sessions.errors import MEMORY_NAME
 from sessions.narrowing import narrowing, where
@@ -77,7 +77,7 @@ where outcome != 'pass' and outcome not in {NO_VERDICT_ON_CANDIDATE} and run = (
 order by seq"""
 _SELECT_BEST = f"""{SELECT_RUNS}
 where runs.problem = :problem and runs.outcome = 'pass' and runs.flagged = 0 and runs.policy != 'facts-only'
-    and {IS_OWN}
+    and {IS_OWN} and {NOT_VETOED}
 order by runs.passed desc, runs.id desc limit 1"""
 _SELECT_BEST_BENCHMARK = f"""
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, summaries.*
@@ -86,7 +86,7 @@ join runs on runs.id = summaries.run
 join sessions on sessions.id = runs.session
 where runs.problem = :problem and runs.path is :path and runs.device_name = :device_name
     and runs.outcome = 'pass' and runs.flagged = 0 and runs.policy != 'facts-only' and {IS_OWN}
-    and summaries.baseline = :baseline and summaries.cases = json_array_length(:cases)
+    and {NOT_VETOED} and summaries.baseline = :baseline and summaries.cases = json_array_length(:cases)
     and not exists (select value from json_each(:cases)
         except select case_name from benchmarks where run = runs.id and cache = :cache and outcome = 'pass')
     and not exists (select case_name from benchmarks where run = runs.id
@@ -103,11 +103,12 @@ select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, seen.run
     max(newest.started_at, coalesce(answered_at, '')) as touched_at,
     (select best.id from runs as best
      where best.problem = seen.problem and best.outcome = 'pass' and best.flagged = 0 and best.policy != 'facts-only'
-        and best.id not in {VARIANTS}
+        and best.id not in {VARIANTS} and best.review is not 'vetoed'
      order by best.passed desc, best.id desc limit 1) as best_id,
     (select max(summaries.speedup) from summaries join runs as timed on timed.id = summaries.run
      where timed.problem = seen.problem and timed.outcome = 'pass' and timed.flagged = 0
-        and timed.policy != 'facts-only' and timed.id not in {VARIANTS} and summaries.baseline = 'eager')
+        and timed.policy != 'facts-only' and timed.id not in {VARIANTS}
+        and timed.review is not 'vetoed' and summaries.baseline = 'eager')
         as best_speedup
 from (select problem, max(id) as last_id, count(*) as runs from runs where id not in {VARIANTS} group by problem)
     as seen

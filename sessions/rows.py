@@ -22,6 +22,14 @@ class RunState(enum.StrEnum):
     INTERRUPTED = "interrupted"
 
 
+class Review(enum.StrEnum):
+    """What a person thinks of a run; its verdict is what it is."""
+
+    PINNED = "pinned"
+    VETOED = "vetoed"
+    """Never the best of its operator or its file."""
+
+
 class Result(enum.StrEnum):
     """What runs come to, in a coarser way than by their outcomes: right and credible, wrong, suspicious, no verdict."""
 
@@ -78,6 +86,7 @@ class RunRow:
     proven: int | None
     note: str | None
     tag: str | None
+    review: Review | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ from sessions.database import Database, Value, open_file, open_memory
 from sessions.deleting import Deleted, delete
 from sessions.generations import GenerationStore, followed
 from sessions.recording import statements, tally
-from sessions.rows import Generation, RunRow, RunState
+from sessions.rows import Generation, Review, RunRow, RunState
 from sessions.values import path_value, tiers_value, timestamp
 
 BUSY_TIMEOUT_S = 5.0
@@ -47,6 +47,7 @@ insert or replace into answers (run, newest, answered_at) values (:run, (select 
 _SELECT_OWNER = "select pid, process_stamp, ended_at from sessions where id = :session"
 _NEXT_SEQ = "select coalesce(max(seq), 0) + 1 from events where run = :run"
 _SET_NOTE = "update runs set note = :value where id = :run"
+_SET_REVIEW = "update runs set review = :value where id = :run"
 _SET_TAG = "update runs set tag = :value where id = :run"
 _INSERT_GENERATION = """
 insert into generations (
@@ -227,6 +228,18 @@ class Store(Browser):
             UsageError: there is no such run.
         """
         self._annotate(_SET_TAG, run_id=run_id, value=tag)
+
+    def set_review(self, run_id: int, review: Review | None) -> None:
+        """Pin or veto a run, or take that back; its verdict stays.
+
+        Raises:
+            UsageError: there is no such run.
+        """
+        self._annotate(_SET_REVIEW, run_id=run_id, value=review)
+
+    def change_number(self) -> int:
+        """A number that is another one once another connection, of any process, has written to the store."""
+        return self._database.change_number()
 
     def delete_run(self, run_id: int) -> Deleted:
         """Take a run out for good, with all that no other one needs; compiled code is the caller's to delete.

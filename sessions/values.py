@@ -16,7 +16,7 @@ import msgspec
 from engine.model import CacheState, Outcome, Policy, Tier
 from engine.model.benchmark import Interval, Method, Summary
 from engine.processes.liveness import is_alive
-from sessions.rows import BaselineRow, RunRow, RunState, SessionRow
+from sessions.rows import BaselineRow, Review, RunRow, RunState, SessionRow
 
 _TIER_SEPARATOR = "+"
 
@@ -71,6 +71,7 @@ def run_row(row: sqlite3.Row) -> RunRow:
         proven=row["proven"],
         note=row["note"],
         tag=row["tag"],
+        review=None if row["review"] is None else Review(row["review"]),
     )
 
 

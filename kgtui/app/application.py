@@ -21,6 +21,7 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 from engine.errors import KgtuiError, UsageError
 from engine.model import Problem
 from kgtui.app import clipboard
+from kgtui.app.agent_runs import AgentRuns
 from kgtui.app.finding import artefact_text, found_or_shown
 from kgtui.app.notifications import Notifications
 from kgtui.app.run_audience import RunAudience
@@ -141,6 +142,7 @@ class WorkbenchApp(TerminalApp):
         self.place = f"{settings.device} to {settings.target}" if settings.target else settings.device
         self.problems: tuple[ProblemDescription, ...] = ()
         self.opened: Workbench | None = None
+        self.agents = AgentRuns(self, app=self, refresh=self._refresh_past)
         self._navigation = ScreenStack(self, self)
         self._serving: Worker[None] | None = None
 
@@ -172,6 +174,7 @@ class WorkbenchApp(TerminalApp):
         self._redraw()
         if self.workbench is not None:
             self.workbench.history.read()
+        in_background(self, self.agents.watch, group="agents")
         judging = self._services.engine_factory()
         self._started()
         await self._service.serve(judging)

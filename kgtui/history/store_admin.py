@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kgtui.history.comparison_source import read_side
+from kgtui.ports.requests import AGENT_TAG
 from kgtui.state.history.paging import PAGE
-from sessions.rows import ListedRun, Milestone, RunFilter, SessionRow, Totals
+from sessions.rows import ListedRun, Milestone, Review, RunFilter, RunRow, SessionRow, Totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,18 @@ class StoreAdmin:
     def way(self, number: int) -> tuple[Milestone, ...]:
         """The runs of the same file, the oldest first."""
         return self._store.milestones(number)
+
+    def review(self, number: int, review: Review | None) -> None:
+        """Pin or veto a run, or take that back."""
+        self._store.set_review(number, review)
+
+    def change_number(self) -> int:
+        """A number that is another one once another process has written to the store."""
+        return self._store.change_number()
+
+    def agent_runs(self, *, limit: int) -> tuple[RunRow, ...]:
+        """The newest runs that coding agents asked for."""
+        return tuple(self._store.runs(RunFilter(tag=AGENT_TAG), limit=limit))
 
     def side(self, number: int) -> Side:
         """A run as one side of a comparison."""

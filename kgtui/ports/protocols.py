@@ -72,7 +72,8 @@ class Judging(Protocol):
 class PastRun:
     """A run in the store.  Outcome, counts and time are None for one that `goes_on`, or was cut short.
 
-    `picked` says that its cases were picked by hand, so that its outcome is none of the whole file.
+    `picked` says that its cases were picked by hand, so that its outcome is none of the whole file.  `review` is
+    "pinned" or "vetoed" where a person said so; the outcome does not depend on it.
     """
 
     number: int
@@ -89,6 +90,7 @@ class PastRun:
     elapsed_s: float | None = None
     goes_on: bool = False
     picked: bool = False
+    review: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

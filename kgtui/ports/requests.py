@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from engine.model.events import Event
 
+AGENT_TAG = "agent"
+"""The tag of runs that a coding agent asked for through `kgtui mcp`."""
+
 DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
 
 

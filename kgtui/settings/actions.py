@@ -87,6 +87,12 @@ ACTIONS = (
            group="Candidates", where=Where.WORKBENCH, call="screen.keep"),
     Action(id="remark", keys=("R",), label="send back", group="Candidates", where=Where.WORKBENCH,
            help="send the shown candidate back to its model, with a remark", call="screen.remark"),
+    Action(id="pin", keys=("P",), label="pin", help="pin the run under the cursor of the history; again to undo",
+           group="Candidates", where=Where.WORKBENCH, call="screen.review('pinned')"),
+    Action(id="veto", keys=("V",), label="veto", group="Candidates", where=Where.WORKBENCH,
+           help="veto a run: it is never the best; its verdict stays; again to undo", call="screen.review('vetoed')"),
+    Action(id="follow-agents", keys=("A",), label="follow agents", group="Candidates", where=Where.WORKBENCH,
+           help="show runs of coding agents (kgtui mcp) as they go on, or no longer", call="screen.follow_agents"),
     # Workbench: panes
     Action(id="tab-cases", keys=("1",), label="cases", help="every case, and why one failed", group="Panes",
            where=Where.WORKBENCH, call="screen.tab('cases')"),

@@ -80,10 +80,11 @@ def _server(
     """The server with its tools, which is not started."""
     from kgtui.cli.runs.generation_run import user_prompts
     from kgtui.generation.agents.server import make_server
-    from kgtui.generation.agents.tools import AGENT, ToolMeans
+    from kgtui.generation.agents.tools import ToolMeans
     from kgtui.generation.carrying_out import benchmark_of
     from kgtui.generation.prompts import Hardware
     from kgtui.generation.verifying import QueuedVerifier, Verifier, queued
+    from kgtui.ports.requests import AGENT_TAG
 
     def verifier_of(tiers: tuple[Tier, ...], is_timed: bool) -> Verifier:
         return QueuedVerifier(
@@ -92,7 +93,7 @@ def _server(
             target=target,
             benchmark=benchmark_of(device.platform) if is_timed else lambda problem: None,
             tiers=tiers,
-            tag=AGENT,
+            tag=AGENT_TAG,
             trouble=console.warn,
             drop=queue.drop,
         )

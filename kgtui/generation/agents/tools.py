@@ -24,10 +24,10 @@ from engine.reports.run_record import RunRecord
 from kgtui.generation.prompts import Hardware, Prompts, prompt_text
 from kgtui.generation.verifying import Verifier
 from kgtui.ports.protocols import PastRun
+from kgtui.ports.requests import AGENT_TAG
 from kgtui.state.format.glyphs import ASCII
 from kgtui.state.run.failed_case import case_text
 
-AGENT = "agent"
 MOST_SOURCE_BYTES = 400_000
 _MOST_RUNS = 50
 
@@ -138,7 +138,7 @@ class AgentTools:
             return f"{problem.name} has no runs yet"
         return "\n".join(
             f"- run {one.number}: {'flagged' if one.flagged else one.outcome or 'no verdict'}, "
-            f"{one.passed}/{one.total} cases, {one.device}"
+            f"{one.passed}/{one.total} cases, {one.device}{_reviewed(one)}"
             for one in runs
         )
 
@@ -147,11 +147,16 @@ class AgentTools:
         if len(content) > MOST_SOURCE_BYTES:
             raise UsageError(f"the source has {len(content):,} bytes; at most {MOST_SOURCE_BYTES:,} are run")
         problem, _ = await asyncio.to_thread(self._problem, operator)
-        return await self._means.verifier_of(tiers, is_timed).verify(problem, content, name=AGENT)
+        return await self._means.verifier_of(tiers, is_timed).verify(problem, content, name=AGENT_TAG)
 
     def _problem(self, operator: str) -> tuple[Problem, ProblemDescription]:
         problem = self._means.operators.find(operator)
         return problem, self._means.operators.describe(problem.name)
+
+
+def _reviewed(run: PastRun) -> str:
+    """What a person thinks of a run, so that the agent goes on from a pinned one and not from a vetoed one."""
+    return f", {run.review} by the user" if run.review else ""
 
 
 TOOLS = ("list_problems", "read_problem", "check", "benchmark", "inspect", "explain_failed_case", "read_history")

@@ -127,6 +127,13 @@ class RunControl(Protocol):
         """Stop the run in progress; False when there is none."""
 
 
+class AgentControl(Protocol):
+    """Runs that coding agents ask for in other processes."""
+
+    def follow(self) -> str:
+        """Show each of them as it goes on from now on, or no longer; the sentence that says so."""
+
+
 class Host(Protocol):
     """The application as its screens see it."""
 
@@ -177,6 +184,10 @@ class Host(Protocol):
     @property
     def runs(self) -> RunControl:
         """The runs of this application."""
+
+    @property
+    def agents(self) -> AgentControl:
+        """Runs of coding agents in other processes."""
 
     @property
     def file_watch(self) -> FileWatch:

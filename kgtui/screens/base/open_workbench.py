@@ -78,6 +78,9 @@ class PastRunControl(Protocol):
     def read(self) -> None:
         """Fetch the runs of this operator from the store."""
 
+    def refresh(self) -> None:
+        """Read the shown run again where it goes on in another process."""
+
     def open(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
         """Look at a run as it was, once the workbench is there."""
 

@@ -56,6 +56,25 @@ class PastRunViewer:
         pane = self._context.screen.query_one(HistoryPane)
         return pane.current if is_seen(pane) else None
 
+    def refresh(self) -> None:
+        """Read the shown run again where it goes on in another process."""
+        old = self._context.bench.old
+        if old is not None and old.number is not None and old.view.running and not old.candidate:
+            again = partial(self._open, old.number, old.problem, old.filename, keeps_tab=True)
+            in_background(self._context.screen, again, group="past")
+
+    def action_follow_agents(self) -> None:
+        """Show runs of coding agents as they go on, or no longer."""
+        self._context.notify(self._context.host.agents.follow())
+
+    def action_review(self, wanted: str) -> None:
+        """Pin or veto the run under the cursor of the history, or the shown one; again takes that back."""
+        number = self.run_under_cursor or self._context.bench.shown.number
+        if number is None:
+            self._context.notify("no run is shown that is kept")
+            return
+        in_background(self._context.screen, partial(self._review, number, wanted), group="review")
+
     def action_mark(self) -> None:
         """Mark the past run under the cursor to be compared, or take that back."""
         number = self.run_under_cursor
@@ -92,7 +111,18 @@ class PastRunViewer:
         context.draw()
         context.screen.host_changed()
 
-    async def _open(self, number: int, problem: Problem | None, filename: str) -> None:
+    async def _review(self, number: int, wanted: str) -> None:
+        from sessions.rows import Review
+
+        past = self._context.host.past
+        before = next((run.review for run in self.runs if run.number == number), "")
+        review = None if before == wanted else Review(wanted)
+        await past.ask(lambda archive: archive.review(number, review))
+        words = f"{review}; its verdict is what it was" if review else f"no longer {before}"
+        self._context.notify(f"run #{number} is {words}")
+        await self._read()
+
+    async def _open(self, number: int, problem: Problem | None, filename: str, *, keeps_tab: bool = False) -> None:
         context = self._context
         past = await context.host.past.run(number)
         if past is None:
@@ -102,7 +132,10 @@ class PastRunViewer:
         context.bench = context.bench.opened(number, events, goes_on=goes_on, problem=problem, filename=filename)
         if not context.bench.unsaved:
             context.source.load(source)
-        self._tabs.show("cases")
+        if keeps_tab:
+            context.draw()
+        else:
+            self._tabs.show("cases")
 
     async def _open_candidate(self, number: int, label: str, remark: str) -> None:
         context = self._context

@@ -261,7 +261,7 @@ def _run_cells(run: PastRun, glyphs: Glyphs, now: datetime, *, is_current: bool,
     return (
         Span(f"{glyphs.marked if is_marked else ''}#{run.number}", Tone.STRONG if is_current else Tone.PLAIN),
         muted(ago(run.started_at, now)),
-        Span(f"{glyphs.state(state)} {word}", TONES[state]),
+        Span(f"{glyphs.state(state)} {f'{run.review}, ' if run.review else ''}{word}", TONES[state]),
         Span(glyphs.dash if run.passed is None else f"{run.passed}/{run.total}"),
         muted(where),
         Span(run.digest[:8]),

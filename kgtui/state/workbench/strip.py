@@ -97,7 +97,7 @@ def sentence(view: RunRecord, strip_context: StripContext) -> Line:
     if view.cut_short:
         return line(f"no verdict: {_judged(view)}")
     if view.running and not strip_context.is_live:
-        return line(muted(f"as far as it was when it was opened: {_judged(view)}"))
+        return line(muted(f"running in another process: {_judged(view)}"))
     if view.failed:
         first = view.failed[0]
         count = f"{len(view.failed)} failed so far"

@@ -811,7 +811,7 @@ def test_a_past_run_that_still_goes_on_is_shown_as_far_as_it_was(
     view, strip_context = view_of(fakes.stops_half_way(candidate, plan)), replace(CONTEXT, opened=True, elapsed_s=3e5)
     assert plain_text((head(view, strip_context, UNICODE)[0], sentence(view, strip_context))) == (
         "✗ failed 1/8 so far, verifying 5/8 · aten::softmax · softmax.py · cpu to sm_90\n"
-        "as far as it was when it was opened: 5 of 8 cases were judged, 1 of them wrong"
+        "running in another process: 5 of 8 cases were judged, 1 of them wrong"
     )
 
 

@@ -1,0 +1,91 @@
+"""Runs of coding agents in other processes: announced, and shown live, while a workbench is open.
+
+`kgtui mcp` writes them to the store; this reads them when SQLite's data version says that another process wrote.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from kgtui.state.format.glyphs import outcome_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kgtui.app.terminal import TerminalApp
+    from kgtui.screens.base.host import Host
+    from sessions.rows import RunRow
+
+LOOK_EVERY_S = 1.0
+_NEWEST = 20
+
+
+class AgentRuns:
+    """Looks for runs of agents once a second; `follows` shows each new one on the open operator as it goes on."""
+
+    def __init__(self, host: Host, *, app: TerminalApp, refresh: Callable[[], None]) -> None:
+        self.follows = False
+        self._host = host
+        self._app = app
+        self._refresh = refresh
+        self._change: int | None = None
+        self._has_verdict: dict[int, bool] = {}
+
+    async def watch(self) -> None:
+        """Look for ever."""
+        while True:
+            await self.look()
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def look(self) -> None:
+        """Announce and show what is new, where another process has written since the last look."""
+        past = self._host.past
+        change = await past.ask(lambda archive: archive.change_number())
+        if change is None or change == self._change:
+            return
+        is_first, self._change = self._change is None, change
+        runs = await past.ask(lambda archive: archive.agent_runs(limit=_NEWEST))
+        new = [run for run in reversed(runs or ()) if self._has_verdict.get(run.id) is not (run.outcome is not None)]
+        self._has_verdict |= {run.id: run.outcome is not None for run in new}
+        if is_first:
+            return
+        self._refresh()
+        if new:
+            self._app.notify(announced(new[-1]), markup=False)
+        self._show(new)
+
+    def follow(self) -> str:
+        """Follow the runs of agents on the open operator from now on, or no longer; the sentence that says so."""
+        self.follows = not self.follows
+        if not self.follows:
+            return "runs of agents are listed in the history and not shown by themselves"
+        newest = max(self._has_verdict, default=None)
+        if newest is not None:
+            self._open(newest)
+        return "following agents: each of their runs on this operator is shown as it goes on"
+
+    def _show(self, new: list[RunRow]) -> None:
+        """Bring what is shown of another process's run up to date; follow the newest one."""
+        workbench = self._host.workbench
+        if workbench is None:
+            return
+        workbench.history.read()
+        of_operator = [run.id for run in new if run.problem == workbench.bench.problem.name]
+        if self.follows and of_operator and not workbench.bench.unsaved:
+            self._open(of_operator[-1])
+        else:
+            workbench.history.refresh()
+
+    def _open(self, number: int) -> None:
+        workbench = self._host.workbench
+        if workbench is not None:
+            workbench.history.open(number)
+
+
+def announced(run: RunRow) -> str:
+    """A run of an agent in a sentence."""
+    if run.outcome is None:
+        return f"agent: run #{run.id} of {run.problem} began; A follows the runs of agents"
+    word = "flagged" if run.flagged else outcome_words(run.outcome)
+    return f"agent: run #{run.id} of {run.problem}: {word}, {run.passed}/{run.total} cases passed"
