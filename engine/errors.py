@@ -6,6 +6,7 @@ KgtuiError
   |- UnsupportedError    this machine or version cannot do it: says what is missing
   |- StoreError          the session store: locked, corrupt, newer, read-only or full
   '- EngineError         ours: never counts against a candidate
+       |- ReferenceFaultError  the reference of a foreign suite's problem failed: the problem's fault
        |- ChildDiedError     a child process ended without a reply
        |   |- KilledError    a signal from outside ended it, or the system when memory ran out
        |   '- RunMemoryError the system ended it because its run used too much memory in total
@@ -40,6 +41,10 @@ class StoreError(KgtuiError):
 
 class EngineError(KgtuiError):
     """A fault of kgtui itself or of its trusted processes."""
+
+
+class ReferenceFaultError(EngineError):
+    """The reference of a foreign problem failed, hung or answered nonsense; never the fault of a candidate."""
 
 
 class ChildDiedError(EngineError):

@@ -11,10 +11,15 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import EngineError
-from engine.model import Category, DType, Problem, ProblemDefinition
+from engine.model import Category, DType, Precision, Problem, ProblemDefinition
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.model import Arguments
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +90,60 @@ class ProblemSource(Protocol):
 
         Raises:
             EngineError: it cannot be loaded, or is another version than the one asked for.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedReference:
+    """A task as the reference process has opened it: `notes` on its run, and the bytes of all that a call takes."""
+
+    notes: tuple[str, ...]
+    needed_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachedProblem:
+    """A foreign problem that is ready to be judged by, and `notes` on how that is done."""
+
+    definition: ProblemDefinition
+    notes: tuple[str, ...]
+
+
+class ReferenceUnavailableError(Exception):
+    """The reference cannot compute in the precision that was asked for; the text says why."""
+
+
+class ReferenceClient(Protocol):
+    """A reference process as the code of a foreign problem uses it, in the judge."""
+
+    def open(self, *, harness: str, file: str, files: Mapping[str, str], details: Mapping[str, str]) -> OpenedReference:
+        """Have the process import the task; raises ReferenceFaultError, as all that follow do."""
+        ...
+
+    def draw(self, *, seed: int, weight_seed: int) -> Arguments:
+        """The arguments of the entry made from these seeds, on the judge's device."""
+        ...
+
+    def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:
+        """The outputs for these arguments in this precision, on the judge's device.
+
+        Raises:
+            ReferenceUnavailableError: there is no run in this precision.
+        """
+        ...
+
+
+class ReferenceSource(ProblemSource, Protocol):
+    """A source whose problems are computed by a reference process."""
+
+    def attach(self, name: str, reference: ReferenceClient, *, version: str = "") -> AttachedProblem:
+        """Open a problem in this process and calibrate its tolerance.
+
+        Raises:
+            ReferenceFaultError: its code failed.
+            UnsupportedError: it cannot be run on this machine; says what it needs.
+            EngineError: it cannot be read, or is another version than the one asked for.
         """
         ...
 

@@ -16,6 +16,7 @@ from engine.problem_source import ProblemDescription, ProblemSource
 from problems.catalogue import Catalogue
 from problems.description_cache import DescriptionCache
 from problems.folder import Folder
+from problems.suites.source import SuiteSource
 
 _SUGGESTIONS = 3
 _LEAST_SIMILARITY = 0.5
@@ -23,7 +24,7 @@ _LEAST_PART = 3  # letters of a name that suggest it wherever they are in it
 
 
 class ProblemIndex:
-    """The problems of several sources by name.  No two sources share a full name: each has libraries of its own."""
+    """The problems of several sources by name.  Where two checkouts of one suite share a name, the first has it."""
 
     def __init__(self, sources: Sequence[ProblemSource], *, cache: Path | None = None) -> None:
         self.sources = tuple(sources)
@@ -36,7 +37,11 @@ class ProblemIndex:
 
     @cached_property
     def _source_by_name(self) -> dict[str, ProblemSource]:
-        return {name: source for source in self.sources for name in source.names()}
+        found: dict[str, ProblemSource] = {}
+        for source in self.sources:
+            for name in source.names():
+                found.setdefault(name, source)
+        return found
 
     def resolve(self, name: str) -> str:
         """The full name of the problem called `name`, in full, or bare where only one library has it.
@@ -77,7 +82,9 @@ class ProblemIndex:
         for name, source in self._source_by_name.items():
             try:
                 read = partial(source.describe, name)
-                described.append(cache.described(source.file(name), read) if cache is not None else read())
+                # Of an export one file describes many problems, and how depends on the user's choices.
+                is_kept = cache is not None and not isinstance(source, SuiteSource)
+                described.append(cache.described(source.file(name), read) if cache is not None and is_kept else read())
             except EngineError as error:
                 broken.append(str(error))
         if cache is not None:
@@ -97,9 +104,14 @@ class ProblemIndex:
         return tuple(found)[:_SUGGESTIONS]
 
 
-def open_index(*, folders: Sequence[Path] = (), cache: Path | None = None) -> ProblemIndex:
-    """The problems of the catalogue and of the user's own folders; descriptions are kept in the file `cache`."""
-    return ProblemIndex((Catalogue(), *map(Folder, folders)), cache=cache)
+def open_index(
+    *, folders: Sequence[Path] = (), suites: Sequence[SuiteSource] = (), cache: Path | None = None
+) -> ProblemIndex:
+    """The problems of the catalogue, of the user's own folders and of suites, of two of one name the first.
+
+    Descriptions of the catalogue and the folders are kept in the file `cache`.
+    """
+    return ProblemIndex((Catalogue(), *map(Folder, folders), *suites), cache=cache)
 
 
 def _core(spelling: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sessions.rows import VARIANT_TAG
 
 # Outcomes that say something of the user, the machine or of kgtui, but nothing of the candidate.
-NO_VERDICT_ON_CANDIDATE = "('cancelled', 'engine_error', 'unsupported')"
+NO_VERDICT_ON_CANDIDATE = "('cancelled', 'problem_error', 'engine_error', 'unsupported')"
 # A variant of a file is neither what the file was judged to be nor its best; written to the file it is judged anew.
 IS_OWN = f"runs.tag is not '{VARIANT_TAG}'"
 NOT_VETOED = "runs.review is not 'vetoed'"

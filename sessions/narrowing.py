@@ -24,7 +24,7 @@ _CONDITIONS = {
 }
 _RESULTS: Mapping[Result, str] = {
     Result.PASSED: "runs.outcome = 'pass' and runs.flagged = 0",
-    Result.FAILED: "runs.outcome not in ('pass', 'cancelled', 'unsupported', 'engine_error')",
+    Result.FAILED: "runs.outcome not in ('pass', 'cancelled', 'unsupported', 'problem_error', 'engine_error')",
     Result.FLAGGED: "runs.flagged = 1",
     Result.UNFINISHED: "runs.outcome is null",
 }

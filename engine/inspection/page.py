@@ -91,7 +91,9 @@ _COVERAGES: Mapping[Coverage | None, Mark] = MappingProxyType(
         None: Mark.MUTED,
     }
 )
-_WITHOUT_BLAME = frozenset({Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, Outcome.ENGINE_ERROR})
+_WITHOUT_BLAME = frozenset(
+    {Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.REFUSED, Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR}
+)
 _RUNNING_WORD = "running"
 _CUT_SHORT_WORD = "cut short"
 _MOST_FAILED = 5

@@ -9,12 +9,14 @@ import time
 import traceback
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import torch
 
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceMemoryError, is_lost
+from engine.errors import ReferenceFaultError, UnsupportedError
 from engine.judge.benchmark.slots import Slots
 from engine.judge.compare.outputs import reports_of
 from engine.judge.diagnosis.explain import Explainer, left_unexplained
@@ -25,14 +27,17 @@ from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.correct_without_kernels import count_correct
 from engine.judge.probing.input_variants import Variants
 from engine.judge.probing.precision import measure_precision
-from engine.model import Determinism, Outcome, OutputReport, ProblemDefinition, ProblemId
-from engine.problem_source import open_source
+from engine.judge.reference import Reference
+from engine.model import CalledCase, Determinism, Outcome, OutputReport, ProblemDefinition, ProblemId
+from engine.problem_source import ReferenceSource, open_source
 from engine.protocol import tensors
 from engine.protocol.service import Line
 from engine.sandbox.untrusted_files import UntrustedFileError
 from engine.sandbox.variables import DEVICE_VARIABLE
 
 _THREADS = 2
+_REFERENCE_S, _ATTACHING_S = 40.0, 90.0
+"""What a reference may take for all that one command asks of it, and to be opened and calibrated."""
 _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 4000, 20_000
 
 
@@ -58,6 +63,7 @@ class _Judge:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._problems: dict[ProblemId, ProblemDefinition] = {}
+        self._reference: Reference | None = None
         self._contents = cases.Contents(device)
         self._memory = cases.Memory(device)
         self._places = {apart: _Place() for apart in (False, True)}
@@ -71,8 +77,13 @@ class _Judge:
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         self._place = self._places[isinstance(command, protocol.CaseCommand) and command.apart]
+        if self._reference is not None:
+            self._reference.allow(_REFERENCE_S)
         try:
             return self._carry_out(command)
+        except ReferenceFaultError as error:
+            message = str(error)[:_MESSAGE_CHARACTERS]
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.PROBLEM, message=message)
         except (tensors.TruncatedError, UntrustedFileError) as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message=str(error))
         except DeviceMemoryError as error:
@@ -90,6 +101,8 @@ class _Judge:
             case protocol.ShareMemory():
                 block = self._memory.block(1)
                 return protocol.MemoryShared(id=command.id, handle=block.handle, block_bytes=block.size_bytes)
+            case protocol.AttachReference():
+                return self._attach(command)
             case protocol.Prepare():
                 return self._prepare(command)
             case protocol.Describe():
@@ -135,6 +148,21 @@ class _Judge:
                 return self._slots.carry_out(command)
         message = f"a judge does not {type(command).__name__.lower()}"
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=message)
+
+    def _attach(self, command: protocol.AttachReference) -> protocol.AnyReply:
+        """Open a foreign problem in its reference process; the one before it is let go of."""
+        if self._reference is not None:
+            self._reference.close()
+        self._problems.pop(command.problem, None)
+        self._reference = Reference(Path(command.folder), self._device)
+        self._reference.allow(_ATTACHING_S)
+        source = cast("ReferenceSource", open_source(command.problem.source))
+        try:
+            attached = source.attach(command.problem.name, self._reference, version=command.problem.version)
+        except UnsupportedError as error:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
+        self._problems[command.problem] = attached.definition
+        return protocol.ReferenceAttached(id=command.id, notes=attached.notes)
 
     def _prepare(self, command: protocol.Prepare) -> protocol.Prepared:
         started = time.perf_counter()
@@ -213,7 +241,10 @@ class _Judge:
         if damage is not None:
             changed = cases.overrun(problem, content.specs, damage)
         digests = digests_of(hand, got) if command.digests else None
-        return protocol.Compared(id=command.id, reports=reports, repeated=repeated, mutated=changed, digests=digests)
+        return protocol.Compared(
+            id=command.id, reports=reports, repeated=repeated, mutated=changed, digests=digests,
+            passes_own_rule=_passes_own_rule(hand, got),
+        )  # fmt: skip
 
     def _problem(self, wanted: ProblemId) -> ProblemDefinition:
         if wanted not in self._problems:
@@ -238,6 +269,17 @@ def _reports(
     """One report for each output of this call."""
     call = cases.finished_call(hand, got)
     return reports_of(replace(call, earlier=earlier), poison=hand.poison)
+
+
+def _passes_own_rule(hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport]) -> bool | None:
+    """What the rule of a foreign problem's suite says; None of other problems."""
+    rule, content = hand.problem.passes_own_rule, hand.content
+    if rule is None:
+        return None
+    outputs = tuple(value for value in got if isinstance(value, torch.Tensor))
+    if len(outputs) != len(content.expected):
+        return False
+    return rule(CalledCase(case=hand.case, arguments=content.inputs, outputs=outputs, expected=content.expected))
 
 
 def _repeated(hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport]) -> bool | None:

@@ -30,20 +30,29 @@ def load(
         NoEntryError: there is no callable of that name.
         BaseException: whatever the candidate's own top level raises.
     """
-    _hide_ourselves(folder)
+    hide_ourselves(folder)
+    module = import_file(path, folder, name=f"candidate_{path.stem}")  # not the bare stem: a file may be torch.py
+    function = getattr(module, entry, None)
+    if not callable(function):
+        raise NoEntryError(f"after loading, the file has no function {entry!r}; define it at the top level")
+    return function, _siblings(folder)
+
+
+def import_file(path: Path, folder: Path | None, *, name: str) -> ModuleType:
+    """Import a stranger's file as the module `name`; its own imports are looked up in `folder` too.
+
+    Raises:
+        BaseException: whatever its top level raises.
+    """
     if folder is not None:
         sys.path.insert(_before_site_packages(), str(folder))
     sys.dont_write_bytecode = True
-    name = f"candidate_{path.stem}"  # not the bare stem: a file may be called torch.py
     reader = SourceFileLoader(name, str(path))  # named, since by itself Python reads only what ends in .py
     module = importlib.util.module_from_spec(ModuleSpec(name, reader, origin=str(path)))
     module.__file__ = str(path)
     sys.modules[name] = module
     reader.exec_module(module)
-    function = getattr(module, entry, None)
-    if not callable(function):
-        raise NoEntryError(f"after loading, the file has no function {entry!r}; define it at the top level")
-    return function, _siblings(folder)
+    return module
 
 
 def _before_site_packages() -> int:
@@ -51,7 +60,8 @@ def _before_site_packages() -> int:
     return next((i for i, place in enumerate(sys.path) if place.endswith("site-packages")), len(sys.path))
 
 
-def _hide_ourselves(folder: Path | None) -> None:
+def hide_ourselves(folder: Path | None) -> None:
+    """Make our own packages impossible to import; packages of those names in `folder` are a stranger's own."""
     for name in list(sys.modules):
         if name.partition(".")[0] in HIDDEN:
             del sys.modules[name]

@@ -21,8 +21,10 @@ from engine.model.problems.case import Case, DType, Parameter, Tier
 from engine.model.problems.category import Category
 from engine.model.problems.comparison import CalledCase, OutputMatch
 from engine.model.problems.definition import ProblemDefinition
+from engine.model.problems.form import CandidateForm
 from engine.model.problems.problem import Cost, Problem, ProblemId, Tolerance
 from engine.model.problems.semantics import Determinism, FrameworkWork
+from engine.model.problems.suite_origin import Precision, SuiteOrigin
 from engine.model.problems.values import PointerArray
 from engine.model.results import (
     CaseResult,
@@ -49,6 +51,7 @@ __all__ = [
     "CacheState",
     "CalledCase",
     "Candidate",
+    "CandidateForm",
     "Case",
     "CaseResult",
     "Category",
@@ -74,6 +77,7 @@ __all__ = [
     "Plan",
     "PointerArray",
     "Policy",
+    "Precision",
     "Problem",
     "ProblemDefinition",
     "ProblemId",
@@ -81,6 +85,7 @@ __all__ = [
     "Severity",
     "Stage",
     "Stream",
+    "SuiteOrigin",
     "Tier",
     "Tolerance",
     "Traffic",

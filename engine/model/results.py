@@ -13,7 +13,11 @@ from engine.model.problems.case import Tier
 
 
 class Outcome(enum.StrEnum):
-    """What became of a stage, a case or a run.  ENGINE_ERROR is ours and never counts against a candidate."""
+    """What became of a stage, a case or a run.
+
+    Neither ENGINE_ERROR, which is ours, nor PROBLEM_ERROR, a fault of a foreign problem's own reference, ever counts
+    against a candidate.
+    """
 
     PASS = "pass"
     WRONG_VALUE = "wrong_value"
@@ -31,6 +35,7 @@ class Outcome(enum.StrEnum):
     REFUSED = "refused"
     CANCELLED = "cancelled"
     UNSUPPORTED = "unsupported"
+    PROBLEM_ERROR = "problem_error"
     ENGINE_ERROR = "engine_error"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine import protocol
 from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, says_nothing
-from engine.model import Candidate, Limits, Stream
+from engine.model import Candidate, CandidateForm, Limits, Stream
 from engine.processes.resources.control_group import ControlGroup
 from engine.processes.warm_pool import PooledProcess, Spare
 
@@ -39,8 +39,11 @@ class CandidateSession:
         cache_folders: tuple[Path, ...] = (),
         target: str | None = None,
         group: ControlGroup | None = None,
+        form: CandidateForm = CandidateForm.FUNCTION,
     ) -> None:
-        """`group` is the control group of the run, which the worker joins before the candidate is loaded."""
+        """`form` is what the entry is.
+
+        `group` is the control group of the run, which the worker joins before the candidate is loaded."""
         self._candidate = candidate
         self._entry = entry
         self._spare = spare
@@ -48,6 +51,7 @@ class CandidateSession:
         self._on_log = on_log
         self._cache_folders = cache_folders
         self._target = target
+        self._form = form
         self._group = group
         self._hand: PooledProcess | None = None
         self._leaving: list[asyncio.Task[None]] = []
@@ -120,6 +124,7 @@ class CandidateSession:
             readable=(*view.readable, *cache_folders),
             listed=view.listed,
             target=self._target,
+            form=self._form,
         )
         reply = await self._answer(self._hand, command, deadline_s=self._limits.load_s)
         if isinstance(reply, protocol.Failed):
@@ -180,6 +185,7 @@ class CandidateSession:
             cache_folders=self._cache_folders,
             target=self._target,
             group=self._group,
+            form=self._form,
         )
 
     def send_away(self, other: CandidateSession) -> None:

@@ -98,6 +98,7 @@ def _import_everything() -> None:
     # The candidate's child must not import our modules after it has started: a file of the same name may lie beside it.
     import engine.compiler.main
     import engine.judge.main
+    import engine.reference.main
     import engine.replay.main
     import engine.worker.main
 
@@ -281,6 +282,7 @@ def _arrange_descriptors(handles: list[int]) -> tuple[int, int]:
 def _serve(kind: str, commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     import engine.compiler.main
     import engine.judge.main
+    import engine.reference.main
     import engine.replay.main
     import engine.worker.main
 
@@ -289,6 +291,7 @@ def _serve(kind: str, commands: int, replies: int, in_force: tuple[str, ...]) ->
         "worker": engine.worker.main.serve,
         "compiler": engine.compiler.main.serve,
         "replayer": engine.replay.main.serve,
+        "reference": engine.reference.main.serve,
     }[kind]
     serve(commands, replies, in_force)
 

@@ -13,6 +13,7 @@ from engine.processes.child import Child
 from engine.processes.directories import EngineDirectories
 from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.launchers import Launchers
+from engine.processes.references import References
 from engine.processes.resources.control_group import ControlGroup, open_group
 from engine.processes.resources.total_usage import Usage, usage_below
 from engine.processes.warm_pool import PooledProcess, Spare
@@ -25,6 +26,7 @@ _JUDGE_S = 60.0
 _LONG_S: Mapping[type[protocol.Command], float] = {
     protocol.PrepareBaseline: 900.0,  # torch.compile with max-autotune builds and times many kernels before it chooses
     protocol.MeasurePeaks: 180.0,  # rounds of equal length for each precision, but one slow product has to end first
+    protocol.AttachReference: 180.0,  # the imports of a foreign file, and four runs of it
     protocol.Arrange: 180.0,  # a whole reference of a large case, and the imports that its first call brings about
 }
 """What the judge may take longer for than _JUDGE_S.  All else is short: who has not answered by then hangs."""
@@ -73,6 +75,7 @@ class ProcessPool:
         self.worker = Spare(self._hire_worker, depth=1 if interpreted else 2)
         self.compiler = Spare(self._hire_compiler, depth=1 if interpreted else self.most_compilers)
         self.replayer = Spare(self._hire_replayer)
+        self.references = References(hire=self._hire_reference, judge=self.judge, ask_judge=self.ask_judge)
         self.launchers: Launchers | None = None
         if target is not None and not interpreted:
             self.launchers = Launchers(spare=self.compiler, cache_folder=directories.open_kernel_cache(), target=target)
@@ -190,6 +193,7 @@ class ProcessPool:
         await self.worker.close()
         await self.compiler.close()
         await self.replayer.close()
+        await self.references.close()
         if self._compilers_started is not None:
             self._compilers_started.cancel()
             await asyncio.gather(self._compilers_started, return_exceptions=True)
@@ -222,6 +226,9 @@ class ProcessPool:
 
     async def _hire_replayer(self) -> PooledProcess:
         return await self._hire(self._workers, "replayer")
+
+    async def _hire_reference(self) -> PooledProcess:
+        return await self._hire(self._workers, "reference")
 
     async def _hire_compiler(self) -> PooledProcess:
         if self._compilers_started is not None:

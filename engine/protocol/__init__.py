@@ -114,6 +114,7 @@ from engine.protocol.timing import (
 from engine.protocol.verifying import (
     Again,
     ArenaSpec,
+    AttachReference,
     Call,
     Called,
     Compare,
@@ -131,6 +132,7 @@ from engine.protocol.verifying import (
     Prepare,
     Prepared,
     Ready,
+    ReferenceAttached,
     Refill,
     Release,
     Released,
@@ -155,6 +157,7 @@ __all__ = [
     "ArenaSpec",
     "Arrange",
     "Arranged",
+    "AttachReference",
     "BuildLauncher",
     "Call",
     "CallTime",
@@ -226,6 +229,7 @@ __all__ = [
     "Ready",
     "Record",
     "Recorded",
+    "ReferenceAttached",
     "Refill",
     "Refresh",
     "Release",
@@ -269,12 +273,13 @@ AnyCommand: TypeAlias = (
     | Release | RunDry | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
-    | Lower | HoldKernel | ReplayTape
+    | Lower | HoldKernel | ReplayTape | AttachReference
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled
     | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated | Contrasted
     | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed
+    | ReferenceAttached
 )  # fmt: skip
 
 

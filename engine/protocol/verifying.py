@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from engine.model import OutOfBounds, OutputReport, ProblemId
+from engine.model import CandidateForm, OutOfBounds, OutputReport, ProblemId
 from engine.protocol.executing import Executed
 from engine.protocol.launches import Launches
 from engine.protocol.messages import (
@@ -61,7 +61,7 @@ class Load(Command, tag="load", frozen=True):
 
     `kernel caches` are folders of what was compiled for it elsewhere, looked into before compiling.  Besides libraries
     it can read what lies at or below `readable`, and the names in `listed`.  An interpreting worker refuses the
-    launches that the GPU `target` would refuse.
+    launches that the GPU `target` would refuse.  `form` is what the entry is.
     """
 
     path: str
@@ -71,6 +71,7 @@ class Load(Command, tag="load", frozen=True):
     readable: tuple[str, ...] = ()
     listed: tuple[str, ...] = ()
     target: str | None = None
+    form: CandidateForm = CandidateForm.FUNCTION
 
 
 class Call(Command, tag="call", frozen=True):
@@ -116,6 +117,19 @@ class Describe(Command, tag="describe", frozen=True):
 
     problem: ProblemId
     cases: tuple[str, ...]
+
+
+class AttachReference(Command, tag="attach_reference", frozen=True):
+    """Judge: open this foreign problem in the reference process that has its pipes in `folder`."""
+
+    problem: ProblemId
+    folder: str
+
+
+class ReferenceAttached(Reply, tag="reference_attached", frozen=True):
+    """The reference has run; `notes` say how, and which tolerance came of it."""
+
+    notes: Annotated[tuple[Text, ...], msgspec.Meta(max_length=64)] = ()
 
 
 class Refill(CaseCommand, tag="refill", frozen=True):
@@ -246,7 +260,8 @@ class Compared(Reply, tag="compared", frozen=True):
     """How the outputs of one call compare; `mutated` says what should not have changed, or was written beside.
 
     `repeated` is whether they are the first call's to the bit, None when the content was another.  `seed` is
-    told with what ends a case.  `digests` are those that were asked for.
+    told with what ends a case.  `digests` are those that were asked for.  `passes_own_rule` is what the suite's own
+    rule says of a foreign problem's outputs.
     """
 
     reports: tuple[OutputReport, ...]
@@ -254,6 +269,7 @@ class Compared(Reply, tag="compared", frozen=True):
     mutated: str | None
     seed: int | None = None
     digests: ContentDigests | None = None
+    passes_own_rule: bool | None = None
 
 
 class Released(Reply, tag="released", frozen=True):
@@ -273,6 +289,7 @@ class FailureKind(enum.StrEnum):
     COMPILE = "compile"
     TAMPERED = "tampered"
     UNSUPPORTED = "unsupported"
+    PROBLEM = "problem"
     ENGINE = "engine"
 
 

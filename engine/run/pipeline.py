@@ -38,6 +38,7 @@ from engine.run.event_stream import EventEmitter
 from engine.run.probe_stage import ProbingStage
 from engine.run.proving.kernels import LoweredKernels
 from engine.run.proving.stage import prove
+from engine.run.reference_stage import attach_reference
 from engine.run.run_limits import watch_usage
 from engine.run.static_reading import Parsed, parse_candidate
 from engine.run.static_stage import read_and_refuse
@@ -110,7 +111,7 @@ class Run:
         return CandidateSession(
             candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
             limits=self._limits, on_log=on_log, cache_folders=cache_folders, target=self._plan.target,
-            group=self._group,
+            group=self._group, form=self._plan.problem.form,
         )  # fmt: skip
 
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
@@ -179,6 +180,7 @@ class Run:
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
         stop = await read_and_refuse(parsed, plan=self._plan, emitter=self._emitter)
+        stop = stop or await attach_reference(self._plan.problem, self._process_pool, self._emitter, self._profile)
         if stop is not None:
             return stop
         if self._metrology is not None:  # before the candidate has a process
@@ -248,8 +250,6 @@ class Run:
         self._process_pool.worker.prepare()
         self._process_pool.compiler.prepare()
 
-    # ------------------------------------------------------------ stages
-
     async def _parse(self) -> Parsed:
         began = self._emitter.begin(Stage.PARSE)
         try:
@@ -287,7 +287,7 @@ class Run:
         )  # fmt: skip
         stage = VerifyingStage(
             cases=cases, verifier=verifier, session=self._session, emitter=self._emitter, results=self._results,
-            next_of=self._dry_run.next_of if self._dry_run is not None else None,
+            next_of=self._dry_run.next_of if self._dry_run is not None else None, suite=self._plan.problem.suite,
         )  # fmt: skip
         stop = await stage.run()
         self._first_launches = verifier.launches

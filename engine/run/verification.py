@@ -91,6 +91,20 @@ class Judging:
         return any(report.outcome is not Outcome.PASS for report in self.reports)
 
 
+@dataclass(kw_only=True)
+class OwnRuleCount:
+    """How many calls of a foreign problem were compared, and how many pass its suite's own rule."""
+
+    calls: int = 0
+    passed: int = 0
+
+    def count(self, passes: bool | None) -> None:
+        """Count one call; of a problem without such a rule none."""
+        if passes is not None:
+            self.calls += 1
+            self.passed += passes
+
+
 class Verifier:
     """Judges the cases of one run, one after another; one may be begun before the one before it has ended."""
 
@@ -123,6 +137,7 @@ class Verifier:
         self._executed: set[tuple[object, ...]] = set()
         self._expects_right = False
         self._wrong = 0
+        self.own_rule = OwnRuleCount()
         self.launches: dict[str, tuple[Launch, ...]] = {}
         """By case, the specialisations that no case before it had launched."""
 
@@ -323,6 +338,7 @@ class Verifier:
         judging.seed = compared.seed
         judging.reports = compared.reports
         judging.compared += 1
+        self.own_rule.count(compared.passes_own_rule)
         judging.repeated = judging.repeated and compared.repeated is not False
         if compared.mutated is not None and not judging.is_wrong:
             return Stop(outcome=Outcome.MUTATED_INPUT, message=compared.mutated)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from engine.model import Case, CaseResult, Outcome, Tier, events
+from engine.model import Case, CaseResult, Outcome, SuiteOrigin, Tier, events
 from engine.processes.candidate_session import CandidateSession
 from engine.run.event_stream import EventEmitter
+from engine.run.reference_stage import own_rule_note
 from engine.run.verification import Judging, Verifier
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
 
 _FATAL = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY})
+_ENDING = (Outcome.TAMPERED, Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR)
 _MAX_DEATHS = 2
 
 
@@ -28,6 +30,7 @@ class VerifyingStage:
         emitter: EventEmitter,
         next_of: Callable[[Sequence[Case]], Awaitable[Case]] | None,
         results: list[CaseResult],
+        suite: SuiteOrigin | None = None,
     ) -> None:
         self._cases = tuple(cases)
         self._verifier = verifier
@@ -35,6 +38,7 @@ class VerifyingStage:
         self._emitter = emitter
         self._next_of = next_of
         self._results = results
+        self._suite = suite
         self._deaths = 0
         self._waiting = list(cases)
         self._repeated: set[str] = set()
@@ -61,6 +65,8 @@ class VerifyingStage:
             if ending is not None:
                 ending.cancel()
                 await asyncio.gather(ending, return_exceptions=True)
+        if self._suite is not None and self._verifier.own_rule.calls:
+            self._emitter.note("suite rule", own_rule_note(self._suite, self._verifier.own_rule))
         if stop is None and self._session.fault is not None:
             return outcome_mapping.of_worker_error(self._session.fault, "after the last case")
         return stop
@@ -77,7 +83,7 @@ class VerifyingStage:
         self._emitter.tell(events.CaseFinished(at_s=self._emitter.now(), number=number, total=total, result=result))
         self._tell_tier(result.tier)
         self._deaths += result.outcome in _FATAL
-        if result.outcome is Outcome.TAMPERED or result.outcome is Outcome.ENGINE_ERROR:
+        if result.outcome in _ENDING:
             return Stop(outcome=result.outcome, message=result.message)
         if self._deaths == _MAX_DEATHS and number < total and result.outcome in _FATAL:
             rest = "1 other case was" if total - number == 1 else f"other {total - number} cases were"

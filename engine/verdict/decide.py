@@ -19,7 +19,8 @@ from engine.verdict.policy import WEIGHTS, Weights
 _GRAVEST_FIRST = (
     Outcome.TAMPERED, Outcome.CHEATED, Outcome.CRASHED, Outcome.OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.COMPILE_ERROR,
     Outcome.RUNTIME_ERROR, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.MUTATED_INPUT, Outcome.NONFINITE,
-    Outcome.WRONG_VALUE, Outcome.REFUSED, Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR, Outcome.CANCELLED,
+    Outcome.WRONG_VALUE, Outcome.REFUSED, Outcome.UNSUPPORTED, Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR,
+    Outcome.CANCELLED,
 )  # fmt: skip
 _HEAVIEST_FIRST = tuple(reversed(Severity))
 _GRAVE = (Severity.PROOF, Severity.SUSPECT)

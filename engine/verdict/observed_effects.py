@@ -133,11 +133,14 @@ def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weig
     for result in results:
         case: Case = problem.case(result.case)
         cost = problem.cost(case)
+        moved = (cost.bytes_read + cost.bytes_written) / case.dtype.bytes
+        if problem.suite is not None:  # of a foreign problem only the judge knows the inputs
+            moved = 2.0 * sum(output.total for output in result.outputs)
         weight_by_case[case.name] = _Weight(
             largest_output=max((output.total for output in result.outputs), default=0),
-            whole=(cost.bytes_read + cost.bytes_written) / case.dtype.bytes,
-            operations=cost.flops or (cost.bytes_read + cost.bytes_written) / case.dtype.bytes,  # of who only looks up
-            has_arithmetic=cost.flops > 0,
+            whole=moved,
+            operations=cost.flops or moved,  # of who only looks up
+            has_arithmetic=cost.flops > 0 or problem.suite is not None,
             has_fractions=case.dtype.epsilon > 0,
         )
     return weight_by_case

@@ -16,7 +16,9 @@ _OF_KIND = {
     protocol.FailureKind.COMPILE: Outcome.COMPILE_ERROR,
     protocol.FailureKind.TAMPERED: Outcome.TAMPERED,
     protocol.FailureKind.UNSUPPORTED: Outcome.UNSUPPORTED,
-    # A worker is never asked what it could not do, so one that says it was is not itself any more.
+    # A worker knows nothing of a problem's reference, and is never asked what it could not do: one that says so is not
+    # itself any more.
+    protocol.FailureKind.PROBLEM: Outcome.TAMPERED,
     protocol.FailureKind.ENGINE: Outcome.TAMPERED,
 }
 
@@ -50,5 +52,7 @@ def of_trusted(reply: protocol.AnyReply | EngineError, doing: str) -> Stop:
     if isinstance(reply, protocol.Failed):
         if reply.kind is protocol.FailureKind.TAMPERED:
             return Stop(outcome=Outcome.TAMPERED, message=f"{doing}: {reply.message}")
+        if reply.kind is protocol.FailureKind.PROBLEM:
+            return Stop(outcome=Outcome.PROBLEM_ERROR, message=reply.message)
         return Stop(outcome=Outcome.ENGINE_ERROR, message=f"{doing}: {reply.message}")
     return Stop(outcome=Outcome.ENGINE_ERROR, message=f"{doing}: {reply}")

@@ -25,7 +25,7 @@ from engine.protocol.service import Line
 from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
 from engine.sandbox.variables import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
-from engine.worker import semaphores
+from engine.worker import forms, semaphores
 from engine.worker.cpu_driver.launcher import Launches
 from engine.worker.launches import published
 from engine.worker.launches.dry_run import DryRun
@@ -203,7 +203,8 @@ class _Worker:
             return loader.load(path, folder, command.entry)
 
         with self._gpu_need.looking_into(load, launches=False), self._observer.loading(path, folder):
-            self._entry, siblings = load()
+            found, siblings = load()
+        self._entry = forms.entry_of(found, command.form)
         return protocol.Loaded(id=command.id, siblings=siblings)
 
     def _call(self, command: protocol.Call) -> protocol.AnyReply:
@@ -217,6 +218,7 @@ class _Worker:
             self._launches.begin_call({f"storage {i}": part for i, part in enumerate(storages)})
         arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
         values = [tensors.value_of(spec, storages) for spec in command.arguments]
+        call = forms.bound(entry, arguments)
         edges = GuardZones(command.poison, self._device) if self._has_edges(command) else None
         is_plain = command.withhold is None and command.program_order is None
         has_work = all(tensor.numel() for value in values for tensor in tensors.tensors_in(value))
@@ -233,7 +235,7 @@ class _Worker:
             self._observer.calling(command.case, arguments, operators=command.observe),
             self._taping(command, storages),
         ):
-            returned = entry(*arguments)
+            returned = call()
             if command.tape:
                 Path(command.tape).write_bytes(self._tape_recorder.tape(values_of(returned)))
             self._observer.handed_over((*values_of(returned), *arguments))

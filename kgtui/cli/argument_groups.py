@@ -25,6 +25,26 @@ def add_kernel_file(parser: CommandParser, *, sample: str, file: str = "the kern
 def add_problems(parser: CommandParser) -> None:
     """`--problems`."""
     parser.add_argument("--problems", metavar="DIR", help="a folder of your own problem files (default: the setting)")
+    add_suite(parser)
+
+
+def add_suite(parser: CommandParser) -> None:
+    """`--suite`, `--cap`, `--size` and `--precision`."""
+    parser.add_argument(
+        "--suite", metavar="PATH", help="a checkout, file or export of a foreign suite (`kgtui manual suites`)"
+    )
+    parser.add_argument("--cap", metavar="N", type=positive_integer, help="with a suite: no size constant above N")
+    parser.add_argument(
+        "--size",
+        metavar="NAME=N",
+        action="append",
+        default=[],
+        help="with a suite: set a size constant, N or N,N,...",
+    )
+    parser.add_argument(
+        "--precision", choices=("fp32", "fp16", "bf16"), default="fp32",
+        help="with a suite: dtype of floating inputs and weights (default: fp32)",
+    )  # fmt: skip
 
 
 def add_cases(parser: CommandParser, *, text: str) -> None:

@@ -81,6 +81,8 @@ def page_text(problem: Problem, described: ProblemDescription) -> str:
 
 def _functions(described: ProblemDescription) -> list[str]:
     """What the file says of its reference, its baseline and its tolerance, where these are functions of its own."""
+    if not described.functions:
+        return []
     tree = parse(described.file.read_text(encoding="utf-8"))
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     lines = []
@@ -100,6 +102,8 @@ def _contract(described: ProblemDescription) -> list[str]:
 
 
 def _tolerance(problem: Problem, case: Case) -> str:
+    if problem.suite is not None:
+        return "calibrated when the reference runs"
     tolerance = problem.tolerance(case)
     if tolerance.relative == tolerance.absolute == 0:
         return "equal to the bit"
@@ -107,6 +111,8 @@ def _tolerance(problem: Problem, case: Case) -> str:
 
 
 def _work(problem: Problem, case: Case) -> str:
+    if problem.suite is not None:
+        return "measured when the reference runs"
     cost = problem.cost(case)
     return f"{cost.flops:,} flops, {cost.bytes_read + cost.bytes_written:,} bytes"
 

@@ -8,6 +8,7 @@ from engine.errors import UsageError
 from kgtui.cli.choices import absolute
 from kgtui.cli.console import Console
 from kgtui.cli.resolved_settings import load_quietly
+from kgtui.cli.suites import suites_for
 from kgtui.settings.paths import find_paths, with_home
 from problems.index import ProblemIndex, open_index
 
@@ -20,9 +21,10 @@ def problem_index(options: argparse.Namespace, console: Console) -> ProblemIndex
     """
     chosen = load_quietly(options, console).of("problems")
     cache = find_paths(console.environment).descriptions
+    suites = suites_for(options, console)
     if not chosen.value:
-        return open_index(cache=cache)
+        return open_index(suites=suites, cache=cache)
     folder = absolute(with_home(str(chosen.value), said_by="problems"), console.folder)
     if not folder.is_dir():
         raise UsageError(f"there is no folder {chosen.value}, named by {chosen.source}; make it, or name another")
-    return open_index(folders=(folder,), cache=cache)
+    return open_index(folders=(folder,), suites=suites, cache=cache)

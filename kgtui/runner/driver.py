@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Request: TypeAlias = RunRequest | RetargetRequest
 Update: TypeAlias = RunHeader | tuple[Event, ...]
 
-_OURS = (Outcome.CANCELLED, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
+_OURS = (Outcome.CANCELLED, Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
 
 
 class RunDriver:

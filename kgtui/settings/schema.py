@@ -67,6 +67,8 @@ OPTIONS = (
            usual="kernels", kind=str, example="kernels"),
     Option(key="problems", help="a folder of your own problem files, seen from the folder that kgtui is started in",
            usual=None, kind=str, example="problems"),
+    Option(key="suites", help="foreign suites that are always known: folders or files, separated as in PATH",
+           usual=None, kind=str, example="/data/KernelBench"),
     Option(key="editor", help="the editor that E opens; VISUAL, then EDITOR, when left out", usual=None, kind=str,
            example="nvim"),
     Option(key="notify", help="at the end of a long run, while the terminal is not in focus: off, bell, osc9, osc777",
@@ -90,6 +92,7 @@ class Asked:
     target: str | None = None
     folder: str | None = None
     problems: str | None = None
+    suites: str | None = None
     editor: str | None = None
     notify: Notify | None = None
     notify_after_s: float | None = None

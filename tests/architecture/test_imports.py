@@ -29,8 +29,11 @@ CHILDREN = (
     "engine/replay/elements.py",
     "engine/replay/execution.py",
     "engine/replay/main.py",
+    "engine/reference/main.py",
+    "problems/suites/harness/",
     "kgtui/samples/",
     "engine/protocol/tensors.py",
+    "engine/protocol/byte_stream.py",
     "engine/devices/hardware/device_memory.py",
 )
 DEVICE_LIBRARIES = ("torch", "triton", "numpy")

@@ -39,8 +39,11 @@ def require_room(case: Case, cost: Cost, *, available_bytes: int | None) -> None
 
 def available_bytes(cost: Cost, *, information: Path = _MEMORY_INFORMATION) -> int | None:
     """The memory that the system can give away; None where it does not say, or the case is too small to ask."""
-    if estimated_bytes(cost) < _SMALL_BYTES:
-        return None
+    return None if estimated_bytes(cost) < _SMALL_BYTES else available_memory(information=information)
+
+
+def available_memory(*, information: Path = _MEMORY_INFORMATION) -> int | None:
+    """The memory that the system can give away; None where it does not say."""
     try:
         lines = information.read_text().splitlines()
     except OSError:

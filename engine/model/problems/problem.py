@@ -15,7 +15,9 @@ from types import MappingProxyType
 from engine.model.parsing import parse
 from engine.model.problems.case import Case
 from engine.model.problems.category import Category
+from engine.model.problems.form import CandidateForm
 from engine.model.problems.semantics import Determinism, FrameworkWork
+from engine.model.problems.suite_origin import SuiteOrigin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,8 @@ class ProblemContract:
     `mutates` names the arguments that are written in place: a tensor, or a sequence or PointerArray of them, whose
     elements are compared one by one; `written_only` those of them whose content before the call is not read.
     `on_cpu` names arguments that are tensors in host memory on every device; they are never written.
-    `framework` is what may be left to PyTorch without computing the answer.
+    `framework` is what may be left to PyTorch without computing the answer.  `suite` is there for a problem of
+    somebody else's suite: its reference runs in a process of its own, which calibrates the tolerance.
     """
 
     name: str
@@ -89,6 +92,7 @@ class ProblemContract:
     on_cpu: tuple[str, ...] = ()
     determinism: Determinism = Determinism.ROUNDING
     framework: tuple[FrameworkWork, ...] = ()
+    suite: SuiteOrigin | None = None
 
     def __post_init__(self) -> None:
         if not self.cases:
@@ -121,6 +125,11 @@ class ProblemContract:
         assert isinstance(definition, ast.FunctionDef)
         spec = definition.args
         return tuple(argument.arg for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
+
+    @property
+    def form(self) -> CandidateForm:
+        """What a candidate's entry is."""
+        return self.suite.form if self.suite is not None else CandidateForm.FUNCTION
 
     @property
     def library(self) -> str:

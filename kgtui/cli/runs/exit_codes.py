@@ -6,7 +6,7 @@ from engine.model import Outcome, Verdict
 from kgtui.ports.exit_code import Exit
 
 _FLAGS = frozenset({Outcome.CHEATED, Outcome.TAMPERED})
-_OURS = frozenset({Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED})
+_OURS = frozenset({Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED})
 
 
 def exit_of(verdict: Verdict) -> Exit:

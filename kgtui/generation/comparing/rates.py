@@ -17,7 +17,7 @@ from sessions.generation_rows import RunResult
 
 THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
 _KS = (1, 5, 10)
-_OURS = (Outcome.CANCELLED, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
+_OURS = (Outcome.CANCELLED, Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
 
 
 class Attempt(Protocol):

@@ -19,11 +19,18 @@ _NOT_WRONG = (
     Outcome.PASS,
     Outcome.CANCELLED,
     Outcome.UNSUPPORTED,
+    Outcome.PROBLEM_ERROR,
     Outcome.ENGINE_ERROR,
     Outcome.OUT_OF_MEMORY,
     Outcome.TIMEOUT,
 )
-_NOT_THE_CANDIDATES_FAULT = (Outcome.PASS, Outcome.CANCELLED, Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR)
+_NOT_THE_CANDIDATES_FAULT = (
+    Outcome.PASS,
+    Outcome.CANCELLED,
+    Outcome.UNSUPPORTED,
+    Outcome.PROBLEM_ERROR,
+    Outcome.ENGINE_ERROR,
+)
 
 
 class Trust(enum.IntEnum):

@@ -134,7 +134,7 @@ def state_of(outcome: Outcome | None) -> State:
             return State.CANCELLED
         case Outcome.UNSUPPORTED:
             return State.UNSUPPORTED
-        case Outcome.ENGINE_ERROR:
+        case Outcome.PROBLEM_ERROR | Outcome.ENGINE_ERROR:
             return State.ENGINE_ERROR
         case Outcome.CHEATED:
             return State.FLAGGED

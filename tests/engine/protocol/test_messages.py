@@ -109,6 +109,7 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     ),
     protocol.CompareSnapshot(id="i", taken="j", ends=True),
     protocol.Release(id="i"),
+    protocol.AttachReference(id="i", problem=ProblemId(source="s", name="p"), folder="/room"),
     protocol.ShareMemory(id="i"),
     protocol.OpenMemory(id="i", handle="0f" * 64, block_bytes=1 << 26),
     protocol.Compile(id="i", launch=LAUNCH, target="sm_90", folder="/f", specialisation='{"name": "k"}'),
@@ -182,6 +183,7 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
     protocol.Compared(id="i", reports=(), repeated=None, mutated=None),
     protocol.Compared(id="i", reports=(REPORT,), repeated=False, mutated="input x was changed"),
     protocol.Released(id="i", seed=2**62 - 1),
+    protocol.ReferenceAttached(id="i", notes=("tolerance 1e-6",)),
     protocol.MemoryShared(id="i", handle="0f" * 64, block_bytes=1 << 26),
     protocol.RanDry(id="i", launches=(protocol.SuppressedLaunch(launch=LAUNCH, specialisation='{"name": "k"}'),)),
     protocol.Compiled(

@@ -84,7 +84,9 @@ def test_the_end_of_the_judge_is_our_own_error(error: EngineError) -> None:
 def test_only_shared_memory_that_was_cut_is_the_candidates_fault_before_the_judge() -> None:
     cut = outcome_mapping.of_trusted(failed(Kind.TAMPERED), "while comparing")
     assert cut.outcome is Outcome.TAMPERED
-    for kind in set(Kind) - {Kind.TAMPERED}:
+    fault = outcome_mapping.of_trusted(failed(Kind.PROBLEM), "while comparing")
+    assert fault.outcome is Outcome.PROBLEM_ERROR
+    for kind in set(Kind) - {Kind.TAMPERED, Kind.PROBLEM}:
         assert outcome_mapping.of_trusted(failed(kind), "while comparing").outcome is Outcome.ENGINE_ERROR
     assert outcome_mapping.of_trusted(protocol.Done(id="i"), "while comparing").outcome is Outcome.ENGINE_ERROR
 

@@ -57,7 +57,7 @@ everywhere.help = "f1"
     [
         ("themes = 'dark'", "config.toml, themes: there is no such setting; did you mean theme?"),
         ("xyz = 1", "config.toml, xyz: there is no such setting; known are theme, ascii, device, target, folder, "
-                    "problems, editor, notify, notify_after_s, keys"),
+                    "problems, suites, editor, notify, notify_after_s, keys"),
         ("theme = 'pink'", "config.toml, theme: expected one of dark, light, ansi-dark, ansi-light, got 'pink'"),
         ("theme = 1", "config.toml, theme: expected a text in quotes, got 1; write theme = \"dark\""),
         ("ascii = 'yes'", "config.toml, ascii: expected true or false, got 'yes'; write ascii = true"),

@@ -38,6 +38,7 @@ def test_show_tells_every_setting_and_makes_nothing(typed, home):
         "target",
         "folder",
         "problems",
+        "suites",
         "editor",
         "notify",
         "notify_after_s",

@@ -1,0 +1,124 @@
+"""The judge's end of a reference process: questions with a deadline, and answers of which nothing is believed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+import torch
+
+from engine.errors import ReferenceFaultError
+from engine.model.problems.suite_origin import Precision
+from engine.problem_source import OpenedReference, ReferenceUnavailableError
+from engine.protocol import tensors
+from engine.protocol.byte_stream import ByteStream, StreamError, checked_values
+from engine.protocol.reference import (
+    ANSWERS,
+    MOST_HEAD_BYTES,
+    QUESTIONS,
+    Answered,
+    Compute,
+    CouldNot,
+    Draw,
+    OpenTask,
+    Question,
+    answers,
+)
+
+if TYPE_CHECKING:
+    from engine.model import Arguments
+
+_MOST_BYTES = 16 << 30
+
+
+class Reference:
+    """One reference process, which has one task open.  After a failure it answers nothing more."""
+
+    def __init__(self, folder: Path, device: torch.device, *, most_bytes: int = _MOST_BYTES) -> None:
+        """`most_bytes` is how much an answer may carry.
+
+        Raises:
+            ReferenceFaultError: its pipes are not there.
+        """
+        self._device = device
+        self._most_bytes = most_bytes
+        self._fault = ""
+        self._allowed_s = 0.0
+        try:
+            self._stream = ByteStream(
+                writes=_pipe(folder / QUESTIONS, os.O_WRONLY), reads=_pipe(folder / ANSWERS, os.O_RDONLY)
+            )
+        except OSError as error:
+            raise ReferenceFaultError(f"the reference process is gone: {error.strerror}") from error
+
+    def allow(self, seconds: float) -> None:
+        """From now on all that is asked has to be answered within this time."""
+        self._allowed_s = seconds
+        self._stream.deadline = time.monotonic() + seconds
+
+    def open(self, *, harness: str, file: str, files: Mapping[str, str], details: Mapping[str, str]) -> OpenedReference:
+        """Have the process import the task."""
+        asked = OpenTask(harness=harness, file=file, files=dict(files), details=dict(details))
+        answer, _ = self._ask(asked, doing="while it was opened")
+        return OpenedReference(notes=answer.notes, needed_bytes=answer.needed_bytes)
+
+    def draw(self, *, seed: int, weight_seed: int) -> Arguments:
+        """The arguments that come of these seeds."""
+        asked = Draw(seed=seed, weight_seed=weight_seed)
+        return cast("Arguments", self._values(*self._ask(asked, doing="while its inputs were made")))
+
+    def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:
+        """The outputs for these arguments; at least one, and tensors all of them."""
+        specs, storages = tensors.lay_out(arguments)
+        on_host = [storage.cpu() for storage in storages]
+        sizes = tuple(storage.numel() for storage in on_host)
+        asked = Compute(arguments=specs, storages=sizes, precision=precision)
+        outputs = self._values(*self._ask(asked, on_host, doing="while it computed"))
+        if not outputs or not all(isinstance(output, torch.Tensor) for output in outputs):
+            raise self._failed("it returned no tensor, or something beside tensors")
+        return tuple(cast("torch.Tensor", output).contiguous() for output in outputs)
+
+    def close(self) -> None:
+        """Let go of the pipes; the process ends by that."""
+        self._stream.close()
+
+    def _ask(
+        self, question: Question, storages: Sequence[torch.Tensor] = (), *, doing: str
+    ) -> tuple[Answered, list[torch.Tensor]]:
+        if self._fault:
+            raise ReferenceFaultError(self._fault)
+        try:
+            self._stream.send(msgspec.json.encode(question), storages)
+            answer = answers.decode(self._stream.line(most_bytes=MOST_HEAD_BYTES))
+            if isinstance(answer, CouldNot):
+                if answer.is_unavailable:
+                    raise ReferenceUnavailableError(answer.reason)
+                raise ReferenceFaultError(f"the problem's reference failed {doing}: {answer.reason}")
+            return answer, self._stream.storages(answer.storages, most_bytes=self._most_bytes)
+        except (StreamError, msgspec.MsgspecError) as error:
+            raise self._failed(f"{error} (allowed: {self._allowed_s:g} s)", doing) from error
+
+    def _values(self, answer: Answered, storages: Sequence[torch.Tensor]) -> tuple[object, ...]:
+        try:
+            return checked_values(answer.values, [storage.to(self._device) for storage in storages])
+        except (StreamError, RuntimeError, ValueError) as error:
+            raise self._failed(f"it answered with {error}") from error
+
+    def _failed(self, what: str, doing: str = "") -> ReferenceFaultError:
+        """The error, which every later question gets too: the stream is out of step."""
+        self._fault = f"the problem's reference process failed{' ' + doing if doing else ''}: {what}"
+        return ReferenceFaultError(self._fault)
+
+
+def _pipe(path: Path, flags: int) -> int:
+    """The named pipe at the path, and nothing else that may be there."""
+    handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    if not stat.S_ISFIFO(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(0, "its pipes are no pipes")
+    return handle

@@ -1,0 +1,32 @@
+"""What a problem of somebody else's suite brings along beside its contract."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from engine.model.problems.form import CandidateForm
+
+
+class Precision(enum.StrEnum):
+    """In which precision a reference computes: that of the task, float64, or one step below that of the task."""
+
+    OWN = "own"
+    DOUBLE = "double"
+    LOWER = "lower"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteOrigin:
+    """The suite of a foreign problem, whose reference runs in a process of its own.
+
+    `form` is what a candidate's entry is.  `own_rule` is the suite's rule of comparison in a sentence; it is shown and
+    decides nothing.  `notes` say in what the problem differs from the suite's, such as changed sizes.  `refusal` is why
+    nothing can be judged by it, "" where it can.
+    """
+
+    suite: str
+    form: CandidateForm
+    own_rule: str
+    notes: tuple[str, ...] = ()
+    refusal: str = ""

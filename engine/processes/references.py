@@ -1,0 +1,62 @@
+"""The reference process of the foreign problem that is judged: started, attached to the judge, and replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from engine import protocol
+from engine.errors import EngineError
+from engine.model import ProblemId
+from engine.processes.child import Child
+from engine.processes.warm_pool import PooledProcess
+
+
+class References:
+    """At most one reference process, kept for as long as problem, judge and process stay the same."""
+
+    def __init__(
+        self,
+        *,
+        hire: Callable[[], Awaitable[PooledProcess]],
+        judge: Callable[[], Awaitable[Child]],
+        ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
+    ) -> None:
+        self._hire = hire
+        self._judge = judge
+        self._ask_judge = ask_judge
+        self._process: PooledProcess | None = None
+        self._attached: tuple[ProblemId, int] | None = None
+        self._reply: protocol.AnyReply | None = None
+
+    async def attach(self, problem: ProblemId) -> protocol.AnyReply:
+        """What the judge says of the problem: ReferenceAttached, or Failed with whose fault it is.
+
+        Raises:
+            EngineError: no process could be started, or the judge did not answer.
+        """
+        wanted = (problem, (await self._judge()).pid)
+        alive = self._process is not None and self._process.child.alive
+        if alive and self._attached == wanted and self._reply is not None:
+            return self._reply
+        await self.close()
+        self._process = await self._hire()
+        folder = str(self._process.room.folder)
+        try:
+            reply = await self._ask_judge(
+                protocol.AttachReference(id=protocol.new_id(), problem=problem, folder=folder)
+            )
+        except EngineError:
+            await self.close()
+            raise
+        if isinstance(reply, protocol.ReferenceAttached):
+            self._attached, self._reply = (problem, (await self._judge()).pid), reply
+        else:
+            await self.close()
+        return reply
+
+    async def close(self) -> None:
+        """End the process.  Safe to call twice."""
+        self._attached = self._reply = None
+        if self._process is not None:
+            process, self._process = self._process, None
+            await process.dismiss()

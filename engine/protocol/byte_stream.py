@@ -1,0 +1,140 @@
+"""Lines and raw bytes of tensors over a pair of pipes, with a deadline and limits on what is read."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Sequence
+
+import torch
+
+from engine.protocol import tensors
+from engine.protocol.messages import TensorSpec, ValueSpec
+
+_CHUNK_BYTES = 1 << 20
+
+
+class StreamError(Exception):
+    """The other end closed its pipe, kept silent, or sent more or less than it should; says which."""
+
+
+class ByteStream:
+    """One end of two pipes, which need not block; `deadline` is a time of `time.monotonic`, None waits for good."""
+
+    def __init__(self, *, reads: int, writes: int) -> None:
+        self._reads, self._writes = reads, writes
+        self._kept = bytearray()
+        self.deadline: float | None = None
+        os.set_blocking(reads, False)
+        os.set_blocking(writes, False)
+
+    def send(self, line: bytes, storages: Sequence[torch.Tensor] = ()) -> None:
+        """Write a line and the bytes of storages (uint8, in host memory), all of them.
+
+        Raises:
+            StreamError: the other end is gone, or does not read.
+        """
+        self._write(line + b"\n")
+        for storage in storages:
+            if storage.numel():
+                self._write(storage.contiguous().numpy().data.cast("B"))
+
+    def line(self, *, most_bytes: int) -> bytes:
+        """The next line without its end.
+
+        Raises:
+            StreamError: the other end is gone or silent, or the line is too long.
+        """
+        while (end := self._kept.find(b"\n")) < 0:
+            if len(self._kept) > most_bytes:
+                raise StreamError(f"a line of more than {most_bytes:,} bytes")
+            self._kept += self._read(_CHUNK_BYTES)
+        if end > most_bytes:
+            raise StreamError(f"a line of more than {most_bytes:,} bytes")
+        found = bytes(self._kept[:end])
+        del self._kept[: end + 1]
+        return found
+
+    def storages(self, sizes: Sequence[int], *, most_bytes: int) -> list[torch.Tensor]:
+        """The bytes that follow, cut into storages of these sizes; private memory.
+
+        Raises:
+            StreamError: they are more than `most_bytes`, or do not come.
+        """
+        if sum(sizes) > most_bytes:
+            raise StreamError(f"{sum(sizes):,} bytes of tensors, and at most {most_bytes:,} are taken")
+        return [self._storage(size) for size in sizes]
+
+    def close(self) -> None:
+        """Close both pipes.  Safe to call twice."""
+        while self._reads >= 0:
+            os.close(self._reads)
+            os.close(self._writes)
+            self._reads = self._writes = -1
+
+    def _storage(self, size: int) -> torch.Tensor:
+        made = torch.empty(size, dtype=torch.uint8)
+        rest = made.numpy().data.cast("B") if size else memoryview(b"")
+        while rest:
+            taken = bytes(self._kept[: len(rest)]) or self._read(min(len(rest), _CHUNK_BYTES))
+            if self._kept:
+                del self._kept[: len(taken)]
+            rest[: len(taken)] = taken
+            rest = rest[len(taken) :]
+        return made
+
+    def _read(self, most_bytes: int) -> bytes:
+        while True:
+            self._wait(self._reads, select.POLLIN)
+            try:
+                content = os.read(self._reads, most_bytes)
+            except BlockingIOError:
+                continue
+            if not content:
+                raise StreamError("it ended")
+            return content
+
+    def _write(self, content: bytes | memoryview) -> None:
+        rest = memoryview(content)
+        while rest:
+            self._wait(self._writes, select.POLLOUT)
+            try:
+                rest = rest[os.write(self._writes, rest[:_CHUNK_BYTES]) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError as error:
+                raise StreamError("it ended") from error
+
+    def _wait(self, handle: int, event: int) -> None:
+        left_s = None if self.deadline is None else self.deadline - time.monotonic()
+        poll = select.poll()
+        poll.register(handle, event)
+        if not poll.poll(None if left_s is None else max(left_s, 0.0) * 1000):
+            raise StreamError("it did not answer in time")
+
+
+def checked_values(specs: Sequence[ValueSpec], storages: Sequence[torch.Tensor]) -> tuple[object, ...]:
+    """The values that these specs describe, once every tensor is known to fit its storage.
+
+    Raises:
+        StreamError: one does not.
+    """
+    for spec in specs:
+        for part in tensors.tensor_specs(spec):
+            _require_fit(part, storages)
+    return tuple(tensors.value_of(spec, storages) for spec in specs)
+
+
+def _require_fit(spec: TensorSpec, storages: Sequence[torch.Tensor]) -> None:
+    try:
+        element_bytes = tensors.dtype_named(spec.dtype).itemsize
+    except ValueError as error:
+        raise StreamError(str(error)) from error
+    if spec.storage >= len(storages) or len(spec.shape) != len(spec.strides) or min(spec.strides, default=0) < 0:
+        raise StreamError("a tensor that no storage holds")
+    if 0 in spec.shape:
+        return
+    last = spec.first + sum((size - 1) * stride for size, stride in zip(spec.shape, spec.strides, strict=True))
+    if (last + 1) * element_bytes > storages[spec.storage].numel():
+        raise StreamError("a tensor that is larger than its storage")

@@ -1,0 +1,72 @@
+"""What judge and reference process say to each other: a line of JSON, and behind it the bytes of the tensors.
+
+The reference process runs a foreign suite's own code, so nothing that it says is believed: lines and bytes have
+limits, and every tensor is checked against its bytes before it is made.  The two share no memory; bytes are copied.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from engine.model.problems.suite_origin import Precision
+from engine.protocol.messages import Count, Message, Text, ValueSpec
+
+QUESTIONS, ANSWERS = "questions", "answers"
+"""Names of the two pipes in the folder of a reference process."""
+MOST_HEAD_BYTES = 8 << 20
+
+
+class OpenTask(Message, tag_field="type", tag="open", frozen=True):
+    """Write these files, import `file` of them, and keep the task for the questions that follow.
+
+    `harness` is the module that knows the format, `details` is what it reads; all further code is the suite's.
+    """
+
+    harness: str
+    file: str
+    files: dict[str, str]
+    details: dict[str, str]
+
+
+class Draw(Message, tag_field="type", tag="draw", frozen=True):
+    """Make the arguments of a call from these seeds: those of the inputs and of the weights are independent."""
+
+    seed: Count
+    weight_seed: Count
+
+
+class Compute(Message, tag_field="type", tag="compute", frozen=True):
+    """Compute the expected outputs for these arguments, whose bytes follow."""
+
+    arguments: tuple[ValueSpec, ...]
+    storages: tuple[Count, ...]
+    precision: Precision
+
+
+class Answered(Message, tag_field="type", tag="answered", frozen=True):
+    """The values that were asked for, whose bytes follow; `notes` say how the task differs from the suite's own run.
+
+    `needed_bytes` is the size of all inputs, weights and outputs as far as it is known before any is made.
+    """
+
+    values: tuple[ValueSpec, ...] = ()
+    storages: tuple[Count, ...] = ()
+    notes: tuple[Text, ...] = ()
+    needed_bytes: Count | None = None
+
+
+class CouldNot(Message, tag_field="type", tag="could_not", frozen=True):
+    """The suite's code failed; or, with `is_unavailable`, it does not offer what was asked for."""
+
+    reason: Text
+    trace: Text = ""
+    is_unavailable: bool = False
+
+
+Question: TypeAlias = OpenTask | Draw | Compute
+Answer: TypeAlias = Answered | CouldNot
+
+questions: msgspec.json.Decoder[Question] = msgspec.json.Decoder(Question)
+answers: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)

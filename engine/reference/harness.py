@@ -1,0 +1,48 @@
+"""What a harness is: the module that makes inputs and expected outputs of one suite's tasks, in this process only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from engine.model.problems.suite_origin import Precision
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.model import Arguments
+
+
+class UnavailableError(Exception):
+    """The task does not offer what was asked for, such as a run in float64; the text says why."""
+
+
+class OpenedTask(Protocol):
+    """A task whose file has been imported.  `notes` say in what its run differs from the suite's own."""
+
+    notes: tuple[str, ...]
+
+    def needed_bytes(self) -> int | None:
+        """The bytes of all inputs, weights and outputs, found without making them; None where that cannot be known."""
+        ...
+
+    def draw(self, *, seed: int, weight_seed: int) -> Arguments:
+        """The arguments of the candidate's entry; equal seeds make equal arguments."""
+        ...
+
+    def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:
+        """The outputs for these arguments, which stay as they are.
+
+        Raises:
+            UnavailableError: the task cannot be computed in this precision.
+        """
+        ...
+
+
+class Harness(Protocol):
+    """What the module of a harness defines."""
+
+    def open_task(self, file: Path, details: Mapping[str, str], device: torch.device) -> OpenedTask:
+        """Import the task's file, which is the suite's code, and whatever it needs beside it."""
+        ...

@@ -1,0 +1,154 @@
+"""The main loop of the reference process: open one task, then draw arguments and compute expected outputs of it.
+
+The judge asks through two named pipes in the folder of this process.  The parent only starts and kills it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+import torch
+
+from engine import protocol
+from engine.errors import UnsupportedError
+from engine.loading.loader import hide_ourselves
+from engine.protocol import tensors
+from engine.protocol.byte_stream import ByteStream, StreamError, checked_values
+from engine.protocol.reference import (
+    ANSWERS,
+    MOST_HEAD_BYTES,
+    QUESTIONS,
+    Answer,
+    Answered,
+    Compute,
+    CouldNot,
+    Draw,
+    OpenTask,
+    Question,
+    questions,
+)
+from engine.protocol.service import Line
+from engine.reference.harness import OpenedTask, UnavailableError
+from engine.sandbox.confinement import Measure
+from engine.sandbox.readable_files import limit_reading
+from engine.sandbox.variables import DEVICE_VARIABLE
+
+if TYPE_CHECKING:
+    from engine.model import Arguments
+
+_THREADS = 2
+_MOST_BYTES = 1 << 40
+_MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 2000, 20_000
+
+
+def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
+    """Make the pipes, say that the process is there, and answer the judge until it closes its end."""
+    folder = Path.cwd()
+    stream = _opened(folder)
+    torch.set_num_threads(_THREADS)
+    versions = {"torch": str(torch.__version__)}
+    Line(commands, replies).reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
+    answering = Answering(folder, limits_reading=Measure.READING in in_force)
+    try:
+        while True:
+            question = questions.decode(stream.line(most_bytes=MOST_HEAD_BYTES))
+            sizes = question.storages if isinstance(question, Compute) else ()
+            storages = stream.storages(sizes, most_bytes=_MOST_BYTES)
+            answer, made = answering.answer(question, storages)
+            stream.send(msgspec.json.encode(answer), made)
+    except StreamError:
+        stream.close()
+
+
+def _opened(folder: Path) -> ByteStream:
+    """Both pipes; neither open waits for the judge, and the judge sees the end when this process ends."""
+    for name in (QUESTIONS, ANSWERS):
+        os.mkfifo(folder / name, 0o600)
+    reads = os.open(folder / QUESTIONS, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    writes = os.open(folder / ANSWERS, os.O_RDWR | os.O_CLOEXEC)
+    return ByteStream(reads=reads, writes=writes)
+
+
+class Answering:
+    """Answers questions about one task; whatever its code raises is a CouldNot."""
+
+    def __init__(self, folder: Path, *, limits_reading: bool) -> None:
+        self._folder = folder
+        self._limits_reading = limits_reading
+        self._device = torch.device(os.environ.get(DEVICE_VARIABLE, "cpu"))
+        self._task: OpenedTask | None = None
+
+    def answer(self, question: Question, storages: Sequence[torch.Tensor]) -> tuple[Answer, list[torch.Tensor]]:
+        """The answer and the bytes behind it."""
+        try:
+            return self._answered(question, storages)
+        except UnavailableError as error:
+            return CouldNot(reason=str(error), is_unavailable=True), []
+        except MemoryError as error:
+            reason = f"it needs more memory than the process may use: {error}"
+            return CouldNot(reason=reason[:_MESSAGE_CHARACTERS]), []
+        except BaseException as error:  # the edge to the suite's code: whatever it raises is told, SystemExit too
+            reason = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARACTERS]
+            return CouldNot(reason=reason, trace=traceback.format_exc()[-_TRACE_CHARACTERS:]), []
+
+    def _answered(self, question: Question, storages: Sequence[torch.Tensor]) -> tuple[Answer, list[torch.Tensor]]:
+        match question:
+            case OpenTask():
+                self._task = self._open(question)
+                return Answered(notes=self._task.notes, needed_bytes=self._task.needed_bytes()), []
+            case Draw():
+                arguments = self._opened_task().draw(seed=question.seed, weight_seed=question.weight_seed)
+                return _carried(arguments)
+            case Compute():
+                given = cast(
+                    "Arguments", checked_values(question.arguments, [part.to(self._device) for part in storages])
+                )
+                with torch.no_grad():
+                    outputs = self._opened_task().expected(given, question.precision)
+                return _carried(outputs)
+
+    def _open(self, question: OpenTask) -> OpenedTask:
+        harness = importlib.import_module(question.harness)
+        place = self._folder / "task"
+        for name, text in {question.file: "", **question.files}.items():
+            target = place / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        if self._limits_reading:
+            try:
+                limit_reading((str(self._folder),))
+            except UnsupportedError as error:
+                raise UnavailableError(str(error)) from error
+        hide_ourselves(place)
+        task: OpenedTask = harness.open_task(place / question.file, question.details, self._device)
+        return task
+
+    def _opened_task(self) -> OpenedTask:
+        if self._task is None:
+            raise UnavailableError("no task was opened")
+        return self._task
+
+
+def _carried(values: Sequence[object]) -> tuple[Answered, list[torch.Tensor]]:
+    """Values as they travel: specs, and the bytes of their storages in host memory."""
+    specs, storages = tensors.lay_out(cast("Arguments", tuple(_plain(value) for value in values)))
+    on_host = [storage.cpu() for storage in storages]
+    return Answered(values=specs, storages=tuple(storage.numel() for storage in on_host)), on_host
+
+
+def _plain(value: object) -> object:
+    """A value that can travel: parameters as plain tensors, and what a spec has no word for refused by its type."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().as_subclass(torch.Tensor)
+    if isinstance(value, list | tuple):
+        items = [_plain(item) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if value is None or isinstance(value, bool | int | float | complex | str | torch.dtype):
+        return value
+    raise UnavailableError(f"a value of type {type(value).__name__} cannot be handed to a candidate")

@@ -1,0 +1,42 @@
+"""Foreign problems in a run: the reference is opened before the candidate is loaded, and the suite's rule is told."""
+
+from __future__ import annotations
+
+from engine import protocol
+from engine.model import Outcome, Problem, SuiteOrigin
+from engine.processes.process_pool import ProcessPool
+from engine.profile import Profile
+from engine.run.event_stream import EventEmitter
+from engine.run.verification import OwnRuleCount
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Stop
+
+_CHECK = "reference"
+
+
+async def attach_reference(
+    problem: Problem, process_pool: ProcessPool, emitter: EventEmitter, profile: Profile
+) -> Stop | None:
+    """Have the judge open the problem in a reference process; why nothing can be judged by it, if so.
+
+    Raises:
+        EngineError: no process could be started, or the judge did not answer.
+    """
+    if problem.suite is None:
+        return None
+    if problem.suite.refusal:
+        return Stop(outcome=Outcome.UNSUPPORTED, message=f"{problem.name} cannot be judged: {problem.suite.refusal}")
+    with profile.span("reference"):
+        reply = await process_pool.references.attach(problem.id)
+    if not isinstance(reply, protocol.ReferenceAttached):
+        if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.UNSUPPORTED:
+            return Stop(outcome=Outcome.UNSUPPORTED, message=reply.message)
+        return outcome_mapping.of_trusted(reply, "while the reference was opened")
+    for note in (*problem.suite.notes, *reply.notes):
+        emitter.note(_CHECK, note)
+    return None
+
+
+def own_rule_note(suite: SuiteOrigin, count: OwnRuleCount) -> str:
+    """What the suite's own rule says of the calls that were compared."""
+    return f"{suite.suite}'s own rule: {count.passed}/{count.calls} calls pass ({suite.own_rule})"

@@ -1,0 +1,63 @@
+"""How the entry of a candidate is called: a function as it is, a module class made and given its weights first.
+
+The arguments of a MODULE problem are the inputs, then the arguments of the class, its parameters and buffers as pairs
+of name and tensor, the seed of its weights (0-d int64), and options: "packed" where the inputs are one tuple.  A class
+is made under the seed under which the reference was made, so that what its constructor derives from its weights is
+right where they are made in the same order; then parameters and buffers get the reference's values by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import torch
+
+from engine.loading.modules import give_state, quieten
+from engine.model.problems.form import CandidateForm
+
+Entry: TypeAlias = Callable[..., Any]  # Any: a stranger's function
+
+
+def entry_of(found: Entry, form: CandidateForm) -> Entry:
+    """What is called with the arguments of a case."""
+    return ModuleEntry(found) if form is CandidateForm.MODULE else found
+
+
+def bound(entry: Entry, arguments: Sequence[Any]) -> Callable[[], Any]:
+    """The call on these arguments; a module is made and given its weights now, before anything is watched or timed."""
+    return entry.bind(arguments) if isinstance(entry, ModuleEntry) else lambda: entry(*arguments)
+
+
+_PACKED = "packed"
+
+
+class ModuleEntry:
+    """A class of torch.nn.Module as an entry."""
+
+    def __init__(self, found: Entry) -> None:
+        self._class = found
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What a new module of the class returns for the inputs."""
+        return self.bind(arguments)()
+
+    def bind(self, arguments: Sequence[Any]) -> Callable[[], Any]:
+        """The call of a new module on the inputs.
+
+        Raises:
+            TypeError: the class is no torch.nn.Module.
+            BaseException: whatever its constructor raises.
+        """
+        *inputs, initial, state, weight_seed, options = arguments
+        if _PACKED in options:
+            inputs = list(inputs[0])
+        random_state = torch.get_rng_state()
+        torch.manual_seed(int(weight_seed))
+        module = self._class(*initial)
+        torch.set_rng_state(random_state)  # a call that leaves the stream elsewhere would look like one that drew
+        if not isinstance(module, torch.nn.Module):
+            raise TypeError(f"{self._class.__name__} is no subclass of torch.nn.Module; the suite calls it as one")
+        give_state(module, state, device=weight_seed.device)
+        quieten(module)
+        return lambda: module(*inputs)

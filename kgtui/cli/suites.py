@@ -1,0 +1,69 @@
+"""The foreign suites that a command knows: the one that was typed, and those of the setting."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from engine.errors import UsageError
+from kgtui.cli.choices import absolute
+from kgtui.cli.console import Console
+from kgtui.cli.resolved_settings import load_quietly
+from kgtui.settings.paths import with_home
+from problems.suites.settings import Accuracy, SuiteChoice
+from problems.suites.source import SuiteSource, suite_at
+from problems.suites.task import Size
+
+
+def suites_for(options: argparse.Namespace, console: Console) -> tuple[SuiteSource, ...]:
+    """The suite of `--suite` first, then those of the setting that are still there; both under the typed sizes.
+
+    Raises:
+        UsageError: what was typed is no suite.
+    """
+    choice = choice_for(options)
+    typed = getattr(options, "suite", None)
+    found = []
+    if typed:
+        found.append(suite_at(absolute(with_home(typed, said_by="--suite"), console.folder), choice=choice))
+    for path in known_suites(options, console):
+        try:
+            found.append(suite_at(path, choice=choice))
+        except UsageError as error:
+            console.warn(f"setting suites: {error}; `kgtui suites remove {path}` forgets it")
+    return tuple(found)
+
+
+def known_suites(options: argparse.Namespace, console: Console) -> tuple[Path, ...]:
+    """The paths of the setting, without one that was typed."""
+    text = load_quietly(options, console).text("suites") or ""
+    typed = getattr(options, "suite", None)
+    named = (absolute(with_home(part, said_by="suites"), console.folder) for part in text.split(os.pathsep) if part)
+    return tuple(path for path in dict.fromkeys(named) if not typed or path != absolute(typed, console.folder))
+
+
+def choice_for(options: argparse.Namespace) -> SuiteChoice:
+    """What was typed about sizes and precision; path and format are those of each suite.
+
+    Raises:
+        UsageError: a size is no `NAME=N`.
+    """
+    return SuiteChoice(
+        path=Path(),
+        format="",
+        cap=getattr(options, "cap", None),
+        sizes=dict(_sizes(getattr(options, "size", None) or [])),
+        accuracy=Accuracy(getattr(options, "precision", None) or "fp32"),
+    )
+
+
+def _sizes(typed: list[str]) -> Iterator[tuple[str, Size]]:
+    for text in typed:
+        name, _, value = text.partition("=")
+        numbers = value.split(",")
+        if not name.isidentifier() or not all(number.isdecimal() and int(number) for number in numbers):
+            raise UsageError(f"--size {text}: expected NAME=N or NAME=N,N,... with numbers from 1 on")
+        sizes = tuple(map(int, numbers))
+        yield name, sizes[0] if len(sizes) == 1 else sizes

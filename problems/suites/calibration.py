@@ -1,0 +1,97 @@
+"""The tolerance of a foreign problem, measured on its reference: nobody has stated one that can be relied on.
+
+The error of the reference in its own precision is measured against its run in float64; where there is none, it is the
+larger of the difference between two runs and the error of a run in lower precision, scaled by the rounding steps.  An
+honest kernel may add up in another order, so MARGIN times that is allowed, and at least a few rounding steps; but never
+as much as would let an answer of lower precision pass, where that can be told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.errors import UnsupportedError
+from engine.model import Tolerance
+
+if TYPE_CHECKING:
+    import torch
+
+MARGIN = 16.0
+_LEAST_STEPS, _LOWER_SHARE = 4.0, 0.25
+_RANDOM = 1e-2  # of a typical output; two runs of arithmetic in another order differ by far less
+_LOWER_EPSILON = 2.0**-7  # bfloat16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runs:
+    """The outputs of one draw: twice in the task's own precision, and in float64 and lower where there is a run."""
+
+    own: Sequence[torch.Tensor]
+    again: Sequence[torch.Tensor]
+    double: Sequence[torch.Tensor] | None
+    lower: Sequence[torch.Tensor] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibrated:
+    """A tolerance, and how it was found in a sentence."""
+
+    tolerance: Tolerance
+    sentence: str
+
+
+def calibrated(runs: Runs) -> Calibrated:
+    """The tolerance for the outputs of a problem, the widest that one of them needs.
+
+    Raises:
+        UnsupportedError: two runs on the same input differ by more than rounding.
+    """
+    epsilon = max((_epsilon(output) for output in runs.own), default=0.0)
+    if epsilon == 0.0:
+        return Calibrated(tolerance=Tolerance(relative=0.0, absolute=0.0), sentence="outputs are compared exactly")
+    spread = distance(runs.again, runs.own)
+    if spread > _RANDOM:
+        raise UnsupportedError(
+            f"the reference is random: two runs on the same input differ by {spread:.1e} of a typical output, so "
+            "no comparison can tell a right answer"
+        )
+    truth = runs.double if runs.double is not None else runs.own
+    lower = distance(runs.lower, truth) if runs.lower is not None else None
+    if runs.double is not None:
+        noise, how = max(distance(runs.own, truth), spread), "its error against float64"
+    else:
+        scaled = (lower or 0.0) * epsilon / _LOWER_EPSILON
+        noise, how = max(spread, scaled), "the spread of repeated and lower-precision runs, no float64 run"
+    bound = max(MARGIN * noise, _LEAST_STEPS * epsilon)
+    if lower is not None and lower * _LOWER_SHARE > 2 * noise:
+        bound = min(bound, lower * _LOWER_SHARE)
+    sentence = f"tolerance {bound:.1e} relative and of rms, calibrated: reference {noise:.1e} by {how}"
+    if lower is not None:
+        sentence += f", bfloat16 {lower:.1e}"
+    return Calibrated(tolerance=Tolerance(relative=bound, absolute=bound), sentence=sentence)
+
+
+def distance(got: Sequence[torch.Tensor], truth: Sequence[torch.Tensor]) -> float:
+    """The largest error of any element, in units of its size plus the root mean square of its output."""
+    return max((_distance(one, other) for one, other in zip(got, truth, strict=True)), default=0.0)
+
+
+def _distance(got: torch.Tensor, truth: torch.Tensor) -> float:
+    if not truth.is_floating_point() or not truth.numel():
+        return 0.0
+    one, other = got.double(), truth.double()
+    finite = one.isfinite() & other.isfinite()
+    if not bool(finite.any()):
+        return 0.0
+    one, other = one[finite], other[finite]
+    size = other.abs() + other.square().mean().sqrt()
+    error = (one - other).abs()
+    return float((error / size.clamp(min=1e-300)).max())
+
+
+def _epsilon(output: torch.Tensor) -> float:
+    import torch
+
+    return float(torch.finfo(output.dtype).eps) if output.is_floating_point() else 0.0

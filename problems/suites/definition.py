@@ -1,0 +1,138 @@
+"""A task as a ProblemDefinition: its functions ask a reference process, which the judge is attached to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.errors import UnsupportedError
+from engine.judge.inputs.memory_need import COPIES, available_memory
+from engine.model import Case, Cost, Precision, ProblemDefinition
+from engine.problem_source import AttachedProblem, ReferenceClient, ReferenceUnavailableError
+from problems.suites.calibration import Calibrated, Runs, calibrated
+from problems.suites.own_rule import rule_of
+from problems.suites.plan import PlannedTask
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+
+    from engine.model import Arguments, Outputs
+
+_MOST_SEED = 1 << 62
+
+
+def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProblem:
+    """The problem of a task, opened in the reference process and calibrated on one draw.
+
+    Raises:
+        ReferenceFaultError: the task's code failed.
+        UnsupportedError: it needs more memory than there is, or its reference is random.
+    """
+    opened = reference.open(harness=planned.harness, file=planned.file, files=planned.files, details=planned.details)
+    require_room(planned, opened.needed_bytes)
+    functions = ForeignFunctions(reference)
+    found = functions.calibrate()
+    definition = ProblemDefinition(
+        **planned.contract,
+        make_inputs=functions.make_inputs,
+        reference=functions.reference,
+        eager=functions.eager,
+        tolerance=lambda case: found.tolerance,
+        cost=functions.cost,
+        passes_own_rule=rule_of(planned.task.own_rule),
+    )
+    return AttachedProblem(definition=definition, notes=(*opened.notes, found.sentence))
+
+
+def require_room(planned: PlannedTask, needed_bytes: int | None) -> None:
+    """Nothing, for a task whose tensors fit into memory, or of which nobody knows how many bytes they have.
+
+    Raises:
+        UnsupportedError: they do not; says how many they have and how to make them smaller.
+    """
+    available = available_memory()
+    if needed_bytes is None or available is None or COPIES * needed_bytes <= available:
+        return
+    sizes = ", ".join(f"{name}={size}" for name, size in planned.sizes.items())
+    raise UnsupportedError(
+        f"{planned.task.name} has {needed_bytes:,} bytes of inputs, weights and outputs and needs about "
+        f"{COPIES * needed_bytes:,}, of which {available:,} are available; make it smaller with --cap N or --size "
+        f"NAME=N ({sizes or 'it has no size constants'})"
+    )
+
+
+class ForeignFunctions:
+    """The functions of one problem, all of which ask its reference process."""
+
+    def __init__(self, reference: ReferenceClient) -> None:
+        self._reference = reference
+        self._dtypes: tuple[torch.dtype, ...] = ()
+        self._has_double = False
+        self._input_bytes = self._output_bytes = 0
+
+    def calibrate(self) -> Calibrated:
+        """Run the reference in every precision that it offers; how far from it an honest answer may be."""
+        arguments = self.make_inputs(None, None)
+        own = self._reference.expected(arguments, Precision.OWN)
+        self._dtypes = tuple(output.dtype for output in own)
+        double = self._run(arguments, Precision.DOUBLE)
+        self._has_double = double is not None
+        self._output_bytes = _bytes(own)
+        return calibrated(
+            Runs(
+                own=own,
+                again=self._reference.expected(arguments, Precision.OWN),
+                double=double,
+                lower=self._run(arguments, Precision.LOWER),
+            )
+        )
+
+    def make_inputs(self, case: Case | None, rng: torch.Generator | None) -> Arguments:
+        """Arguments from two seeds of the generator; they differ in content alone from case to case."""
+        import torch
+
+        device = rng.device if rng is not None else None
+        seeds = torch.randint(_MOST_SEED, (2,), generator=rng, device=device).tolist()
+        arguments = self._reference.draw(seed=seeds[0], weight_seed=seeds[1])
+        self._input_bytes = self._input_bytes or _tensor_bytes(arguments)
+        return arguments
+
+    def reference(self, *arguments: object) -> Outputs:
+        """The float64 run rounded to the dtypes of the task's own; its own run where there is none."""
+        given: Arguments = arguments  # type: ignore[assignment]  # as make_inputs made them, or variants of that
+        if not self._has_double:
+            return self._reference.expected(given, Precision.OWN)
+        exact = self._reference.expected(given, Precision.DOUBLE)
+        if all(dtype.is_floating_point for dtype in self._dtypes):
+            return tuple(output.to(dtype) for output, dtype in zip(exact, self._dtypes, strict=True))
+        # Indices and flags that hang on rounding are those of the task's own precision.
+        own = self._reference.expected(given, Precision.OWN)
+        return tuple(
+            better.to(output.dtype) if output.is_floating_point() else output
+            for better, output in zip(exact, own, strict=True)
+        )
+
+    def eager(self, *arguments: object) -> Outputs:
+        """The task's own run."""
+        return self._reference.expected(arguments, Precision.OWN)  # type: ignore[arg-type]  # as in `reference`
+
+    def cost(self, case: Case) -> Cost:
+        """The bytes of inputs and outputs; the operations are not known."""
+        return Cost(flops=0, bytes_read=self._input_bytes, bytes_written=self._output_bytes)
+
+    def _run(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...] | None:
+        try:
+            return self._reference.expected(arguments, precision)
+        except ReferenceUnavailableError:
+            return None
+
+
+def _bytes(outputs: Sequence[torch.Tensor]) -> int:
+    return sum(output.numel() * output.element_size() for output in outputs)
+
+
+def _tensor_bytes(arguments: Arguments) -> int:
+    from engine.protocol.tensors import tensors_in
+
+    return sum(tensor.numel() * tensor.element_size() for value in arguments for tensor in tensors_in(value))

@@ -1,0 +1,147 @@
+"""Runs tasks with `class Model`, `get_inputs` and `get_init_inputs`: KernelBench's contract.
+
+Differences from the suite's own run: tensors keep their dtype unless they are floating, weights are an input of the
+call rather than a matter of the random stream, and dropout modules are in evaluation.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from engine.loading.loader import import_file
+from engine.loading.modules import give_state, quieten
+from engine.model import Precision
+from engine.reference.harness import UnavailableError
+from problems.suites.settings import PACKED, PRECISION
+
+if TYPE_CHECKING:
+    from engine.model import Arguments
+
+_DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> ModelTask:
+    """Import the task's file."""
+    module = import_file(file, file.parent, name=f"task_{file.stem}")
+    return ModelTask(module, dtype=_DTYPES[details[PRECISION]], is_packed=bool(details[PACKED]), device=device)
+
+
+class ModelTask:
+    """A task whose file is imported; makes a module for each call."""
+
+    def __init__(self, module: ModuleType, *, dtype: torch.dtype, is_packed: bool, device: torch.device) -> None:
+        self._module = module
+        self._dtype = dtype
+        self._is_packed = is_packed
+        self._device = device
+        self._needed_bytes, self.notes = self._seen_without_memory()
+
+    def needed_bytes(self) -> int | None:
+        """The bytes of inputs, weights and outputs, as tensors of the meta device have them."""
+        return self._needed_bytes
+
+    def draw(self, *, seed: int, weight_seed: int) -> Arguments:
+        """The inputs, the arguments of the class, its parameters and buffers by name, the seed, and options."""
+        inputs = [_cast(value, self._dtype, self._device) for value in _seeded(seed, self._module.get_inputs)]
+        initial = tuple(_seeded(weight_seed, self._initial))
+        model = _seeded(weight_seed, lambda: self._module.Model(*initial))
+        state = [
+            (name, _cast(value.detach(), self._dtype, self._device))
+            for name, value in (*model.named_parameters(), *model.named_buffers())
+        ]
+        packed: tuple[Any, ...] = (tuple(inputs),) if self._is_packed else tuple(inputs)  # Any: what get_inputs makes
+        seeds = torch.tensor(weight_seed, dtype=torch.int64, device=self._device)
+        return (*packed, initial, tuple(state), seeds, (PACKED,) if self._is_packed else ())
+
+    def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:
+        """What the model returns, as a tuple."""
+        if precision is Precision.OWN:
+            return self._returned(arguments, None)
+        if precision is Precision.LOWER and self._dtype is not torch.float32:
+            raise UnavailableError("there is no precision below 16 bits to compute it in")
+        dtype = torch.float64 if precision is Precision.DOUBLE else torch.bfloat16
+        try:
+            outputs = self._returned(arguments, dtype)
+        except Exception as error:  # the suite's code, in a precision that it was not written for
+            raise UnavailableError(f"{type(error).__name__}: {error}") from error
+        if any(output.is_floating_point() and output.dtype is not dtype for output in outputs):
+            raise UnavailableError(f"the reference does not compute in {dtype} whatever its inputs are")
+        return outputs
+
+    def _returned(self, arguments: Arguments, dtype: torch.dtype | None) -> tuple[torch.Tensor, ...]:
+        values: tuple[Any, ...] = arguments  # Any: as draw made them
+        *given, initial, state, weight_seed, _ = values
+        inputs: Sequence[Any] = given[0] if self._is_packed else given
+        model = _seeded(int(weight_seed), lambda: self._module.Model(*initial))
+        give_state(model, state, device=self._device)
+        quieten(model)
+        if dtype is not None:
+            model = model.to(dtype)
+            inputs = [_cast(value, dtype, self._device) for value in inputs]
+        # A call may write to its inputs, which belong to whoever asks.
+        found = model(*(value.clone() if isinstance(value, torch.Tensor) else value for value in inputs))
+        return tuple(found) if isinstance(found, list | tuple) else (found,)
+
+    def _initial(self) -> Sequence[Any]:
+        """The arguments of the class; a task may leave the function out."""
+        made: object = getattr(self._module, "get_init_inputs", list)()
+        return made if isinstance(made, list | tuple) else [made]
+
+    def _seen_without_memory(self) -> tuple[int | None, tuple[str, ...]]:
+        """The bytes of a call and notes on the module, from a run on the meta device; unknown where that fails."""
+        needed: int | None = None
+        notes: tuple[str, ...] = ()
+        try:
+            with torch.device("meta"), torch.no_grad():
+                inputs = list(self._module.get_inputs())
+                needed = _bytes(inputs)
+                model = self._module.Model(*self._initial())
+                notes = tuple(_notes(model))
+                needed = _bytes([*inputs, *model.parameters(), *model.buffers()])
+                found = model(*inputs)
+                needed += _bytes(found if isinstance(found, list | tuple) else [found])
+        except Exception:  # code that looks at values, or names a device: it is run in earnest, and fails there
+            return needed, notes
+        return needed, notes
+
+
+def _notes(model: torch.nn.Module) -> list[str]:
+    """What is done about modules that behave otherwise in training."""
+    notes = []
+    if any(isinstance(part, torch.nn.modules.dropout._DropoutNd) and part.p > 0 for part in model.modules()):
+        notes.append("dropout modules run in evaluation; the suite leaves them in training, where outputs are random")
+    if any(isinstance(part, torch.nn.modules.batchnorm._BatchNorm) for part in model.modules()):
+        notes.append("the module stays in training, as in the suite: batch statistics are computed from the input")
+    return notes
+
+
+def _seeded(seed: int, make: Callable[[], Any]) -> Any:  # Any: whatever the suite's code makes
+    """What `make` returns under this seed of torch, numpy and Python; the stream goes on as if it had not run."""
+    state = torch.get_rng_state()
+    try:
+        torch.manual_seed(seed)
+        random.seed(seed)
+        np.random.seed(seed % (1 << 32))
+        return make()
+    finally:
+        torch.set_rng_state(state)
+
+
+def _cast(value: Any, dtype: torch.dtype, device: torch.device) -> Any:  # Any: inputs of every kind
+    """The value on the device, and in this dtype where it is a floating tensor; a list or tuple item by item."""
+    if isinstance(value, torch.Tensor):
+        return value.to(device, dtype if value.is_floating_point() else value.dtype)
+    if isinstance(value, list | tuple):
+        return type(value)(_cast(item, dtype, device) for item in value)
+    return value
+
+
+def _bytes(values: Sequence[Any]) -> int:  # Any: as above
+    return sum(value.numel() * value.element_size() for value in values if isinstance(value, torch.Tensor))

@@ -1,0 +1,109 @@
+"""A task with the user's choices: the texts that are run, the contract of its problem, and what was changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.model import CandidateForm, Case, Category, SuiteOrigin, Tier
+from problems.suites.settings import PACKED, PRECISION, SuiteChoice
+from problems.suites.sizes import resized
+from problems.suites.task import Size, SuiteFormat, Task
+
+_DRAWS = 5
+_HARNESS = "problems.suites.harness"
+_PACKED_NAME = "inputs"
+_OF_MODULES = ("init_inputs", "module_state", "weight_seed", "call_options")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedTask:
+    """A task as it is judged.  `contract` are the fields of its ProblemContract, `sizes` its constants as they are now.
+
+    `files` are texts by their names, `file` is the one that is imported, `version` the hash of it all.
+    """
+
+    task: Task
+    contract: Mapping[str, Any]  # Any: the fields of a ProblemContract, which checks them
+    harness: str
+    file: str
+    files: Mapping[str, str]
+    details: Mapping[str, str]
+    sizes: Mapping[str, Size]
+    version: str
+
+
+def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
+    """The task under these choices.
+
+    Raises:
+        UsageError: a size was chosen that the task does not have.
+        SyntaxError: its text does not parse.
+    """
+    changed: Mapping[str, tuple[Size, Size]] = {}
+    text = task.text
+    if choice.cap is not None or choice.sizes:
+        smaller = resized(text, cap=choice.cap, chosen=choice.sizes)
+        text, changed = smaller.text, smaller.changed
+    file = f"{task.name.rpartition('/')[2]}.py"
+    files = {**task.sources, file: text}
+    details = {
+        **task.details,
+        PRECISION: choice.accuracy,
+        PACKED: "" if task.arguments is not None else PACKED,
+    }
+    name = f"{suite.id}::{task.name}"
+    return PlannedTask(
+        task=task,
+        contract={
+            "name": name,
+            "entry": task.entry,
+            "signature": f"{task.entry}({', '.join(argument_names(task))})",
+            "summary": " · ".join(part for part in (task.title, task.level, task.category) if part),
+            "category": Category.OTHER,
+            "cases": tuple(_cases(choice, changed)),
+            "returns": None,
+            "suite": SuiteOrigin(
+                suite=suite.title, form=task.form, own_rule=task.own_rule.sentence, refusal=task.refusal,
+                notes=(*_notes(choice, changed), *task.health),
+            ),
+        },
+        harness=f"{_HARNESS}.{task.harness}",
+        file=file,
+        files=files,
+        details=details,
+        sizes={**task.constants, **{name: now for name, (_, now) in changed.items()}},
+        version=_version(task, files, details),
+    )  # fmt: skip
+
+
+def argument_names(task: Task) -> tuple[str, ...]:
+    """The arguments of the problem: the inputs, or all of them as one, and what a module is made from."""
+    inputs = task.arguments if task.arguments is not None else (_PACKED_NAME,)
+    if task.form is not CandidateForm.MODULE:
+        return inputs
+    return (*(f"{name}_" if name in _OF_MODULES else name for name in inputs), *_OF_MODULES)
+
+
+def _cases(choice: SuiteChoice, changed: Mapping[str, tuple[Size, Size]]) -> Iterator[Case]:
+    """One case for each draw of inputs, the first of them SMOKE; and one for timing."""
+    sizes = {name: now for name, (_, now) in changed.items()}
+    for draw in range(1, _DRAWS + 1):
+        tier = Tier.SMOKE if draw == 1 else Tier.FULL
+        yield Case(name=f"draw {draw}", dtype=choice.accuracy.dtype, tier=tier, params={"draw": draw, **sizes})
+    yield Case(name="timed", dtype=choice.accuracy.dtype, tier=Tier.BENCH, params={"draw": _DRAWS + 1, **sizes})
+
+
+def _notes(choice: SuiteChoice, changed: Mapping[str, tuple[Size, Size]]) -> Iterator[str]:
+    if changed:
+        sizes = ", ".join(f"{name} {before} -> {now}" for name, (before, now) in changed.items())
+        yield f"sizes changed from the suite's: {sizes}"
+    if choice.accuracy != "fp32":
+        yield f"floating inputs and weights are {choice.accuracy.dtype}"
+
+
+def _version(task: Task, files: Mapping[str, str], details: Mapping[str, str]) -> str:
+    parts = (task.name, *(part for item in sorted(files.items()) for part in item), repr(sorted(details.items())))
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,59 @@
+"""What a user can choose for the problems of a suite, and the names under which a harness finds it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from engine.errors import EngineError
+from engine.model import DType
+from problems.suites.task import Size
+
+PRECISION, PACKED = "precision", "packed"
+"""Details that every harness gets: the precision of the floating inputs, and whether they travel as one tuple."""
+
+
+class Accuracy(enum.StrEnum):
+    """The precision of floating inputs and weights."""
+
+    FP32 = "fp32"
+    FP16 = "fp16"
+    BF16 = "bf16"
+
+    @property
+    def dtype(self) -> DType:
+        """The element type of this precision."""
+        return {"fp32": DType.FLOAT32, "fp16": DType.FLOAT16, "bf16": DType.BFLOAT16}[self]
+
+
+class SuiteChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """A suite and how its problems are judged; as JSON it is a part of the id of every such problem.
+
+    `cap` bounds every size constant, `sizes` sets single ones.
+    """
+
+    path: Path
+    format: str
+    cap: int | None = None
+    sizes: Mapping[str, Size] = {}
+    accuracy: Accuracy = Accuracy.FP32
+
+    @property
+    def text(self) -> str:
+        """As JSON, with sorted keys."""
+        return msgspec.json.encode(self, enc_hook=str, order="deterministic").decode()
+
+
+def choice_of(text: str) -> SuiteChoice:
+    """The choice that this JSON is.
+
+    Raises:
+        EngineError: it is none.
+    """
+    try:
+        return msgspec.json.decode(text, type=SuiteChoice, dec_hook=lambda kind, value: kind(value))
+    except msgspec.MsgspecError as error:
+        raise EngineError(f"no description of a suite: {error}") from error

@@ -1,0 +1,155 @@
+"""A suite as a source of problems.  The parent reads its tasks; the judge attaches one to a reference process.
+
+The id carries the path and the user's choices, so that the judge reads the same tasks in the same way.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from pathlib import Path
+
+from engine.errors import EngineError, UsageError
+from engine.model import Cost, Problem, ProblemDefinition, Tolerance
+from engine.model.parsing import parse
+from engine.problem_source import AttachedProblem, ProblemDescription, ReferenceClient
+from problems.suites.plan import PlannedTask, planned
+from problems.suites.scanning import format_named, format_of, read_suite
+from problems.suites.settings import SuiteChoice, choice_of
+from problems.suites.task import SuiteContents, Task
+
+
+class SuiteSource:
+    """The problems of one suite."""
+
+    def __init__(self, choice: SuiteChoice) -> None:
+        self.choice = choice
+        self.format = format_named(choice.format)
+
+    @property
+    def id(self) -> str:
+        """What `open_source` makes this source from."""
+        return f"{__name__}:{self.choice.text}"
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """A sentence on each file or row of the suite that is no task."""
+        return self._contents.complaints
+
+    def names(self) -> tuple[str, ...]:
+        """In the order of the suite."""
+        return tuple(self._tasks)
+
+    def task(self, name: str) -> Task:
+        """The task of a problem.
+
+        Raises:
+            EngineError: the suite has no such problem, or no longer.
+        """
+        if name not in self._tasks:
+            raise EngineError(f"{self.choice.path} has no {name}; it was removed or renamed")
+        return self._tasks[name]
+
+    def file(self, name: str) -> Path:
+        """The file of a problem: of an export the export itself."""
+        return self.task(name).file
+
+    def describe(self, name: str) -> ProblemDescription:
+        """What the files of the suite say of a problem."""
+        task, contract = self.task(name), self._planned(name).contract
+        formula, contract_text = _documentation(task)
+        return ProblemDescription(
+            source=self.id,
+            name=name,
+            entry=task.entry,
+            signature=contract["signature"],
+            summary=contract["summary"],
+            category=contract["category"],
+            formula=formula,
+            contract=contract_text,
+            file=task.file,
+            dtypes=(self.choice.accuracy.dtype,),
+        )
+
+    def problem(self, name: str) -> Problem:
+        """The values of a problem; tolerance and least work are those of its reference, and not known before it runs.
+
+        Raises:
+            UsageError: a size was chosen that the task does not have.
+        """
+        made = self._planned(name)
+        names = [case.name for case in made.contract["cases"]]
+        return Problem(
+            **made.contract,
+            source=self.id,
+            version=made.version,
+            tolerance_by_case=dict.fromkeys(names, Tolerance(relative=0.0, absolute=0.0)),
+            cost_by_case=dict.fromkeys(names, Cost(flops=0, bytes_read=0, bytes_written=0)),
+        )
+
+    def load(self, name: str, *, version: str = "") -> ProblemDefinition:
+        """Refuse: the code of a foreign problem runs in a reference process only."""
+        raise EngineError(f"{name} is not attached to a reference process; run again")
+
+    def attach(self, name: str, reference: ReferenceClient, *, version: str = "") -> AttachedProblem:
+        """The problem, opened in the reference process; as ReferenceSource says."""
+        from problems.suites.definition import attached
+
+        made = self._planned(name)
+        if version and version != made.version:
+            raise EngineError(f"{made.task.file} has changed since the run began; run again")
+        return attached(made, reference)
+
+    @cached_property
+    def _contents(self) -> SuiteContents:
+        return read_suite(self.choice.path, self.format)
+
+    @cached_property
+    def _tasks(self) -> dict[str, Task]:
+        return {f"{self.format.id}::{task.name}": task for task in self._contents.tasks}
+
+    def _planned(self, name: str) -> PlannedTask:
+        try:
+            return planned(self.task(name), self.format, self.choice)
+        except SyntaxError as error:
+            raise EngineError(f"{self.task(name).file}: syntax error: {error.msg}") from error
+
+
+def open_source(argument: str) -> SuiteSource:
+    """The suite that the JSON of a SuiteChoice describes.
+
+    Raises:
+        EngineError: it is no such description, or its path is gone.
+    """
+    choice = choice_of(argument)
+    if not choice.path.exists():
+        raise EngineError(f"{choice.path} is gone, the suite of this problem; put it back or name it again")
+    try:
+        return SuiteSource(choice)
+    except UsageError as error:
+        raise EngineError(str(error)) from error
+
+
+def suite_at(path: Path, *, choice: SuiteChoice | None = None) -> SuiteSource:
+    """The suite at a path, in the format that recognises it, with the choices of `choice` but for path and format.
+
+    Raises:
+        UsageError: there is nothing, or no format recognises it.
+    """
+    import msgspec
+
+    found = format_of(path)
+    base = choice or SuiteChoice(path=path, format=found.id)
+    return SuiteSource(msgspec.structs.replace(base, path=path, format=found.id))
+
+
+def _documentation(task: Task) -> tuple[str, str]:
+    """The first line of the docstring of the reference, its class or its module, and the rest of it."""
+    try:
+        tree = parse(task.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return task.title, ""
+    documented = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    texts = (ast.get_docstring(node) for node in (tree, *documented))
+    first, _, rest = next((text for text in texts if text), task.title).partition("\n")
+    return first, rest.strip("\n")

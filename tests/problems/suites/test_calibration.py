@@ -1,0 +1,52 @@
+"""Tolerances that come of runs of a reference in several precisions."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from engine.errors import UnsupportedError
+from problems.suites.calibration import Runs, calibrated
+
+EXACT = torch.tensor([1.0, -2.0, 3.0], dtype=torch.float64)
+OWN = EXACT.float()
+
+
+def off(by: float) -> torch.Tensor:
+    return (EXACT * (1 + by)).float()
+
+
+def bound(**runs: object) -> float:
+    given = {"own": (OWN,), "again": (OWN,), "double": (EXACT,), "lower": None, **runs}
+    return calibrated(Runs(**given)).tolerance.relative  # type: ignore[arg-type]  # a table of runs
+
+
+def test_exact_reference_a_few_rounding_steps() -> None:
+    assert bound() == 4 * 2.0**-23
+
+
+def test_error_against_double_times_margin() -> None:
+    size = 3.0 / (3.0 + (14 / 3) ** 0.5)  # the element with the largest share of its size
+    assert bound(own=(off(1e-5),), again=(off(1e-5),)) == pytest.approx(16 * 1e-5 * size, rel=0.02)
+
+
+def test_lower_precision_answer_stays_outside() -> None:
+    lower = (off(1e-4),)
+    found = bound(own=(off(1e-5),), again=(off(1e-5),), lower=lower)
+    assert found == pytest.approx(1e-4 * 3.0 / (3.0 + (14 / 3) ** 0.5) / 4, rel=0.02)
+
+
+def test_no_double_spread_of_runs() -> None:
+    found = calibrated(Runs(own=(OWN,), again=(off(1e-5),), double=None, lower=(off(4e-3),)))
+    assert found.tolerance.relative == pytest.approx(16 * 1e-5 * 3.0 / (3.0 + (14 / 3) ** 0.5), rel=0.02)
+    assert "no float64 run" in found.sentence
+
+
+def test_random_reference_refused() -> None:
+    with pytest.raises(UnsupportedError, match="the reference is random"):
+        bound(again=(off(0.5),))
+
+
+def test_integer_outputs_exact() -> None:
+    numbers = (torch.tensor([1, 2]),)
+    assert bound(own=numbers, again=numbers, double=numbers) == 0.0

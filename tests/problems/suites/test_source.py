@@ -1,0 +1,79 @@
+"""A suite as a source of problems: names, sizes, versions, and what a bad path or size is answered with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import EngineError, UsageError
+from engine.model import CandidateForm, DType, Tier
+from engine.problem_source import open_source
+from problems.index import open_index
+from problems.suites.settings import Accuracy, SuiteChoice
+from problems.suites.source import SuiteSource, suite_at
+
+SAMPLE = Path(__file__).parents[1] / "samples" / "kernelbench"
+SOFTMAX = "kernelbench::level1/23_Softmax"
+
+
+def source(**choices: object) -> SuiteSource:
+    return suite_at(SAMPLE, choice=SuiteChoice(path=Path(), format="", **choices))  # type: ignore[arg-type]  # a table
+
+
+def test_problem_appears_by_its_bare_name() -> None:
+    problem = open_index(suites=(source(),)).find("level1/23_Softmax")
+
+    assert (problem.name, problem.entry, problem.form) == (SOFTMAX, "ModelNew", CandidateForm.MODULE)
+    assert problem.arguments == ("x", "init_inputs", "module_state", "weight_seed", "call_options")
+    assert [case.tier for case in problem.cases] == [Tier.SMOKE, *[Tier.FULL] * 4, Tier.BENCH]
+
+
+def test_cap_and_size_told_with_the_problem() -> None:
+    problem = source(cap=256, sizes={"dim": 512}).problem(SOFTMAX)
+
+    assert problem.suite is not None
+    assert problem.suite.notes == ("sizes changed from the suite's: batch_size 4096 -> 256, dim 393216 -> 512",)
+    assert dict(problem.cases[0].params) == {"draw": 1, "batch_size": 256, "dim": 512}
+
+
+def test_precision_is_the_dtype_of_the_cases() -> None:
+    assert {case.dtype for case in source(accuracy=Accuracy.BF16).problem(SOFTMAX).cases} == {DType.BFLOAT16}
+
+
+def test_id_opens_the_same_problem() -> None:
+    first = source(cap=64, sizes={"dim": 8})
+    again = open_source(first.id)
+
+    assert again.id == first.id
+    assert again.problem(SOFTMAX).version == first.problem(SOFTMAX).version
+    assert again.problem(SOFTMAX).version != source(cap=64).problem(SOFTMAX).version
+
+
+def test_unknown_size_refused() -> None:
+    with pytest.raises(UsageError, match="no size constant 'rows'"):
+        source(sizes={"rows": 8}).problem(SOFTMAX)
+
+
+def test_path_that_is_gone_refused(tmp_path: Path) -> None:
+    gone = SuiteChoice(path=tmp_path / "gone", format="kernelbench")
+    with pytest.raises(EngineError, match=r"gone is gone"):
+        open_source(f"problems.suites.source:{gone.text}")
+
+
+def test_path_that_is_no_suite_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no suite in a known format"):
+        suite_at(tmp_path)
+
+
+def test_code_never_loaded_outside_a_reference() -> None:
+    with pytest.raises(EngineError, match="not attached"):
+        source().load(SOFTMAX)
+
+
+def test_forward_argument_of_a_hidden_name_renamed(tmp_path: Path) -> None:
+    text = (SAMPLE / "KernelBench" / "level1" / "23_Softmax.py").read_text()
+    file = tmp_path / "1_a.py"
+    file.write_text(text.replace("(self, x: torch.Tensor)", "(self, weight_seed)"))
+
+    assert suite_at(file).problem("kernelbench::1_a").arguments[:2] == ("weight_seed_", "init_inputs")
