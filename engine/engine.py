@@ -63,7 +63,7 @@ class Engine:
         self._device = first_device(device)
         self._artefacts = artefacts
         self._environment = dict(environment)
-        self._limits = limits or _default_limits(interpreted=self._platform.INTERPRETED)
+        self._limits = limits or _default_limits(interpreted=self._platform.EXECUTED_ON_CPU)
         self._warm_target = warm_target or self._device.target or DEFAULT_TARGET
         self._turn = asyncio.Lock()
         self._runs = RunsInProgress()
@@ -117,7 +117,7 @@ class Engine:
             EngineError: the processes cannot be started; says why.
         """
         self._directories = EngineDirectories(private=(*_home(), self._artefacts.folder))
-        interpreted = self._platform.INTERPRETED
+        interpreted = self._platform.EXECUTED_ON_CPU
         workers = self._fork_server(self._directories, interpreted=interpreted)
         compilers = self._fork_server(self._directories, interpreted=False) if interpreted else workers
         self._fork_servers = tuple({id(fork_server): fork_server for fork_server in (workers, compilers)}.values())
@@ -293,7 +293,7 @@ class Engine:
         environment = base_environment(self._environment, interpreted=interpreted, folder=directories.folder)
         environment[WARM_TARGET_VARIABLE] = self._warm_target
         environment[WARM_CACHE_VARIABLE] = environment["TRITON_CACHE_DIR"]
-        if not self._platform.INTERPRETED:
+        if not self._platform.EXECUTED_ON_CPU:
             environment[DRIVER_VARIABLE] = self._platform.NAME
         return ForkServerClient(folders=directories.folders, environment=environment)
 

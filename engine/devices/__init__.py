@@ -1,7 +1,7 @@
 """Platforms that candidates run on: one file each, found by scanning this folder.
 
 A platform module defines `NAME`, `VISIBLE_ENV` (the variable that chooses among its devices, or
-None), `TORCH_DEVICE` (the torch device string of device 0), `INTERPRETED` (whether kernels are
+None), `TORCH_DEVICE` (the torch device string of device 0), `EXECUTED_ON_CPU` (whether kernels are
 executed without machine code of theirs), `HAS_ACTIVITY_RECORD` (whether the device itself records which kernels
 ran) and `detect()`, which names what is there without importing torch and without opening a device context.  A module
 that lacks one of them is refused when it is found.  How child processes use the device is in `runtimes/`.
@@ -16,7 +16,7 @@ from typing import Protocol
 
 from engine.errors import EngineError, UsageError
 
-_REQUIRED = ("NAME", "VISIBLE_ENV", "TORCH_DEVICE", "INTERPRETED", "HAS_ACTIVITY_RECORD", "detect")
+_REQUIRED = ("NAME", "VISIBLE_ENV", "TORCH_DEVICE", "EXECUTED_ON_CPU", "HAS_ACTIVITY_RECORD", "detect")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Platform(Protocol):
     NAME: str
     VISIBLE_ENV: str | None
     TORCH_DEVICE: str
-    INTERPRETED: bool
+    EXECUTED_ON_CPU: bool
     HAS_ACTIVITY_RECORD: bool
 
     def detect(self) -> tuple[Device, ...]:

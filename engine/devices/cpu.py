@@ -10,14 +10,14 @@ from engine.devices import Device
 NAME = "cpu"
 VISIBLE_ENV = None
 TORCH_DEVICE = "cpu"
-INTERPRETED = True
+EXECUTED_ON_CPU = True
 HAS_ACTIVITY_RECORD = False
 
 
 def detect() -> tuple[Device, ...]:
     """The one CPU of this machine, by its model name."""
     memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return (Device(platform=NAME, index=0, name=f"{_model()} (interpreter)", memory_bytes=memory_bytes),)
+    return (Device(platform=NAME, index=0, name=f"{_model()} (TTIR machine)", memory_bytes=memory_bytes),)
 
 
 def _model() -> str:

@@ -10,7 +10,7 @@ from engine.devices import Device
 NAME = "cuda"
 VISIBLE_ENV = "CUDA_VISIBLE_DEVICES"
 TORCH_DEVICE = "cuda:0"
-INTERPRETED = False
+EXECUTED_ON_CPU = False
 HAS_ACTIVITY_RECORD = True  # CUPTI's
 
 

@@ -17,7 +17,7 @@ from engine.model.layers import Coverage, Layer, LayerReport
 from engine.reports.run_record import RunRecord
 from engine.verdict.policy import WEIGHTS
 
-INTERPRETED = "kernels were executed on the CPU, and their times are not speeds"
+EXECUTED_ON_CPU = "kernels were executed on the CPU, and their times are not speeds"
 RUNNING = "the run goes on"
 CANCELLED = "the run was cancelled before"
 CUT_SHORT = "the run was cut short before"
@@ -157,8 +157,8 @@ def _untimed(run: RunRecord) -> str:
         return unended
     if run.verdict is not None and run.verdict.outcome is not Outcome.PASS:
         return "nothing is timed of a kernel that is not right"
-    if _interpreted(run):
-        return INTERPRETED
+    if _executed_on_cpu(run):
+        return EXECUTED_ON_CPU
     reasons = (report.why for report in run.layers if report.layer is Layer.TIMING and report.why)
     return next(reasons, "no case was to be timed")
 
@@ -175,7 +175,7 @@ def _unchecked(run: RunRecord, layers: Sequence[LayerSeen], untimed: str) -> Ite
     if missing > 0:
         why = _unended(run) or "the run ended before"
         yield Unchecked(what="cases", state="not judged", why=f"{missing} of {run.planned}: {why}")
-    if _interpreted(run):
+    if _executed_on_cpu(run):
         yield Unchecked(what="device", state="not a GPU", why=_NOT_A_GPU)
     if run.target is None:
         yield Unchecked(what="compiled code", state="not asked", why=_NOT_COMPILED)
@@ -204,6 +204,6 @@ def _unended(run: RunRecord) -> str:
     return CANCELLED if run.cancelled else ""
 
 
-def _interpreted(run: RunRecord) -> bool:
+def _executed_on_cpu(run: RunRecord) -> bool:
     """Whether no GPU was involved."""
-    return platform_named(run.device).INTERPRETED
+    return platform_named(run.device).EXECUTED_ON_CPU

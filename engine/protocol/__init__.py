@@ -84,6 +84,7 @@ from engine.protocol.probes.repeating import (
 )
 from engine.protocol.replaying import (
     HoldKernel,
+    LimitReading,
     Lower,
     Lowered,
     ReplayTape,
@@ -199,6 +200,7 @@ __all__ = [
     "Kernel",
     "KernelTime",
     "LayOutVariant",
+    "LimitReading",
     "Load",
     "Loaded",
     "Lower",
@@ -273,7 +275,7 @@ AnyCommand: TypeAlias = (
     | Release | RunDry | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
-    | Lower | HoldKernel | ReplayTape | AttachReference
+    | Lower | LimitReading | HoldKernel | ReplayTape | AttachReference
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from engine.model import Launch
-from engine.protocol.messages import Command, Count, Reply, Returned, Word
+from engine.protocol.messages import Command, Count, FilePaths, Reply, Returned, Word
 from engine.protocol.tape import MOST_STEPS, Tape
 from engine.protocol.verifying import ArenaSpec
 
@@ -32,6 +32,12 @@ class Lowered(Reply, tag="lowered", frozen=True):
 def kernel_name(ttir: str, arguments: tuple[str, ...]) -> str:
     """The name by which a replayer holds a kernel: the SHA-256 of its TTIR and arguments."""
     return hashlib.sha256(repr((arguments, ttir)).encode()).hexdigest()
+
+
+class LimitReading(Command, tag="limit_reading", frozen=True):
+    """Replayer: from now on read only libraries and what is at or below `readable`, where that can be limited."""
+
+    readable: FilePaths
 
 
 class HoldKernel(Command, tag="hold_kernel", frozen=True):

@@ -19,6 +19,8 @@ from engine.protocol.tape import Given, Tape, TapedView
 from engine.replay.checks import TapeError, bytes_of, check_tape
 from engine.replay.elements import view_of
 from engine.replay.execution import Kernel, KernelStoppedError, Replay, replay
+from engine.sandbox.confinement import Measure
+from engine.sandbox.readable_files import limit_reading
 
 _ALIGNMENT = 16
 _MESSAGE_CHARACTERS = 1000
@@ -29,13 +31,14 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     line = Line(commands, replies)
     versions = {"numpy": np.__version__, "python": platform.python_version()}
     line.reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
-    line.serve(Replayer().carry_out)
+    line.serve(Replayer(limits_reading=Measure.READING in in_force).carry_out)
 
 
 class Replayer:
     """Kernels that are held, by name, and what executes tapes of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, limits_reading: bool) -> None:
+        self._limits_reading = limits_reading
         self._kernels: dict[str, Kernel] = {}
         self._random = np.random.default_rng()
 
@@ -44,6 +47,10 @@ class Replayer:
         kind = protocol.FailureKind.ENGINE
         try:
             match command:
+                case protocol.LimitReading():
+                    if self._limits_reading:
+                        limit_reading(command.readable)
+                    return protocol.Done(id=command.id)
                 case protocol.HoldKernel():
                     self._kernels[command.name] = Kernel(
                         module=read_module(command.ttir), arguments=command.arguments

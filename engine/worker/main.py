@@ -264,8 +264,10 @@ class _Worker:
         return self._tape_recorder.of_call(storages, self._filename) if command.tape else contextlib.nullcontext()
 
     def _has_edges(self, command: protocol.Call) -> bool:
-        """Whether stores past the end are looked for: where no interpreter does, and nothing is withheld."""
-        return not runtime_of(self._device).INTERPRETED and command.withhold is None and command.program_order is None
+        """Whether stores past the end are looked for: where the machine does not, and nothing is withheld."""
+        return (
+            not runtime_of(self._device).EXECUTED_ON_CPU and command.withhold is None and command.program_order is None
+        )
 
     def _repeat_outputs(self, command: protocol.RepeatOutputs) -> protocol.OutputsRepeated:
         self._wait_for_device()

@@ -143,11 +143,11 @@ async def connected(
 
 def benchmark_of(device: str) -> Callable[[Problem], BenchmarkPlan | None]:
     """What is timed of an operator on this device; nothing where kernels are interpreted."""
-    is_interpreted = platform_named(device).INTERPRETED
+    is_executed_on_cpu = platform_named(device).EXECUTED_ON_CPU
 
     def plan(problem: Problem) -> BenchmarkPlan | None:
         cases = tuple(case for case in problem.cases if case.tier is Tier.BENCH)
-        return BenchmarkPlan(cases=cases) if cases and not is_interpreted else None
+        return BenchmarkPlan(cases=cases) if cases and not is_executed_on_cpu else None
 
     return plan
 

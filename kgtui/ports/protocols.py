@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kgtui.ports.requests import RunRequest
 
 # Kernels are executed on the CPU here, so nothing is ever timed.
-INTERPRETED_DEVICE = "cpu"
+CPU_DEVICE = "cpu"
 
 
 class Judging(Protocol):

@@ -15,7 +15,7 @@ class Runtime(Protocol):
     """What every module here offers."""
 
     TORCH_TYPE: str  # the `type` of its torch devices
-    INTERPRETED: bool  # whether kernels are executed without machine code of theirs
+    EXECUTED_ON_CPU: bool  # whether kernels are executed without machine code of theirs
 
     def is_nvidia(self) -> bool:
         """Whether the devices are NVIDIA's and torch was built for them."""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import torch
 
 TORCH_TYPE = "cpu"
-INTERPRETED = True
+EXECUTED_ON_CPU = True
 
 
 def is_nvidia() -> bool:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import torch
 
 TORCH_TYPE = "cuda"
-INTERPRETED = False
+EXECUTED_ON_CPU = False
 
 
 def is_nvidia() -> bool:

@@ -26,7 +26,7 @@ def available(problem: ProblemDefinition, device: torch.device) -> str:
     """For the problems of the vllm source, on a GPU, where vllm can be imported."""
     if problem.library != "vllm":
         return f"{problem.name} is no operator of vLLM"
-    if runtime_of(device).INTERPRETED:
+    if runtime_of(device).EXECUTED_ON_CPU:
         return f"vLLM's operators need a GPU; this device is {device.type}"
     if importlib.util.find_spec("vllm") is None:
         return "vllm is not installed in this environment"

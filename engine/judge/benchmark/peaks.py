@@ -70,7 +70,7 @@ def measure_peaks(device: torch.device, *, timer: Timer) -> MeasuredPeaks:
     Raises:
         UnsupportedError: the device is no GPU, or has too little free memory.
     """
-    if runtime_of(device).INTERPRETED:
+    if runtime_of(device).EXECUTED_ON_CPU:
         raise UnsupportedError(f"peaks are measured on a GPU only; this device is {device.type}")
     properties = torch.cuda.get_device_properties(device)
     free_bytes, _ = torch.cuda.mem_get_info(device)

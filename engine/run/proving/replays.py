@@ -105,7 +105,15 @@ class Replays:
         if self._hand is None or not self._hand.child.alive or self._hand.child.fault is not None:
             await self.close()
             self._hand, self._held = await self._process_pool.replayer.take(), set()
+            await self._limit_reading(self._hand)
         return self._hand
+
+    async def _limit_reading(self, hand: PooledProcess) -> None:
+        """Leave a replayer no file to read but libraries and arenas, before it gets anything of a candidate."""
+        command = protocol.LimitReading(id=protocol.new_id(), readable=(str(hand.room.shared),))
+        reply = await self._ask(hand, command, deadline_s=_HOLD_S)
+        if isinstance(reply, protocol.Failed):
+            raise EngineError(reply.message)
 
     async def _hold(self, hand: PooledProcess, kernels: Sequence[LoweredKernel]) -> NotReplayed | None:
         """Have the replayer read the modules that it does not hold; why one is refused."""

@@ -37,7 +37,7 @@ class ProgramOrder:
     def during(self, program_order: protocol.ProgramOrder | None) -> Iterator[None]:
         """Disorder whatever is launched until the block is left."""
         self._launches = 0
-        if program_order is not None and not runtime_of(self._device).INTERPRETED:
+        if program_order is not None and not runtime_of(self._device).EXECUTED_ON_CPU:
             self._company = self._company or _Company(self._device)
             self._company.come(random.Random(program_order.seed).randint(_FEWEST_ROUNDS, _MOST_ROUNDS))
         self._program_order = program_order

@@ -192,7 +192,7 @@ class _Running:
     def _jobs(self) -> int:
         """How many candidates run at once: one where times are measured, for nothing may disturb them."""
         request, jobs = self._command.order.request, self._command.jobs
-        if jobs > 1 and request.timed and not platform_named(request.device).INTERPRETED:
+        if jobs > 1 and request.timed and not platform_named(request.device).EXECUTED_ON_CPU:
             words = f"candidates are timed, so they run one at a time; --no-timing verifies {jobs} at once"
             self._console.warn(words)
             return 1

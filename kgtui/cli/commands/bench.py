@@ -44,7 +44,7 @@ STARTS_ENGINE = True
 LABEL = "bench"
 
 _VERIFIED = (Tier.SMOKE, Tier.FULL)
-_INTERPRETED = (
+_EXECUTED_ON_CPU = (
     "kernels are executed on the CPU here: times are not speeds, so nothing is timed; "
     "what is known without a clock follows the verdict"
 )
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """
     request = read_request(options, console)
     if request.benchmark is None:
-        tell(request, console, PlainLine(label=TIMING, state=Outcome.UNSUPPORTED, text=_INTERPRETED))
+        tell(request, console, PlainLine(label=TIMING, state=Outcome.UNSUPPORTED, text=_EXECUTED_ON_CPU))
 
     def close(run: RunRecord) -> int:
         say_document(request, console, run)
@@ -122,7 +122,7 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
         document=document_for(options),
         wants_profile=options.profile,
         costs={case.name: problem.cost(case) for case in plan.cases},
-        benchmark=None if platform_named(device.platform).INTERPRETED else plan,
+        benchmark=None if platform_named(device.platform).EXECUTED_ON_CPU else plan,
     )
 
 

@@ -142,7 +142,7 @@ async def diagnose(
 ) -> Diagnosis:
     """All of it; `own_pids` are processes of ours, which are no others on a device.  Starts an engine and stops it."""
     devices = await asyncio.to_thread(detect_all)
-    timed_on = [device for device in devices if not platform_named(device.platform).INTERPRETED]
+    timed_on = [device for device in devices if not platform_named(device.platform).EXECUTED_ON_CPU]
     # Before the engine starts: whoever is on a device now is somebody else.
     conditions = [
         await asyncio.to_thread(condition_of, device, locks=shared_folder(), own_pids=own_pids) for device in timed_on

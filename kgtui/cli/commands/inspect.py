@@ -102,7 +102,7 @@ def read_request(options: argparse.Namespace, console: Console, claim: Claim | N
     """
     file, problem = kernel_and_problem(options, console)
     device, target = place_for(options, console, file=file)
-    plan = None if platform_named(device.platform).INTERPRETED else benchmark_plan(problem, claim)
+    plan = None if platform_named(device.platform).EXECUTED_ON_CPU else benchmark_plan(problem, claim)
     return Request(
         label=LABEL,
         file=file,

@@ -75,7 +75,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         KgtuiError: it could not be tried at all; the text says why.
     """
     request = replace(read_request(options, console), label=LABEL)
-    if not platform_named(request.device.platform).INTERPRETED:
+    if not platform_named(request.device.platform).EXECUTED_ON_CPU:
         cases = tuple(case for case in request.problem.cases if case.tier is Tier.BENCH)
         request = replace(request, benchmark=BenchmarkPlan(cases=cases) if cases else None)
     grid = _grid(request, options.set or ())

@@ -21,7 +21,7 @@ from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.bench.benchmarks import NOT_RIGHT, bench_columns, bench_rows, headline, why_nothing
 from kgtui.state.bench.measurements import Trust
 from kgtui.state.bench.sizes import Lens, Measure, Over, first_measure, legend, series_of
-from kgtui.state.bench.static_cost import COLUMNS, INTERPRETED, cost_rows
+from kgtui.state.bench.static_cost import COLUMNS, EXECUTED_ON_CPU, cost_rows
 from kgtui.state.format.lines import Span, Tone, line, muted
 from kgtui.state.workbench.strip import head
 from kgtui.widgets.controls.bars import Bar, Strip
@@ -138,7 +138,7 @@ class BenchScreen(KgtuiScreen):
         measurements = bench.measurements
         series = series_of(bench.shown_problem, measurements, lens, glyphs=glyphs)
         if not measurements.cases:
-            words = why_nothing(bench.view, bench.shown_problem) if bench.can_time else INTERPRETED
+            words = why_nothing(bench.view, bench.shown_problem) if bench.can_time else EXECUTED_ON_CPU
             self.query_one("#legend", Lines).show((line(muted(words)),))
         else:
             wrong = any(one.trust is Trust.WRONG for one in measurements.cases)

@@ -6,7 +6,7 @@ from engine.errors import UsageError
 from engine.model import Outcome
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.open_workbench import OpenWorkbench
-from kgtui.state.bench.static_cost import INTERPRETED
+from kgtui.state.bench.static_cost import EXECUTED_ON_CPU
 from kgtui.state.compare.sides import FEWEST, Choice, Side, chosen
 from kgtui.state.compare.view import Comparison
 
@@ -52,7 +52,7 @@ def why_not_measured(workbench: OpenWorkbench | None, comparison: Comparison | N
     if comparison is None or workbench is None or workbench.bench.problem.name != comparison.problem:
         return "open a file of this operator first: its device and its bench cases are what is timed"
     if not workbench.bench.can_time:
-        return INTERPRETED
+        return EXECUTED_ON_CPU
     if workbench.bench.benchmark is None:
         return f"{comparison.problem} has no bench cases, so there is nothing to time"
     for side in (comparison.sides[0], comparison.sides[beside]):

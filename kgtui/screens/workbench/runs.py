@@ -11,7 +11,7 @@ from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.run_history import PastRunViewer
 from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.state.bench.benchmarks import bench_cases
-from kgtui.state.bench.static_cost import INTERPRETED
+from kgtui.state.bench.static_cost import EXECUTED_ON_CPU
 from kgtui.state.workbench.status import Mode, is_stale, status_of
 from kgtui.state.workbench.workbench import RunPurpose
 from kgtui.widgets.panes.cases import CasesPane
@@ -100,7 +100,7 @@ class RunController:
         """Verify, then time the bench cases; where that is not possible, show why."""
         self._tabs.show("bench")
         if not self._context.bench.can_time:
-            self._context.notify(INTERPRETED)
+            self._context.notify(EXECUTED_ON_CPU)
         elif not bench_cases(self._context.bench.problem):
             self._context.notify(f"{self._context.bench.problem.name} has no bench cases, so there is nothing to time")
         else:

@@ -15,7 +15,7 @@ from engine.model import Outcome
 from engine.model.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing, Summary
 from engine.timing.numbers.across_runs import across_runs, turned_round
 from engine.timing.numbers.statistics import standing, summarise
-from kgtui.ports.protocols import INTERPRETED_DEVICE
+from kgtui.ports.protocols import CPU_DEVICE
 from kgtui.state.bench.measurements import Trust, measured
 from kgtui.state.compare.sides import Side
 
@@ -96,7 +96,7 @@ def trust_of(side: Side) -> Trust:
 
 def _why_not_at_all(reference: Side, other: Side) -> str:
     for side in (reference, other):
-        if not side.view.benchmarks and side.run.device == INTERPRETED_DEVICE:
+        if not side.view.benchmarks and side.run.device == CPU_DEVICE:
             return f"{side.name} ran on the CPU, where times are not speeds, so nothing was timed"
         if trust_of(side) is Trust.WRONG:
             return f"{side.name} is not right, so no speed-up is shown"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.model import Outcome, Stage
 from engine.verdict.decide import first_unbuilt
-from kgtui.ports.protocols import INTERPRETED_DEVICE
+from kgtui.ports.protocols import CPU_DEVICE
 from kgtui.state.bench.benchmarks import awaited
 from kgtui.state.format.glyphs import TONES, Glyphs, State, state_of
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
@@ -66,7 +66,7 @@ def progress(view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: boo
         seen = view.stage(stage)
         if stage is Stage.COMPILE and view.started and view.target is None:
             continue
-        if stage is Stage.BENCHMARK and seen is None and view.device in ("", INTERPRETED_DEVICE):
+        if stage is Stage.BENCHMARK and seen is None and view.device in ("", CPU_DEVICE):
             continue
         if short and stage in (Stage.STATIC, Stage.LOAD) and seen is not None and seen.outcome is Outcome.PASS:
             continue

@@ -16,7 +16,7 @@ from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
 from engine.static.source import directives
 from kgtui.files.disk import shown_text, why_not_editable
-from kgtui.ports.protocols import INTERPRETED_DEVICE
+from kgtui.ports.protocols import CPU_DEVICE
 from kgtui.ports.requests import DEFAULT_TIERS, RunRequest
 from kgtui.state.bench.measurements import NOTHING_MEASURED, Measurements, measured
 from kgtui.state.run.suspects import Suspects, suspects
@@ -166,7 +166,7 @@ class Workbench:
     @property
     def can_time(self) -> bool:
         """Whether times on this device are speeds: on the CPU they are not."""
-        return self.device != INTERPRETED_DEVICE
+        return self.device != CPU_DEVICE
 
     @property
     def benchmark(self) -> BenchmarkPlan | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
-from kgtui.ports.protocols import INTERPRETED_DEVICE
+from kgtui.ports.protocols import CPU_DEVICE
 from kgtui.state.bench.benchmarks import (
     bench_cases,
     bench_columns,
@@ -19,7 +19,7 @@ from kgtui.state.bench.benchmarks import (
 )
 from kgtui.state.bench.detail import LABEL, bench_detail
 from kgtui.state.bench.measurements import Measurement
-from kgtui.state.bench.static_cost import COLUMNS, INTERPRETED, cost_rows, static_lines
+from kgtui.state.bench.static_cost import COLUMNS, EXECUTED_ON_CPU, cost_rows, static_lines
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text
 from kgtui.widgets.panes.base.detailed import DetailedPane
 from kgtui.widgets.panes.base.pane import Followed, Scene
@@ -56,7 +56,7 @@ class BenchPane(DetailedPane):
         bench, grid = scene.bench, self.query_one(Grid)
         measurements = bench.measurements
         device = bench.view.device or bench.device
-        is_static = device == INTERPRETED_DEVICE and not measurements.cases
+        is_static = device == CPU_DEVICE and not measurements.cases
         self.set_class(is_static, "-static")
         note, words = self.query_one("#bench-note", Lines), self._note(scene, is_static=is_static)
         note.display = bool(words)
@@ -103,7 +103,7 @@ class BenchPane(DetailedPane):
     def _note(self, scene: Scene, *, is_static: bool) -> tuple[Line, ...]:
         bench = scene.bench
         if is_static:
-            return (line(Span(INTERPRETED, Tone.WARN)),)
+            return (line(Span(EXECUTED_ON_CPU, Tone.WARN)),)
         measurements, view = bench.measurements, bench.view
         lines = summary_lines(measurements, glyphs=scene.glyphs, dimmed=scene.outdated)
         untimed = view.verdict is not None and not view.benchmarks and all(one.stale for one in measurements.cases)

@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 COMPLETE = (
-    "NAME = '{name}'\nVISIBLE_ENV = None\nTORCH_DEVICE = 'x'\nINTERPRETED = False\nHAS_ACTIVITY_RECORD = False\n"
+    "NAME = '{name}'\nVISIBLE_ENV = None\nTORCH_DEVICE = 'x'\nEXECUTED_ON_CPU = False\nHAS_ACTIVITY_RECORD = False\n"
     "def detect():\n    return {found}\n"
 )
 
@@ -56,11 +56,11 @@ def test_detection_costs_neither_torch_nor_triton() -> None:
 
 def test_the_cpu_is_always_there_once_with_its_memory() -> None:
     [cpu] = devices.platform_named("cpu").detect()
-    assert cpu.name.endswith(" (interpreter)")
+    assert cpu.name.endswith(" (TTIR machine)")
     assert (cpu.target, cpu.driver) == (None, None)
     assert cpu.memory_bytes is not None
     assert cpu.memory_bytes > 1 << 28
-    assert devices.platform_named("cpu").INTERPRETED is True
+    assert devices.platform_named("cpu").EXECUTED_ON_CPU is True
 
 
 def test_the_cpu_stands_last_among_all_devices(folder: Path) -> None:
@@ -70,7 +70,7 @@ def test_the_cpu_stands_last_among_all_devices(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "missing", ["NAME", "VISIBLE_ENV", "TORCH_DEVICE", "INTERPRETED", "HAS_ACTIVITY_RECORD", "detect"]
+    "missing", ["NAME", "VISIBLE_ENV", "TORCH_DEVICE", "EXECUTED_ON_CPU", "HAS_ACTIVITY_RECORD", "detect"]
 )
 def test_a_platform_without_a_required_name_is_refused_loudly(folder: Path, missing: str) -> None:
     text = COMPLETE.format(name="half", found="()").replace(missing, "other")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.inspection.coverage import Axis, Tally, axes_of, tallies_of
-from engine.inspection.evidence import INTERPRETED, Unchecked, inspect
+from engine.inspection.evidence import EXECUTED_ON_CPU, Unchecked, inspect
 from engine.inspection.page import page_of
 from engine.inspection.speedup_claim import Backing, Claim
 from engine.model import (
@@ -196,7 +196,7 @@ def test_a_claim_that_is_supported_leaves_the_headline_alone():
 @pytest.mark.parametrize(
     ("facts", "why"),
     [
-        ({"device": "cpu"}, INTERPRETED),
+        ({"device": "cpu"}, EXECUTED_ON_CPU),
         ({"cases": (result("a", Outcome.WRONG_VALUE),)}, "nothing is timed of a kernel that is not right"),
         ({"layers": (report(Layer.TIMING, Coverage.NOT_ASKED),)}, "it broke"),
         ({}, "no case was to be timed"),

@@ -185,7 +185,7 @@ NOT_SO_FAST = inspected(
     claim=Claim(speedup=2.3),
 )
 UNCLEARED = inspected(
-    started("cpu", "A CPU (interpreter)"),
+    started("cpu", "A CPU (TTIR machine)"),
     LayerChecked(at_s=0.1, report=layer(Layer.STATIC, "checks", Coverage.CHECKED, checks="38")),
     FindingRaised(
         at_s=0.2,

@@ -149,6 +149,7 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.LayOutVariant(id="i", variant=protocol.Variant.MOVED, poison=123, arena_path="/a"),
     protocol.PrepareVariant(id="i", variant=protocol.Variant.TINY, apart=True),
     protocol.Lower(id="i", launch=LAUNCH, target="sm_90"),
+    protocol.LimitReading(id="i", readable=("/shared",)),
     protocol.HoldKernel(id="i", name="ab", ttir="module {}", arguments=("x",)),
     protocol.ReplayTape(
         id="i", tape=TAPE, kernels=("ab",), arena=ARENA, outputs="/o", max_output_bytes=1, most_bytes=2, without=(0,)

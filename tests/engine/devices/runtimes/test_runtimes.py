@@ -13,7 +13,7 @@ from engine.errors import EngineError
 
 @pytest.mark.parametrize(("name", "is_interpreted"), [("cpu", True), ("cuda:1", False)])
 def test_runtime_is_that_of_the_device_type(name: str, is_interpreted: bool) -> None:
-    assert runtime_of(torch.device(name)).INTERPRETED is is_interpreted
+    assert runtime_of(torch.device(name)).EXECUTED_ON_CPU is is_interpreted
 
 
 def test_device_of_no_platform_is_an_error() -> None:

@@ -1,0 +1,67 @@
+"""The replayer holds kernels, limits what it reads, and answers everything that is wrong with a reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import protocol
+from engine.replay import main
+from engine.replay.main import Replayer
+from tests.engine.replay.tapes import DOUBLE, launched, tape, vector
+
+ARENA = protocol.ArenaSpec(storages=(protocol.StorageSpec(offset=0, bytes=24),), bytes=24, path="/nowhere/arena")
+
+
+def holding(replayer: Replayer, ttir: str = DOUBLE) -> protocol.AnyReply:
+    return replayer.carry_out(protocol.HoldKernel(id="i", name="k", ttir=ttir, arguments=("x", "y", "n")))
+
+
+def replaying(replayer: Replayer, *, most_bytes: int = 1 << 20, kernels: tuple[str, ...] = ("k",)) -> protocol.AnyReply:
+    return replayer.carry_out(
+        protocol.ReplayTape(
+            id="i", tape=tape(launched(vector(0), vector(1))), kernels=kernels, arena=ARENA, outputs="/nowhere/out",
+            max_output_bytes=100, most_bytes=most_bytes,
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("limits", "limited"), [(True, [("/shared",)]), (False, [])], ids=["landlock", "none"])
+def test_reading_is_limited_where_the_machine_can(
+    monkeypatch: pytest.MonkeyPatch, limits: bool, limited: list[tuple[str, ...]]
+) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(main, "limit_reading", asked.append)
+    command = protocol.LimitReading(id="i", readable=("/shared",))
+    assert Replayer(limits_reading=limits).carry_out(command) == protocol.Done(id="i")
+    assert asked == limited
+
+
+def test_a_module_is_held() -> None:
+    assert holding(Replayer(limits_reading=False)) == protocol.Done(id="i")
+
+
+@pytest.mark.parametrize(
+    ("most_bytes", "kernels", "kind", "words"),
+    [
+        (40, ("k",), protocol.FailureKind.TAMPERED, "its storages have 48 bytes, more than 40"),
+        (1 << 20, (), protocol.FailureKind.TAMPERED, "0 kernels for 1 specialisations"),
+        (1 << 20, ("k",), protocol.FailureKind.ENGINE, "FileNotFoundError"),
+    ],
+    ids=["memory", "kernels", "arena"],
+)
+def test_a_tape_that_cannot_be_replayed_fails_with_its_reason(
+    most_bytes: int, kernels: tuple[str, ...], kind: protocol.FailureKind, words: str
+) -> None:
+    replayer = Replayer(limits_reading=False)
+    holding(replayer)
+    failed = replaying(replayer, most_bytes=most_bytes, kernels=kernels)
+    assert isinstance(failed, protocol.Failed)
+    assert failed.kind is kind
+    assert words in failed.message
+
+
+def test_a_module_with_an_unknown_operation_is_refused() -> None:
+    ttir = DOUBLE.replace("arith.mulf %v, %two : tensor<8xf32>", "tt.no_such_operation %v : tensor<8xf32>")
+    failed = holding(Replayer(limits_reading=False), ttir)
+    assert isinstance(failed, protocol.Failed)
+    assert failed.kind is not protocol.FailureKind.ENGINE
