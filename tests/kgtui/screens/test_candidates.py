@@ -47,7 +47,7 @@ async def generated(bench: Any, pilot: Pilot[None], words: str) -> Any:
     await pilot.press("enter")
     workbench = bench.app.workbench
     await bench.until(pilot, lambda: workbench.bench.old and workbench.bench.old.stage is CandidateStage.SETTLED)
-    await bench.until(pilot, lambda: not bench.app.generation.is_running)
+    await bench.until(pilot, lambda: not bench.app.runs.generation.is_running)
     await bench.settled(pilot)
     return workbench
 
@@ -96,12 +96,12 @@ async def test_an_edited_candidate_is_unsaved_text_of_the_file(bench: Any) -> No
 async def test_a_remark_is_sent_with_the_answer_and_its_report(bench: Any) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         workbench = await generated(bench, pilot, "replay:alpha n=2")
-        await bench.app.generation.fetch()
+        await bench.app.runs.generation.fetch()
         await pilot.press("R", *"shorter", "enter")
-        await bench.until(pilot, lambda: bench.app.generation.progress.number == 2)
-        await bench.until(pilot, lambda: not bench.app.generation.is_running)
-        await bench.app.generation.fetch()
-        row = bench.app.generation.rows[-1]
+        await bench.until(pilot, lambda: bench.app.runs.generation.progress.number == 2)
+        await bench.until(pilot, lambda: not bench.app.runs.generation.is_running)
+        await bench.app.runs.generation.fetch()
+        row = bench.app.runs.generation.rows[-1]
         roles = [message["role"] for message in json.loads(row.sent)]
         assert (row.batch, roles) == (2, ["system", "user", "assistant", "user"])
         assert "shorter" in json.loads(row.sent)[-1]["text"]
