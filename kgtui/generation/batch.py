@@ -26,6 +26,7 @@ from kgtui.generation.events import (
 from kgtui.generation.prompts import Example, Hardware, Prompts
 from kgtui.generation.records import Message, ModelName, Sampling
 from kgtui.generation.requester import Requester
+from kgtui.generation.saves import SaveVerifier
 from kgtui.generation.strategies import Result, StrategyOptions, speedup_of, strategy_module
 from kgtui.generation.verifying import Verifier
 from sessions.generation_rows import Ending, GenerationRow, GenerationState, Limits
@@ -164,7 +165,9 @@ class Batch:
     async def attempt(self, task: Task, model: ModelName, place: str, messages: Sequence[Message]) -> Result:
         """Ask, then run what was answered."""
         spot = Spot(problem=task.problem.name, model=str(model), place=place)
-        row = await self._requester.ask(model, spot, messages, entry=task.problem.entry)
+        saves = SaveVerifier(task.problem, spot, verifier=self._verifier, emit=self._emit)
+        async with contextlib.aclosing(saves):
+            row = await self._requester.ask(model, spot, messages, entry=task.problem.entry, saved=saves)
         if row.digest is None:
             return Result(row=row, source=None, run=None)
         source = await asyncio.to_thread(self._sources.source, row.digest)

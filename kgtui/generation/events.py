@@ -48,6 +48,27 @@ class AnswerGrew:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CandidateSaved:
+    """An agent saved its file for the `save`-th time, and goes on."""
+
+    spot: Spot
+    save: int
+    source: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaveVerified:
+    """The run of a save has its verdict; it is no answer yet."""
+
+    spot: Spot
+    save: int
+    run: int | None
+    outcome: Outcome
+    flagged: bool
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class AnswerStored:
     """An answer is in the store; `is_reused` when it was there before this program began."""
 
@@ -97,5 +118,14 @@ class BatchEnded:
 
 
 GenerationEvent: TypeAlias = (
-    RequestSent | RequestRefused | AnswerGrew | AnswerStored | RunAdvanced | CandidateVerified | JobEnded | BatchEnded
+    RequestSent
+    | RequestRefused
+    | AnswerGrew
+    | CandidateSaved
+    | SaveVerified
+    | AnswerStored
+    | RunAdvanced
+    | CandidateVerified
+    | JobEnded
+    | BatchEnded
 )

@@ -11,9 +11,10 @@ from kgtui.generation.events import (
     GenerationEvent,
     JobEnded,
     RequestRefused,
+    SaveVerified,
     Spot,
 )
-from kgtui.generation.progress import Progress
+from kgtui.generation.progress import Progress, save_text
 from sessions.generation_rows import Ending
 
 
@@ -22,6 +23,8 @@ def event_line(event: GenerationEvent, progress: Progress, *, now_s: float) -> s
     match event:
         case RequestRefused():
             return f"{spot_text(event.spot)}: {event.message}; next attempt in {event.waited_s:.0f} s"
+        case SaveVerified():
+            return f"{event.spot.problem} {save_text(event)}"
         case AnswerStored() if event.row.digest is None:
             return f"{count_text(progress)} {spot_text(event.spot)}: no code: {event.row.extraction}"
         case CandidateVerified():

@@ -13,12 +13,14 @@ from kgtui.generation.events import (
     AnswerGrew,
     AnswerStored,
     BatchEnded,
+    CandidateSaved,
     CandidateVerified,
     GenerationEvent,
     JobEnded,
     RequestRefused,
     RequestSent,
     RunAdvanced,
+    SaveVerified,
     Spot,
 )
 from sessions.generation_rows import Limits
@@ -37,7 +39,7 @@ class Progress:
     """A batch so far; the empty one is "no batch".
 
     `total` is how many answers it draws at most.  `streaming` has the text so far of each answer in flight, `running`
-    the run so far of each candidate without a verdict.
+    the run so far of each candidate without a verdict, `saved` the newest save of each agent that works.
     """
 
     number: int | None = None
@@ -56,6 +58,7 @@ class Progress:
     spent: Spent = field(default_factory=Spent)
     streaming: Mapping[Spot, str] = field(default_factory=dict)
     running: Mapping[Spot, RunInFlight] = field(default_factory=dict)
+    saved: Mapping[Spot, CandidateSaved] = field(default_factory=dict)
     refusals: int = 0
     last_message: str = ""
     verdicts: tuple[CandidateVerified, ...] = ()
@@ -77,6 +80,13 @@ class Progress:
 NO_BATCH = Progress()
 
 
+def save_text(event: SaveVerified) -> str:
+    """The verdict on a save in one line."""
+    word = "flagged" if event.flagged else "passed" if event.outcome is Outcome.PASS else event.outcome.value
+    number = f" (run #{event.run})" if event.run is not None else ""
+    return f"{event.spot.model} {event.spot.place} save {event.save}: {word}{number}: {event.sentence}"
+
+
 def after(progress: Progress, events: Iterable[GenerationEvent]) -> Progress:
     """The record after these events."""
     for event in events:
@@ -96,6 +106,10 @@ def _after(progress: Progress, event: GenerationEvent) -> Progress:
             return replace(progress, refusals=progress.refusals + 1, last_message=event.message)
         case AnswerStored():
             return _answered(progress, event)
+        case CandidateSaved():
+            return replace(progress, saved={**progress.saved, event.spot: event})
+        case SaveVerified():
+            return replace(progress, last_message=save_text(event))
         case RunAdvanced():
             return _advanced(progress, event)
         case CandidateVerified():
@@ -104,7 +118,7 @@ def _after(progress: Progress, event: GenerationEvent) -> Progress:
             message = event.message or progress.last_message
             return replace(progress, jobs_ended=progress.jobs_ended + 1, last_message=message)
         case BatchEnded():
-            return replace(progress, ended=event, streaming={}, running={})
+            return replace(progress, ended=event, streaming={}, running={}, saved={})
 
 
 def _answered(progress: Progress, event: AnswerStored) -> Progress:
@@ -116,6 +130,8 @@ def _answered(progress: Progress, event: AnswerStored) -> Progress:
         without_code=progress.without_code + (event.row.digest is None),
         spent=event.spent,
         streaming=streaming,
+        saved={spot: save for spot, save in progress.saved.items() if spot != event.spot},
+        running={spot: run for spot, run in progress.running.items() if spot != event.spot},
         last_message=event.row.extraction or progress.last_message,
     )
 

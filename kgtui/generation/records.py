@@ -89,6 +89,13 @@ class TextArrived:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FileSaved:
+    """An agent saved its file, and goes on."""
+
+    source: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
 class AnswerEnded:
     """The end of an answer; `usage` is None where the provider did not report it."""
 
@@ -96,7 +103,7 @@ class AnswerEnded:
     usage: TokenUsage | None
 
 
-Chunk: TypeAlias = TextArrived | AnswerEnded
+Chunk: TypeAlias = TextArrived | FileSaved | AnswerEnded
 
 
 class ProviderError(KgtuiError):

@@ -23,6 +23,7 @@ from kgtui.generation.records import (
     AnswerEnded,
     CompletionRequest,
     ConnectionCutError,
+    FileSaved,
     Message,
     ModelName,
     ProviderError,
@@ -74,8 +75,18 @@ class Requester:
         self._clocks = clocks
         self._emit = emit
 
-    async def ask(self, model: ModelName, spot: Spot, messages: Sequence[Message], *, entry: str) -> GenerationRow:
+    async def ask(
+        self,
+        model: ModelName,
+        spot: Spot,
+        messages: Sequence[Message],
+        *,
+        entry: str,
+        saved: Callable[[bytes], None] = lambda source: None,
+    ) -> GenerationRow:
         """The stored answer to these messages at this place; the source in it defines `entry`.
+
+        `saved` gets what an agent saves while it works.
 
         Raises:
             ProviderError: the provider refused, which cost nothing.
@@ -109,7 +120,7 @@ class Requester:
                 await self.budget.settle(worst, None)
                 raise
             self._emit(RequestSent(spot=spot))
-            exchange = _Exchange(number=number, spot=spot, worst=worst, began_s=self._clocks.clock())
+            exchange = _Exchange(number=number, spot=spot, worst=worst, began_s=self._clocks.clock(), saved=saved)
             await self._receive(model, request, exchange, entry=entry)
         row = await asyncio.to_thread(self._store.at_place, self._batch, new)
         assert row is not None, "it was settled just now"
@@ -133,6 +144,8 @@ class Requester:
                     if isinstance(chunk, TextArrived):
                         exchange.text += chunk.text
                         self._emit(AnswerGrew(spot=exchange.spot, text=chunk.text))
+                    elif isinstance(chunk, FileSaved):
+                        exchange.saved(chunk.source)
                     else:
                         stop, usage = _end_of(chunk)
         except ConnectionCutError:
@@ -187,6 +200,7 @@ class _Exchange:
     spot: Spot
     worst: Amount
     began_s: float
+    saved: Callable[[bytes], None]
     text: str = ""
 
 

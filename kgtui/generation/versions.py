@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgtui.generation.budget import usd_text
+from kgtui.generation.events import CandidateSaved
 from kgtui.generation.extraction import extract
 from kgtui.generation.lines import money_text
 from kgtui.generation.progress import Progress, RunInFlight
@@ -25,12 +26,16 @@ class VersionKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
-    """One candidate; `row` is None while its answer arrives, `run` None unless it is being verified."""
+    """One candidate; `row` is None while its answer arrives, `run` None unless it is being verified.
+
+    `save` is what an agent saved last while it works.
+    """
 
     key: VersionKey
     answer: str
     row: GenerationRow | None = None
     run: RunInFlight | None = None
+    save: CandidateSaved | None = None
 
     @property
     def label(self) -> str:
@@ -54,9 +59,9 @@ class Version:
         return self.row is not None and (self.row.digest is None or self.run_number is not None)
 
     def source(self, entry: str) -> str | None:
-        """The kernel file in the answer; None without one, and while it arrives."""
+        """The kernel file in the answer, or that an agent saved; None without one."""
         if self.row is None:
-            return None
+            return self.save.source.decode("utf-8", errors="replace") if self.save is not None else None
         return extract(self.answer, entry=entry, stop=self.row.stop or Stop.CUT).source
 
 
@@ -69,13 +74,17 @@ def versions_of(rows: Sequence[GenerationRow], progress: Progress, *, problem: s
         if row.state is GenerationState.SETTLED and row.problem == problem
     }
     in_flight = {
-        _key(progress, spot.model, spot.place): text
+        _key(progress, spot.model, spot.place): (text, progress.saved.get(spot))
         for spot, text in progress.streaming.items()
         if spot.problem == problem
     }
     return (
         *(Version(key=key, answer=row.received, row=row, run=running.get(key)) for key, row in stored.items()),
-        *(Version(key=key, answer=text) for key, text in in_flight.items() if key not in stored),
+        *(
+            Version(key=key, answer=text, run=running.get(key), save=save)
+            for key, (text, save) in in_flight.items()
+            if key not in stored
+        ),
     )
 
 
@@ -123,7 +132,8 @@ def arriving_text(version: Version, progress: Progress) -> str:
     others = len(progress.streaming) - 1
     beside = f", {others} more in flight" if others > 0 else ""
     answers = f"{progress.answered}/{progress.total} answers, {money_text(progress)} so far"
-    return f"{len(version.answer):,} characters{beside}; {answers}"
+    arrived = f"save {version.save.save}" if version.save is not None else f"{len(version.answer):,} characters"
+    return f"{arrived}{beside}; {answers}"
 
 
 def stored_text(version: Version, place: int, total: int) -> str:

@@ -21,7 +21,15 @@ from kgtui.generation.agents.described import FOLDER, TASK_PLACE, AgentDescripti
 from kgtui.generation.agents.launcher import NOT_CONFINED, NOT_FOUND
 from kgtui.generation.prompts import prompt_text
 from kgtui.generation.providers.kit import redacted, shortened
-from kgtui.generation.records import AnswerEnded, Chunk, CompletionRequest, ModelName, ProviderError, TextArrived
+from kgtui.generation.records import (
+    AnswerEnded,
+    Chunk,
+    CompletionRequest,
+    FileSaved,
+    ModelName,
+    ProviderError,
+    TextArrived,
+)
 from kgtui.settings.paths import find_paths
 from sessions.generation_rows import Stop
 
@@ -34,6 +42,7 @@ _PASSED_ON = ("PATH", "LANG")
 _MOST_OUTPUT_BYTES = 1_000_000
 _MOST_KERNEL_BYTES = 400_000
 _CHUNK_BYTES = 8192
+_LOOK_EVERY_S = 0.3
 
 
 def open_provider(model: ModelName, environment: Mapping[str, str]) -> AgentProvider:
@@ -63,12 +72,15 @@ class AgentProvider:
                 output, stop = "", Stop.COMPLETE
                 try:
                     async with asyncio.timeout(request.sampling.timeout_s):
-                        async for text in self._printed(reader):
-                            output += text
+                        async for chunk in self._working(folder, reader):
+                            if isinstance(chunk, FileSaved):
+                                yield chunk
+                                continue
+                            output += chunk.text
                             if len(output) > _MOST_OUTPUT_BYTES:
                                 stop = Stop.LENGTH
                                 break
-                            yield TextArrived(text=_quoted(text))
+                            yield TextArrived(text=_quoted(chunk.text))
                         if stop is Stop.COMPLETE:
                             await process.wait()
                 except TimeoutError:
@@ -99,14 +111,50 @@ class AgentProvider:
                 start_new_session=True,
             )  # fmt: skip
 
-    async def _printed(self, reader: asyncio.StreamReader) -> AsyncGenerator[str, None]:
-        """What it prints, without the keys that it was given."""
+    async def _working(
+        self, folder: Path, reader: asyncio.StreamReader
+    ) -> AsyncGenerator[TextArrived | FileSaved, None]:
+        """What it prints, without the keys that it was given, and each version of its file, in their order."""
         secrets: Sequence[str] = [self._environment.get(name, "") for name in self._description.variables]
-        while data := await reader.read(_CHUNK_BYTES):
-            text = data.decode("utf-8", errors="replace")
-            for secret in secrets:
-                text = redacted(text, secret)
-            yield text
+        saves = _Saves(folder / KERNEL)
+        reading = asyncio.ensure_future(reader.read(_CHUNK_BYTES))
+        try:
+            while True:
+                done, _ = await asyncio.wait({reading}, timeout=_LOOK_EVERY_S)
+                if (source := saves.new()) is not None:
+                    yield FileSaved(source=source)
+                if not done:
+                    continue
+                if not (data := reading.result()):
+                    return
+                text = data.decode("utf-8", errors="replace")
+                for secret in secrets:
+                    text = redacted(text, secret)
+                yield TextArrived(text=text)
+                reading = asyncio.ensure_future(reader.read(_CHUNK_BYTES))
+        finally:
+            reading.cancel()
+
+
+class _Saves:
+    """Notices when a file has another content; one that is still being written has two sizes in a row."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: bytes | None = None
+        self._told: bytes | None = None
+
+    def new(self) -> bytes | None:
+        """The content, where it is another one than was returned before and the same as at the last call."""
+        try:
+            content = read_untrusted(self._path, max_bytes=_MOST_KERNEL_BYTES)
+        except (OSError, UntrustedFileError):
+            return None
+        is_whole, self._seen = content == self._seen, content
+        if not is_whole or content == self._told or not content.strip():
+            return None
+        self._told = content
+        return content
 
 
 @contextlib.asynccontextmanager

@@ -178,7 +178,7 @@ class CandidateViewer:
             remark=remark,
         )
         source = version.source(context.bench.problem.entry) or as_python(version.answer)
-        context.source.follow(source.encode(), ends=stage is CandidateStage.ARRIVING)
+        context.source.follow(source.encode(), ends=stage is CandidateStage.ARRIVING and version.save is None)
         context.draw()
 
     def _text(self, version: Version, versions: tuple[Version, ...]) -> str:

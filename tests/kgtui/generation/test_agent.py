@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from kgtui.generation.providers import open_provider
 from kgtui.generation.records import (
     AnswerEnded,
     CompletionRequest,
+    FileSaved,
     Message,
     ModelName,
     ProviderError,
@@ -29,10 +31,10 @@ WRITES = "open('kernel.py', 'w').write('def softmax(self):\\n    return self\\n'
 
 
 @pytest.fixture
-def agent(tmp_path):
-    """What comes of an agent that is this Python program: text, end."""
+def stream(tmp_path):
+    """The chunks of an agent that is this Python program."""
 
-    async def run(program, *, timeout_s=60.0, command=None):
+    def begin(program, *, timeout_s=60.0, command=None):
         (tmp_path / "agents").mkdir(exist_ok=True)
         described = {
             "command": command or [sys.executable, "-c", program, "{task}"], "variables": ["AGENT_KEY"],
@@ -45,7 +47,17 @@ def agent(tmp_path):
             model="fake", messages=(Message(role=Role.USER, text="write softmax"),),
             sampling=Sampling(timeout_s=timeout_s), key="k",
         )  # fmt: skip
-        chunks = [chunk async for chunk in provider.stream(request)]
+        return provider.stream(request)
+
+    return begin
+
+
+@pytest.fixture
+def agent(stream):
+    """What comes of an agent that is this Python program: text, end."""
+
+    async def run(program, **arguments):
+        chunks = [chunk async for chunk in stream(program, **arguments)]
         text = "".join(chunk.text for chunk in chunks if isinstance(chunk, TextArrived))
         assert isinstance(chunks[-1], AnswerEnded)
         return text, chunks[-1]
@@ -61,6 +73,24 @@ async def test_the_file_that_it_leaves_is_the_answer(agent):
     text, end = await agent(f"print('``` in 1200 out 340'); {WRITES}")
     assert taken(text).source == "def softmax(self):\n    return self\n"
     assert (end.stop, end.usage) == (Stop.COMPLETE, TokenUsage(input_tokens=1200, output_tokens=340))
+
+
+async def test_each_save_is_reported_while_it_works(stream):
+    program = (
+        "import os, pathlib, time\n"
+        "print(os.getcwd(), flush=True)\n"
+        "for text in ('first', 'second'):\n"
+        "    open('kernel.py', 'w').write(text)\n"
+        "    while not pathlib.Path(text).exists(): time.sleep(0.01)\n"
+    )
+    saved, folder = [], None
+    async for chunk in stream(program):
+        if isinstance(chunk, FileSaved):
+            saved.append(chunk.source)
+            (folder / chunk.source.decode()).touch()
+        elif folder is None:
+            folder = Path(chunk.text.strip())
+    assert saved == [b"first", b"second"]
 
 
 async def test_it_gets_the_task_in_a_file(agent):

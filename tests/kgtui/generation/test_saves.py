@@ -1,0 +1,53 @@
+"""Saves of an agent that works: verified as they come, the newest instead of the one before."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kgtui.generation.events import CandidateSaved, SaveVerified, Spot
+from kgtui.generation.saves import SaveVerifier
+from tests.kgtui.fakes import softmax_problem
+from tests.kgtui.generation.fakes import finished
+
+SPOT = Spot(problem="aten::softmax", model="agent:fake", place="sample-1")
+
+
+class GatedVerifier:
+    """Each run waits for the event of its source, then has its verdict."""
+
+    def __init__(self) -> None:
+        self.gates = {b"first": asyncio.Event(), b"wrong": asyncio.Event()}
+
+    async def verify(self, problem, source, *, name, watch):
+        watch(1, ())
+        await self.gates[source].wait()
+        return finished(problem.name, source.decode(), number=1)
+
+
+async def test_the_newest_save_replaces_the_one_that_is_running():
+    events, verifier, verified = [], GatedVerifier(), asyncio.Event()
+
+    def emit(event):
+        events.append(event)
+        if isinstance(event, SaveVerified):
+            verified.set()
+
+    saves = SaveVerifier(softmax_problem(), SPOT, verifier=verifier, emit=emit)
+    saves(b"first")
+    saves(b"wrong")
+    for gate in verifier.gates.values():
+        gate.set()
+    await verified.wait()
+    await saves.aclose()
+    assert [event.save for event in events if isinstance(event, CandidateSaved)] == [1, 2]
+    assert [(event.save, event.outcome.value) for event in events if isinstance(event, SaveVerified)] == [
+        (2, "wrong_value")
+    ]
+
+
+async def test_a_save_that_is_running_ends_with_the_answer():
+    events = []
+    saves = SaveVerifier(softmax_problem(), SPOT, verifier=GatedVerifier(), emit=events.append)
+    saves(b"first")
+    await saves.aclose()
+    assert not any(isinstance(event, SaveVerified) for event in events)
