@@ -121,8 +121,8 @@ class ReferenceClient(Protocol):
         """Have the process import the task; raises ReferenceFaultError, as all that follow do."""
         ...
 
-    def draw(self, *, seed: int, weight_seed: int) -> Arguments:
-        """The arguments of the entry made from these seeds, on the judge's device."""
+    def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:
+        """The arguments of the entry in a case, made from these seeds, on the judge's device."""
         ...
 
     def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:

@@ -67,9 +67,9 @@ class Reference:
         answer, _ = self._ask(asked, doing="while it was opened")
         return OpenedReference(notes=answer.notes, needed_bytes=answer.needed_bytes)
 
-    def draw(self, *, seed: int, weight_seed: int) -> Arguments:
+    def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:
         """The arguments that come of these seeds."""
-        asked = Draw(seed=seed, weight_seed=weight_seed)
+        asked = Draw(seed=seed, weight_seed=weight_seed, case=case)
         return cast("Arguments", self._values(*self._ask(asked, doing="while its inputs were made")))
 
     def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:

@@ -31,10 +31,14 @@ class OpenTask(Message, tag_field="type", tag="open", frozen=True):
 
 
 class Draw(Message, tag_field="type", tag="draw", frozen=True):
-    """Make the arguments of a call from these seeds: those of the inputs and of the weights are independent."""
+    """Make the arguments of a call from these seeds: those of the inputs and of the weights are independent.
+
+    `case` is the name of a case of the task; empty for a task with a single one.
+    """
 
     seed: Count
     weight_seed: Count
+    case: Text = ""
 
 
 class Compute(Message, tag_field="type", tag="compute", frozen=True):

@@ -27,8 +27,12 @@ class OpenedTask(Protocol):
         """The bytes of all inputs, weights and outputs, found without making them; None where that cannot be known."""
         ...
 
-    def draw(self, *, seed: int, weight_seed: int) -> Arguments:
-        """The arguments of the candidate's entry; equal seeds make equal arguments."""
+    def draw(self, *, seed: int, weight_seed: int, case: str) -> Arguments:
+        """The arguments of the candidate's entry in this case; equal seeds make equal arguments.
+
+        Raises:
+            UnavailableError: there is no such case, or its arguments cannot be moved to a candidate.
+        """
         ...
 
     def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:

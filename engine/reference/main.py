@@ -103,7 +103,9 @@ class Answering:
                 self._task = self._open(question)
                 return Answered(notes=self._task.notes, needed_bytes=self._task.needed_bytes()), []
             case Draw():
-                arguments = self._opened_task().draw(seed=question.seed, weight_seed=question.weight_seed)
+                arguments = self._opened_task().draw(
+                    seed=question.seed, weight_seed=question.weight_seed, case=question.case
+                )
                 return _carried(arguments)
             case Compute():
                 given = cast(

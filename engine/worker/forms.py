@@ -4,6 +4,7 @@ The arguments of a MODULE problem are the inputs, then the arguments of the clas
 of name and tensor, the seed of its weights (0-d int64), and options: "packed" where the inputs are one tuple.  A class
 is made under the seed under which the reference was made, so that what its constructor derives from its weights is
 right where they are made in the same order; then parameters and buffers get the reference's values by name.
+A CALL problem has two arguments: positional ones as a tuple, and pairs of name and value.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ Entry: TypeAlias = Callable[..., Any]  # Any: a stranger's function
 
 def entry_of(found: Entry, form: CandidateForm) -> Entry:
     """What is called with the arguments of a case."""
+    if form is CandidateForm.CALL:
+        return lambda args, kwargs: found(*args, **dict(kwargs))
     return ModuleEntry(found) if form is CandidateForm.MODULE else found
 
 

@@ -79,8 +79,12 @@ def distance(got: Sequence[torch.Tensor], truth: Sequence[torch.Tensor]) -> floa
 
 
 def _distance(got: torch.Tensor, truth: torch.Tensor) -> float:
-    if not truth.is_floating_point() or not truth.numel():
+    if not (truth.is_floating_point() or truth.is_complex()) or not truth.numel():
         return 0.0
+    if truth.is_complex():
+        import torch
+
+        got, truth = torch.view_as_real(got.resolve_conj()), torch.view_as_real(truth.resolve_conj())
     one, other = got.double(), truth.double()
     finite = one.isfinite() & other.isfinite()
     if not bool(finite.any()):
@@ -94,4 +98,4 @@ def _distance(got: torch.Tensor, truth: torch.Tensor) -> float:
 def _epsilon(output: torch.Tensor) -> float:
     import torch
 
-    return float(torch.finfo(output.dtype).eps) if output.is_floating_point() else 0.0
+    return float(torch.finfo(output.dtype).eps) if output.is_floating_point() or output.is_complex() else 0.0

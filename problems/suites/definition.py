@@ -10,7 +10,8 @@ from engine.model import Case, Cost, Precision, ProblemDefinition
 from engine.problem_source import AttachedProblem, ReferenceClient, ReferenceUnavailableError
 from problems.suites.calibration import Calibrated, Runs, calibrated
 from problems.suites.own_rule import rule_of
-from problems.suites.plan import PlannedTask
+from problems.suites.plan import CASE, PlannedTask
+from problems.suites.quantised import UNIT, comparer, formats_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,20 +30,28 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         ReferenceFaultError: the task's code failed.
         UnsupportedError: it needs more memory than there is, or its reference is random.
     """
-    opened = reference.open(harness=planned.harness, file=planned.file, files=planned.files, details=planned.details)
-    require_room(planned, opened.needed_bytes)
     functions = ForeignFunctions(reference)
-    found = functions.calibrate()
+    try:
+        opened = reference.open(
+            harness=planned.harness, file=planned.file, files=planned.files, details=planned.details
+        )
+        require_room(planned, opened.needed_bytes)
+        found = functions.calibrated(planned.contract["cases"][0])
+    except ReferenceUnavailableError as error:
+        raise UnsupportedError(f"{planned.task.name} cannot be judged here: {error}") from error
+    formats = formats_of(planned.details)
     definition = ProblemDefinition(
         **planned.contract,
         make_inputs=functions.make_inputs,
         reference=functions.reference,
         eager=functions.eager,
-        tolerance=lambda case: found.tolerance,
+        tolerance=lambda case: functions.calibrated(case).tolerance,
         cost=functions.cost,
+        compare=comparer(formats, functions.exact) if formats is not None else None,
         passes_own_rule=rule_of(planned.task.own_rule),
     )
-    return AttachedProblem(definition=definition, notes=(*opened.notes, found.sentence))
+    how = f"outputs are compared in {UNIT}" if formats is not None else found.sentence
+    return AttachedProblem(definition=definition, notes=(*opened.notes, how))
 
 
 def require_room(planned: PlannedTask, needed_bytes: int | None) -> None:
@@ -67,17 +76,25 @@ class ForeignFunctions:
 
     def __init__(self, reference: ReferenceClient) -> None:
         self._reference = reference
-        self._dtypes: tuple[torch.dtype, ...] = ()
-        self._has_double = False
+        self._found: dict[object, Calibrated] = {}
+        self._dtypes: dict[object, tuple[torch.dtype, ...]] = {}
+        self._has_double = True
         self._input_bytes = self._output_bytes = 0
 
-    def calibrate(self) -> Calibrated:
-        """Run the reference in every precision that it offers; how far from it an honest answer may be."""
-        arguments = self.make_inputs(None, None)
+    def calibrated(self, case: Case) -> Calibrated:
+        """How far an honest answer may be from the reference in this case; measured once for each name of the suite."""
+        name = case.params.get(CASE)
+        if name not in self._found:
+            self._found[name] = self._calibrate(case)
+        return self._found[name]
+
+    def _calibrate(self, case: Case) -> Calibrated:
+        """Run the reference in every precision that it offers."""
+        arguments = self.make_inputs(case, None)
         own = self._reference.expected(arguments, Precision.OWN)
-        self._dtypes = tuple(output.dtype for output in own)
+        self._dtypes[case.params.get(CASE)] = tuple(output.dtype for output in own)
         double = self._run(arguments, Precision.DOUBLE)
-        self._has_double = double is not None
+        self._has_double = self._has_double and double is not None
         self._output_bytes = _bytes(own)
         return calibrated(
             Runs(
@@ -88,30 +105,36 @@ class ForeignFunctions:
             )
         )
 
-    def make_inputs(self, case: Case | None, rng: torch.Generator | None) -> Arguments:
-        """Arguments from two seeds of the generator; they differ in content alone from case to case."""
+    def make_inputs(self, case: Case, rng: torch.Generator | None) -> Arguments:
+        """Arguments from two seeds of the generator, of the case that the suite knows by this name."""
         import torch
 
         device = rng.device if rng is not None else None
         seeds = torch.randint(_MOST_SEED, (2,), generator=rng, device=device).tolist()
-        arguments = self._reference.draw(seed=seeds[0], weight_seed=seeds[1])
+        arguments = self._reference.draw(seed=seeds[0], weight_seed=seeds[1], case=str(case.params.get(CASE, "")))
         self._input_bytes = self._input_bytes or _tensor_bytes(arguments)
         return arguments
 
     def reference(self, *arguments: object) -> Outputs:
         """The float64 run rounded to the dtypes of the task's own; its own run where there is none."""
         given: Arguments = arguments  # type: ignore[assignment]  # as make_inputs made them, or variants of that
-        if not self._has_double:
+        exact = self._run(given, Precision.DOUBLE) if self._has_double else None
+        if exact is None:
             return self._reference.expected(given, Precision.OWN)
-        exact = self._reference.expected(given, Precision.DOUBLE)
-        if all(dtype.is_floating_point for dtype in self._dtypes):
-            return tuple(output.to(dtype) for output, dtype in zip(exact, self._dtypes, strict=True))
+        dtypes = next(iter(self._dtypes.values())) if len(set(self._dtypes)) == 1 and None in self._dtypes else ()
+        if dtypes and all(dtype.is_floating_point for dtype in dtypes):
+            return tuple(output.to(dtype) for output, dtype in zip(exact, dtypes, strict=True))
         # Indices and flags that hang on rounding are those of the task's own precision.
         own = self._reference.expected(given, Precision.OWN)
         return tuple(
-            better.to(output.dtype) if output.is_floating_point() else output
+            better.to(output.dtype) if output.is_floating_point() or output.is_complex() else output
             for better, output in zip(exact, own, strict=True)
         )
+
+    def exact(self, arguments: Arguments) -> Sequence[torch.Tensor]:
+        """The float64 run as it is; the task's own one where there is none."""
+        found = self._run(arguments, Precision.DOUBLE)
+        return found if found is not None else self._reference.expected(arguments, Precision.OWN)
 
     def eager(self, *arguments: object) -> Outputs:
         """The task's own run."""

@@ -15,6 +15,9 @@ from problems.suites.task import Size, SuiteFormat, Task
 _DRAWS = 5
 _HARNESS = "problems.suites.harness"
 _PACKED_NAME = "inputs"
+_BENCHMARK = "benchmark"
+CASE = "case"
+"""The parameter of a problem's case that has the name by which the harness knows it."""
 _OF_MODULES = ("init_inputs", "module_state", "weight_seed", "call_options")
 
 
@@ -63,8 +66,11 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
             "signature": f"{task.entry}({', '.join(argument_names(task))})",
             "summary": " · ".join(part for part in (task.title, task.level, task.category) if part),
             "category": Category.OTHER,
-            "cases": tuple(_cases(choice, changed)),
-            "returns": None,
+            "cases": tuple(_cases(task, choice, changed)),
+            "returns": 0 if task.outputs else None,
+            "mutates": task.outputs,
+            "written_only": task.outputs,
+            "may_write": task.arguments or () if task.form is CandidateForm.SUBMISSION else (),
             "suite": SuiteOrigin(
                 suite=suite.title, form=task.form, own_rule=task.own_rule.sentence, refusal=task.refusal,
                 notes=(*_notes(choice, changed), *task.health),
@@ -81,19 +87,37 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
 
 def argument_names(task: Task) -> tuple[str, ...]:
     """The arguments of the problem: the inputs, or all of them as one, and what a module is made from."""
+    if task.form is CandidateForm.CALL:
+        return ("args", "kwargs")
+    if task.form is CandidateForm.DESTINATION:
+        return (*(task.arguments or ()), *task.outputs)
     inputs = task.arguments if task.arguments is not None else (_PACKED_NAME,)
     if task.form is not CandidateForm.MODULE:
         return inputs
     return (*(f"{name}_" if name in _OF_MODULES else name for name in inputs), *_OF_MODULES)
 
 
-def _cases(choice: SuiteChoice, changed: Mapping[str, tuple[Size, Size]]) -> Iterator[Case]:
-    """One case for each draw of inputs, the first of them SMOKE; and one for timing."""
+def _cases(task: Task, choice: SuiteChoice, changed: Mapping[str, tuple[Size, Size]]) -> Iterator[Case]:
+    """The task's own cases; else one for each draw of inputs.  The first is SMOKE; one at least is for timing."""
+    if task.cases:
+        yield from _named_cases(task.cases, choice)
+        return
     sizes = {name: now for name, (_, now) in changed.items()}
     for draw in range(1, _DRAWS + 1):
         tier = Tier.SMOKE if draw == 1 else Tier.FULL
         yield Case(name=f"draw {draw}", dtype=choice.accuracy.dtype, tier=tier, params={"draw": draw, **sizes})
     yield Case(name="timed", dtype=choice.accuracy.dtype, tier=Tier.BENCH, params={"draw": _DRAWS + 1, **sizes})
+
+
+def _named_cases(names: tuple[str, ...], choice: SuiteChoice) -> Iterator[Case]:
+    """A case for each name, benchmarks for timing; where there are none, the last one is timed too."""
+    dtype = choice.accuracy.dtype
+    timed = [name for name in names if name.startswith(_BENCHMARK)]
+    for number, name in enumerate(names):
+        tier = Tier.BENCH if name in timed else Tier.SMOKE if number == 0 else Tier.FULL
+        yield Case(name=name, dtype=dtype, tier=tier, params={CASE: name})
+    if not timed:
+        yield Case(name=f"timed {names[-1]}", dtype=dtype, tier=Tier.BENCH, params={CASE: names[-1]})
 
 
 def _notes(choice: SuiteChoice, changed: Mapping[str, tuple[Size, Size]]) -> Iterator[str]:

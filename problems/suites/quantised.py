@@ -83,7 +83,7 @@ def match(got: torch.Tensor, full: torch.Tensor, rounded: torch.Tensor) -> Outpu
             f"rms error {units:.3g} {UNIT} against full precision and {emulated:.3g} against an emulated quantised "
             f"reference; at most {_MOST_UNITS:g} are accepted, and {_MOST_UNITS_OF_ELEMENT:g} of any element"
         )
-    return OutputMatch(wrong=wrong, message=message, error=units, unit=UNIT)
+    return OutputMatch(wrong=wrong, message=message, error=float(error.max()) if error.numel() else 0.0, unit=UNIT)
 
 
 def rounded_arguments(arguments: Arguments, formats: Formats) -> Arguments:

@@ -75,6 +75,7 @@ class ProblemContract:
     `mutates` names the arguments that are written in place: a tensor, or a sequence or PointerArray of them, whose
     elements are compared one by one; `written_only` those of them whose content before the call is not read.
     `on_cpu` names arguments that are tensors in host memory on every device; they are never written.
+    `may_write` names arguments that a call may change, and that are not compared: buffers of a foreign suite.
     `framework` is what may be left to PyTorch without computing the answer.  `suite` is there for a problem of
     somebody else's suite: its reference runs in a process of its own, which calibrates the tolerance.
     """
@@ -90,6 +91,7 @@ class ProblemContract:
     mutates: tuple[str, ...] = ()
     written_only: tuple[str, ...] = ()
     on_cpu: tuple[str, ...] = ()
+    may_write: tuple[str, ...] = ()
     determinism: Determinism = Determinism.ROUNDING
     framework: tuple[FrameworkWork, ...] = ()
     suite: SuiteOrigin | None = None

@@ -8,12 +8,12 @@ one file with get_input_groups (https://github.com/wzzll123/MultiKernelBench).
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from problems.suites.files import SuiteFileError, python_files, text_of
 from problems.suites.sizes import constants_of
-from problems.suites.syntax import functions, imported_packages, parsed
+from problems.suites.syntax import Function, functions, imported_packages, parsed
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 
 HARNESS = "multikernelbench"
@@ -107,11 +107,23 @@ def _task(text: str, tree: ast.Module, *, file: Path, root: Path) -> Task:
         entry="ModelNew",
         harness=HARNESS,
         own_rule=OWN_RULE,
+        cases=_cases(defined, data),
         sources=data,
         constants=constants_of(text),
         details={"inputs": _GROUPS if _GROUPS in defined else _INPUTS, "stem": file.stem},
         refusal=_refusal(tree, missing),
     )
+
+
+def _cases(defined: Mapping[str, Function], data: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of the groups: one for each row of the data file, or each item of the list that is returned."""
+    if _GROUPS not in defined:
+        return ()
+    count = sum(bool(line.strip()) for text in data.values() for line in text.splitlines())
+    returned = [node.value for node in ast.walk(defined[_GROUPS]) if isinstance(node, ast.Return)]
+    if not data and len(returned) == 1 and isinstance(returned[0], ast.List):
+        count = len(returned[0].elts)
+    return tuple(f"group {number}" for number in range(1, max(count, 1) + 1))
 
 
 def _refusal(tree: ast.Module, missing: list[str]) -> str:

@@ -115,6 +115,7 @@ def _of(file: Path, tasks: _Set) -> Task | SuiteFileError:
         return error
     row = tasks.rows.get(file.name, {})
     difficulty = str(row.get("difficulty", ""))
+    gold = "Triton" if tasks.letter == "G" else ""
     return Task(
         name=f"{tasks.letter}/{file.stem}",
         title=_title(row, file.stem),
@@ -128,7 +129,7 @@ def _of(file: Path, tasks: _Set) -> Task | SuiteFileError:
         own_rule=OWN_RULE,
         cases=parts.calls.names,
         refusal=parts.refusal,
-        details={**parts.details(file.stem), "description": str(row.get("description", ""))},
+        details={**parts.details(file.stem), "description": str(row.get("description", "")), "gold": gold},
         health=(*parts.health, *_health(parts, file.stem, tasks.letter)),
     )
 

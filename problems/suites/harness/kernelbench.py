@@ -36,7 +36,7 @@ def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> M
 class ModelTask:
     """A task whose file is imported; makes a module for each call."""
 
-    def __init__(self, module: ModuleType, *, dtype: torch.dtype, is_packed: bool, device: torch.device) -> None:
+    def __init__(self, module: ModuleType, *, dtype: torch.dtype | None, is_packed: bool, device: torch.device) -> None:
         self._module = module
         self._dtype = dtype
         self._is_packed = is_packed
@@ -47,7 +47,7 @@ class ModelTask:
         """The bytes of inputs, weights and outputs, as tensors of the meta device have them."""
         return self._needed_bytes
 
-    def draw(self, *, seed: int, weight_seed: int) -> Arguments:
+    def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:
         """The inputs, the arguments of the class, its parameters and buffers by name, the seed, and options."""
         inputs = [_cast(value, self._dtype, self._device) for value in _seeded(seed, self._module.get_inputs)]
         initial = tuple(_seeded(weight_seed, self._initial))
@@ -134,10 +134,10 @@ def _seeded(seed: int, make: Callable[[], Any]) -> Any:  # Any: whatever the sui
         torch.set_rng_state(state)
 
 
-def _cast(value: Any, dtype: torch.dtype, device: torch.device) -> Any:  # Any: inputs of every kind
-    """The value on the device, and in this dtype where it is a floating tensor; a list or tuple item by item."""
+def _cast(value: Any, dtype: torch.dtype | None, device: torch.device) -> Any:  # Any: inputs of every kind
+    """The value on the device, in this dtype where one is given and it is a floating tensor; sequences item by item."""
     if isinstance(value, torch.Tensor):
-        return value.to(device, dtype if value.is_floating_point() else value.dtype)
+        return value.to(device, dtype if dtype is not None and value.is_floating_point() else value.dtype)
     if isinstance(value, list | tuple):
         return type(value)(_cast(item, dtype, device) for item in value)
     return value

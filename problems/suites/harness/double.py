@@ -1,0 +1,47 @@
+"""A reference computed in float64 although it asks for float32 on its way, as many of them do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+_LOWER = frozenset({torch.float16, torch.bfloat16, torch.float32})
+_CASTS = frozenset({"float", "half", "bfloat16"})
+
+
+class _InDouble(TorchFunctionMode):
+    """Takes float64 where a function of torch is asked for a narrower floating-point dtype."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],  # Any: functions of torch, and what they take and return
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        if getattr(func, "__name__", "") in _CASTS and args and isinstance(args[0], torch.Tensor):
+            return args[0].double()
+        wider = {name: _wider(value) for name, value in (kwargs or {}).items()}
+        return func(*map(_wider, args), **wider)
+
+
+def _wider(value: Any) -> Any:  # Any: an argument of a function of torch
+    if isinstance(value, torch.dtype):
+        return torch.float64 if value in _LOWER else torch.complex128 if value is torch.complex64 else value
+    return value
+
+
+@contextmanager
+def in_double() -> Iterator[None]:
+    """While this is open, what torch makes without a dtype, or in a narrower one, is float64."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with _InDouble():
+            yield
+    finally:
+        torch.set_default_dtype(before)

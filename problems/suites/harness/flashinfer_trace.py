@@ -1,0 +1,106 @@
+"""flashinfer-trace: a workload gives the axes, the definition the shapes; `run` returns what a candidate fills."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from engine.loading.loader import import_file
+from engine.model.problems.suite_origin import Precision
+from engine.reference.harness import UnavailableError
+from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
+from problems.suites.harness.values import answered
+
+
+def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> TraceTask:
+    """Import the reference; `details` has the schema of the definition and its workloads."""
+    rewrite_folder(file.parent, device)
+    redirect_cuda(device)
+    seeds = Seeds()
+    schema = json.loads(details["schema"])
+    workloads = {str(one["name"]): one for one in json.loads(details["workloads"])}
+    return TraceTask(import_file(file, file.parent, name=file.stem), schema, workloads, seeds, device)
+
+
+class TraceTask:
+    """A definition whose reference has been imported."""
+
+    def __init__(
+        self,
+        reference: ModuleType,
+        schema: Mapping[str, Any],
+        workloads: Mapping[str, Mapping[str, Any]],
+        seeds: Seeds,
+        device: torch.device,
+    ) -> None:
+        self._reference, self._schema, self._workloads = reference, schema, workloads
+        self._seeds, self._device = seeds, device
+        self.notes: tuple[str, ...] = ()
+
+    def needed_bytes(self) -> int | None:
+        """The bytes of the inputs and outputs of the largest workload."""
+        return max(map(self._bytes_of, self._workloads.values()), default=None)
+
+    def draw(self, *, seed: int, weight_seed: int, case: str) -> tuple[Any, ...]:
+        """The inputs of a workload in the order of the definition, then outputs to be filled.
+
+        Raises:
+            UnavailableError: there is no such workload, or an axis has no size.
+        """
+        workload = self._workload(case)
+        self._seeds.start(seed)
+        given = workload.get("inputs", {})
+        inputs = [self._input(spec, given[name], workload) for name, spec in self._schema["inputs"].items()]
+        return (*inputs, *(self._empty(spec, workload) for spec in self._schema["outputs"].values()))
+
+    def expected(self, arguments: tuple[Any, ...], precision: Precision) -> tuple[torch.Tensor, ...]:
+        """What run returns for copies of the inputs, in the order of the outputs."""
+        return answered(self._run, arguments[: len(self._schema["inputs"])], precision)
+
+    def _run(self, inputs: tuple[Any, ...]) -> object:
+        """What run returns; of a dict the values in the order of the outputs."""
+        returned = self._reference.run(*inputs)
+        return [returned[name] for name in self._schema["outputs"]] if isinstance(returned, dict) else returned
+
+    def _workload(self, name: str) -> Mapping[str, Any]:
+        if name not in self._workloads:
+            raise UnavailableError(f"the definition has no workload {name}")
+        return self._workloads[name]
+
+    def _input(self, spec: Mapping[str, Any], way: Mapping[str, Any], workload: Mapping[str, Any]) -> Any:
+        if way["type"] == "scalar":
+            return way["value"]
+        shape, dtype = self._shape(spec, workload), _dtype(spec)
+        if dtype is torch.bool:
+            return torch.randint(0, 2, shape, dtype=dtype, device=self._device)
+        drawn = torch.randn(shape, dtype=torch.float32, device=self._device).to(dtype)
+        return drawn if spec["shape"] is not None else float(drawn)
+
+    def _empty(self, spec: Mapping[str, Any], workload: Mapping[str, Any]) -> torch.Tensor:
+        return torch.zeros(self._shape(spec, workload), dtype=_dtype(spec), device=self._device)
+
+    def _shape(self, spec: Mapping[str, Any], workload: Mapping[str, Any]) -> tuple[int, ...]:
+        return tuple(self._sizes(spec, workload))
+
+    def _sizes(self, spec: Mapping[str, Any], workload: Mapping[str, Any]) -> Iterator[int]:
+        for axis in spec["shape"] or ():
+            size = self._schema["axes"].get(axis, {}).get("value", workload["axes"].get(axis))
+            if not isinstance(size, int):
+                raise UnavailableError(f"its axis {axis!r} has no size in workload {workload['name']}")
+            yield size
+
+    def _bytes_of(self, workload: Mapping[str, Any]) -> int:
+        specs = (*self._schema["inputs"].values(), *self._schema["outputs"].values())
+        return sum(torch.Size(self._shape(spec, workload)).numel() * _dtype(spec).itemsize for spec in specs)
+
+
+def _dtype(spec: Mapping[str, Any]) -> torch.dtype:
+    found = getattr(torch, str(spec["dtype"]), None)
+    if not isinstance(found, torch.dtype):
+        raise UnavailableError(f"torch has no dtype {spec['dtype']}")
+    return found

@@ -1,0 +1,84 @@
+"""GPU MODE: `generate_input(**case)` makes the one argument of a submission, `ref_kernel` the expected output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from engine.loading.loader import import_file
+from engine.model.problems.suite_origin import Precision
+from engine.reference.harness import UnavailableError
+from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
+from problems.suites.harness.values import answered, copied
+
+_LISTS = {"test": "tests", "benchmark": "benchmarks"}
+_MOST_SEED = 2**31
+
+
+def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> GpuModeTask:
+    """Import the reference, with the files beside it; `details` has the cases of the task.yml."""
+    rewrite_folder(file.parent, device)
+    redirect_cuda(device)
+    seeds = Seeds()
+    return GpuModeTask(import_file(file, file.parent, name=file.stem), details, seeds)
+
+
+class GpuModeTask:
+    """A task whose reference.py has been imported."""
+
+    def __init__(self, reference: ModuleType, details: Mapping[str, str], seeds: Seeds) -> None:
+        self._reference, self._details, self._seeds = reference, details, seeds
+        self.notes: tuple[str, ...] = ("seeds of the task.yml are replaced by fresh ones",)
+
+    def needed_bytes(self) -> int | None:
+        """Not known without making the input."""
+        return None
+
+    def draw(self, *, seed: int, weight_seed: int, case: str) -> tuple[Any, ...]:
+        """The input of a case, "test 2" or "benchmark 1", with its seed replaced by this one.
+
+        Raises:
+            UnavailableError: there is no such case, or the input has something that cannot be moved to a candidate.
+        """
+        values = dict(self._case(case))
+        if "seed" in values:
+            values["seed"] = seed % _MOST_SEED
+        self._seeds.start(seed)
+        return (copied(self._reference.generate_input(**values)),)
+
+    def expected(self, arguments: tuple[Any, ...], precision: Precision) -> tuple[torch.Tensor, ...]:
+        """What ref_kernel returns for a copy of the input."""
+        return answered(lambda given: self._reference.ref_kernel(given[0]), arguments, precision)
+
+    def own_verdict(self, data: object, output: object) -> tuple[bool, str]:
+        """What the task's own check_implementation says of an output."""
+        return verdict_of(self._reference.check_implementation(data, output))
+
+    def _case(self, name: str) -> Mapping[str, Any]:
+        kind, _, number = name.partition(" ")
+        cases = json.loads(self._details.get(_LISTS.get(kind, ""), "[]"))
+        if not number.isdigit() or not 0 < int(number) <= len(cases):
+            raise UnavailableError(f"its task.yml has no {name}")
+        found: Mapping[str, Any] = cases[int(number) - 1]
+        return found
+
+
+def verdict_of(returned: object) -> tuple[bool, str]:
+    """The verdict in both conventions: a text that is empty for a right output, or a pair of truth and text.
+
+    Raises:
+        UnavailableError: it is neither.
+    """
+    match returned:
+        case str():
+            return not returned, returned
+        case bool():
+            return returned, ""
+        case (bool() as passed, str() as message):
+            return passed, message
+    raise UnavailableError(f"check_implementation returned {type(returned).__name__}, neither a text nor a pair")

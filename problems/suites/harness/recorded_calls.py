@@ -1,0 +1,155 @@
+"""Suites whose inputs are made by their tests (KernelBench-X, TritonBench): the tests run here, and calls are recorded.
+
+The reference and the tests are put together again as one file, the reference's function is replaced by a recorder
+on the line between them, and the tests run until the call that was asked for.  Its arguments are the inputs; the
+reference's function, called alone, gives the expected outputs.  What the tests make of results is ignored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+import torch
+
+from engine.loading.loader import import_file
+from engine.model.problems.suite_origin import Precision
+from engine.reference.harness import UnavailableError
+from problems.suites.call_sites import place_of
+from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
+from problems.suites.harness.values import answered, copied
+
+Function: TypeAlias = Callable[..., Any]  # Any: a stranger's function
+Call: TypeAlias = tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
+
+_RECORDER = "kgtui_call_recorder"
+_SEED_VARIABLES = ("KERNELBENCHX_SEED",)
+_SEED_OF_REFERENCE = 0  # of what a reference draws itself: always the same
+
+
+def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> RecordedTask:
+    """Import the reference; `details` has the tests, the entry and the name that the suite gives the file."""
+    stem, entry, tests = details["stem"], details["entry"], details["tests"]
+    if details.get("gold") and device.type == "cpu":
+        raise UnavailableError("its reference is a Triton kernel, which runs on a GPU only")
+    whole = file.with_name(f"{stem}.py")
+    whole.write_text(_joined(file.read_text(encoding="utf-8"), tests, entry), encoding="utf-8")
+    rewrite_folder(file.parent, device)
+    redirect_cuda(device)
+    return RecordedTask(whole, entry, is_gold=bool(details.get("gold")))
+
+
+def _joined(reference: str, tests: str, entry: str) -> str:
+    """One text with the lines of the suite's file; the line of the separator replaces the function."""
+    lines = reference.count("\n")
+    if lines and not reference.endswith("\n"):
+        reference, lines = reference + "\n", lines + 1
+    record = f"import {_RECORDER}; {entry} = {_RECORDER}.recorded({entry})\n"
+    return reference + record + "\n".join(tests.split("\n")[lines + 1 :])
+
+
+class _EnoughError(BaseException):
+    """The call that was asked for has been recorded; no handler of the tests catches this."""
+
+
+class Recorder(ModuleType):
+    """The module that the joined file imports: wraps the reference's function."""
+
+    def __init__(self) -> None:
+        super().__init__(_RECORDER)
+        self.function: Function | None = None
+        self.found: Call | None = None
+        self._line, self._skip, self._depth = 0, 0, 0
+
+    def wait_for(self, line: int, *, skip: int) -> None:
+        """Record the call from this line after `skip` others from it; with line 0 stop before the tests."""
+        self.found, self._line, self._skip, self._depth = None, line, skip, 0
+
+    def recorded(self, function: Function) -> Function:
+        """A function that records the call that is waited for, and otherwise does what `function` does."""
+        self.function = function
+        if not self._line:
+            raise _EnoughError
+
+        def calls(*args: Any, **kwargs: Any) -> Any:  # Any: arguments of a stranger's function
+            if not self._depth and sys._getframe(1).f_lineno == self._line:
+                if not self._skip:
+                    self.found = (copied(args), tuple(copied(list(kwargs.items()))))
+                    raise _EnoughError
+                self._skip -= 1
+            self._depth += 1
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self._depth -= 1
+
+        return calls
+
+
+class RecordedTask:
+    """A task whose inputs come from calls of its tests."""
+
+    def __init__(self, file: Path, entry: str, *, is_gold: bool) -> None:
+        self._file, self._entry, self._is_gold = file, entry, is_gold
+        self._seeds, self._recorder = Seeds(), Recorder()
+        self.notes: tuple[str, ...] = ()
+
+    def needed_bytes(self) -> int | None:
+        """Not known without running the tests."""
+        return None
+
+    def draw(self, *, seed: int, weight_seed: int, case: str) -> Call:
+        """The arguments of the call that is named by its line, with random numbers from this seed.
+
+        Raises:
+            UnavailableError: the tests make no such call, or it has an argument that cannot be moved to a candidate.
+        """
+        line, skip = place_of(case)
+        self._recorder.wait_for(line, skip=skip)
+        with contextlib.suppress(_EnoughError):
+            self._run(seed)
+        if self._recorder.found is None:
+            raise UnavailableError(f"its tests make no call at {case}")
+        return self._recorder.found
+
+    def expected(self, arguments: Call, precision: Precision) -> tuple[torch.Tensor, ...]:
+        """What the reference's function returns for these arguments.
+
+        Raises:
+            UnavailableError: it does not compute in this precision, as a Triton kernel in none but its own.
+        """
+        if self._is_gold and precision is not Precision.OWN:
+            raise UnavailableError("a Triton kernel computes in its own precision only")
+        if self._recorder.function is None:
+            self._run_until_defined()
+        function = self._recorder.function
+        assert function is not None
+
+        def compute(call: Call) -> object:
+            self._seeds.start(_SEED_OF_REFERENCE)
+            return function(*call[0], **dict(call[1]))
+
+        return answered(compute, arguments, precision)
+
+    def _run_until_defined(self) -> None:
+        """Import the reference without its tests."""
+        self._recorder.wait_for(0, skip=0)
+        with contextlib.suppress(_EnoughError):
+            self._run(0)
+
+    def _run(self, seed: int) -> None:
+        """Run reference and tests as the suite does: on import, from the folder of the file."""
+        sys.modules[_RECORDER] = self._recorder
+        for name in _SEED_VARIABLES:
+            os.environ[name] = str(seed % 2**31)
+        os.chdir(self._file.parent)
+        self._seeds.start(seed)
+        try:
+            import_file(self._file, self._file.parent, name=self._file.stem)
+        finally:
+            sys.modules.pop(self._file.stem, None)

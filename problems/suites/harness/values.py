@@ -1,0 +1,112 @@
+"""Arguments and results of a suite's functions: copied, cast to another precision, flattened to tensors."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import torch
+
+from engine.model.problems.suite_origin import Precision
+from engine.reference.harness import UnavailableError
+from problems.suites.harness.double import in_double
+
+T = TypeVar("T")
+
+_DOUBLE = {
+    torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.float32: torch.float64,
+    torch.complex64: torch.complex128,
+}  # fmt: skip
+_LOWER = {torch.float64: torch.float32, torch.float32: torch.bfloat16, torch.complex128: torch.complex64}
+
+
+def copied(value: T) -> T:
+    """A copy of nested tuples and lists with tensors of their own; one tensor given twice stays one.
+
+    Raises:
+        UnavailableError: something in it cannot be moved to a candidate's process.
+    """
+    found: T = _mapped(value, lambda tensor: tensor.detach().clone(), {})
+    return found
+
+
+def in_precision(value: T, precision: Precision) -> T:
+    """The value with floating-point and complex tensors, and dtypes, of this precision."""
+    if precision is Precision.OWN:
+        return value
+    table = _DOUBLE if precision is Precision.DOUBLE else _LOWER
+    found: T = _mapped(value, lambda tensor: tensor.to(table.get(tensor.dtype, tensor.dtype)), {}, table)
+    return found
+
+
+def answered(compute: Callable[[T], object], arguments: T, precision: Precision) -> tuple[torch.Tensor, ...]:
+    """What a reference returns for a copy of the arguments in this precision.
+
+    Raises:
+        UnavailableError: it cannot compute in this precision, or returns what is not compared.
+    """
+    if precision is Precision.OWN:
+        return tensors_of(compute(copied(arguments)))
+    given = in_precision(copied(arguments), precision)
+    if precision is Precision.LOWER and _dtypes(given) == _dtypes(arguments):
+        raise UnavailableError("its inputs have no lower precision")
+    try:
+        with in_double() if precision is Precision.DOUBLE else contextlib.nullcontext():
+            outputs = tensors_of(compute(given))
+    except Exception as error:  # the suite's code, in a precision that it was not written for
+        raise UnavailableError(f"{type(error).__name__}: {error}") from error
+    if precision is Precision.DOUBLE and any(output.dtype in _DOUBLE for output in outputs):
+        raise UnavailableError("its reference does not compute in float64 whatever its inputs are")
+    return outputs
+
+
+def _dtypes(value: object) -> set[torch.dtype]:
+    """The dtypes of all tensors in nested tuples and lists."""
+    if isinstance(value, torch.Tensor):
+        return {value.dtype}
+    return set().union(*map(_dtypes, value)) if isinstance(value, list | tuple) else set()
+
+
+def _mapped(value: Any, change: Any, seen: dict[int, torch.Tensor], table: Any = None) -> Any:  # Any: nested values
+    match value:
+        case torch.Tensor():
+            if id(value) not in seen:
+                seen[id(value)] = change(value)
+            return seen[id(value)]
+        case torch.Size():
+            return tuple(value)
+        case list():
+            return [_mapped(item, change, seen, table) for item in value]
+        case tuple():
+            return tuple(_mapped(item, change, seen, table) for item in value)
+        case torch.dtype():
+            return (table or {}).get(value, value)
+        case None | bool() | int() | float() | complex() | str():
+            return value
+    raise UnavailableError(f"an argument of type {type(value).__name__} cannot be moved to a candidate's process")
+
+
+def tensors_of(returned: object) -> tuple[torch.Tensor, ...]:
+    """The tensors of a result in their order; numbers among them as tensors without dimensions.
+
+    Raises:
+        UnavailableError: it has something that is neither, or no tensor at all.
+    """
+    found = tuple(_flat(returned))
+    if not found:
+        raise UnavailableError("its reference returns no tensor")
+    return found
+
+
+def _flat(returned: object) -> Iterator[torch.Tensor]:
+    match returned:
+        case torch.Tensor():
+            yield returned.detach()
+        case list() | tuple():
+            for item in returned:
+                yield from _flat(item)
+        case bool() | int() | float() | complex():
+            yield torch.tensor(returned, dtype=torch.float64 if isinstance(returned, float) else None)
+        case _:
+            raise UnavailableError(f"its reference returns a {type(returned).__name__}, which is not compared")

@@ -1,0 +1,120 @@
+"""Inputs taken from the tests of a task: which calls, fresh numbers, the reference's answer in two precisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.model.problems.suite_origin import Precision
+from engine.reference.harness import OpenedTask, UnavailableError
+from problems.suites.harness.recorded_calls import open_task
+from problems.suites.task import Task
+
+Open = Callable[[str], OpenedTask]
+
+
+def test_literal_call_as_the_tests_make_it(opened: Open) -> None:
+    args, kwargs = opened("kernelbench_x::Activation/relu").draw(seed=1, weight_seed=2, case="line 20")
+
+    assert (args[0].tolist(), kwargs) == ([-1.0, 0.0, 2.0], ())
+
+
+def test_turn_of_loop_its_own_shape(opened: Open) -> None:
+    task = opened("kernelbench_x::Activation/relu")
+    shapes = [task.draw(seed=1, weight_seed=2, case=f"line 26 #{turn}")[0][0].shape for turn in (1, 2, 3)]
+
+    assert shapes == [(8, 16), (4, 5, 6), (8, 16)]
+
+
+def test_random_inputs_follow_the_seed(opened: Open) -> None:
+    task = opened("kernelbench_x::Activation/relu")
+    first, again, other = (task.draw(seed=seed, weight_seed=0, case="line 26 #1")[0][0] for seed in (7, 7, 8))
+
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_seed_that_tests_set_still_fresh(opened: Open, tasks: dict[str, Task], tmp_path: Path) -> None:
+    details = {**tasks["kernelbench_x::Math/polar_sum"].details}
+    details["tests"] = details["tests"].replace("    real = ", "    torch.manual_seed(42); real = ")
+    (tmp_path / "reference.py").write_text(tasks["kernelbench_x::Math/polar_sum"].text)
+    (tmp_path / "data_utils.py").write_text("rand_tensor = None")
+    task = open_task(tmp_path / "reference.py", details, torch.device("cpu"))
+    first, other = (task.draw(seed=seed, weight_seed=0, case="line 21 #2")[0][0] for seed in (1, 2))
+
+    assert not torch.equal(first, other)
+
+
+def test_gold_kernel_needs_gpu(opened: Open) -> None:
+    with pytest.raises(UnavailableError, match="its reference is a Triton kernel, which runs on a GPU only"):
+        opened("tritonbench::G/double_add")
+
+
+def test_keywords_kept_as_keywords(opened: Open) -> None:
+    task = opened("tritonbench::T/add")
+    arguments = task.draw(seed=1, weight_seed=0, case="line 16")
+
+    assert arguments[1] == (("alpha", 2),)
+    assert [one.tolist() for one in task.expected(arguments, Precision.OWN)] == [[7, 10]]
+
+
+def test_self_importing_tests_run(opened: Open) -> None:
+    task = opened("tritonbench::T/tanh_sum")
+    args, kwargs = task.draw(seed=1, weight_seed=0, case="line 26")
+    (expected,) = task.expected((args, kwargs), Precision.OWN)
+
+    torch.testing.assert_close(expected, torch.tanh(args[0]).sum(dim=0))
+
+
+def test_reference_answer_without_a_call_before(opened: Open) -> None:
+    arguments = ((torch.tensor([[3.0, 4.0]]),), ())
+
+    (size, total) = opened("kernelbench_x::Math/polar_sum").expected(arguments, Precision.OWN)
+
+    assert (size.tolist(), total.tolist()) == ([7.0], [7.0])
+
+
+def test_double_precision_of_reference(opened: Open) -> None:
+    task = opened("kernelbench_x::Fusion/fused_scale_softmax_sum")
+    arguments = task.draw(seed=3, weight_seed=0, case="line 26 #2")
+    (own,), (double,) = (task.expected(arguments, precision) for precision in (Precision.OWN, Precision.DOUBLE))
+
+    assert (own.dtype, double.dtype) == (torch.float32, torch.float64)
+    torch.testing.assert_close(own.double(), double, rtol=1e-5, atol=1e-5)
+
+
+def test_labels_keep_their_dtype_in_double(opened: Open) -> None:
+    task = opened("kernelbench_x::Loss/nll_loss")
+    arguments = task.draw(seed=3, weight_seed=0, case="line 21 #2")
+    (double,) = task.expected(arguments, Precision.DOUBLE)
+
+    assert (arguments[0][1].dtype, double.dtype, double.shape) == (torch.int64, torch.float64, (6,))
+
+
+def test_reference_leaves_arguments_alone(opened: Open) -> None:
+    given = torch.tensor([-1.0, 2.0])
+
+    opened("kernelbench_x::Activation/relu").expected(((given,), (("inplace", True),)), Precision.OWN)
+
+    assert given.tolist() == [-1.0, 2.0]
+
+
+def test_module_as_argument_unavailable(opened: Open) -> None:
+    with pytest.raises(UnavailableError, match="an argument of type Linear cannot be moved to a candidate's process"):
+        opened("kernelbench_x::Optimizer/SGD").draw(seed=1, weight_seed=0, case="line 25")
+
+
+def test_line_without_call_unavailable(opened: Open) -> None:
+    with pytest.raises(UnavailableError, match="its tests make no call at line 1"):
+        opened("tritonbench::T/add").draw(seed=1, weight_seed=0, case="line 1")
+
+
+def test_every_case_of_samples_drawn(opened: Open, tasks: dict[str, Task]) -> None:
+    for name, task in tasks.items():
+        if task.harness == "recorded_calls" and not task.refusal and task.category != "G":
+            for case in task.cases:
+                arguments = opened(name).draw(seed=5, weight_seed=0, case=case)
+                assert opened(name).expected(arguments, Precision.OWN)
