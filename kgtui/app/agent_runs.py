@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from kgtui.state.format.glyphs import outcome_words
+from kgtui.state.format.glyphs import verdict_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,5 +87,5 @@ def announced(run: RunRow) -> str:
     """A run of an agent in a sentence."""
     if run.outcome is None:
         return f"agent: run #{run.id} of {run.problem} began; A follows the runs of agents"
-    word = "flagged" if run.flagged else outcome_words(run.outcome)
+    word = verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)
     return f"agent: run #{run.id} of {run.problem}: {word}, {run.passed}/{run.total} cases passed"

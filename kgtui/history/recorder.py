@@ -178,7 +178,7 @@ def _past_run(row: RunRow) -> PastRun:
     return PastRun(
         number=row.id, problem=row.problem, digest=row.digest, filename=row.path.name if row.path else "",
         device=row.device, target=row.target, started_at=row.started_at, outcome=row.outcome, flagged=row.flagged,
-        passed=row.passed if finished else None, total=row.total if finished else None,
+        passed=row.passed if finished else None, proven=row.proven, total=row.total if finished else None,
         elapsed_s=row.elapsed_s if finished else None, goes_on=row.state is RunState.RUNNING, picked=not row.tiers,
         review=row.review or "",
     )  # fmt: skip

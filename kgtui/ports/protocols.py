@@ -73,7 +73,8 @@ class PastRun:
     """A run in the store.  Outcome, counts and time are None for one that `goes_on`, or was cut short.
 
     `picked` says that its cases were picked by hand, so that its outcome is none of the whole file.  `review` is
-    "pinned" or "vetoed" where a person said so; the outcome does not depend on it.
+    "pinned" or "vetoed" where a person said so; the outcome does not depend on it.  `proven` of the passed cases are
+    proven, None where no proof was tried.
     """
 
     number: int
@@ -86,6 +87,7 @@ class PastRun:
     outcome: Outcome | None = None
     flagged: bool = False
     passed: int | None = None
+    proven: int | None = None
     total: int | None = None
     elapsed_s: float | None = None
     goes_on: bool = False

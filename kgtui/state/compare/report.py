@@ -157,7 +157,8 @@ def _side(side: Side) -> dict[str, object]:
     return {
         "run": run.id, "file": side.filename or None, "digest": run.digest, "device": run.device,
         "device_name": run.device_name, "target": run.target, "outcome": run.outcome, "flagged": run.flagged,
-        "passed": run.passed, "total": run.total, "sentence": run.sentence, "tag": run.tag, "note": run.note,
+        "passed": run.passed, "proven": run.proven, "total": run.total, "sentence": run.sentence, "tag": run.tag,
+        "note": run.note,
         "environment": dict(side.environment),
         "answer": msgspec.to_builtins(side.answer) if side.answer is not None else None,
         "cases": {result.case: result.outcome for result in view.cases},

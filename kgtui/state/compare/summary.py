@@ -16,7 +16,7 @@ from kgtui.state.bench.measurements import Trust
 from kgtui.state.compare.sides import Side
 from kgtui.state.compare.speedup_comparison import CaseVersus, How, Versus, device_time, trust_of
 from kgtui.state.format import numbers
-from kgtui.state.format.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
+from kgtui.state.format.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of, verdict_words
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.history.past_runs import one_line
 
@@ -44,8 +44,13 @@ def side_line(side: Side, versus: Versus | None, *, glyphs: Glyphs) -> Line:
     """One side in a line: verdict, mean, file, model, tag and note; the reference itself has no `versus`."""
     run, dot = side.run, muted(f" {glyphs.dot} ")
     state = State.FLAGGED if run.flagged else state_of(run.outcome)
-    word = "flagged" if run.flagged else outcome_words(run.outcome) if run.outcome else "no verdict"
-    parts = [strong(f"{side.name:<5} "), Span(f"{glyphs.state(state)} {word} {run.passed}/{run.total}", TONES[state])]
+    word = "no verdict"
+    if run.outcome is not None:
+        word = verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)
+    counts = f"{run.passed}/{run.total}"
+    if run.proven is not None and run.proven != run.passed:
+        counts += f", {run.proven} proven"
+    parts = [strong(f"{side.name:<5} "), Span(f"{glyphs.state(state)} {word} {counts}", TONES[state])]
     parts += [muted("  "), muted("reference") if versus is None else mean_span(versus, glyphs=glyphs), muted("  ")]
     parts.append(Span(side.filename) if side.filename else muted("no file"))
     if side.answer is not None:

@@ -147,6 +147,15 @@ def outcome_words(outcome: Outcome) -> str:
     return outcome.value.replace("_", " ")
 
 
+def verdict_words(outcome: Outcome, *, flagged: bool, passed: int | None, proven: int | None) -> str:
+    """A verdict in one or two words: "flagged", "proven" where each passed case is, or the outcome."""
+    if flagged:
+        return "flagged"
+    if outcome is Outcome.PASS and passed and proven == passed:
+        return "proven"
+    return outcome_words(outcome)
+
+
 def outcome_tone(outcome: Outcome | None) -> Tone:
     """What an outcome means to the reader."""
     return TONES[state_of(outcome)]

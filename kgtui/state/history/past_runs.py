@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from kgtui.state.format import numbers
-from kgtui.state.format.glyphs import TONES, Glyphs, State, outcome_words, state_of
+from kgtui.state.format.glyphs import TONES, Glyphs, State, state_of, verdict_words
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.run.tables import ago
 from sessions.rows import ListedRun, Milestone, RunRow, RunState, SessionRow, Totals
@@ -223,10 +223,9 @@ def _run_cells(listed: ListedRun, glyphs: Glyphs, now: datetime) -> dict[str, Sp
 
 
 def _state(run: RunRow) -> tuple[State, str]:
-    if run.flagged:
-        return State.FLAGGED, "flagged"
     if run.outcome is not None:
-        return state_of(run.outcome), outcome_words(run.outcome)
+        state = State.FLAGGED if run.flagged else state_of(run.outcome)
+        return state, verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)
     return (State.VERIFYING, "goes on") if run.state is RunState.RUNNING else (State.CUT_SHORT, "cut short")
 
 

@@ -10,7 +10,7 @@ from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Finding, Launch, Outcome, Severity
 from engine.reports.run_record import RunRecord
 from kgtui.ports.protocols import PastRun
-from kgtui.state.format.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of
+from kgtui.state.format.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of, verdict_words
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.format.numbers import percent, seconds
 
@@ -161,10 +161,9 @@ def ago(then: datetime, now: datetime) -> str:
 
 def ending_of(run: PastRun) -> tuple[State, str]:
     """What a run came to, as a sign and in words."""
-    if run.flagged:
-        return State.FLAGGED, "flagged"
     if run.outcome is not None:
-        return state_of(run.outcome), outcome_words(run.outcome)
+        state = State.FLAGGED if run.flagged else state_of(run.outcome)
+        return state, verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)
     return (State.VERIFYING, "goes on") if run.goes_on else (State.CUT_SHORT, "cut short")
 
 
