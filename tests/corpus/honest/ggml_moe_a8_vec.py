@@ -1,0 +1,68 @@
+# kgtui: op=vllm::ggml_moe_a8_vec expect=pass
+"""One pair of a token and an expert a program: its row of activations with some rows of the expert's GGML blocks."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def half_at(ptr, step, mask):
+    """A float16 whose two bytes are `step` apart."""
+    low = tl.load(ptr, mask=mask, other=0).to(tl.int32)
+    bits = low | tl.load(ptr + step, mask=mask, other=0).to(tl.int32) << 8
+    return bits.to(tl.int16).to(tl.float16, bitcast=True).to(tl.float32)
+
+
+@triton.jit
+def weight_at(w_ptr, k, step, mask, BYTES: tl.constexpr, BITS: tl.constexpr, MIDDLE: tl.constexpr, OFFSET: tl.constexpr):
+    """The value of column k of the row at w_ptr: scale * (code - middle), and an offset where the format has one."""
+    lane = k % 32
+    block = w_ptr + k // 32 * BYTES * step
+    head: tl.constexpr = 4 if OFFSET else 2
+    if BITS == 8:
+        code = tl.load(block + (head + lane) * step, mask=mask, other=0).to(tl.int8, bitcast=True).to(tl.int32)
+    else:
+        extra: tl.constexpr = 4 if BITS == 5 else 0
+        byte = tl.load(block + (head + extra + lane % 16) * step, mask=mask, other=0).to(tl.int32)
+        code = tl.where(lane < 16, byte & 15, byte >> 4)
+        if BITS == 5:
+            high = tl.load(block + (head + lane // 8) * step, mask=mask, other=0).to(tl.int32)
+            code |= ((high >> (lane % 8).to(tl.int32)) & 1) << 4
+    value = half_at(block, step, mask) * (code - MIDDLE).to(tl.float32)
+    if OFFSET:
+        value += half_at(block + 2 * step, step, mask)
+    return value
+
+
+@triton.jit
+def pair_kernel(
+    x_ptr, w_ptr, id_ptr, out_ptr, top_k, rows, k, x0, x1, w0, w1, w2, id0, id1, BYTES: tl.constexpr, BITS: tl.constexpr, MIDDLE: tl.constexpr, OFFSET: tl.constexpr,
+    R: tl.constexpr, K: tl.constexpr,
+):
+    pair = tl.program_id(1).to(tl.int64)
+    token = pair // top_k
+    expert = tl.load(id_ptr + token * id0 + pair % top_k * id1).to(tl.int64)
+    row = tl.program_id(0).to(tl.int64) * R + tl.arange(0, R)
+    total = tl.zeros((R, K), tl.float32)
+    for start in range(0, k, K):
+        depth = start + tl.arange(0, K).to(tl.int64)[None, :]
+        inside = (row < rows)[:, None] & (depth < k)
+        w = weight_at(w_ptr + expert * w0 + row[:, None] * w1, depth, w2, inside, BYTES, BITS, MIDDLE, OFFSET)
+        total += w * tl.load(x_ptr + token * x0 + depth * x1, mask=depth < k, other=0.0).to(tl.float32)
+    tl.store(out_ptr + pair * rows + row, tl.sum(total, axis=1).to(out_ptr.dtype.element_ty), mask=row < rows)
+
+
+# Bytes of a block, bits of a value, the code of 0, whether there is an offset.
+FORMATS = {2: (18, 4, 8, False), 3: (20, 4, 0, True), 6: (22, 5, 16, False), 7: (24, 5, 0, True), 8: (34, 8, 0, False)}
+
+
+def ggml_moe_a8_vec(X, W, topk_ids, top_k, quant_type, row, tokens):
+    out = torch.empty((tokens * top_k, row), dtype=X.dtype, device=X.device)
+    if out.numel():
+        size, bits, middle, offset = FORMATS[quant_type]
+        pair_kernel[(triton.cdiv(row, 16), tokens * top_k)](
+            X, W, topk_ids, out, top_k, row, X.shape[1], *X.stride(), *W.stride(), *topk_ids.stride(),
+            BYTES=size, BITS=bits, MIDDLE=middle, OFFSET=offset, R=16, K=64,
+        )
+    return out
