@@ -18,6 +18,7 @@ from engine import protocol
 from engine.devices.hardware.device_memory import DeviceMemoryError, is_lost
 from engine.errors import ReferenceFaultError, UnsupportedError
 from engine.judge.benchmark.slots import Slots
+from engine.judge.compare.measures import bytes_of
 from engine.judge.compare.outputs import reports_of
 from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.judge.inputs import cases
@@ -298,5 +299,4 @@ def _repeated(hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport]) ->
 def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
-    raw = (value.contiguous().flatten().view(torch.uint8) for value in (one, other)) if one.numel() else ()
-    return torch.equal(*raw) if one.numel() else True
+    return not one.numel() or torch.equal(bytes_of(one), bytes_of(other))

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from engine.judge.compare.compare import judge
+from engine.judge.compare.measures import bytes_of
 from engine.judge.compare.values import text_of, unravelled
 from engine.judge.inputs.copies import private_copies
 from engine.loading.poison import Poison
@@ -129,8 +130,7 @@ def _wrong(name: str, got: Any, expected: torch.Tensor, tolerance: Tolerance) ->
 
 
 def _is_same(value: torch.Tensor, old: Any) -> bool:
-    bytes_of = (tensor.contiguous().reshape(-1).view(torch.uint8) for tensor in (value, old))
-    return torch.equal(*bytes_of)
+    return torch.equal(bytes_of(value), bytes_of(old))
 
 
 def _loaded(path: Path) -> ModuleType:

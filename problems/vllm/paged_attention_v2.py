@@ -4,7 +4,9 @@ The arguments after tmp_out, and the answer in out, are those of paged_attention
 with the logits l of partition p (tokens 512 p up to 512 (p + 1)) max_logits[s, h, p] = max l, float32, exp_sum[s, h, p]
 = sum e^(l - max l), float32, and tmp_out[s, h, p] is the attention over the partition alone, in the dtype of out.
 Partitions behind the end of a sequence keep their values; m is the largest of max_logits over the others, and total =
-sum_p exp_sum[p] * e^(max_logits[p] - m).  In the block-sparse pattern every partition has a token that is attended to.
+sum_p exp_sum[p] * e^(max_logits[p] - m).  Logits are finite, so that the largest is the same by every maximum; NaN and
+infinities of the values reach tmp_out and out.  In the block-sparse pattern every partition has a token that is
+attended to.
 """
 
 from __future__ import annotations
@@ -47,20 +49,31 @@ _LOCAL_BLOCKS, _SPARSE_BLOCK, _TP_RANK = 2, 16, 1
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """As for paged_attention_v1, after out three work tensors: (S, Hq, P), (S, Hq, P), (S, Hq, P, D)."""
+    """As for paged_attention_v1, after out three work tensors: (S, Hq, P), (S, Hq, P), (S, Hq, P, D).
+
+    "special" values have NaN and infinities, queries and keys have not.
+    """
     drawn = draw(case, rng)
-    sequences, heads, head_size = drawn.query.shape
+    query, key_cache = drawn.query, drawn.key_cache
+    if case.word("values") == "special":
+        query, key_cache = _moderate(query), _moderate(key_cache)
+    sequences, heads, head_size = query.shape
     work = (sequences, heads, -(-max(case.shape("lengths")) // PARTITION))
     written = (
         normal((sequences, heads, head_size), case.dtype, rng), normal(work, F32, rng), normal(work, F32, rng),
         normal((*work, head_size), case.dtype, rng),
     )  # fmt: skip
     return (
-        *(laid_out(tensor, case.word("layout")) for tensor in written), drawn.query, drawn.key_cache,
+        *(laid_out(tensor, case.word("layout")) for tensor in written), query, key_cache,
         drawn.value_cache, case.size("kv_heads"), 1 / math.sqrt(head_size), drawn.tables, drawn.lengths,
         case.size("block_size"), max(case.shape("lengths")), drawn.slopes, case.word("cache"), drawn.k_scale,
         drawn.v_scale, _TP_RANK, _LOCAL_BLOCKS, case.size("vert_stride"), _SPARSE_BLOCK, case.size("step"),
     )  # fmt: skip
+
+
+def _moderate(x: torch.Tensor) -> torch.Tensor:
+    """Without NaN, infinities and large numbers: every logit is finite."""
+    return x.nan_to_num(0.0, 0.0, 0.0).clamp(-8.0, 8.0)
 
 
 def reference(

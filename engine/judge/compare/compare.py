@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from engine.judge.compare.measures import INTEGER_OF, computable, ordered, raw, typical, ulps
+from engine.judge.compare.measures import INTEGER_OF, bytes_of, computable, ordered, raw, typical, ulps
 from engine.judge.compare.passing import report_of_pass
 from engine.judge.compare.values import text_of, unravelled
 from engine.model import Outcome, OutputReport, Tolerance, WrongElement
@@ -196,8 +196,7 @@ def _message(
 
 def _is_poison(got: torch.Tensor, poison: int) -> torch.Tensor:
     pattern = torch.full((got.element_size(),), poison, dtype=torch.uint8, device=got.device)
-    raw = got.contiguous().view(-1, 1).view(torch.uint8)
-    return (raw == pattern).all(dim=1).view(got.shape)
+    return (bytes_of(got) == pattern).all(dim=1).view(got.shape)
 
 
 def _masked(values: torch.Tensor | None, where: torch.Tensor) -> torch.Tensor | None:

@@ -68,6 +68,13 @@ def computable(values: torch.Tensor) -> torch.Tensor:
     return values.half() if is_float8 else values
 
 
+def bytes_of(values: torch.Tensor) -> torch.Tensor:
+    """The bytes of a tensor, one row for each element, in the order of the coordinates."""
+    # Not `contiguous().view(-1, 1)`: a tensor of one element is contiguous whatever its stride, and keeps it.
+    column = values.contiguous().as_strided((values.numel(), 1), (1, 1))
+    return column.view(torch.uint8)
+
+
 def raw(values: torch.Tensor) -> torch.Tensor:
     """The values in a type that can be compared for equality: a boolean may hold any byte."""
     return values.view(torch.uint8) if values.dtype == torch.bool else values

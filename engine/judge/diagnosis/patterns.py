@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import torch
 
-from engine.judge.compare.measures import raw
+from engine.judge.compare.measures import bytes_of, raw
 from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
@@ -303,8 +303,7 @@ def _is_byte(values: torch.Tensor, byte: int) -> torch.Tensor:
     """Which elements consist of this byte alone."""
     if values.numel() == 0:
         return torch.zeros(values.shape, dtype=torch.bool, device=values.device)
-    raw = values.contiguous().view(-1, 1).view(torch.uint8)
-    return (raw == byte).all(dim=1).view(values.shape)
+    return (bytes_of(values) == byte).all(dim=1).view(values.shape)
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:

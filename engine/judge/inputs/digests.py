@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import torch
 
 from engine import protocol
+from engine.judge.compare.measures import bytes_of
 from engine.judge.inputs.cases import CaseInHand
 from engine.model import OutputReport
 
@@ -25,7 +26,7 @@ def _digest(tensors: Iterable[torch.Tensor]) -> str:
     """SHA-256 of the elements of tensors, one after the other, in host memory."""
     sha = hashlib.sha256()
     for tensor in tensors:
-        plain = tensor.detach().resolve_conj().resolve_neg().contiguous().cpu()
+        plain = tensor.detach().resolve_conj().resolve_neg().cpu()
         if plain.numel():
-            sha.update(plain.flatten().view(torch.uint8).numpy().data)
+            sha.update(bytes_of(plain).numpy().data)
     return sha.hexdigest()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import torch
 
 from engine import protocol
+from engine.judge.compare.measures import bytes_of
 from engine.judge.compare.outputs import right_counts
 from engine.judge.inputs import cases
 from engine.judge.inputs.outputs import output_names, returned_count, returned_values, take
@@ -64,10 +65,4 @@ def _changed(value: torch.Tensor | OutputReport, kept: torch.Tensor | OutputRepo
         return None
     if not value.numel():
         return 0
-    pair = (_bytes(value), _bytes(kept))
-    return int((pair[0] != pair[1]).any(dim=1).sum())
-
-
-def _bytes(value: torch.Tensor) -> torch.Tensor:
-    """One row for each element."""
-    return value.contiguous().view(-1, 1).view(torch.uint8)
+    return int((bytes_of(value) != bytes_of(kept)).any(dim=1).sum())

@@ -8,12 +8,13 @@ memory before also count in any mixture: a product over nothing leaves such an a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 
 from engine import protocol
 from engine.judge.compare.compare import count_wrong, judge
-from engine.judge.compare.outputs import right_counts
+from engine.judge.compare.outputs import Call, right_counts
 from engine.judge.inputs import cases
 from engine.protocol import tensors
 
@@ -26,15 +27,25 @@ def count_correct(hand: cases.CaseInHand, command: protocol.CountCorrect) -> tup
     """
     got = cases.outputs_of(hand, command, hand.arena.read())
     call = cases.finished_call(hand, got)
-    return tuple(
-        _correct_count(hand, name, right, wanted)
-        for name, right, wanted in zip(call.names, right_counts(call), call.expected, strict=True)
-    )
+    rows = zip(call.names, right_counts(call), call.expected, _left_open(hand, call), strict=True)
+    return tuple(_correct_count(hand, name, right, wanted, least) for name, right, wanted, least in rows)
 
 
-def _correct_count(hand: cases.CaseInHand, name: str, right: int, expected: torch.Tensor) -> protocol.CorrectCount:
+def _left_open(hand: cases.CaseInHand, call: Call) -> tuple[int, ...]:
+    """How many elements of each output the problem's comparer accepts of zeros or of new memory; 0 without one."""
+    if hand.problem.compare is None:
+        return (0,) * len(call.expected)
+    zeros = [torch.zeros_like(wanted) for wanted in call.expected]
+    poisoned = [_poisoned(hand, wanted) for wanted in call.expected]
+    counts = [right_counts(replace(call, got=guess)) for guess in (zeros, poisoned)]
+    return tuple(map(max, zip(*counts, strict=True)))
+
+
+def _correct_count(
+    hand: cases.CaseInHand, name: str, right: int, expected: torch.Tensor, least: int
+) -> protocol.CorrectCount:
     counts = [_right(hand, guess, expected) for guess in _guesses(hand, expected)]
-    trivial = max((*counts, _idle(hand, expected)))
+    trivial = max((*counts, _idle(hand, expected), least))
     return protocol.CorrectCount(name=name, total=expected.numel(), right=right, trivial=trivial)
 
 

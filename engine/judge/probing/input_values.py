@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import torch
 
+from engine.judge.compare.measures import computable
 from engine.protocol import Variant
 
 _BLOCK = 32  # elements of a vector that are treated as a row
@@ -29,7 +30,7 @@ def values_of(variant: Variant, tensor: torch.Tensor, rng: torch.Generator) -> t
     drawn = tensor.double()
     usual = torch.where(drawn.isfinite(), drawn, 1.0)
     made = _MADE[variant](usual, tensor.dtype, rng).to(tensor.dtype)
-    return torch.where(tensor.isfinite(), made, tensor)
+    return torch.where(drawn.isfinite(), made, tensor)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,7 @@ def one_element(
     flat = _hidden(tensor.numel(), rng) if hidden else _below(tensor.numel(), rng)
     index = _index(flat, tensor.shape)
     old = float(tensor[index])
-    finite = tensor[tensor.isfinite()].double()
+    finite = tensor[computable(tensor).isfinite()].double()
     usual = float(finite.square().mean().sqrt()) if finite.numel() else 1.0
     size = max(abs(old) if math.isfinite(old) else 0.0, usual) or 1.0
     value = -math.copysign(size * factor, old)

@@ -183,6 +183,16 @@ SHUFFLED = _problem(
 """Returns its input in any order."""
 
 
+def _first_two(call: CalledCase) -> tuple[OutputMatch]:
+    wrong = call.outputs[0] != call.expected[0]
+    wrong[2:] = False
+    return (OutputMatch(wrong=wrong),)
+
+
+OPEN_TAIL = _problem("OPEN_TAIL", "f(x: Tensor) -> Tensor", _random(4), lambda x: 2 * x, compare=_first_two)
+"""Returns twice its input; what the last two elements hold is open."""
+
+
 def _unlike_before(call: CalledCase) -> tuple[OutputMatch]:
     is_repeated = any(torch.equal(call.outputs[0], before) for before in call.earlier)
     wrong = torch.full_like(call.outputs[0], is_repeated, dtype=torch.bool)

@@ -83,3 +83,9 @@ def test_counting_leaves_the_comparison_of_a_later_call_alone(bench: Bench) -> N
     weighed(bench, torch.zeros(4))
     compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))
     assert (compared.repeated, [report.outcome.value for report in compared.reports]) == (None, ["pass"])
+
+
+def test_elements_that_a_comparer_leaves_open_are_right_without_computing(bench: Bench) -> None:
+    bench.prepare("OPEN_TAIL")
+    (output,) = weighed(bench, torch.full((4,), torch.nan))
+    assert output == protocol.CorrectCount(name="return", total=4, right=2, trivial=2)

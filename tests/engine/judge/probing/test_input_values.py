@@ -133,3 +133,15 @@ def test_the_one_element_gets_a_value_of_the_other_sign_and_of_usual_size() -> N
 
 def test_where_all_elements_are_zero_another_value_is_found_nevertheless() -> None:
     assert one_element(torch.zeros(10, 10), seeded(), factor=1.0).value == -1.0
+
+
+def test_values_of_float8_keep_what_is_not_finite() -> None:
+    codes = torch.tensor([0x38, 0x7F, 0xFF, 0x01, 0x7E], dtype=torch.uint8).view(torch.float8_e4m3fn)
+    answer = made(Variant.PERMUTED, codes)
+    assert answer.dtype == codes.dtype
+    assert answer.float().isnan().tolist() == [False, True, True, False, False]
+
+
+def test_one_element_of_float8_gets_a_usual_size() -> None:
+    ones = torch.ones(64).to(torch.float8_e4m3fn)
+    assert one_element(ones, seeded(), factor=2.0).value == -2.0
