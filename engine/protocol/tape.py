@@ -16,6 +16,7 @@ from engine.protocol.launches import MOST_LAUNCHES, refuse_immense
 from engine.protocol.messages import MOST_NUMBER, MOST_RETURNED, Count, FloatSpec, LineNumber, Message, Text, Word
 
 MOST_STEPS, MOST_STORAGES, MOST_ARGUMENTS, MOST_READS = 8192, 4096, 1024, 64
+MOST_ADDRESSES = 1 << 16  # in one array of pointers
 MOST_TAPE_BYTES = 96 << 20
 _MOST_DIMENSIONS = 32  # of a view: what numpy allows in every version
 
@@ -94,6 +95,20 @@ class Given(Message, tag_field="step", tag="given", frozen=True):
     data: bytes | None = None
 
 
+class TapedPlace(Message, frozen=True):
+    """A byte of a storage."""
+
+    storage: Count
+    offset_bytes: Count
+
+
+class Addressed(Message, tag_field="step", tag="addresses", frozen=True):
+    """The elements of a storage, of 64 bits, were the addresses of these places: an array of pointers."""
+
+    storage: Count
+    places: Annotated[tuple[TapedPlace, ...], msgspec.Meta(max_length=MOST_ADDRESSES)]
+
+
 class Launched(Message, tag_field="step", tag="launch", frozen=True):
     """Specialisation number `specialisation` was launched for this grid."""
 
@@ -103,7 +118,7 @@ class Launched(Message, tag_field="step", tag="launch", frozen=True):
     line: Line = None
 
 
-Step: TypeAlias = Filled | Moved | Given | Launched
+Step: TypeAlias = Filled | Moved | Given | Addressed | Launched
 
 
 class HostRead(Message, frozen=True):

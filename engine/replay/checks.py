@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from engine.errors import KgtuiError
-from engine.protocol.tape import Filled, Given, Launched, Moved, Step, Tape, TapedDescriptor, TapedView
+from engine.protocol.tape import Addressed, Filled, Given, Launched, Moved, Step, Tape, TapedDescriptor, TapedView
 
 ELEMENT_BYTES = {
     "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "uint16": 2, "uint32": 4, "uint64": 8,
@@ -15,6 +15,7 @@ ELEMENT_BYTES = {
 }  # fmt: skip
 """The element types of views, by the names of torch, with their bytes in memory."""
 
+ADDRESS_BYTES = 8
 _MOST_MOVED = 64  # times the memory of a tape: far more than buffers are ever rewritten
 
 
@@ -68,6 +69,8 @@ def _check_step(tape: Tape, step: Step, where: str) -> None:
             if step.data is not None and len(step.data) != tape.storages[step.storage].bytes:
                 size = tape.storages[step.storage].bytes
                 raise TapeError(f"{where}: {len(step.data)} bytes for a storage of {size}")
+        case Addressed():
+            _check_addresses(tape, step, where)
         case Launched():
             if step.specialisation >= len(tape.specialisations):
                 raise TapeError(f"{where}: specialisation {step.specialisation} of {len(tape.specialisations)}")
@@ -81,6 +84,19 @@ def _check_step(tape: Tape, step: Step, where: str) -> None:
                 raise TapeError(f"{where}: shapes {step.target.shape} and {step.source.shape} differ")
     for view in views_of(step):
         _check_view(tape, view, where)
+
+
+def _check_addresses(tape: Tape, step: Addressed, where: str) -> None:
+    for storage in (step.storage, *(place.storage for place in step.places)):
+        if storage >= len(tape.storages):
+            raise TapeError(f"{where}: storage {storage} of {len(tape.storages)}")
+    size = tape.storages[step.storage].bytes
+    if ADDRESS_BYTES * len(step.places) != size:
+        raise TapeError(f"{where}: {len(step.places)} addresses for a storage of {size} bytes")
+    for place in step.places:
+        if place.offset_bytes > tape.storages[place.storage].bytes:
+            size = tape.storages[place.storage].bytes
+            raise TapeError(f"{where}: the address of byte {place.offset_bytes:,} of a storage of {size:,}")
 
 
 def views_of(step: Step) -> Iterator[TapedView]:

@@ -15,6 +15,7 @@ from engine.machine.numerics import Array
 from engine.machine.results import AccessKind, Execution
 from engine.protocol.messages import FloatSpec
 from engine.protocol.tape import (
+    Addressed,
     Filled,
     Given,
     Launched,
@@ -33,10 +34,14 @@ _BASE, _GAP = 1 << 32, 1 << 16  # of the addresses that kernels see: aligned, an
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel:
-    """The module of a specialisation, and the names of the parameters that its function takes, in order."""
+    """The module of a specialisation, and the names of the parameters that its function takes, in order.
+
+    One that makes pointers of integers may reach every storage of a tape.
+    """
 
     module: Module
     arguments: tuple[str, ...]
+    makes_pointers: bool = False
 
 
 class KernelStoppedError(Exception):
@@ -93,6 +98,11 @@ def replay(
                 state.foreign[step.storage] = _foreign_of(state, step.reads) | {number}
                 state.launched.discard(step.storage)
                 state.changed.add(step.storage)
+            case Addressed():
+                addresses = [bases[place.storage] + place.offset_bytes for place in step.places]
+                content[step.storage][...] = np.array(addresses, np.int64).view(np.uint8)
+                state.foreign.pop(step.storage, None)
+                state.launched.discard(step.storage)
             case Launched():
                 _launch(tape, state, step, kernels, bases)
     return state
@@ -140,11 +150,13 @@ def _launch(tape: Tape, state: Replay, step: Launched, kernels: Mapping[int, Ker
     values = [value_by_name[argument] for argument in kernel.arguments]
     used = list(dict.fromkeys(view.storage for view in map(_view_of, values) if view is not None))
     dtype_of = {view.storage: view.dtype for view in map(_view_of, values) if view is not None}
+    if kernel.makes_pointers:
+        used += [number for number in range(len(tape.storages)) if number not in dtype_of]
     memory = Memory(
         [
             Storage(
                 name=str(storage), data=state.content[storage], base=bases[storage],
-                element=scalar_of(dtype_of[storage]),
+                element=scalar_of(dtype_of.get(storage, "uint8")),
             )
             for storage in used
         ]

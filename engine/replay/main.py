@@ -53,8 +53,10 @@ class Replayer:
                     return protocol.Done(id=command.id)
                 case protocol.HoldKernel():
                     self._kernels[command.name] = Kernel(
-                        module=read_module(command.ttir), arguments=command.arguments
-                    )  # fmt: skip
+                        module=read_module(command.ttir),
+                        arguments=command.arguments,
+                        makes_pointers="tt.int_to_ptr" in command.ttir,
+                    )
                     return protocol.Done(id=command.id)
                 case protocol.ReplayTape():
                     return self._replay(command)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import bisect
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
 
 from engine.clock.safe_torch import Base, without_modes
-from engine.protocol.tape import MOST_STORAGES, TapedStorage, TapedView
+from engine.protocol.tape import MOST_STORAGES, TapedPlace, TapedStorage, TapedView
 from engine.protocol.tensors import dtype_name
 from engine.worker.operands import dtype_of
 
@@ -73,6 +74,18 @@ class TapedMemory:
         with without_modes():
             whole = Base.set_(_empty(0, dtype=torch.uint8), storage, 0, (storage.nbytes(),), (1,))
             return bytes(Base.numpy(Base.clone(whole)))
+
+    def places_of(self, addresses: Sequence[int]) -> tuple[TapedPlace, ...] | None:
+        """The places in storages of the tape that these addresses name; None unless all of them do."""
+        starts = sorted(self._known)
+        places = []
+        for address in addresses:
+            start = starts[max(0, bisect.bisect_right(starts, address) - 1)] if starts else address
+            known = self._known.get(start)
+            if known is None or not start <= address < start + known.storage.nbytes():
+                return None
+            places.append(TapedPlace(storage=known.number, offset_bytes=address - start))
+        return tuple(places)
 
     def _add(self, storage: torch.UntypedStorage, argument: int | None) -> int:
         if len(self.storages) == MOST_STORAGES:

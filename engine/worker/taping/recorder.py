@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import FrameType
@@ -17,10 +18,12 @@ from engine.model import Launch, specialisation
 from engine.protocol.launches import MOST_LAUNCHES
 from engine.protocol.messages import FloatSpec
 from engine.protocol.tape import (
+    MOST_ADDRESSES,
     MOST_ARGUMENTS,
     MOST_READS,
     MOST_STEPS,
     MOST_TAPE_BYTES,
+    Addressed,
     Filled,
     Given,
     HostRead,
@@ -31,6 +34,7 @@ from engine.protocol.tape import (
     TapedArgument,
     TapedDescriptor,
     TapedNumber,
+    TapedPlace,
     TapedValue,
     TapedView,
 )
@@ -41,6 +45,7 @@ from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
 
 _MOST_DATA_BYTES = MOST_TAPE_BYTES // 2  # of constants, before they are written as base64
 _LARGEST_NUMBER = 2**63
+_ADDRESS = struct.Struct("<q")
 _full = torch.full  # as it is before there is a candidate
 
 # Kernels take everything, and torch has no public names for operators: they are Any throughout this file.
@@ -268,10 +273,22 @@ class TapeRecorder:
         """The number of a tensor's storage; memory of unknown origin is noted with what it holds."""
         number = self._memory.number_of(tensor)
         if number is None:
+            data = self._data(tensor)
+            places = self._addresses(tensor, data)
             number = self._memory.add(tensor)
-            if self._memory.storages[number].bytes:
-                self._add(Given(storage=number, line=self._line(), data=self._data(tensor)))
+            if places:
+                self._add(Addressed(storage=number, places=places))
+            elif self._memory.storages[number].bytes:
+                self._add(Given(storage=number, line=self._line(), data=data))
         return number
+
+    def _addresses(self, tensor: torch.Tensor, data: bytes | None) -> tuple[TapedPlace, ...] | None:
+        """The places that an array of pointers names; None where one names no memory of the tape."""
+        if data is None or dtype_of(tensor) is not torch.int64 or len(data) % _ADDRESS.size:
+            return None
+        if len(data) > MOST_ADDRESSES * _ADDRESS.size:
+            return None
+        return self._memory.places_of([address for (address,) in _ADDRESS.iter_unpack(data)])
 
     def _data(self, tensor: torch.Tensor) -> bytes | None:
         self._data_bytes += Base.untyped_storage(tensor).nbytes()

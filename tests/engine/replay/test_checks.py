@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from engine.protocol.tape import Filled, Given, Moved, TapedStorage, TapedView
+from engine.protocol.tape import Addressed, Filled, Given, Moved, TapedPlace, TapedStorage, TapedView
 from engine.replay.checks import TapeError, check_tape
 from tests.engine.replay.tapes import BYTES, launched, tape, vector
 
@@ -23,10 +23,18 @@ def test_an_honest_tape_is_accepted():
     )
 
 
+def addresses(*places: tuple[int, int]) -> Addressed:
+    """Storage 1 as an array of pointers to these storages and bytes."""
+    return Addressed(storage=1, places=tuple(TapedPlace(storage=storage, offset_bytes=at) for storage, at in places))
+
+
 @pytest.mark.parametrize(
     ("step", "message"),
     [
         (launched(vector(0), vector(2)), "step 0: storage 2 of 2"),
+        (addresses((0, 0), (2, 0), (0, 0)), "step 0: storage 2 of 2"),
+        (addresses((0, 0), (0, 0)), "step 0: 2 addresses for a storage of 24 bytes"),
+        (addresses((0, 0), (0, 0), (0, 25)), "step 0: the address of byte 25 of a storage of 24"),
         (launched(vector(0), vector(1, elements=7)), "step 0: byte 28 of a storage of 24"),
         (launched(vector(0), vector(1, dtype="float31")), "step 0: the element type 'float31' is not replayed"),
         (Given(storage=5), "step 0: storage 5 of 2"),

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from engine.errors import UnsupportedError
-from engine.protocol.tape import Filled, Given, Moved, TapedStorage
+from engine.machine.reader import read_module
+from engine.protocol.tape import Addressed, Filled, Given, Moved, TapedPlace, TapedStorage
 from engine.replay.checks import TapeError, check_tape
-from engine.replay.execution import KernelStoppedError, replay
+from engine.replay.execution import Kernel, KernelStoppedError, replay
 from tests.engine.replay.tapes import BYTES, content, double, launched, tape, vector, zeros
 
 
@@ -27,6 +28,38 @@ def test_a_launch_computes_from_the_argument():
     state = _replay(tape(launched(vector(0), vector(1))))
     assert _floats(state, 1) == [0, 2, 4, 6, 8, 10]
     assert (state.launched, state.changed, state.moved_bytes) == ({1}, {1}, 0)
+
+
+FIRST_OF = """
+module {
+  tt.func public @first_of(%table: !tt.ptr<i64>, %y: !tt.ptr<f32>) {
+    %address = tt.load %table : !tt.ptr<i64>
+    %x = tt.int_to_ptr %address : i64 -> !tt.ptr<f32>
+    %v = tt.load %x : !tt.ptr<f32>
+    tt.store %y, %v : !tt.ptr<f32>
+    tt.return
+  }
+}
+"""
+"""y[0] = the float at the address that table[0] holds."""
+
+
+@pytest.mark.parametrize(("at", "value"), [(0, 0.0), (8, 2.0)])
+def test_a_kernel_reads_where_an_array_of_pointers_names(at, value):
+    kernel = Kernel(module=read_module(FIRST_OF), arguments=("x", "y"), makes_pointers=True)
+    table = Addressed(storage=2, places=(TapedPlace(storage=0, offset_bytes=at),) * 3)
+    launch = launched(vector(2, elements=3, dtype="int64"), vector(1))
+    state = replay(tape(table, launch, storages=3), [content()], {0: kernel}, poison=zeros)
+    assert (_floats(state, 1)[0], state.foreign, state.launched) == (value, {}, {1})
+
+
+def test_what_reaches_all_memory_may_depend_on_all_of_it():
+    kernel = Kernel(module=read_module(FIRST_OF), arguments=("x", "y"), makes_pointers=True)
+    table = Addressed(storage=2, places=(TapedPlace(storage=0, offset_bytes=0),) * 3)
+    launch = launched(vector(2, elements=3, dtype="int64"), vector(1))
+    steps = (Given(storage=3, data=bytes(BYTES)), table, launch)
+    state = replay(tape(*steps, storages=4), [content()], {0: kernel}, poison=zeros)
+    assert state.foreign[1] == frozenset({0})
 
 
 def test_an_argument_that_is_written_changes_in_place():

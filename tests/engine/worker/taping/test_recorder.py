@@ -12,7 +12,16 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from engine.protocol.messages import FloatSpec
-from engine.protocol.tape import Given, Launched, TapedDescriptor, TapedNumber, TapedView, read_tape
+from engine.protocol.tape import (
+    Addressed,
+    Given,
+    Launched,
+    TapedDescriptor,
+    TapedNumber,
+    TapedPlace,
+    TapedView,
+    read_tape,
+)
 from engine.worker.taping.recorder import TapeRecorder
 
 X = torch.arange(8.0)
@@ -91,6 +100,29 @@ def test_memory_that_the_tape_does_not_have_is_noted_before():
     assert isinstance(first, Given)
     assert (first.data, first.operator) == (other.numpy().tobytes(), "")
     assert isinstance(second, Launched)
+
+
+def test_an_array_of_pointers_is_noted_as_places():
+    pointers = torch.tensor([X.data_ptr() + 4, X.data_ptr()])
+    first, second = launched(pointers, X, 7, 0.5, True).steps
+    places = (TapedPlace(storage=0, offset_bytes=4), TapedPlace(storage=0, offset_bytes=0))
+    assert first == Addressed(storage=1, places=places)
+    assert isinstance(second, Launched)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        torch.tensor([X.data_ptr(), 0]),
+        torch.tensor([X.data_ptr() + X.nbytes]),
+        torch.tensor([X.data_ptr()]).double(),
+        torch.tensor([1, 2, 3]),
+    ],
+    ids=["null", "behind", "floats", "numbers"],
+)
+def test_other_numbers_are_no_array_of_pointers(numbers):
+    first, _ = launched(numbers, X, 7, 0.5, True).steps
+    assert (type(first), first.data) == (Given, numbers.numpy().tobytes())
 
 
 def test_a_launch_that_fails_leaves_nothing():
