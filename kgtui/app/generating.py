@@ -29,6 +29,7 @@ from kgtui.settings.paths import find_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from pathlib import Path
 
     from kgtui.app.start import Settings
     from kgtui.app.terminal import TerminalApp
@@ -163,6 +164,23 @@ class Generating:
             return
         await self._run(self._order(request, replace(task, conversation=messages), batch.limits), means)
 
+    async def every_row(self) -> tuple[GenerationRow, ...]:
+        """Every stored answer, for all operators."""
+        recording = self._host.past.recording
+        if not hasattr(recording, "generations"):
+            return ()
+        generations = cast("GenerationRecording", recording).generations
+        try:
+            return await asyncio.to_thread(generations.of_every_session)
+        except KgtuiError as error:
+            self._audience.trouble_arose(str(error))
+            return ()
+
+    @property
+    def price_file(self) -> Path:
+        """Where the user's own prices are, if there are any."""
+        return find_paths(self._settings.environment).config.parent / "prices.toml"
+
     async def _read(self) -> None:
         workbench, recording = self._host.workbench, self._host.past.recording
         if workbench is None or not hasattr(recording, "generations"):
@@ -192,7 +210,7 @@ class Generating:
             recording=cast(GenerationRecording, recording),
             submit=self._service.enqueue,
             drop=self._service.drop,
-            prices=read_prices(beside / "prices.toml"),
+            prices=read_prices(self.price_file),
             prompts=Prompts(beside / "prompts"),
             environment=self._settings.environment,
             trouble=self._audience.trouble_arose,

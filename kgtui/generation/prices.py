@@ -54,6 +54,11 @@ class PriceList:
     def __init__(self, own: Mapping[str, Price] | None = None) -> None:
         self._own = own or {}
 
+    @property
+    def own_models(self) -> tuple[str, ...]:
+        """The models with a price of the user's own."""
+        return tuple(self._own)
+
     def price(self, provider: str, model: str, *, at: datetime) -> Price | None:
         """The price of a model at a time; None where it is unknown."""
         own = self._own.get(f"{provider}:{model}")

@@ -204,8 +204,22 @@ ACTIONS = (
     Action(id="leave", keys=("escape",), label="back", help="stop compiling; then back to the workbench",
            group="Targets", where=Where.TARGETS, call="screen.leave", bar=True, keep=2),
     # Models
-    Action(id="open-run", keys=("enter",), label="open", help="open the run of this candidate in the workbench",
-           group="Models", where=Where.MODELS, call="screen.open_run", bar=True),
+    *(
+        Action(id=f"show-{name}", keys=(str(number),), label=name, help=help, group="Models", where=Where.MODELS,
+               call=f"screen.tab('{name}')")
+        for number, (name, help) in enumerate((
+            ("candidates", "the generated candidates of the open operator"),
+            ("matrix", "every model on every operator; enter compares the models of a cell"),
+            ("metrics", "correctness, pass@k and speed-up of each model, also by source and category"),
+            ("cost", "what each model cost, and a correct kernel of it"), ("prices", "the price of each model"),
+        ), start=1)
+    ),
+    Action(id="next-table", keys=("right_square_bracket",), label="next table", help="the next table", group="Models",
+           where=Where.MODELS, call="screen.turn_tab(1)"),
+    Action(id="previous-table", keys=("left_square_bracket",), label="table before", help="the table before",
+           group="Models", where=Where.MODELS, call="screen.turn_tab(-1)"),
+    Action(id="open-run", keys=("enter",), label="open", group="Models", where=Where.MODELS,
+           help="open the run of this candidate; in the matrix compare models", call="screen.open_run", bar=True),
     Action(id="generate", keys=("r",), label="generate", help="type models and a budget, then generate",
            group="Models", where=Where.MODELS, call="screen.ask", bar=True),
     Action(id="copy-models", keys=("Y",), label="copy", help="copy the comparison as Markdown", group="Models",

@@ -82,6 +82,7 @@ def _number(text: str) -> int:
 def _models(options: argparse.Namespace, console: Console) -> int:
     """The matrix and metrics of models, from every stored answer."""
     from kgtui.generation.comparing.comparison import comparison_of
+    from kgtui.generation.comparing.groups import groups_from
     from kgtui.generation.reports import documents
 
     index = problem_index(options, console)
@@ -94,7 +95,8 @@ def _models(options: argparse.Namespace, console: Console) -> int:
         stored = ", ".join(known) or "none: `kgtui generate OP --model PROVIDER:MODEL` begins"
         raise UsageError(f"nothing by {unknown[0][:60]!r} is stored; models with stored answers: {stored}")
     found = comparison_of(
-        [row for row in rows if row.model_name in models and (operators is None or row.problem in operators)]
+        [row for row in rows if row.model_name in models and (operators is None or row.problem in operators)],
+        groups_of=groups_from(index.descriptions()[0]),
     )
     if options.json:
         console.hand_out(documents.as_json(found))

@@ -67,6 +67,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """
     from kgtui.cli.runs.generation_run import generate
     from kgtui.generation.comparing.comparison import comparison_of
+    from kgtui.generation.comparing.groups import groups_from
     from kgtui.generation.reports.documents import as_json, as_text
 
     order = read_order(options, console)
@@ -74,7 +75,8 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         return _estimate(order, console)
 
     def close(recording: StoreRecording, generated: Generated) -> int:
-        found = comparison_of(recording.generations.of_batch(generated.batch))
+        groups = groups_from(task.description for task in order.tasks)
+        found = comparison_of(recording.generations.of_batch(generated.batch), groups_of=groups)
         if options.json:
             console.hand_out(as_json(found))
         else:

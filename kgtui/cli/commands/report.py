@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 
 from engine.errors import UsageError
-from kgtui.cli.argument_groups import positive_integer
+from kgtui.cli.argument_groups import add_problems, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.settings.paths import find_paths
 from sessions import open_store
@@ -20,6 +21,7 @@ def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui report`."""
     parser.usage = f"{parser.prog} SESSION [--html | --markdown | --json | --csv]"
     parser.add_argument("session", metavar="SESSION", type=positive_integer, help="its number in `kgtui sessions list`")
+    add_problems(parser)
     formats = parser.add_mutually_exclusive_group()
     formats.add_argument("--html", action="store_true", help="one file with tables and plots, which loads nothing")
     formats.add_argument("--markdown", "--md", action="store_true", help="one Markdown page")
@@ -35,6 +37,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         StoreError: there is no store, or it cannot be read.
     """
     from kgtui.generation.comparing.comparison import comparison_of
+    from kgtui.generation.comparing.groups import groups_from
     from kgtui.generation.reports import documents
 
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
@@ -42,7 +45,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         rows = store.generations.of_session(options.session)
     if not rows:
         raise UsageError(f"nothing was generated in session {session.id}; `kgtui cost --by session` lists those with")
-    found, title = comparison_of(rows), f"Session {session.id}: {session.label}, {session.started_at:%Y-%m-%d}"
+    found = comparison_of(rows, groups_of=groups_from(problem_index(options, console).descriptions()[0]))
+    title = f"Session {session.id}: {session.label}, {session.started_at:%Y-%m-%d}"
     if options.html:
         console.hand_out(documents.as_html(found, title=title))
     elif options.markdown:

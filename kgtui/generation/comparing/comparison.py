@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kgtui.generation.comparing.groups import GroupsOf, source_of
 from kgtui.generation.comparing.rates import Rates, correct_share, is_correct, is_counted, rates_of, speedup_of
 from kgtui.generation.comparing.statistics import holm, mean, paired_p_value
 from sessions.generation_rows import GenerationRow, GenerationState
@@ -98,15 +99,19 @@ class Comparison:
     by_group: tuple[Metrics, ...]
     tests: tuple[PairedTest, ...]
 
+    @property
+    def partial_groups(self) -> tuple[Metrics, ...]:
+        """The metrics of groups that leave out some of the operators of their model."""
+        operators = {metrics.model: metrics.rates.operators for metrics in self.metrics}
+        return tuple(one for one in self.by_group if 0 < one.rates.operators < operators[one.model])
+
     def cell(self, model: str, problem: str) -> Cell | None:
         """The cell of a model and an operator."""
         return next((cell for cell in self.cells if (cell.model, cell.problem) == (model, problem)), None)
 
 
-def comparison_of(
-    rows: Sequence[GenerationRow], *, group_of: Callable[[str], str] = lambda problem: problem.partition("::")[0]
-) -> Comparison:
-    """The comparison of these generations; `group_of` names the source or category of an operator."""
+def comparison_of(rows: Sequence[GenerationRow], *, groups_of: GroupsOf = source_of) -> Comparison:
+    """The comparison of these generations; `groups_of` names the groups of an operator, as source and category."""
     counted = [row for row in rows if row.state in (GenerationState.SETTLED, GenerationState.LOST)]
     models = tuple(dict.fromkeys(row.model_name for row in counted))
     problems = tuple(sorted({row.problem for row in counted}))
@@ -115,14 +120,14 @@ def comparison_of(
         for problem in problems
         for model in models
     )
-    groups = tuple(sorted({group_of(problem) for problem in problems}))
+    groups = tuple(sorted({group for problem in problems for group in groups_of(problem)}))
     return Comparison(
         models=models,
         problems=problems,
         cells=cells,
         metrics=tuple(metrics_of(model, "all", _of(cells, model)) for model in models),
         by_group=tuple(
-            metrics_of(model, group, [cell for cell in _of(cells, model) if group_of(cell.problem) == group])
+            metrics_of(model, group, [cell for cell in _of(cells, model) if group in groups_of(cell.problem)])
             for group in groups
             for model in models
         ),

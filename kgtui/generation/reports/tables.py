@@ -44,7 +44,7 @@ def matrix(comparison: Comparison) -> Table:
 
 def metrics_table(comparison: Comparison) -> Table:
     """One row for each model and group."""
-    shown = (*comparison.metrics, *(comparison.by_group if len(comparison.by_group) > len(comparison.models) else ()))
+    shown = (*comparison.metrics, *comparison.partial_groups)
     return Table(
         title="Metrics",
         header=(

@@ -99,6 +99,14 @@ class GenerationControl(Protocol):
     async def fetch(self) -> None:
         """Read the stored answers for the open operator now."""
 
+    async def every_row(self) -> tuple[GenerationRow, ...]:
+        """Every stored answer, for all operators."""
+        ...
+
+    @property
+    def price_file(self) -> Path:
+        """Where the user's own prices are, if there are any."""
+
     def stop(self) -> bool:
         """Stop generating; False when nothing is being generated.  What arrived is stored."""
 

@@ -1,148 +1,189 @@
-"""Language models on the open operator: start a batch, watch answers and cost arrive, open a candidate's run."""
+"""Language models: generate for the open operator, and what came of every model on every operator.
+
+The candidates are those of the open operator.  Matrix, metrics, cost and prices are of all stored answers; they are
+computed in a thread when they are shown, and again when a batch ends.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.widgets import DataTable, Input
 
-from engine.errors import KgtuiError, UsageError
+from engine.errors import KgtuiError
+from kgtui.background import in_background
 from kgtui.generation.comparing.comparison import comparison_of
+from kgtui.generation.comparing.groups import groups_from
+from kgtui.generation.prices import read_prices
 from kgtui.generation.reports.documents import as_markdown
 from kgtui.generation.rows import COLUMNS, candidate_rows, guide_lines, model_lines, progress_lines, streaming_lines
 from kgtui.generation.typed import EXAMPLE
+from kgtui.generation.views import View, cost_view, matrix_view, metrics_view, price_view, runs_beside
 from kgtui.screens import Place
-from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.format.lines import line, muted, strong
-from kgtui.widgets.controls.bars import Bar
+from kgtui.state.compare.sides import FEWEST, MOST
+from kgtui.state.format.lines import Span, Tone, line, muted, strong
+from kgtui.widgets.controls.bars import Bar, Segment
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.text.toned import Grid, Lines
 
 if TYPE_CHECKING:
-    from kgtui.screens.base.open_workbench import OpenWorkbench
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from kgtui.generation.comparing.comparison import Comparison
+    from kgtui.screens.base.host import GenerationControl, Host
+    from sessions.generation_rows import GenerationRow
 
 PLACE = Place.OVER
+TABS = ("candidates", "matrix", "metrics", "cost", "prices")
+_NO_FILE = "no file is open: enter on an operator opens its file, then generate"
 
 
 def make(host: Host) -> ModelsScreen:
-    """The models on the open operator.
-
-    Raises:
-        UsageError: no file is open.
-    """
-    if host.workbench is None:
-        raise UsageError("no file is open; enter on an operator opens its file, then L generates for it")
-    return ModelsScreen(host.workbench)
+    """The models; candidates only while a file is open."""
+    return ModelsScreen()
 
 
 class ModelsScreen(KgtuiScreen):
-    """Lies over the workbench, whose operator it is about."""
+    """Covers the screen that it was opened from."""
 
     WHERE = Where.MODELS
     CSS_PATH = "../../styles/models.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.MODELS)]
 
-    def __init__(self, workbench: OpenWorkbench) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._workbench = workbench
+        self._tab = TABS[0]
+        self._comparison: Comparison | None = None
+        self._every_row: tuple[GenerationRow, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The operator, the batch, the answer in flight, what each model came to, every candidate."""
+        """The operator, the tabs, the batch, the answer in flight, one table."""
         yield Lines(id="banner")
         yield Lines(id="subject")
+        yield Bar(gap=" ", id="tabs")
         yield Input(id="wanted", compact=True, placeholder=EXAMPLE)
         yield Lines(id="progress")
         yield Lines(id="streaming")
-        yield Lines(id="by-model")
+        yield Lines(id="about")
         yield Grid(COLUMNS, id="candidates")
         yield Bar(id="keys")
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Read what is stored; from here on the batch reports what changes."""
+        """Show candidates while a file is open, else the matrix; the batch reports what changes."""
         self._entry.display = False
-        self.host.runs.generation.changed = self._changed
-        self.host.runs.generation.read()
+        self._generation.changed = self._changed
+        self._tab = TABS[0] if self._operator else "matrix"
         self.set_focus(self._table)
-        self.draw()
+        self._changed()
 
     def host_changed(self) -> None:
         """Another operator may be open."""
-        self.host.runs.generation.read()
+        self._generation.read()
         self.draw()
 
     def draw(self) -> None:
         """Draw what has changed."""
-        generation = self.host.runs.generation
+        rows = self._generation.rows if self._operator else ()
         self.show_trouble()
-        problem = self._workbench.bench.problem.name
-        hint = "" if generation.rows or self._entry.display else "  nothing generated yet"
-        self.query_one("#subject", Lines).show((line(strong("Models"), f"  {problem}", muted(hint)),))
-        self.query_one("#by-model", Lines).show(model_lines(generation.rows))
-        self._table.show(candidate_rows(generation.rows))
-        self.show_keys_but({"open-run": not generation.rows})
+        hint = "" if rows or self._entry.display or self._tab != TABS[0] else "  nothing generated yet"
+        self.query_one("#subject", Lines).show((line(strong("Models"), f"  {self._operator}", muted(hint)),))
+        self.query_one("#tabs", Bar).show(tuple(map(self._segment, enumerate(TABS, start=1))))
+        if self._tab == TABS[0]:
+            self._show(View(columns=COLUMNS, rows=candidate_rows(rows), about=model_lines(rows)))
+        elif self._comparison is not None:
+            self._show(self._view(self._comparison))
+        self.show_keys_but({"open-run": not self._table.shown, "generate": not self._operator})
         self.tick()
 
     def tick(self) -> None:
         """Show more of the answers in flight, and let the time go on."""
-        generation = self.host.runs.generation
-        progress, is_empty = generation.progress, not generation.rows and not self._entry.display
+        progress = self._generation.progress
+        is_empty = self._tab == TABS[0] and not self._generation.rows and not self._entry.display
         lines = progress_lines(progress, now_s=self.host.clock()) or (guide_lines() if is_empty else ())
         self.query_one("#progress", Lines).show(lines)
-        self.query_one("#streaming", Lines).show(streaming_lines(progress))
+        streaming = streaming_lines(progress) if self._tab == TABS[0] else ()
+        self.query_one("#streaming", Lines).show(streaming)
 
     @property
     def waits(self) -> bool:
         """Whether a batch is running."""
-        return self.host.runs.generation.progress.is_running
+        return self._generation.progress.is_running
 
     # Actions
 
+    def action_tab(self, name: str) -> None:
+        """Show candidates, matrix, metrics, cost or prices."""
+        self._tab = name
+        self.set_focus(self._table)
+        self.draw()
+        self._compare()
+
+    def action_turn_tab(self, step: int) -> None:
+        """Show the next table or the one before."""
+        self.action_tab(TABS[(TABS.index(self._tab) + step) % len(TABS)])
+
     def action_ask(self) -> None:
         """Type models, strategy and budget."""
+        if not self._operator:
+            self.notify(_NO_FILE, markup=False)
+            return
         self._entry.display = True
         self.set_focus(self._entry)
         self.draw()
 
     def action_open_run(self) -> None:
-        """Open the run of the candidate under the cursor: its source and results, as every past run."""
-        row = next((one for one in self.host.runs.generation.rows if str(one.id) == self._table.current), None)
-        if row is None:
+        """Open the run of the candidate under the cursor; in the matrix compare the models on its operator."""
+        if self._tab == "matrix":
+            self._compare_cell()
+            return
+        workbench = self.host.workbench
+        row = next((one for one in self._generation.rows if str(one.id) == self._table.current), None)
+        if row is None or workbench is None or self._tab != TABS[0]:
             return
         if row.run is None:
             self.notify(row.extraction or "this answer was not run yet", markup=False)
             return
         self.action_close()
-        self._workbench.history.open(row.run.number)
+        workbench.history.open(row.run.number)
 
     def action_copy_result(self) -> None:
-        """Copy matrix and metrics as Markdown."""
-        rows = self.host.runs.generation.rows
-        self.copy_text(as_markdown(comparison_of(rows), title=self._workbench.bench.problem.name) if rows else "")
+        """Copy matrix and metrics as Markdown: of the open operator, or of all."""
+        if self._tab == TABS[0]:
+            rows = self._generation.rows
+            self.copy_text(as_markdown(comparison_of(rows), title=self._operator) if rows else "")
+        elif self._comparison is not None:
+            self.copy_text(as_markdown(self._comparison, title="Models compared"))
 
     def action_step_back(self) -> None:
         """Stop typing; else stop generating; else go back."""
         if self._entry.display:
             self._leave_entry()
-        elif not self.host.runs.generation.stop():
+        elif not self._generation.stop():
             self.action_close()
+
+    @on(Bar.Chosen, "#tabs")
+    def _tab_clicked(self, message: Bar.Chosen) -> None:
+        self.action_tab(message.key)
 
     @on(Input.Submitted, "#wanted")
     def _wanted(self, message: Input.Submitted) -> None:
         try:
-            self.host.runs.generation.begin(message.value)
+            self._generation.begin(message.value)
         except KgtuiError as error:
             self.notify(str(error), severity="error", markup=False)
             return
         self._leave_entry()
 
     @on(DataTable.RowSelected)
-    def _row_selected(self) -> None:
+    @on(DataTable.CellSelected)
+    def _selected(self) -> None:
         self.action_open_run()
 
     # Inside
@@ -150,11 +191,83 @@ class ModelsScreen(KgtuiScreen):
     def _changed(self) -> None:
         if self.is_current:
             self.draw()
+            self._compare()
+
+    def _compare(self) -> None:
+        """Compute what matrix, metrics and cost show, where one of them is shown."""
+        if self._tab != TABS[0]:
+            in_background(self, self._computed, group="models compared")
+
+    async def _computed(self) -> None:
+        rows = await self._generation.every_row()
+        if self._comparison is None or rows != self._every_row:
+            groups_of = groups_from(self.host.problems)
+            self._comparison = await asyncio.to_thread(partial(comparison_of, rows, groups_of=groups_of))
+            self._every_row = rows
+        if self.is_drawable:
+            self.draw()
+
+    def _view(self, comparison: Comparison) -> View:
+        glyphs = self.host.glyphs
+        match self._tab:
+            case "matrix":
+                return matrix_view(comparison)
+            case "metrics":
+                return metrics_view(comparison, glyphs=glyphs)
+            case "cost":
+                return cost_view(comparison, glyphs=glyphs)
+            case _:
+                return self._prices(comparison)
+
+    def _prices(self, comparison: Comparison) -> View:
+        file = self._generation.price_file
+        try:
+            prices = read_prices(file)
+        except KgtuiError as error:
+            return View(columns=COLUMNS, rows=(), about=(line(Span(str(error), Tone.WARN)),))
+        return price_view(comparison.models, prices, at=self.host.now(), file=str(file))
+
+    def _show(self, view: View) -> None:
+        table = self._table
+        table.cursor_type = "cell" if view.has_cells else "row"
+        table.set_columns(view.columns)
+        table.show(view.rows)
+        nothing = (line(muted("nothing was generated yet; m in the workbench begins")),)
+        self.query_one("#about", Lines).show(view.about if view.rows or self._tab in (TABS[0], "prices") else nothing)
+
+    def _compare_cell(self) -> None:
+        """Show the runs of the models on this operator side by side, that of the cell among them."""
+        comparison, problem = self._comparison, self._table.current
+        if comparison is None or problem is None:
+            return
+        place = self._table.cursor_column - 1
+        model = comparison.models[place] if 0 <= place < len(comparison.models) else comparison.models[0]
+        numbers = runs_beside(comparison, problem=problem, model=model, most=MOST)
+        if len(numbers) < FEWEST:
+            self.notify(f"{problem} has fewer than two runs to compare", markup=False)
+            return
+        self.host.past.marked = tuple(sorted(numbers))
+        self.host.action_show("compare")
+
+    def _segment(self, numbered: tuple[int, str]) -> Segment:
+        number, name = numbered
+        is_active = name == self._tab
+        return Segment(key=name, line=line(f" {number} {name} "), active=is_active)
 
     def _leave_entry(self) -> None:
         self._entry.display = False
         self.set_focus(self._table)
         self.draw()
+
+    @property
+    def _operator(self) -> str:
+        """The open operator; empty while no file is open."""
+        workbench = self.host.workbench
+        return workbench.bench.problem.name if workbench is not None else ""
+
+    @property
+    def _generation(self) -> GenerationControl:
+        return self.host.runs.generation
 
     @property
     def _entry(self) -> Input:

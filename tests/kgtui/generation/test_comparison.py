@@ -96,7 +96,10 @@ def test_costs_are_shared_by_correct_and_faster_kernels():
 
 
 def test_groups_have_metrics_of_their_own():
-    found = comparison_of([row("aten::add"), row("vllm::rms_norm", outcome=Outcome.CRASHED)])
+    rows = [row("aten::add"), row("vllm::rms_norm", outcome=Outcome.CRASHED)]
+    found = comparison_of(rows, groups_of=lambda name: (name.partition("::")[0], "normalization"))
+    assert [one.group for one in found.partial_groups] == ["aten", "vllm"]
+    found = comparison_of(rows)
     assert [(one.group, one.rates.correct.value) for one in found.by_group] == [("aten", 1.0), ("vllm", 0.0)]
 
 

@@ -1,0 +1,28 @@
+"""The groups of an operator that metrics are shown for: its source, and its category."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from engine.problem_source import ProblemDescription
+
+GroupsOf: TypeAlias = "Callable[[str], tuple[str, ...]]"
+
+
+def source_of(problem: str) -> tuple[str, ...]:
+    """The source of an operator, "aten", which its name begins with."""
+    return (problem.partition("::")[0],)
+
+
+def groups_from(descriptions: Iterable[ProblemDescription]) -> GroupsOf:
+    """From the name of an operator to its source and, where it is described, its category."""
+    category_by_name = {one.name: one.category.value for one in descriptions}
+
+    def groups_of(problem: str) -> tuple[str, ...]:
+        category = category_by_name.get(problem)
+        return source_of(problem) if category is None else (*source_of(problem), category)
+
+    return groups_of
