@@ -27,6 +27,7 @@ from engine.model.commands import CancelRun
 from engine.model.events import Event
 from engine.model.proof import ReplayedCase
 from engine.processes.directories import EngineDirectories, base_environment
+from engine.processes.extensions import find_toolchain
 from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.process_pool import ProcessPool
 from engine.protocol.proof_file import ProofFile
@@ -129,6 +130,7 @@ class Engine:
             torch_device=self._platform.TORCH_DEVICE,
             interpreted=interpreted,
             target=self._device.target,
+            toolchain=find_toolchain(self._environment),
         )
         if not interpreted:
             name = device_id(self._device.platform, self._device.index)

@@ -15,12 +15,13 @@ from triton.compiler import ASTSource, make_backend
 from triton.runtime.jit import JITFunction
 
 from engine import protocol
-from engine.compiler import offline, resources
+from engine.compiler import native, offline, resources
 from engine.compiler.offsets import line_of_narrow_offset
 from engine.compiler.specialise import argument_names, specialise
 from engine.devices.hardware.targets import Target, target_named
 from engine.errors import UnsupportedError
 from engine.loading import failures, loader, warm_kernel
+from engine.loading.extensions import serve_extensions
 from engine.loading.lowering import ttir_of
 from engine.model import Launch
 from engine.protocol.replaying import MOST_MODULE_CHARACTERS
@@ -71,6 +72,8 @@ class _Compiler:
                     folder = Path(command.folder) if command.folder is not None else None
                     if self._limits_reading:
                         limit_reading(command.readable, listed=command.listed)
+                    if command.extensions is not None:
+                        serve_extensions(command.extensions)
                     loader.load(Path(command.path), folder, command.entry)
                     return protocol.Done(id=command.id)
                 case protocol.Compile():
@@ -82,6 +85,8 @@ class _Compiler:
                     return protocol.Compiled(id=command.id, stages={}, cache=self._cache.new_files())
                 case protocol.Disassemble():
                     return _disassemble(command)
+                case protocol.BuildExtension():
+                    return self._build(command)
         except UnsupportedError as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
         except BaseException as error:  # the edge of the process: the candidate's own top level ran here
@@ -126,6 +131,11 @@ class _Compiler:
         if len(text) > MOST_MODULE_CHARACTERS:
             raise UnsupportedError(f"the TTIR of {launch.kernel} has {len(text):,} characters")
         return protocol.Lowered(id=command.id, ttir=text, arguments=tuple(argument_names(special)))
+
+    def _build(self, command: protocol.BuildExtension) -> protocol.AnyReply:
+        if self._limits_reading:
+            limit_reading(command.readable)
+        return native.build(command)
 
     def _find(self, name: str, line: int | None = None) -> Any:
         """The kernel of this name, by preference the one whose code begins at `line`."""

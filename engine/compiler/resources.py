@@ -30,6 +30,12 @@ def of_cubin(cubin: Path) -> Resources:
     return Resources(registers=registers, spill_bytes=stack_bytes + local_bytes)
 
 
+def extract_cubins(library: Path, folder: Path) -> tuple[Path, ...]:
+    """The NVIDIA binaries inside an object file or library, written to an empty folder; none where the tool fails."""
+    _run("cuobjdump", "-xelf", "all", str(library), cwd=folder)
+    return tuple(sorted(folder.glob("*.cubin")))
+
+
 def of_amdgcn(assembly: str) -> Resources:
     """From the metadata notes at the end of AMD assembly."""
     registers = re.search(r"^\s*\.vgpr_count:\s*(\d+)", assembly, re.MULTILINE)
@@ -45,10 +51,12 @@ def disassemble(cubin: Path) -> str | None:
     return _run("nvdisasm", "-c", "-g", str(cubin))
 
 
-def _run(tool: str, *arguments: str) -> str | None:
+def _run(tool: str, *arguments: str, cwd: Path | None = None) -> str | None:
     program = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / tool
     try:
-        done = subprocess.run([str(program), *arguments], capture_output=True, text=True, timeout=_TOOL_S, check=True)
+        done = subprocess.run(
+            [str(program), *arguments], capture_output=True, text=True, timeout=_TOOL_S, check=True, cwd=cwd
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout

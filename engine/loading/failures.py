@@ -15,6 +15,7 @@ from triton.compiler.errors import CompilationError
 from triton.runtime.errors import InterpreterError, OutOfResources, PTXASError
 
 from engine import protocol
+from engine.loading.extensions import ExtensionNeededError, ExtensionRefusedError
 from engine.loading.loader import NoEntryError
 from engine.loading.missing import missing
 from engine.loading.raised import InterpreterLimitError, KernelError, StrayStoreError
@@ -28,6 +29,10 @@ _COMPILE_ERRORS = (CompilationError, OutOfResources, PTXASError)
 _CPU_ALLOCATION_WORDS = ("DefaultCPUAllocator", "can't allocate memory", "not enough memory")
 _OF_A_GPU = re.compile(r"torch/(cuda|accelerator)/|triton/runtime/driver\.py$|triton/backends/\w+/driver\.py$")
 """The files of torch and of Triton that everything that needs a device goes through."""
+_SENTENCES = (
+    NoEntryError, StrayStoreError, KernelError, ExtensionNeededError, ExtensionRefusedError,
+)  # fmt: skip
+"""Errors whose text is a message to the user as it is; NeedsGpuError is another."""
 _NO_GPU = "needs a GPU, and this machine has none: {}; run it on a machine with a GPU"
 
 
@@ -51,6 +56,7 @@ def failure(identifier: str, error: BaseException, filename: str) -> protocol.Fa
         line=_line(chain, filename),
         trace=_trace(chain),
         out_of_bounds=bounds if isinstance(bounds, OutOfBounds) else None,
+        extension=root.request if isinstance(root, ExtensionNeededError) else None,
     )
 
 
@@ -113,10 +119,12 @@ def _kind(chain: list[BaseException]) -> protocol.FailureKind:
         return protocol.FailureKind.EXITED
     if isinstance(root, NoEntryError):
         return protocol.FailureKind.NO_ENTRY
+    if isinstance(root, ExtensionNeededError):
+        return protocol.FailureKind.EXTENSION
     if (
         isinstance(root, InterpreterLimitError)
         or (isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py"))
-        or isinstance(root, NeedsGpuError)
+        or isinstance(root, NeedsGpuError | ExtensionRefusedError)
         or missing(root)
         or any(map(asks_for_a_gpu, chain))
     ):
@@ -164,7 +172,7 @@ def _message(error: BaseException) -> str:
     text = _words(str, told or error).strip()
     if isinstance(error, SystemExit):
         return f"it called sys.exit({_words(repr, error.code)}); a candidate returns, it does not exit"
-    is_sentence = isinstance(error, NoEntryError | StrayStoreError | NeedsGpuError | KernelError)
+    is_sentence = isinstance(error, (*_SENTENCES, NeedsGpuError))
     if is_sentence or isinstance(getattr(error, "report", None), OutOfBounds):
         return text
     told = f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -16,6 +16,7 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CaseSession, Lab, Passed, Taped
 from engine.verdict.device_activity import CHECK, facts, findings
+from engine.verdict.native_symbols import NativeKernels
 
 LAYER = Layer.DEVICE_RECORD
 CATCHES = ("cublas_by_ctypes.py", "launches_a_binary.py")
@@ -48,9 +49,10 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
             message = f"passed before, but {wrong} elements are wrong while launches are recorded"
             yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
         may_copy = FrameworkWork.COPIES in lab.problem.framework
-        for finding in findings(one.case.name, taped.recorded, may_copy=may_copy):
+        native = lab.native or NativeKernels()
+        for finding in findings(one.case.name, taped.recorded, may_copy=may_copy, native=native):
             yield finding
-        told += facts(one.case.name, taped.recorded)
+        told += facts(one.case.name, taped.recorded, native=native)
         launched |= {activity.name for activity in taped.recorded.activities if activity.own}
     yield _report(Coverage.CHECKED, facts=told)
 

@@ -62,6 +62,10 @@ class _Facts:
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """Withhold kernels on the smallest cases that launch all of them."""
+    if lab.native is not None and not any(one.launches for one in lab.passed):
+        why = "launches of native code cannot be suppressed"
+        yield LayerReport(layer=LAYER, by=_CHECK, coverage=Coverage.NOT_AVAILABLE, why=why)
+        return
     wanted = {protocol.Kernel(name=launch.kernel, line=launch.line) for one in lab.passed for launch in one.launches}
     facts = _Facts()
     settled: set[protocol.Kernel] = set()

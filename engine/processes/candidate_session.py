@@ -40,6 +40,7 @@ class CandidateSession:
         target: str | None = None,
         group: ControlGroup | None = None,
         form: CandidateForm = CandidateForm.FUNCTION,
+        extensions: protocol.ExtensionAccess | None = None,
     ) -> None:
         """`form` is what the entry is.
 
@@ -53,6 +54,7 @@ class CandidateSession:
         self._target = target
         self._form = form
         self._group = group
+        self._extensions = extensions
         self._hand: PooledProcess | None = None
         self._leaving: list[asyncio.Task[None]] = []
         self._has_called = False
@@ -114,6 +116,7 @@ class CandidateSession:
         path = _snapshot(self._hand.room.folder, self._candidate)
         folder = str(self._candidate.folder) if self._candidate.folder is not None else None
         cache_folders = tuple(map(str, self._cache_folders))
+        published = (self._extensions.folder,) if self._extensions is not None else ()
         view = self._hand.room.view_of(self._candidate.folder)
         command = protocol.Load(
             id=protocol.new_id(),
@@ -121,10 +124,11 @@ class CandidateSession:
             folder=folder,
             entry=self._entry,
             cache_folders=cache_folders,
-            readable=(*view.readable, *cache_folders),
+            readable=(*view.readable, *cache_folders, *published),
             listed=view.listed,
             target=self._target,
             form=self._form,
+            extensions=self._extensions,
         )
         reply = await self._answer(self._hand, command, deadline_s=self._limits.load_s)
         if isinstance(reply, protocol.Failed):
@@ -186,6 +190,7 @@ class CandidateSession:
             target=self._target,
             group=self._group,
             form=self._form,
+            extensions=self._extensions,
         )
 
     def send_away(self, other: CandidateSession) -> None:

@@ -145,10 +145,17 @@ class EngineDirectories:
 
     def open_kernel_cache(self) -> Path:
         """A new folder that every child can read and none can write."""
+        return self._open_published("kernel-cache")
+
+    def open_extensions(self) -> Path:
+        """As `open_kernel_cache`, for libraries that are built for as long as the engine lives."""
+        return self._open_published("extensions")
+
+    def _open_published(self, purpose: str) -> Path:
         self._opened += 1
-        cache_folder = self.folder / f"{self._opened}-kernel-cache"
-        cache_folder.mkdir(mode=0o755)
-        return cache_folder
+        folder = self.folder / f"{self._opened}-{purpose}"
+        folder.mkdir(mode=0o755)
+        return folder
 
     def clear_kernel_cache(self, cache_folder: Path) -> None:
         """Delete a folder that `open_kernel_cache` made."""

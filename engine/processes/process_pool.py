@@ -11,6 +11,7 @@ from engine.errors import DeadlineError, EngineError, EngineLostError, MachineBu
 from engine.model import Limits
 from engine.processes.child import Child
 from engine.processes.directories import EngineDirectories
+from engine.processes.extensions import Extensions, Toolchain
 from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.launchers import Launchers
 from engine.processes.references import References
@@ -51,6 +52,7 @@ class ProcessPool:
         torch_device: str,
         interpreted: bool,
         target: str | None = None,
+        toolchain: Toolchain | None = None,
     ) -> None:
         self.interpreted = interpreted
         self.shares_device = not interpreted
@@ -76,6 +78,12 @@ class ProcessPool:
         self.compiler = Spare(self._hire_compiler, depth=1 if interpreted else self.most_compilers)
         self.replayer = Spare(self._hire_replayer)
         self.references = References(hire=self._hire_reference, judge=self.judge, ask_judge=self.ask_judge)
+        self.extensions = Extensions(
+            spare=self.compiler,
+            folder=directories.open_extensions(),
+            target=target,
+            toolchain=toolchain or Toolchain(),
+        )
         self.launchers: Launchers | None = None
         if target is not None and not interpreted:
             self.launchers = Launchers(spare=self.compiler, cache_folder=directories.open_kernel_cache(), target=target)

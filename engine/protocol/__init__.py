@@ -30,6 +30,15 @@ from engine.protocol.device_trace import (
     Record,
     Recorded,
 )
+from engine.protocol.extensions import (
+    MOST_SOURCE_CHARACTERS,
+    BuildExtension,
+    ExtensionAccess,
+    ExtensionBuilt,
+    ExtensionRequest,
+    NativeKernel,
+    NativeSource,
+)
 from engine.protocol.input_variants import LayOutVariant, PrepareVariant, Variant, VariantLaidOut
 from engine.protocol.launches import MOST_LAUNCHES, refuse_immense
 from engine.protocol.messages import (
@@ -147,6 +156,7 @@ __all__ = [
     "MOST_ACTIVITIES",
     "MOST_KERNELS",
     "MOST_LAUNCHES",
+    "MOST_SOURCE_CHARACTERS",
     "Access",
     "ActionKind",
     "ActionSeen",
@@ -159,6 +169,7 @@ __all__ = [
     "Arrange",
     "Arranged",
     "AttachReference",
+    "BuildExtension",
     "BuildLauncher",
     "Call",
     "CallTime",
@@ -190,6 +201,9 @@ __all__ = [
     "Difference",
     "Disassemble",
     "Done",
+    "ExtensionAccess",
+    "ExtensionBuilt",
+    "ExtensionRequest",
     "Failed",
     "FailureKind",
     "Fetch",
@@ -209,6 +223,8 @@ __all__ = [
     "MeasurePrecision",
     "MemoryShared",
     "Message",
+    "NativeKernel",
+    "NativeSource",
     "NodeSeen",
     "Observe",
     "Observed",
@@ -275,13 +291,12 @@ AnyCommand: TypeAlias = (
     | Release | RunDry | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
-    | Lower | LimitReading | HoldKernel | ReplayTape | AttachReference
+    | Lower | LimitReading | HoldKernel | ReplayTape | AttachReference | BuildExtension
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled
     | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated | Contrasted
-    | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed
-    | ReferenceAttached
+    | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed | ReferenceAttached | ExtensionBuilt
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from engine.model import CandidateForm, OutOfBounds, OutputReport, ProblemId
 from engine.protocol.executing import Executed
+from engine.protocol.extensions import ExtensionAccess, ExtensionRequest
 from engine.protocol.launches import Launches
 from engine.protocol.messages import (
     Byte,
@@ -61,7 +62,8 @@ class Load(Command, tag="load", frozen=True):
 
     `kernel caches` are folders of what was compiled for it elsewhere, looked into before compiling.  Besides libraries
     it can read what lies at or below `readable`, and the names in `listed`.  An interpreting worker refuses the
-    launches that the GPU `target` would refuse.  `form` is what the entry is.
+    launches that the GPU `target` would refuse.  `form` is what the entry is.  With `extensions`, native code comes
+    from there and is never compiled.
     """
 
     path: str
@@ -72,6 +74,7 @@ class Load(Command, tag="load", frozen=True):
     listed: tuple[str, ...] = ()
     target: str | None = None
     form: CandidateForm = CandidateForm.FUNCTION
+    extensions: ExtensionAccess | None = None
 
 
 class Call(Command, tag="call", frozen=True):
@@ -290,13 +293,15 @@ class FailureKind(enum.StrEnum):
     TAMPERED = "tampered"
     UNSUPPORTED = "unsupported"
     PROBLEM = "problem"
+    EXTENSION = "extension"
     ENGINE = "engine"
 
 
 class Failed(Reply, tag="failed", frozen=True):
     """The command failed; `line` is a line of the candidate's file, `trace` the whole traceback for the log.
 
-    A `broken` child can do nothing more: its device context is lost.
+    A `broken` child can do nothing more: its device context is lost.  `extension` is native code that has to be built
+    first, where the kind is EXTENSION.
     """
 
     kind: FailureKind
@@ -308,3 +313,4 @@ class Failed(Reply, tag="failed", frozen=True):
     ledger: Ledger = ()
     executed: Executed | None = None
     broken: bool = False
+    extension: ExtensionRequest | None = None

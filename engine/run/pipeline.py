@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 
+from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.errors import EngineError
@@ -35,6 +36,7 @@ from engine.run.compile_queue import Builder
 from engine.run.compile_stage import OVERFULL, CompilingStage
 from engine.run.dry_run import DryRun
 from engine.run.event_stream import EventEmitter
+from engine.run.native.building import NativeCode
 from engine.run.probe_stage import ProbingStage
 from engine.run.proving.kernels import LoweredKernels
 from engine.run.proving.stage import prove
@@ -88,6 +90,10 @@ class Run:
         self._cache_folders = tuple(folder for folder in published if folder is not None)
         self._metrology = metrology
         self._probes = probes
+        self._native = NativeCode(
+            candidate=candidate, target=device.target, extensions=process_pool.extensions, artefacts=artefacts,
+            emitter=self._emitter, profile=self._profile,
+        )  # fmt: skip
         self._session = self._open_session(process_pool.worker, on_log=self._emitter.log)
         self._other = self._open_session(process_pool.worker, candidate=other) if other is not None else None
         self._builder: Builder | None = None
@@ -111,7 +117,7 @@ class Run:
         return CandidateSession(
             candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
             limits=self._limits, on_log=on_log, cache_folders=cache_folders, target=self._plan.target,
-            group=self._group, form=self._plan.problem.form,
+            group=self._group, form=self._plan.problem.form, extensions=self._process_pool.extensions.access,
         )  # fmt: skip
 
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
@@ -179,7 +185,7 @@ class Run:
             parsed = await self._parse()
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
-        stop = await read_and_refuse(parsed, plan=self._plan, emitter=self._emitter)
+        stop = await read_and_refuse(parsed, plan=self._plan, emitter=self._emitter, on_native=self._native.read)
         stop = stop or await attach_reference(self._plan.problem, self._process_pool, self._emitter, self._profile)
         if stop is not None:
             return stop
@@ -263,18 +269,44 @@ class Run:
     async def _load(self) -> Stop | None:
         began = self._emitter.begin(Stage.LOAD)
         try:
-            with self._profile.span("load"):
-                await self._session.load()
+            refused = await self._load_with_extensions()
         except LoadError as error:
             stop = outcome_mapping.of_failure(error.failed)
             self._emitter.log(Stream.STDERR, error.failed.trace)
         except EngineError as error:
             stop = outcome_mapping.of_worker_error(error, "while loading")
         else:
-            self._emitter.end(Stage.LOAD, began)
-            return None
+            if refused is None:
+                self._emitter.end(Stage.LOAD, began)
+                return None
+            stop = refused
         self._emitter.end(Stage.LOAD, began, stop.outcome, stop.message, stop.location)
         return stop
+
+    async def _load_with_extensions(self) -> Stop | None:
+        """Load the candidate, again after each extension that it lacks is built; why one was not built, if so.
+
+        Raises:
+            EngineError: as of a load.
+        """
+        while True:
+            try:
+                with self._profile.span("load"):
+                    await self._session.load()
+                return None
+            except LoadError as error:
+                if error.failed.extension is None:
+                    raise
+                stop = await self._build(error.failed.extension)
+                if stop is not None:
+                    return stop
+
+    async def _build(self, request: protocol.ExtensionRequest) -> Stop | None:
+        """Have an extension built; a compiler of ours that died or was too slow is the engine's fault."""
+        try:
+            return await self._native.build(request)
+        except EngineError as error:
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
 
     async def _verify(self) -> Stop | None:
         cases = self._plan.cases
@@ -284,6 +316,7 @@ class Run:
             plan=self._plan, limits=self._limits, process_pool=self._process_pool, session=self._session,
             clock=self._loop.time, profile=self._profile, on_launch=self._launch, on_finding=self._emitter.find,
             on_trace=self._emitter.trace, call_s=self._dry_run.call_s if self._dry_run is not None else None,
+            build=self._build,
         )  # fmt: skip
         stage = VerifyingStage(
             cases=cases, verifier=verifier, session=self._session, emitter=self._emitter, results=self._results,
@@ -292,7 +325,9 @@ class Run:
         stop = await stage.run()
         self._first_launches = verifier.launches
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
-        unlaunched = no_launch(self._plan.problem, self._results) if stop is None and not self._launched else None
+        unlaunched = None
+        if stop is None and not self._launched:
+            unlaunched = no_launch(self._plan.problem, self._results, is_native=self._native.is_there)
         if unlaunched is not None:
             self._emitter.find(unlaunched)
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
@@ -315,6 +350,7 @@ class Run:
             plan=self._plan, device=self._device, session=self._session, process_pool=self._process_pool,
             limits=self._limits, profile=self._profile,
             passed=passed_of(self._plan.cases, self._results, self._first_launches),
+            native=self._native.kernels if self._native.is_there else None,
         )  # fmt: skip
 
     @property
@@ -339,6 +375,7 @@ class Run:
             process_pool=self._process_pool, device=self._device, metrology=self._metrology, profile=self._profile,
             clock=self._loop.time, launches=self._dry_run.launches, emitter=self._emitter,
             own=frozenset(launch.kernel for met in self._first_launches.values() for launch in met),
+            native=self._native.kernels,
         )  # fmt: skip
         await stage.run()
         return stage.stop
@@ -370,7 +407,11 @@ class Run:
         return self._ahead.add(launch, specialisation)
 
     def _kernel(self, number: int, total: int, kernel: CompiledKernel) -> None:
-        self._emitter.tell(events.KernelCompiled(at_s=self._emitter.now(), number=number, total=total, kernel=kernel))
+        native = len(self._native.compiled)  # told before, for they are built before anything is launched
+        self._emitter.tell(events.KernelCompiled(
+            at_s=self._emitter.now(), number=native + number, total=native + total, kernel=kernel
+        ))  # fmt: skip
 
     def _disassembled(self, number: int, artefact: Artefact) -> None:
+        number += len(self._native.compiled)
         self._emitter.tell(events.KernelDisassembled(at_s=self._emitter.now(), number=number, artefact=artefact))

@@ -17,9 +17,12 @@ import msgspec
 
 from engine.errors import EngineError
 from engine.model import Candidate, Finding, Location, Plan
+from engine.model.native import Extension
 from engine.processes.single_task import ask_apart, limit_this_process
+from engine.static.analysis import Reading
 from engine.static.checks import read_statically
 from engine.static.findings import could_not_check
+from engine.static.native.extensions import extensions_of, may_compile
 from engine.static.source import (
     Source,
     SourceError,
@@ -43,6 +46,7 @@ class StaticRead:
 
     findings: tuple[Finding, ...] = ()
     breaches: tuple[Breach, ...] = ()
+    extensions: tuple[Extension, ...] = ()
 
 
 class Request(msgspec.Struct, forbid_unknown_fields=True):
@@ -62,6 +66,7 @@ class Reply(msgspec.Struct, forbid_unknown_fields=True):
 
     findings: tuple[Finding, ...] = ()
     breaches: tuple[Breach, ...] = ()
+    extensions: tuple[Extension, ...] = ()
     error: str = ""
     location: Location | None = None
 
@@ -108,7 +113,8 @@ async def parse_candidate(candidate: Candidate, plan: Plan, *, cpu_s: int = CPU_
         return Parsed(request=request, read=_unread(request, why))
     if reply.error:
         raise SourceError(reply.error, reply.location)
-    return Parsed(request=request, read=StaticRead(findings=reply.findings, breaches=reply.breaches))
+    read = StaticRead(findings=reply.findings, breaches=reply.breaches, extensions=reply.extensions)
+    return Parsed(request=request, read=read)
 
 
 async def read_parsed(parsed: Parsed) -> StaticRead:
@@ -121,12 +127,23 @@ async def read_parsed(parsed: Parsed) -> StaticRead:
 
 def _read(request: Request, source: Source) -> StaticRead:
     found = tuple(read_statically(source.tree, source.text, request.entry))
+    extensions = _extensions(request, source)
     if not request.refuses:
-        return StaticRead(findings=found)
+        return StaticRead(findings=found, extensions=extensions)
     folder = Path(os.fsdecode(request.folder)) if request.folder is not None else None
     unread = sibling_imports(source.tree, folder) if folder is not None else ()
     broken = breaches(source.tree, source.text, request.entry, found, signature=request.signature)
-    return StaticRead(findings=found, breaches=(*broken, *map(unread_import, unread)))
+    return StaticRead(findings=found, breaches=(*broken, *map(unread_import, unread)), extensions=extensions)
+
+
+def _extensions(request: Request, source: Source) -> tuple[Extension, ...]:
+    """The native code of the file; none where it could not be read, which is a finding then."""
+    if not may_compile(source.text):
+        return ()
+    try:
+        return extensions_of(Reading(source.tree, text=source.text, entry=request.entry))
+    except RecursionError:
+        return ()
 
 
 def _unread(request: Request, why: str) -> StaticRead:
@@ -142,7 +159,7 @@ def main(arguments: list[str]) -> None:
     try:
         candidate = Candidate(source=request.source, problem=request.problem, filename=request.filename)
         read = _read(request, read_source(candidate, request.entry))
-        reply = Reply(findings=read.findings, breaches=read.breaches)
+        reply = Reply(findings=read.findings, breaches=read.breaches, extensions=read.extensions)
     except SourceError as error:
         if isinstance(error.__cause__, MemoryError):
             raise  # of our own limit, perhaps: the worker finds out whether Python can load the file

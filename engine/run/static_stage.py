@@ -5,18 +5,25 @@ Runs nothing of the candidate, and decides nothing: what a broken rule does is t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from engine.model import Finding, Plan, Severity, Stage
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
+from engine.model.native import Extension
 from engine.run.event_stream import EventEmitter
 from engine.run.static_reading import Parsed, read_parsed
 from engine.static.checks import checks
 from engine.verdict.decide import Stop, refusal
 
 
-async def read_and_refuse(parsed: Parsed, *, plan: Plan, emitter: EventEmitter) -> Stop | None:
-    """Tell every finding; why the file is not run, or None where it is."""
+async def read_and_refuse(
+    parsed: Parsed,
+    *,
+    plan: Plan,
+    emitter: EventEmitter,
+    on_native: Callable[[Sequence[Extension]], None] = lambda _: None,
+) -> Stop | None:
+    """Tell every finding, and `on_native` the native code; why the file is not run, or None where it is."""
     began = emitter.begin(Stage.STATIC)
     read = await read_parsed(parsed)
     found, broken = read.findings, read.breaches
@@ -28,6 +35,8 @@ async def read_and_refuse(parsed: Parsed, *, plan: Plan, emitter: EventEmitter) 
         emitter.end(Stage.STATIC, began)
     else:
         emitter.end(Stage.STATIC, began, stop.outcome, stop.message, stop.location)
+    if stop is None:
+        on_native(read.extensions)
     return stop
 
 

@@ -21,9 +21,13 @@ from engine.run.event_stream import EventEmitter
 from engine.timing.bench import Bench
 from engine.timing.measurement_context import Metrology
 from engine.verdict.decide import Stop
+from engine.verdict.native_symbols import NativeKernels
 
 _CHECK = "timing"
 _NOT_ITS_FAULT = (Outcome.PASS, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
+
+
+_NO_NATIVE = NativeKernels()
 
 
 class TimingStage:
@@ -44,6 +48,7 @@ class TimingStage:
         emitter: EventEmitter,
         launches: Callable[[str], tuple[Launch, ...]],
         own: frozenset[str] = frozenset(),
+        native: NativeKernels = _NO_NATIVE,
     ) -> None:
         self._plan = plan
         self._problem = problem
@@ -57,6 +62,7 @@ class TimingStage:
         self._emitter = emitter
         self._launches = launches
         self._own = own
+        self._native = native
         self._number = 0
         self._judged_s = emitter.now()
         self._outcome = Outcome.PASS
@@ -83,7 +89,7 @@ class TimingStage:
             device=self._device, state=self._metrology.state, peaks=self._metrology.peaks,
             stored=self._metrology.stored(self._problem.name, self._plan.cache.value),
             free_bytes=self._metrology.free_bytes(), on_case=self._case, on_finding=self._emitter.find,
-            on_work=self._profile.note, launches=self._launches, own=self._own,
+            on_work=self._profile.note, launches=self._launches, own=self._own, native=self._native,
             reload=lambda: _reload(self._session), reload_other=lambda: _reload(self._other), end_s=self._end_s,
         )  # fmt: skip
         await bench.run()

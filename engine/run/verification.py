@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,13 +121,16 @@ class Verifier:
         on_finding: Callable[[Finding], None],
         on_trace: Callable[[str], None],
         call_s: Callable[[Case], float] | None = None,
+        build: Callable[[protocol.ExtensionRequest], Awaitable[Stop | None]] | None = None,
     ) -> None:
+        """`build` has an extension built that a call asked for; the call is made again by another worker then."""
         self._plan = plan
         self._limits = limits
         self._process_pool = process_pool
         self._session = session
         self._clock = clock
         self._profile = profile
+        self._build = build
         self._call_s = call_s or (lambda _: limits.case_s)
         self._has_timed_out = False
         self._on_launch = on_launch
@@ -251,8 +254,9 @@ class Verifier:
 
     async def _call(self, judging: Judging, command: protocol.Call, following: _Call | None) -> Stop | None:
         """Make one call and have what it left compared, at once or beside the call that follows."""
-        with self._profile.span("call"):
-            called = await self._session.ask(command, deadline_s=self._limit_s(judging.case))
+        called = await self._ask(judging, command)
+        if isinstance(called, Stop):
+            return called
         if isinstance(called, protocol.Failed | protocol.Called):
             name = judging.case.name
             self.launches[name] = (*self.launches.get(name, ()), *called.launches)
@@ -284,6 +288,19 @@ class Verifier:
         if not isinstance(refilled, protocol.Done):
             return outcome_mapping.of_trusted(refilled, "while inputs were made again")
         return None
+
+    async def _ask(self, judging: Judging, command: protocol.Call) -> protocol.AnyReply | Stop:
+        """The worker's reply to a call, made again after each extension that it lacked is built."""
+        while True:
+            with self._profile.span("call"):
+                called = await self._session.ask(command, deadline_s=self._limit_s(judging.case))
+            if not isinstance(called, protocol.Failed) or called.extension is None or self._build is None:
+                return called
+            stop = await self._build(called.extension)
+            if stop is not None:
+                return stop
+            await self._session.clear()
+            await self._session.load()
 
     def _find_executed(self, judging: Judging, executed: Executed | None) -> None:
         """Tell what the launches of a call showed: of each check, kernel and line once in a run."""

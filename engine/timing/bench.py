@@ -38,6 +38,7 @@ from engine.timing.participants import Entrant, Table
 from engine.timing.timed_sides import BaselineParty, NotCapturedError
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
+from engine.verdict.native_symbols import NativeKernels
 
 _MEMORY_SHARE = 8
 """Of the free memory, for the slots of a block: there are two blocks, two workers' copies, the judge's images
@@ -55,6 +56,9 @@ Reload = Callable[[], Awaitable[Side | None]]
 
 def _nothing(*_: object) -> None:
     """For callbacks that nobody wants."""
+
+
+_NO_NATIVE = NativeKernels()
 
 
 class Bench:
@@ -90,6 +94,7 @@ class Bench:
         reload_other: Reload | None = None,
         launches: Callable[[str], tuple[Launch, ...]] = lambda _: (),
         own: frozenset[str] = frozenset(),
+        native: NativeKernels = _NO_NATIVE,
         end_s: float = math.inf,
         deadline_s: float = _DEADLINE_S,
     ) -> None:
@@ -106,6 +111,7 @@ class Bench:
         self._on_finding = on_finding
         self._launches = launches
         self._own = own
+        self._native = native
         self._end_s = end_s
         self._deadline_s = deadline_s
         self._longest_s = 0.0
@@ -155,6 +161,7 @@ class Bench:
             cache=self._plan.cache,
             candidate=SideFacts(name=CANDIDATE),
             own=self._own | {launch.kernel for launch in self._launches(case.name)},
+            native=self._native,
             stored_us_by_baseline={name: time_us for name, time_us in stored.items() if time_us is not None},
         )
         parties = [self._party(number, name) for number, name in enumerate((CANDIDATE, OTHER)[: len(self._seats)])]

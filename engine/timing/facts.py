@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from engine import protocol
 from engine.model import CacheState, Case
 from engine.model.benchmark import DeviceState, Method
+from engine.verdict.native_symbols import NativeKernels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +103,8 @@ class CaseFacts:
     """What was observed of one case; `stored_us_by_baseline` is from earlier runs.
 
     `kernels_ns` is the device's time by the name of what ran in timed calls, `nodes` how many kernels of each
-    name were in captured graphs, `own` the names that launches of the candidate are known by.
+    name were in captured graphs, `own` the names that launches of the candidate are known by, `native`
+    the kernels of its CUDA text.
     """
 
     case: Case
@@ -113,6 +115,7 @@ class CaseFacts:
     kernels_ns: Mapping[str, int] = field(default_factory=dict)
     nodes: Mapping[str, int] = field(default_factory=dict)
     own: frozenset[str] = frozenset()
+    native: NativeKernels = field(default_factory=NativeKernels)
     stored_us_by_baseline: dict[str, float] = field(default_factory=dict)
     slots: int = 0
     slot_bytes: int = 0

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from engine import protocol
 from engine.model import Finding, Severity
 from engine.model.layers import Fact
+from engine.verdict.native_symbols import NativeKernels
 
 CHECK, TIMED_CHECK = "device_record", "timed_kernels"
 
@@ -24,6 +25,7 @@ TORCH_SHARE = 0.75
 """Of device time in what PyTorch computes: an honest sum of a few parts was seen to take 0.49 of a small case."""
 
 _MOST_NAMED, _NAME_CHARACTERS = 3, 60
+_NONE = NativeKernels()
 _TORCH = re.compile(r"2at6native|2at4cuda|at_cuda_detail|RangeFactories|softmax_warp|_cu_[0-9a-f]{8}|^_ZN3c10")
 _MOVES = re.compile(
     r"copy_kernel|CatArray|FillFunctor|arange|gather_kernel|index_elementwise|indexSelect|direct_copy|reflection_pad"
@@ -38,6 +40,7 @@ class Origin(enum.StrEnum):
     """Whose work on the device it was."""
 
     OWN = "its own kernels"
+    NATIVE = "kernels of its CUDA text, by name"
     TORCH = "PyTorch's kernels that compute"
     MOVES = "PyTorch's kernels that move or fill"
     COPIES = "copies and fills of the driver"
@@ -56,11 +59,11 @@ class Share:
     names: tuple[str, ...]
 
 
-def shares(recorded: protocol.Recorded) -> tuple[Share, ...]:
+def shares(recorded: protocol.Recorded, native: NativeKernels = _NONE) -> tuple[Share, ...]:
     """The work of the call by whose it was, the longest first."""
     by_origin: dict[Origin, list[protocol.ActivitySeen]] = {}
     for activity in recorded.activities:
-        by_origin.setdefault(origin_of(activity), []).append(activity)
+        by_origin.setdefault(origin_of(activity, native), []).append(activity)
     found = [
         Share(
             origin=origin,
@@ -73,20 +76,22 @@ def shares(recorded: protocol.Recorded) -> tuple[Share, ...]:
     return tuple(sorted(found, key=lambda share: -share.device_ns))
 
 
-def origin_of(activity: protocol.ActivitySeen) -> Origin:
-    """Whose work this was."""
+def origin_of(activity: protocol.ActivitySeen, native: NativeKernels = _NONE) -> Origin:
+    """Whose work this was; `native` are the kernels that the file's CUDA text defines."""
     if activity.kind is not protocol.ActivityKind.KERNEL:
         return Origin.COPIES
     if activity.own:
         return Origin.OWN
     if activity.file:
         return Origin.COMPILED
-    return _origin_by_name(activity.name)
+    return _origin_by_name(activity.name, native)
 
 
-def _origin_by_name(name: str) -> Origin:
+def _origin_by_name(name: str, native: NativeKernels) -> Origin:
     if not name:
         return Origin.COPIES
+    if native.name_of(name) is not None:
+        return Origin.NATIVE
     if _LIBRARY.search(name):  # before PyTorch: its namespaces name what it calls
         return Origin.LIBRARY
     if _TORCH.search(name):
@@ -94,9 +99,11 @@ def _origin_by_name(name: str) -> Origin:
     return Origin.UNKNOWN
 
 
-def findings(case: str, recorded: protocol.Recorded, *, may_copy: bool = False) -> Iterator[Finding]:
+def findings(
+    case: str, recorded: protocol.Recorded, *, may_copy: bool = False, native: NativeKernels = _NONE
+) -> Iterator[Finding]:
     """What no file that computes by its own kernels shows; where it `may_copy`, copies need none of them."""
-    found = {share.origin: share for share in shares(recorded)}
+    found = {share.origin: share for share in shares(recorded, native)}
     busy_ns = sum(share.device_ns for share in found.values())
     for origin in (Origin.LIBRARY, Origin.COMPILED, Origin.UNKNOWN, Origin.TORCH):
         share = found.get(origin)
@@ -107,7 +114,7 @@ def findings(case: str, recorded: protocol.Recorded, *, may_copy: bool = False) 
         message = f"{_percent(share, busy_ns)} of device time is in {origin}: {_named(share.names)}"
         yield _finding(Severity.SUSPECT if grave else Severity.HINT, message, case)
     only_moved = found.keys() <= {Origin.MOVES, Origin.COPIES}
-    if busy_ns and Origin.OWN not in found and not (may_copy and only_moved):
+    if busy_ns and not {Origin.OWN, Origin.NATIVE} & found.keys() and not (may_copy and only_moved):
         yield _finding(Severity.SUSPECT, "no device time in kernels of this file", case)
     if recorded.late:
         message = f"work was submitted to the device after the call had returned: {_named(recorded.late)}"
@@ -119,7 +126,9 @@ def findings(case: str, recorded: protocol.Recorded, *, may_copy: bool = False) 
         yield _finding(Severity.SUSPECT, message, case)
 
 
-def strange_kernels(case: str, amounts: Mapping[str, int], *, own: frozenset[str], of: str) -> tuple[Finding, ...]:
+def strange_kernels(
+    case: str, amounts: Mapping[str, int], *, own: frozenset[str], of: str, native: NativeKernels = _NONE
+) -> tuple[Finding, ...]:
     """What timed calls ran besides the candidate's kernels, where names are all that is known.
 
     `amounts` is how much there is under each name, in one unit, and `of` says of what.  `own` are names of kernels
@@ -127,7 +136,7 @@ def strange_kernels(case: str, amounts: Mapping[str, int], *, own: frozenset[str
     """
     by_origin: dict[Origin, dict[str, int]] = {}
     for name, amount in amounts.items():
-        by_origin.setdefault(Origin.OWN if name in own else _origin_by_name(name), {})[name] = amount
+        by_origin.setdefault(Origin.OWN if name in own else _origin_by_name(name, native), {})[name] = amount
     whole = sum(amounts.values())
     found: list[Finding] = []
     for origin, share in ((Origin.LIBRARY, FOREIGN_SHARE), (Origin.TORCH, TORCH_SHARE)):
@@ -139,9 +148,9 @@ def strange_kernels(case: str, amounts: Mapping[str, int], *, own: frozenset[str
     return tuple(found)
 
 
-def facts(case: str, recorded: protocol.Recorded) -> tuple[Fact, ...]:
+def facts(case: str, recorded: protocol.Recorded, *, native: NativeKernels = _NONE) -> tuple[Fact, ...]:
     """The shares of device time, and what the graph of the call shows."""
-    found = shares(recorded)
+    found = shares(recorded, native)
     busy_ns = sum(share.device_ns for share in found)
     told = [
         Fact(

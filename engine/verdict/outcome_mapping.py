@@ -16,6 +16,7 @@ _OF_KIND = {
     protocol.FailureKind.COMPILE: Outcome.COMPILE_ERROR,
     protocol.FailureKind.TAMPERED: Outcome.TAMPERED,
     protocol.FailureKind.UNSUPPORTED: Outcome.UNSUPPORTED,
+    protocol.FailureKind.EXTENSION: Outcome.UNSUPPORTED,
     # A worker knows nothing of a problem's reference, and is never asked what it could not do: one that says so is not
     # itself any more.
     protocol.FailureKind.PROBLEM: Outcome.TAMPERED,

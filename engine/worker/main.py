@@ -19,6 +19,7 @@ from engine import protocol
 from engine.devices.hardware.device_memory import DeviceMemoryError, is_lost
 from engine.devices.runtimes import runtime_of
 from engine.loading import failures, loader, warm_kernel
+from engine.loading.extensions import serve_extensions
 from engine.loading.poison import Poison
 from engine.protocol import tensors
 from engine.protocol.service import Line
@@ -198,6 +199,9 @@ class _Worker:
             self._own_kernels.follow_writes()
         if self._limits_reading:
             limit_reading((*command.readable, str(_warm_cache())), listed=command.listed)
+
+        if command.extensions is not None:
+            serve_extensions(command.extensions)
 
         def load() -> tuple[Callable[..., Any], tuple[str, ...]]:
             return loader.load(path, folder, command.entry)

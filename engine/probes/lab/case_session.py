@@ -18,6 +18,7 @@ from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem
 from engine.processes.candidate_session import CandidateSession
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
+from engine.verdict.native_symbols import NativeKernels
 
 _CALL_S = 3.0  # a call without its kernels takes less than with them, unless it waits for what never comes
 _SLOWER = 2.0  # than when its case was verified, by more calls than one: a probe watches, and others run beside it
@@ -71,7 +72,7 @@ class Lab:
     """What a probe may know and do.
 
     One that is `apart` is asked beside another of the same candidate: it has a worker of its own, and its own case in
-    the judge's hands.
+    the judge's hands.  `native` are the kernels of its CUDA text, None for a file without native code.
     """
 
     plan: Plan
@@ -81,6 +82,7 @@ class Lab:
     process_pool: ProcessPool
     limits: Limits
     profile: Profile = field(repr=False)
+    native: NativeKernels | None = None
     apart: bool = False
 
     @property

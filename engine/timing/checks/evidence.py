@@ -50,9 +50,10 @@ def findings_of(
 def seen_without_times(facts: CaseFacts) -> tuple[Finding, ...]:
     """What is worth telling even of a case that came to no times."""
     late = work_after_return(facts.case.name, facts.late)
-    strange = strange_kernels(facts.case.name, facts.kernels_ns, own=facts.own, of="device time in timed calls")
+    name, own, native = facts.case.name, facts.own, facts.native
+    strange = strange_kernels(name, facts.kernels_ns, own=own, of="device time in timed calls", native=native)
     if not strange:
-        strange = strange_kernels(facts.case.name, facts.nodes, own=facts.own, of="the kernels in a graph of its calls")
+        strange = strange_kernels(name, facts.nodes, own=own, of="the kernels in a graph of its calls", native=native)
     return (*((late,) if late is not None else ()), *strange)
 
 

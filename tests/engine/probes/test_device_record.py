@@ -15,6 +15,7 @@ from engine.model import Case, CaseResult, DType, Finding, Launch, Outcome, Outp
 from engine.model.layers import Coverage, LayerReport
 from engine.probes import device_record
 from engine.probes.lab.case_session import Lab, Passed, Taped
+from engine.verdict.native_symbols import NativeKernels
 
 RIGHT = (protocol.CorrectCount(name="return", total=8, right=8, trivial=0),)
 
@@ -55,6 +56,7 @@ class FakeLab:
     unrecorded: str = ""
     recorded: list[str] = field(default_factory=list)
     renewed: int = 0
+    native: NativeKernels | None = None
 
     @property
     def device(self) -> SimpleNamespace:

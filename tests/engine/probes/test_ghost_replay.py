@@ -29,6 +29,7 @@ from engine.model import (
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import ghost_replay
 from engine.probes.lab.case_session import Lab, Passed, Replayed
+from engine.verdict.native_symbols import NativeKernels
 
 A, B = protocol.Kernel(name="a", line=3), protocol.Kernel(name="b", line=9)
 Script = Callable[[str, tuple[protocol.Kernel, ...], int], Replayed]
@@ -77,6 +78,7 @@ class FakeLab:
     script: Script
     called: list[tuple[str, tuple[protocol.Kernel, ...], int]] = field(default_factory=list)
     renewed: int = 0
+    native: NativeKernels | None = None
 
     @property
     def problem(self) -> Problem:
@@ -145,6 +147,13 @@ async def test_one_kernel_is_withheld_once_with_each_poison() -> None:
         ("withheld", "2 of 2 launches"),
     ]
     assert lab.called == [("c", (), 0xFF), ("c", (), 0x7B)]
+
+
+async def test_native_code_that_launches_nothing_through_triton_is_not_withheld() -> None:
+    lab = FakeLab(passed=(case("one"),), script=lambda *_: right(0.0), native=NativeKernels())
+    found, report = await told(lab)
+    assert (found, report.coverage) == ([], Coverage.NOT_AVAILABLE)
+    assert report.why == "launches of native code cannot be suppressed"
 
 
 async def test_an_answer_that_survives_in_a_new_worker_too_is_suspect() -> None:

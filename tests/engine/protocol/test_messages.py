@@ -11,6 +11,7 @@ import pytest
 from engine import protocol
 from engine.errors import WireError
 from engine.model import CacheState, Launch, Location, Outcome, OutOfBounds, OutputReport, ProblemId
+from engine.model.native import NativeLanguage
 from engine.protocol.tape import (
     Filled,
     Given,
@@ -96,8 +97,23 @@ TAPE = Tape(
     returned=(VIEW, None),
     reads=(HostRead(operator="Tensor.item", line=5),),
 )
+EXTENSION = protocol.ExtensionRequest(
+    name="mine",
+    sources=(protocol.NativeSource(label="cuda_sources[0]", language=NativeLanguage.CUDA, text="int i;"),),
+    functions={"go": "Go."},
+    with_cuda=True,
+    cuda_flags=("-O3",),
+)
 COMMANDS: tuple[protocol.AnyCommand, ...] = (
-    protocol.Load(id="i", path="/k.py", folder=None, entry="f", cache_folders=("/launchers", "/kernels")),
+    protocol.Load(
+        id="i",
+        path="/k.py",
+        folder=None,
+        entry="f",
+        cache_folders=("/launchers", "/kernels"),
+        extensions=protocol.ExtensionAccess(folder="/extensions", no_cuda="no nvcc"),
+    ),
+    protocol.BuildExtension(id="i", request=EXTENSION, target="sm_90", folder="/f", nvcc="/nvcc", cxx="/c++"),
     protocol.Call(id="i", case="c", arguments=VALUES, arena=ARENA, outputs="/o", max_output_bytes=1, poison=255),
     protocol.Prepare(id="i", problem=ProblemId(source="m", name="P"), case="c", arena_path="/a", poison=0, seed=2**62),
     protocol.Describe(id="i", problem=ProblemId(source="m", name="P"), cases=("c", "d")),
@@ -220,6 +236,10 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
         unchecked=("what has changed: TypeError",),
     ),
     protocol.PeaksMeasured(id="i", copy_bytes_per_s=3.3e12, flops_per_s={"float32": 5e13}),
+    protocol.ExtensionBuilt(
+        id="i", library="x.so", output="warning", kernels=(protocol.NativeKernel(symbol="_Z1kv", registers=8),)
+    ),
+    protocol.Failed(id="i", kind=protocol.FailureKind.EXTENSION, message="m", extension=EXTENSION),
     protocol.Failed(
         id="i",
         kind=protocol.FailureKind.OUT_OF_BOUNDS,

@@ -6,7 +6,8 @@ import pytest
 
 from engine import protocol
 from engine.model import Severity
-from engine.verdict.device_activity import Origin, facts, findings, origin_of, shares
+from engine.verdict.device_activity import Origin, facts, findings, origin_of, shares, strange_kernels
+from engine.verdict.native_symbols import NativeKernels
 
 KERNEL, COPY = protocol.ActivityKind.KERNEL, protocol.ActivityKind.COPY
 TORCH_ADD = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_21CUDAFunctorOnSelf_addIfEEEEviT0_T1_"
@@ -124,3 +125,31 @@ def test_a_strangers_names_stay_on_one_line() -> None:
     (_, message), *_ = found(recorded(ran("a\nb" * 100, 10)))
     assert "a?ba?b" in message
     assert len(message) < 200
+
+
+NATIVE = NativeKernels(names=frozenset({"gemm_tiles"}))
+OWN_GEMM = "_Z10gemm_tilesPKfS0_Pf"
+
+
+def test_a_kernel_of_the_cuda_text_is_own_by_name_whatever_it_is_called() -> None:
+    assert origin_of(ran(OWN_GEMM, 1), NATIVE) is Origin.NATIVE
+    assert origin_of(ran(OWN_GEMM, 1)) is Origin.LIBRARY
+    assert origin_of(ran(GEMM, 1), NATIVE) is Origin.LIBRARY
+    assert origin_of(ran(TORCH_ADD, 1), NATIVE) is Origin.TORCH
+
+
+def test_a_file_whose_cuda_text_computes_has_no_finding() -> None:
+    assert not list(findings("c", recorded(ran(OWN_GEMM, 100)), native=NATIVE))
+
+
+def test_a_library_that_the_cuda_text_calls_is_named() -> None:
+    record = recorded(ran(OWN_GEMM, 10), ran(GEMM, 90))
+    (finding,) = findings("c", record, native=NATIVE)
+    assert (finding.severity, finding.message) == (
+        Severity.SUSPECT, f"90% of device time is in library kernels: {GEMM[:60]}",
+    )  # fmt: skip
+
+
+def test_timed_kernels_of_the_cuda_text_are_not_strange() -> None:
+    assert not strange_kernels("c", {OWN_GEMM: 100}, own=frozenset(), of="device time", native=NATIVE)
+    assert strange_kernels("c", {OWN_GEMM: 100}, own=frozenset(), of="device time")

@@ -22,6 +22,12 @@ def test_right_answer_without_a_launch_is_suspect() -> None:
     assert finding.severity is Severity.SUSPECT
 
 
+def test_launches_of_native_code_are_not_counted() -> None:
+    finding = no_launch(find("softmax"), [result()], is_native=True)
+    assert finding is not None
+    assert finding.severity is Severity.NOTE
+
+
 @pytest.mark.parametrize("work", FrameworkWork)
 def test_operator_left_to_the_framework_needs_no_launch(work: FrameworkWork) -> None:
     finding = no_launch(replace(find("softmax"), framework=(work,)), [result()])
