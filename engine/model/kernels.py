@@ -62,7 +62,7 @@ class Launch:
     `signature` maps argument names to Triton types ("*fp32", "i32", "constexpr"), `constants` the
     constexprs to their Python literals, `divisible_by_16` names the arguments that Triton would
     specialise on, `count` is how often it was launched.  `traffic` is that of its first launch, None where the machine
-    did not execute it.
+    did not execute it.  A kernel of a CUDA extension has no signature, warps or stages (0): its host code launches it.
     """
 
     kernel: str

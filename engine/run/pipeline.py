@@ -6,10 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 
-from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
-from engine.errors import EngineError
 from engine.model import (
     Artefact,
     Candidate,
@@ -27,7 +25,7 @@ from engine.model.layers import Coverage
 from engine.model.proof import CaseProof
 from engine.probes import Probe
 from engine.probes.lab.case_session import Lab, passed_of
-from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.processes.candidate_session import CandidateSession
 from engine.processes.process_pool import ProcessPool
 from engine.processes.warm_pool import Spare
 from engine.profile import Profile
@@ -36,6 +34,7 @@ from engine.run.compile_queue import Builder
 from engine.run.compile_stage import OVERFULL, CompilingStage
 from engine.run.dry_run import DryRun
 from engine.run.event_stream import EventEmitter
+from engine.run.load_stage import load
 from engine.run.native.building import NativeCode
 from engine.run.probe_stage import ProbingStage
 from engine.run.proving.kernels import LoweredKernels
@@ -49,7 +48,6 @@ from engine.run.verification import Verifier
 from engine.run.verify_stage import VerifyingStage
 from engine.static.source import SourceError
 from engine.timing.measurement_context import Metrology
-from engine.verdict import outcome_mapping
 from engine.verdict.decide import Facts, Stop, judge
 from engine.verdict.no_launch import no_launch
 
@@ -195,7 +193,7 @@ class Run:
         ahead: asyncio.Task[None] | None = None
         try:
             ahead = self._run_dry()
-            stop = await self._load()
+            stop = await load(self._session, native=self._native, emitter=self._emitter, profile=self._profile)
             if stop is not None:
                 return stop
             stop = await self._verify()
@@ -266,48 +264,6 @@ class Run:
         self._emitter.end(Stage.PARSE, began)
         return parsed
 
-    async def _load(self) -> Stop | None:
-        began = self._emitter.begin(Stage.LOAD)
-        try:
-            refused = await self._load_with_extensions()
-        except LoadError as error:
-            stop = outcome_mapping.of_failure(error.failed)
-            self._emitter.log(Stream.STDERR, error.failed.trace)
-        except EngineError as error:
-            stop = outcome_mapping.of_worker_error(error, "while loading")
-        else:
-            if refused is None:
-                self._emitter.end(Stage.LOAD, began)
-                return None
-            stop = refused
-        self._emitter.end(Stage.LOAD, began, stop.outcome, stop.message, stop.location)
-        return stop
-
-    async def _load_with_extensions(self) -> Stop | None:
-        """Load the candidate, again after each extension that it lacks is built; why one was not built, if so.
-
-        Raises:
-            EngineError: as of a load.
-        """
-        while True:
-            try:
-                with self._profile.span("load"):
-                    await self._session.load()
-                return None
-            except LoadError as error:
-                if error.failed.extension is None:
-                    raise
-                stop = await self._build(error.failed.extension)
-                if stop is not None:
-                    return stop
-
-    async def _build(self, request: protocol.ExtensionRequest) -> Stop | None:
-        """Have an extension built; a compiler of ours that died or was too slow is the engine's fault."""
-        try:
-            return await self._native.build(request)
-        except EngineError as error:
-            return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
-
     async def _verify(self) -> Stop | None:
         cases = self._plan.cases
         began = self._emitter.begin(Stage.VERIFY, len(cases))
@@ -316,7 +272,7 @@ class Run:
             plan=self._plan, limits=self._limits, process_pool=self._process_pool, session=self._session,
             clock=self._loop.time, profile=self._profile, on_launch=self._launch, on_finding=self._emitter.find,
             on_trace=self._emitter.trace, call_s=self._dry_run.call_s if self._dry_run is not None else None,
-            build=self._build,
+            build=self._native.build,
         )  # fmt: skip
         stage = VerifyingStage(
             cases=cases, verifier=verifier, session=self._session, emitter=self._emitter, results=self._results,

@@ -50,7 +50,12 @@ class Porting:
         self._kernels = 0
         self._sessions = tuple(
             CandidateSession(
-                candidate=candidate, entry=entry, spare=process_pool.compiler, limits=limits, on_log=lambda *_: None
+                candidate=candidate,
+                entry=entry,
+                spare=process_pool.compiler,
+                limits=limits,
+                on_log=lambda *_: None,
+                extensions=process_pool.extensions.access,
             )
             for _ in range(process_pool.most_compilers)
         )

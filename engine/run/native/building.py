@@ -59,11 +59,7 @@ class NativeCode:
             self._emitter.note("native_code", NOTE)
 
     async def build(self, request: protocol.ExtensionRequest) -> Stop | None:
-        """Have an extension built that the worker lacks; why that stops the run, or None where it is built.
-
-        Raises:
-            EngineError: it came of no fault of the candidate.
-        """
+        """Have an extension built that the worker lacks; why that stops the run, or None where it is built."""
         if not self.is_there:
             self._emitter.note("native_code", NOTE)
         refusal = self._extensions.refusal(with_cuda=request.with_cuda)
@@ -76,8 +72,11 @@ class NativeCode:
         with self._profile.span("build extension") as span:
             try:
                 build = await self._extensions.build(request, self._candidate.folder)
+            except EngineError as error:
+                return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
             except OSError as error:
-                raise EngineError(f"the built extension could not be kept: {error.strerror or error}") from error
+                message = f"the built extension could not be kept: {error.strerror or error}; free some space"
+                return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
         if build.output:
             self._emitter.log(Stream.STDERR, f"{build.output}\n")
         if not build.is_built:

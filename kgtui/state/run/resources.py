@@ -28,7 +28,8 @@ def resource_cells(compiled: Compiled, glyphs: Glyphs) -> tuple[Span, Span, Span
 def kernel_lines(launch: Launch, kernel: CompiledKernel | None) -> tuple[Line, Line]:
     """One specialisation: how it is launched, and what is known of what it takes up."""
     target = f", {kernel.target}" if kernel else ""
-    first = line(strong(launch.kernel), muted(f"  {launch.num_warps} warps, {launch.num_stages} stages{target}"))
+    how = f"{launch.num_warps} warps, {launch.num_stages} stages" if launch.num_warps else "CUDA extension"
+    first = line(strong(launch.kernel), muted(f"  {how}{target}"))
     return first, resource_words(kernel) if kernel else line(muted("was not compiled for a target in this run"))
 
 

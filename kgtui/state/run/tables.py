@@ -197,6 +197,8 @@ def _telling(kernels: Sequence[CompiledKernel]) -> list[str]:
 
 def _facts_of(launch: Launch) -> dict[str, str]:
     """What a specialisation is told by, in words under a name; those with a blank before it only where they differ."""
+    if not launch.num_warps:
+        return {"types": "CUDA extension"}
     chosen, found = _constants(launch, by_author=True), _constants(launch, by_author=False)
     types = dict.fromkeys(kind.lstrip("*") for kind in launch.signature.values() if kind.startswith("*"))
     integers = [f"{name}:{kind}" for name, kind in launch.signature.items() if kind[:1] in "iu" and name not in found]
@@ -234,8 +236,8 @@ def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs, words: str, case: str)
         Span(_memory(kernel.spill_bytes) or dash, _spill_tone(kernel.spill_bytes)),
         Span(_memory(kernel.shared_bytes) or dash),
         Span(dash if occupied is None else percent(occupied.percent)),
-        Span(str(launch.num_warps)),
-        Span(str(launch.num_stages)),
+        Span(str(launch.num_warps) if launch.num_warps else dash),
+        Span(str(launch.num_stages) if launch.num_warps else dash),
         muted(seconds(kernel.elapsed_s)),
         muted(" ".join((kernel.message or _found(launch)).split())),
     )

@@ -152,3 +152,7 @@ def test_one_block_to_a_cluster_is_no_cluster() -> None:
 
 def test_a_kernel_without_registers_is_limited_by_the_hardware_alone() -> None:
     assert found(registers=0).limited_by is Limit.WARPS
+
+
+def test_a_kernel_whose_warps_are_not_known_has_no_occupancy() -> None:
+    assert occupancy(kernel(warps=0)) is None

@@ -1,0 +1,50 @@
+"""The stage that loads the candidate into its worker, again after each extension that it lacks is built."""
+
+from __future__ import annotations
+
+from engine.errors import EngineError
+from engine.model import Stage, Stream
+from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.profile import Profile
+from engine.run.event_stream import EventEmitter
+from engine.run.native.building import NativeCode
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Stop
+
+
+async def load(
+    session: CandidateSession, *, native: NativeCode, emitter: EventEmitter, profile: Profile
+) -> Stop | None:
+    """Load the candidate and tell of the stage; what stopped it, or None where it is loaded."""
+    began = emitter.begin(Stage.LOAD)
+    try:
+        stop = await _load(session, native, profile)
+    except LoadError as error:
+        stop = outcome_mapping.of_failure(error.failed)
+        emitter.log(Stream.STDERR, error.failed.trace)
+    except EngineError as error:
+        stop = outcome_mapping.of_worker_error(error, "while loading")
+    if stop is None:
+        emitter.end(Stage.LOAD, began)
+    else:
+        emitter.end(Stage.LOAD, began, stop.outcome, stop.message, stop.location)
+    return stop
+
+
+async def _load(session: CandidateSession, native: NativeCode, profile: Profile) -> Stop | None:
+    """Why an extension that the candidate asks for was not built; None where it is loaded.
+
+    Raises:
+        EngineError: as of a load.
+    """
+    while True:
+        try:
+            with profile.span("load"):
+                await session.load()
+            return None
+        except LoadError as error:
+            if error.failed.extension is None:
+                raise
+            stop = await native.build(error.failed.extension)
+            if stop is not None:
+                return stop
