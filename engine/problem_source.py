@@ -28,7 +28,7 @@ class ProblemDescription:
 
     `formula` is the first line of the file's docstring, `contract` the rest of it.  `dtypes` are those that its
     cases name, in their order; empty where the text does not tell.  `functions` are the names in the file of what
-    makes inputs and the like, by their role: those that are names.
+    makes inputs and the like, by their role: those that are names.  `stem` names its kernel file, where not the entry.
     """
 
     source: str
@@ -42,6 +42,12 @@ class ProblemDescription:
     file: Path
     dtypes: tuple[DType, ...] = ()
     functions: Mapping[str, str] = field(default_factory=dict)
+    stem: str = ""
+
+    @property
+    def file_stem(self) -> str:
+        """What a kernel file for it is called, as Problem.file_stem."""
+        return self.stem or self.entry
 
     @property
     def library(self) -> str:

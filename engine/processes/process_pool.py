@@ -146,6 +146,8 @@ class ProcessPool:
                 if isinstance(command, _NEVER_LEFT):
                     await asyncio.shield(judge.kill())
                 raise
+            if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.PROBLEM:
+                await self.references.close()  # it hangs, or its pipes are out of step: the next run gets a new one
             if isinstance(reply, protocol.Failed) and reply.broken:
                 await judge.kill()  # its device refuses everything, and would for the runs that follow
             return reply

@@ -51,7 +51,7 @@ def absolute(name: str | Path, folder: Path) -> Path:
 
 def kernel_path(problem: Problem, folder: Path) -> Path:
     """Where the operator's kernel file lies when nobody says otherwise; `folder` is that of the kernel files."""
-    return folder / f"{problem.entry}.py"
+    return folder / f"{problem.file_stem}.py"
 
 
 def shown_from(path: Path, folder: Path) -> str:

@@ -24,16 +24,26 @@ def suites_for(options: argparse.Namespace, console: Console) -> tuple[SuiteSour
         UsageError: what was typed is no suite.
     """
     choice = choice_for(options)
-    typed = getattr(options, "suite", None)
-    found = []
-    if typed:
-        found.append(suite_at(absolute(with_home(typed, said_by="--suite"), console.folder), choice=choice))
+    typed = typed_suite(options, console)
+    found = [] if typed is None else [typed]
     for path in known_suites(options, console):
         try:
             found.append(suite_at(path, choice=choice))
         except UsageError as error:
             console.warn(f"setting suites: {error}; `kgtui suites remove {path}` forgets it")
     return tuple(found)
+
+
+def typed_suite(options: argparse.Namespace, console: Console) -> SuiteSource | None:
+    """The suite of `--suite` under the typed sizes; None where none was typed.
+
+    Raises:
+        UsageError: what was typed is no suite.
+    """
+    typed = getattr(options, "suite", None)
+    if not typed:
+        return None
+    return suite_at(absolute(with_home(typed, said_by="--suite"), console.folder), choice=choice_for(options))
 
 
 def known_suites(options: argparse.Namespace, console: Console) -> tuple[Path, ...]:

@@ -24,7 +24,7 @@ class KernelFolder:
 
     def path_of(self, problem: Problem | ProblemDescription) -> Path:
         """Where the operator's kernel file lies."""
-        return self._kernels / f"{problem.entry}.py"
+        return self._kernels / f"{problem.file_stem}.py"
 
     def shown(self, path: Path) -> str:
         """The path as the user would type it: from the folder they work in, where it lies in there."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import textwrap
 
-from engine.model import Problem
+from engine.model import CandidateForm, Problem
+from engine.model.problems.form import MODULE_ARGUMENTS
 
 _WIDTH = 116
 _TORCH_NAMES = {"Tensor": "torch.Tensor", "DType": "torch.dtype"}
@@ -50,9 +51,39 @@ def {entry}_kernel(x_ptr, y_ptr, elements, BLOCK: tl.constexpr):
     tl.store(y_ptr + offsets, x, mask=inside)
 '''
 
+_MODULE = '''\
+# kgtui: op={name}
+"""{summary}.
+
+{entry} is made with the arguments of the reference's Model and gets its parameters and buffers by name, so names and
+shapes of weights should be those of Model.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+
+class {entry}(torch.nn.Module):
+    def __init__(self, *args):
+        super().__init__()
+
+    def forward(self, {inputs}):
+        raise NotImplementedError("forward is not written yet: launch a kernel and return its output")
+'''
+
 
 def scaffold(problem: Problem) -> str:
     """The text of a new kernel file."""
+    if problem.form is CandidateForm.MODULE:
+        return _MODULE.format(
+            name=problem.name,
+            summary=problem.summary.rstrip(".").replace("\\", "\\\\"),
+            entry=problem.entry,
+            inputs=", ".join(problem.arguments[:-MODULE_ARGUMENTS]),
+        )
     ending = "return its output" if problem.returns != 0 else "write its outputs in place"
     return _TEMPLATE.format(
         name=problem.name,

@@ -86,10 +86,10 @@ class QueuedVerifier:
         began: Callable[[int], None] = lambda number: None,
     ) -> RunRecord:
         """The finished run of this source; `began` gets its number when it begins, and again where it begins again."""
-        listener = RunListener(file=f"{problem.entry}.py", trouble=self._trouble, watch=watch, began=began)
+        listener = RunListener(file=f"{problem.file_stem}.py", trouble=self._trouble, watch=watch, began=began)
         request = RunRequest(
             problem=problem,
-            path=Path(f"{problem.entry}.py"),
+            path=Path(f"{problem.file_stem}.py"),
             content=source,
             device=self._device,
             target=self._target,

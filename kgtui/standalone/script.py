@@ -78,6 +78,11 @@ def standalone_script(failed: FailedCase, *, name: str) -> str:
             or the problem has a comparer of its own.
     """
     problem, result = failed.problem, failed.result
+    if problem.suite is not None:
+        raise UsageError(
+            f"{problem.name} is a problem of {problem.suite.suite}, whose reference is not part of kgtui; run its own "
+            f"file {failed.described.file}"
+        )
     if result.outcome is Outcome.PASS or result.seed is None:
         why = "it passed" if result.outcome is Outcome.PASS else "no inputs were made for it"
         raise UsageError(f"there is nothing to reproduce of {result.case}: {why}")

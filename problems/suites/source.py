@@ -69,6 +69,7 @@ class SuiteSource:
             contract=contract_text,
             file=task.file,
             dtypes=(self.choice.accuracy.dtype,),
+            stem=self.problem(name).file_stem,
         )
 
     def problem(self, name: str) -> Problem:

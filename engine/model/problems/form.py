@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import enum
 
+MODULE_ARGUMENTS = 4
+"""How many arguments follow the inputs of a MODULE problem: what the class is made from, weights, seed, options."""
+
 
 class CandidateForm(enum.StrEnum):
     """What the entry of a candidate is, and what it gets.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -132,6 +133,11 @@ class ProblemContract:
     def form(self) -> CandidateForm:
         """What a candidate's entry is."""
         return self.suite.form if self.suite is not None else CandidateForm.FUNCTION
+
+    @property
+    def file_stem(self) -> str:
+        """What a kernel file for it is called: its entry; of a foreign problem, whose entries are alike, its name."""
+        return self.entry if self.suite is None else re.sub(r"\W+", "_", self.name.rpartition("::")[2])
 
     @property
     def library(self) -> str:

@@ -9,6 +9,8 @@ from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators import document_text, list_text
 from kgtui.cli.problem_index import problem_index
+from kgtui.cli.suites import typed_suite
+from problems.index import ProblemIndex
 
 SUMMARY = "List the operators."
 
@@ -24,13 +26,16 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Print the list, and what is wrong with a file that is no problem file."""
-    index = problem_index(options, console)
+    """Print the list, with a suite that was typed its tasks alone, and what is wrong with a file that is no problem."""
+    suite = typed_suite(options, console)
+    index = ProblemIndex((suite,)) if suite is not None else problem_index(options, console)
     described, broken = index.descriptions()
+    if suite is not None:
+        broken = (*suite.complaints, *broken)
     for sentence in broken:
         console.warn(sentence)
     if options.json:
         console.hand_out(document_text([index.find(one.name) for one in described]))
     else:
-        console.say(list_text(described))
+        console.say(list_text(described) if described else "no problems")
     return Exit.PASSED

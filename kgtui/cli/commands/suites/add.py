@@ -1,0 +1,46 @@
+"""`kgtui suites add`: have every command know a suite, by the setting `suites`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from engine.errors import UsageError
+from kgtui.cli.choices import absolute
+from kgtui.cli.command_parser import CommandParser
+from kgtui.cli.console import Console, Exit
+from kgtui.cli.resolved_settings import load_quietly
+from kgtui.cli.setting_names import write_changed
+from kgtui.cli.suites import known_suites
+from kgtui.settings.file_edit import edited
+from kgtui.settings.paths import with_home
+from problems.suites.source import suite_at
+
+SUMMARY = "Add a checkout, a file or an export of a suite."
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui suites add`."""
+    parser.usage = f"{parser.prog} PATH"
+    parser.add_argument("path", metavar="PATH", help="a checkout, a file or an export of a foreign suite")
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Read the suite, write the setting, and say what was left out of the suite.
+
+    Raises:
+        UsageError: the path is no suite, or the settings file cannot be changed.
+    """
+    path = absolute(with_home(options.path, said_by="PATH"), console.folder)
+    if os.pathsep in str(path):
+        raise UsageError(f"{path} contains {os.pathsep!r}, which separates suites in the setting; rename the folder")
+    source = suite_at(path)
+    for sentence in source.complaints:
+        console.warn(sentence)
+    known = known_suites(options, console)
+    if path not in known:
+        preferences = load_quietly(options, console)
+        text = os.pathsep.join(map(str, (*known, path)))
+        write_changed(edited(preferences.config, {"suites": text}), before=preferences)
+    console.say(f"{path}: {source.format.title}, {len(source.names())} problems")
+    return Exit.PASSED

@@ -1,0 +1,38 @@
+"""`kgtui suites list`: the suites of the setting, and the formats that can be read."""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.errors import UsageError
+from kgtui.cli.command_parser import CommandParser
+from kgtui.cli.console import Console, Exit
+from kgtui.cli.suites import known_suites
+from problems.suites.scanning import formats
+from problems.suites.source import suite_at
+
+SUMMARY = "List the suites that are known, and the formats."
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """The arguments of `kgtui suites list`."""
+    parser.usage = parser.prog
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Print a line for each suite, and what is wrong with one that cannot be read."""
+    known = known_suites(options, console)
+    for path in known:
+        try:
+            source = suite_at(path)
+            count = len(source.names())
+            left_out = f", {len(source.complaints)} left out" if source.complaints else ""
+            console.say(f"{path}  {source.format.title}, {count} problems{left_out}")
+        except UsageError as error:
+            console.warn(f"{error}; `kgtui suites remove {path}` forgets it")
+    if not known:
+        console.say(
+            "no suites are known; `kgtui suites add PATH` adds one, --suite PATH takes one for a single command"
+        )
+    console.say(f"formats: {', '.join(one.title for one in formats())}")
+    return Exit.PASSED

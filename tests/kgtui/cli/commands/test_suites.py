@@ -1,0 +1,69 @@
+"""`kgtui suites`, and `--suite` where operators are listed and shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SAMPLE = Path(__file__).parents[3] / "problems" / "samples" / "kernelbench"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """One task that leaves a mark when it is run, and one file that is no task."""
+    level = tmp_path / "checkout" / "level1"
+    level.mkdir(parents=True)
+    text = (SAMPLE / "KernelBench" / "level1" / "23_Softmax.py").read_text()
+    (level / "23_Softmax.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'w')\n{text}")
+    (level / "24_Broken.py").write_text("class Model(\n")
+    return level.parent
+
+
+def test_added_suite_known_until_removed(typed, suite):
+    assert typed("suites").out.startswith("no suites are known")
+    added = typed("suites", "add", str(suite))
+    assert added.out == f"{suite}: KernelBench, 1 problems\n"
+    assert "24_Broken.py:1: syntax error" in added.err
+    assert typed("suites", "list").out.splitlines()[0] == f"{suite}  KernelBench, 1 problems, 1 left out"
+    assert "kernelbench::level1/23_Softmax" in typed("problems").out
+    assert typed("suites", "remove", str(suite)).exit_code == 0
+    assert "kernelbench::" not in typed("problems").out
+
+
+def test_suite_that_is_gone_told_and_rest_listed(typed, suite):
+    typed("suites", "add", str(suite))
+    suite.rename(suite.with_name("elsewhere"))
+    ended = typed("problems", "show", "aten::silu")
+    assert ended.exit_code == 0
+    assert f"`kgtui suites remove {suite}` forgets it" in ended.err
+
+
+def test_listing_a_suite_runs_none_of_it(typed, suite, tmp_path):
+    ended = typed("problems", "list", "--suite", str(suite))
+    assert [line.split()[0] for line in ended.out.splitlines()] == ["kernelbench::level1/23_Softmax"]
+    assert "24_Broken.py:1: syntax error" in ended.err
+    assert not (tmp_path / "mark").exists()
+
+
+def test_shown_problem_says_what_is_known_later(typed):
+    out = typed("problems", "show", "level1/23_Softmax", "--suite", str(SAMPLE), "--cap", "64").out
+    assert "calibrated when the reference runs" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("suites", "add", "nowhere"), "there is no"),
+        (("suites", "remove", "nowhere"), "is no known suite"),
+        (("problems", "show", "level1/23_Softmax", "--suite", str(SAMPLE), "--size", "dim=x"), "expected NAME=N"),
+        (
+            ("problems", "show", "level1/23_Softmax", "--suite", str(SAMPLE), "--size", "din=3"),
+            "no size constant 'din'",
+        ),
+    ],
+)
+def test_bad_words_a_usage_error(typed, arguments, said):
+    ended = typed(*arguments)
+    assert (ended.exit_code, ended.out) == (2, "")
+    assert said in ended.err
