@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
+
 from engine.errors import UsageError
 from engine.model import Outcome
 from engine.processes.liveness import is_alive
@@ -79,6 +81,11 @@ class CheckBatchRow:
     candidates: int
     has_ended: bool
     pid: int | None
+
+    @property
+    def candidates_path(self) -> str:
+        """Where its candidates come from, as its request says."""
+        return str(msgspec.json.decode(self.request)["candidates"])
 
 
 class CheckedStore:

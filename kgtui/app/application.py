@@ -133,6 +133,7 @@ class WorkbenchApp(TerminalApp):
             settings=settings,
             notifications=self._run_notifications,
             troubles=self._troubles,
+            find=services.problems.find,
         )
         self.kernels = KernelFolder(settings.folder, scaffold=services.scaffold, kernels=settings.kernels)
         self.problem_named = partial(found_or_shown, services.problems, self)

@@ -1,6 +1,6 @@
-"""The runs of one application: the open file's, a grid's, a generated batch's, all on one engine.
+"""The runs of one application: the open file's, a grid's, a generated batch's, those of candidates, all on one engine.
 
-The grid and the batch are made when they are first used, so that their modules do not delay the first paint.
+The grid and the batches are made when they are first used, so that their modules do not delay the first paint.
 """
 
 from __future__ import annotations
@@ -8,6 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engine.model import Problem
+    from kgtui.app.batching import Batching
     from kgtui.app.generating import Generating
     from kgtui.app.notifications import Notifications
     from kgtui.app.start import Settings
@@ -32,6 +36,7 @@ class Runs:
         settings: Settings,
         notifications: Notifications,
         troubles: Troubles,
+        find: Callable[[str], Problem],
     ) -> None:
         self._host = host
         self._app = app
@@ -42,6 +47,8 @@ class Runs:
         self._troubles = troubles
         self._tuning: Tuning | None = None
         self._generating: Generating | None = None
+        self._find = find
+        self._batching: Batching | None = None
 
     @property
     def busy(self) -> bool:
@@ -70,6 +77,22 @@ class Runs:
                 self._host, app=self._app, audience=self._audience, settings=self._settings, service=self._service
             )
         return self._generating
+
+    @property
+    def batch(self) -> Batching:
+        """Batches of candidates."""
+        if self._batching is None:
+            from kgtui.app.batching import Batching
+
+            self._batching = Batching(
+                self._host,
+                app=self._app,
+                audience=self._audience,
+                settings=self._settings,
+                service=self._service,
+                find=self._find,
+            )
+        return self._batching
 
     def submit(self, request: RunRequest) -> None:
         """Run this next, as soon as the engine has started, and watch the files that it imports."""

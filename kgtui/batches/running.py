@@ -43,11 +43,12 @@ class BatchRecording(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """A batch to carry out; `resume` continues the newest batch with the same request."""
+    """A batch to carry out; `resume` continues batch number `batch`, or the newest one with the same request."""
 
     request: BatchRequest
     candidates: tuple[BatchCandidate, ...]
     resume: bool = False
+    batch: int | None = None
 
 
 class Happened(Protocol):
@@ -99,7 +100,7 @@ def _begun(order: Order, store: CheckedStore, session: int) -> int:
     text, listed = order.request.to_json(), [candidate.listed for candidate in order.candidates]
     if not order.resume:
         return store.begin(session, text, listed)
-    row = store.newest(text)
+    row = store.newest(text) if order.batch is None else store.batch(order.batch)
     if row is None:
         raise UsageError("no batch has this request: leave --resume out, or repeat its very arguments")
     store.resume(row.id, session, listed)

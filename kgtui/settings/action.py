@@ -25,6 +25,7 @@ class Where(enum.StrEnum):
     MANUAL = "manual"
     COMPARE = "compare"
     MODELS = "models"
+    BATCH = "batch"
 
 
 @dataclass(frozen=True, kw_only=True)

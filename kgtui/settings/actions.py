@@ -21,6 +21,8 @@ ACTIONS = (
            group="Screens", where=Where.EVERYWHERE, call="app.show('doctor')"),
     Action(id="models", keys=("f10", "L"), label="models", help="generate kernels with language models; what they cost",
            group="Screens", where=Where.EVERYWHERE, call="app.show('models')"),
+    Action(id="batch", keys=("f9", "C"), label="batch", help="verify many candidates; the results of every batch",
+           group="Screens", where=Where.EVERYWHERE, call="app.show('batch')"),
     Action(id="palette", keys=("ctrl+p",), label="palette", help="find an action by its name", group="Screens",
            where=Where.EVERYWHERE, call="app.command_palette", priority=True, listed=False),
     Action(id="quit", keys=("ctrl+q",), label="quit", help="leave; asks once when there is unsaved text",
@@ -226,6 +228,23 @@ ACTIONS = (
            where=Where.MODELS, call="screen.copy_result"),
     Action(id="leave-models", keys=("escape",), label="back", help="stop typing, then generating; then go back",
            group="Models", where=Where.MODELS, call="screen.step_back", bar=True, priority=True, keep=2),
+    # Batch
+    Action(id="open-run", keys=("enter",), label="open", help="open the run of this candidate in the workbench",
+           group="Batch", where=Where.BATCH, call="screen.open_run", bar=True),
+    Action(id="begin-batch", keys=("r",), label="new batch", help="type a folder or .jsonl file, then verify it",
+           group="Batch", where=Where.BATCH, call="screen.ask", bar=True),
+    Action(id="resume-batch", keys=("R",), label="resume", help="run what is left of this batch", group="Batch",
+           where=Where.BATCH, call="screen.resume", bar=True),
+    Action(id="failed-candidates", keys=("f",), label="failed", help="only candidates that did not pass, or all",
+           group="Batch", where=Where.BATCH, call="screen.failed", bar=True),
+    Action(id="older-batch", keys=("left_square_bracket",), label="older", help="show the batch before this one",
+           group="Batch", where=Where.BATCH, call="screen.step(1)"),
+    Action(id="newer-batch", keys=("right_square_bracket",), label="newer", help="show the batch after this one",
+           group="Batch", where=Where.BATCH, call="screen.step(-1)"),
+    Action(id="copy-batch", keys=("Y",), label="copy", help="copy summary and results as Markdown", group="Batch",
+           where=Where.BATCH, call="screen.copy_result"),
+    Action(id="leave-batch", keys=("escape",), label="back", help="stop typing, then the batch; then go back",
+           group="Batch", where=Where.BATCH, call="screen.step_back", bar=True, priority=True, keep=2),
     # Tuning
     Action(id="choose", keys=("enter",), label="choose", help="choose the values of a tunable; look at a variant's run",
            group="Tuning", where=Where.TUNE, call="screen.choose", bar=True),
@@ -378,7 +397,7 @@ ACTIONS = (
                call=f"screen.move('{name}')", listed=False)
         for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT, Where.CASE,
                       Where.HISTORY, Where.COMPARE, Where.SETTINGS, Where.DOCTOR, Where.TUNE,
-                      Where.MANUAL, Where.MODELS)
+                      Where.MANUAL, Where.MODELS, Where.BATCH)
         for key, name in (("h", "left"), ("j", "down"), ("k", "up"), ("l", "right"), ("g", "top"), ("G", "bottom"))
     ),
     Action(id="escape", keys=("escape",), label="back",

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from engine.model import Problem
     from engine.problem_source import ProblemDescription
+    from kgtui.batches.results import Progress as BatchProgress
+    from kgtui.batches.results import Result
     from kgtui.files.external_editor import Opening
     from kgtui.files.file_watch import FileWatch
     from kgtui.files.kernel_folder import KernelFolder
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from kgtui.state.tuning.grid import VariantGrid
     from kgtui.state.tuning.tunables import Tunables
     from kgtui.state.workbench.workbench import Workbench
+    from sessions.checked import CheckBatchRow
     from sessions.generation_rows import GenerationRow
 
 Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]
@@ -114,6 +117,51 @@ class GenerationControl(Protocol):
         """Fetch the stored answers for the open operator."""
 
 
+class BatchControl(Protocol):
+    """Batches of candidates of this application; `changed` is called when the shown one, or a result, is another."""
+
+    changed: Callable[[], None]
+
+    @property
+    def row(self) -> CheckBatchRow | None:
+        """The batch that is shown; None before there is one."""
+
+    @property
+    def progress(self) -> BatchProgress | None:
+        """How far the batch is that runs here; None when none does."""
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """The candidates of the shown batch."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a batch of this application is running."""
+
+    def begin(self, typed: str) -> None:
+        """Verify the candidates that were typed.
+
+        Raises:
+            UsageError: it cannot begin; the text says what to type or do instead.
+        """
+
+    def resume(self) -> None:
+        """Run what is left of the shown batch.
+
+        Raises:
+            UsageError: nothing is left, or a batch is running.
+        """
+
+    def stop(self) -> bool:
+        """Stop the batch; False when none runs here.  What has a verdict is stored."""
+
+    def step(self, by: int) -> None:
+        """Show an older (above 0) or a newer batch."""
+
+    def read(self) -> None:
+        """Fetch the shown batch, or the newest one, from the store."""
+
+
 class RunControl(Protocol):
     """The runs of this application."""
 
@@ -124,6 +172,10 @@ class RunControl(Protocol):
     @property
     def generation(self) -> GenerationControl:
         """Generated candidates for the open operator."""
+
+    @property
+    def batch(self) -> BatchControl:
+        """Batches of candidates."""
 
     def submit(self, request: RunRequest) -> None:
         """Run this next."""

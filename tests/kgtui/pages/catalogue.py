@@ -165,6 +165,7 @@ _OVER = (
     Page(name="inspect-a-claim", screen="inspect", says=("claim",), script="all_timed", timed=True,
          keys=("I", "c", *"1.9")),
     Page(name="models", screen="models", says=("nothing generated yet",), keys=("f10",)),
+    Page(name="batch", screen="batch", says=("no batch yet",), keys=("f9",)),
     Page(name="doctor", screen="doctor", says=("NOT IN FORCE",), keys=("f12",)),
     Page(name="settings", screen="settings", says=("theme",), keys=("f2",)),
     Page(name="settings-writing", screen="settings", says=("Write these lines?", "+notify", "write them"),

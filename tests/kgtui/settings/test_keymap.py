@@ -14,7 +14,7 @@ from kgtui.settings.keys import ACTIONS, binding_id, first_key
 @pytest.mark.parametrize(
     ("asked", "bindings"),
     [
-        ({"workbench.run": ("f9", "ctrl+l")}, {"workbench.run": "f9,ctrl+l"}),
+        ({"workbench.run": ("f11", "ctrl+l")}, {"workbench.run": "f11,ctrl+l"}),
         (
             {"workbench.run": ("?",), "everywhere.help": ("f1",)},
             {"workbench.run": "question_mark", "everywhere.help": "f1"},
@@ -34,8 +34,8 @@ def test_a_key_that_can_be_is_taken(asked: dict[str, tuple[str, ...]], bindings:
 @pytest.mark.parametrize(
     ("asked", "problem"),
     [
-        ({"workbench.rum": ("f9",)}, "keys.workbench.rum: there is no such binding; did you mean workbench.run?"),
-        ({"zzz": ("f9",)}, "keys.zzz: there is no such binding; `kgtui manual keys` lists the ids"),
+        ({"workbench.rum": ("f11",)}, "keys.workbench.rum: there is no such binding; did you mean workbench.run?"),
+        ({"zzz": ("f11",)}, "keys.zzz: there is no such binding; `kgtui manual keys` lists the ids"),
         ({"workbench.run": ("foo+x",)}, "keys.workbench.run: 'foo+x' is no key; write a character, \"f9\", \"ctrl+t\", "
                                         '"shift+tab", "enter", "pagedown"'),
         ({"workbench.run": ("ctrl+i",)}, "keys.workbench.run: most terminals send tab for ctrl+i; choose another key"),
@@ -51,8 +51,8 @@ def test_a_key_that_can_be_is_taken(asked: dict[str, tuple[str, ...]], bindings:
                                     "give one of them another key"),
         ({"everywhere.help": ("f5",)}, "keys.everywhere.help: f5 would be both everywhere.help and workbench.run; "
                                        "give one of them another key"),
-        ({"workbench.run": ("f9",), "workbench.zoom": ("f9",)},
-         "keys.workbench.zoom: f9 would be both workbench.run and workbench.zoom; give one of them another key"),
+        ({"workbench.run": ("f11",), "workbench.zoom": ("f11",)},
+         "keys.workbench.zoom: f11 would be both workbench.run and workbench.zoom; give one of them another key"),
     ],
 )  # fmt: skip
 def test_a_key_that_cannot_be_is_reported_and_the_usual_ones_stay(
@@ -64,13 +64,13 @@ def test_a_key_that_cannot_be_is_reported_and_the_usual_ones_stay(
 
 
 def test_the_same_key_may_mean_different_things_on_different_screens() -> None:
-    keymap = keymap_of({"workbench.run": ("f9",), "bench.axis": ("f9",)}, file="config.toml")
+    keymap = keymap_of({"workbench.run": ("f11",), "bench.axis": ("f11",)}, file="config.toml")
     assert keymap.problems == ()
 
 
 def test_the_actions_have_the_new_keys() -> None:
-    actions = keymap_of({"workbench.run": ("f9",)}, file="config.toml").actions
-    assert [first_key(action) for action in actions if binding_id(action) == "workbench.run"] == ["F9"]
+    actions = keymap_of({"workbench.run": ("f11",)}, file="config.toml").actions
+    assert [first_key(action) for action in actions if binding_id(action) == "workbench.run"] == ["F11"]
 
 
 def test_characters_are_called_as_textual_calls_them() -> None:

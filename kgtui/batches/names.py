@@ -1,0 +1,37 @@
+"""The operators of the workbench as candidates are looked up in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.errors import UsageError
+from engine.problem_source import ProblemDescription
+
+
+class DescribedNames:
+    """Operators by their full names, and by the bare ones that only one library has."""
+
+    def __init__(self, descriptions: Sequence[ProblemDescription]) -> None:
+        self._by_name = {one.name: one for one in descriptions}
+        self._full_by_bare: dict[str, list[str]] = {}
+        for name in self._by_name:
+            self._full_by_bare.setdefault(name.rpartition("::")[2], []).append(name)
+
+    def resolve(self, name: str) -> str:
+        """The full name of an operator.
+
+        Raises:
+            UsageError: no operator is called that, or several are.
+        """
+        if name in self._by_name:
+            return name
+        bearers = self._full_by_bare.get(name, [])
+        if len(bearers) > 1:
+            raise UsageError(f"{name!r} is the name of several operators; use one in full: {', '.join(bearers)}")
+        if not bearers:
+            raise UsageError(f"there is no operator called {name!r}")
+        return bearers[0]
+
+    def entry(self, name: str) -> str:
+        """The function that a candidate for this operator defines."""
+        return self._by_name[name].entry
