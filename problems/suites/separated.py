@@ -14,6 +14,7 @@ from problems.suites.files import SuiteFileError
 from problems.suites.syntax import Function, draws_random, functions, parameters, parsed, used_names
 
 SEPARATOR = "#" * 146
+_ONLY_PYTORCH = "only PyTorch's own random stream gives their answer"
 _UNMOVABLE = frozenset({"model", "module", "loss_fn", "optimizer", "closure"})
 
 
@@ -39,6 +40,8 @@ class SeparatedFile:
         unmovable = [name for name in parameters(self.function) if name in _UNMOVABLE]
         if unmovable:
             return f"its function takes {', '.join(unmovable)}, which cannot be moved to a candidate's process"
+        if self.calls.random and not self.calls.names:
+            return f"its reference draws random numbers in every call: {_ONLY_PYTORCH}"
         return "" if self.calls.names else "its tests make no call whose inputs could be taken"
 
     def details(self, stem: str) -> dict[str, str]:
@@ -64,7 +67,7 @@ def separated(text: str, *, stem: str, shown: str) -> SeparatedFile:
     reference, tests = "".join(lines[: places[0]]), "\n" * (places[-1] + 1) + "".join(lines[places[-1] + 1 :])
     upper, lower = parsed(reference, shown), parsed(tests, shown)
     entry, others = _tested(upper, lower, stem=stem, shown=shown)
-    calls = call_sites(lower, entry)
+    calls = call_sites(lower, entry, is_random=draws_random(upper))
     return SeparatedFile(
         reference=reference,
         tests=tests,
@@ -72,7 +75,7 @@ def separated(text: str, *, stem: str, shown: str) -> SeparatedFile:
         function=functions(upper)[entry],
         others=others,
         calls=calls,
-        health=tuple(_health(upper, lower, others, calls)),
+        health=tuple(_health(lower, others, calls)),
     )
 
 
@@ -96,10 +99,8 @@ def _result(lower: ast.Module) -> str:
     return ""
 
 
-def _health(upper: ast.Module, lower: ast.Module, others: tuple[str, ...], calls: CallSites) -> list[str]:
+def _health(lower: ast.Module, others: tuple[str, ...], calls: CallSites) -> list[str]:
     found = []
-    if draws_random(upper):
-        found.append("the reference draws random numbers: only PyTorch's own random stream gives its answer")
     if _keeps_exceptions(lower):
         found.append("the tests compare the texts of exceptions")
     if not _result(lower):
@@ -108,6 +109,8 @@ def _health(upper: ast.Module, lower: ast.Module, others: tuple[str, ...], calls
         found.append(f"the tests also use {', '.join(others)}, which a candidate need not define here")
     if calls.writing:
         found.append(f"calls that write to an argument are left out: {_lines(calls.writing)}")
+    if calls.random:
+        found.append(f"calls that draw random numbers are left out: {_lines(calls.random)}; {_ONLY_PYTORCH}")
     if calls.caught:
         found.append(f"calls that may raise are left out: {_lines(calls.caught)}")
     return found

@@ -22,13 +22,25 @@ _LOWER = {torch.float64: torch.float32, torch.float32: torch.bfloat16, torch.com
 
 
 def copied(value: T) -> T:
-    """A copy of nested tuples and lists with tensors of their own; one tensor given twice stays one.
+    """A copy of nested tuples and lists with memory of its own; strides stay, and views of one memory stay that.
 
     Raises:
         UnavailableError: something in it cannot be moved to a candidate's process.
     """
-    found: T = _mapped(value, lambda tensor: tensor.detach().clone(), {})
+    storages: dict[int, torch.UntypedStorage] = {}
+    found: T = _mapped(value, lambda tensor: _with_copied_storage(tensor.detach(), storages), {})
     return found
+
+
+def _with_copied_storage(tensor: torch.Tensor, storages: dict[int, torch.UntypedStorage]) -> torch.Tensor:
+    """The same view of a copy of the tensor's memory, which is copied once."""
+    tensor = tensor.resolve_conj().resolve_neg()
+    storage = tensor.untyped_storage()
+    if storage.data_ptr() not in storages:
+        octets = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage)
+        storages[storage.data_ptr()] = octets.clone().untyped_storage()
+    empty = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+    return empty.set_(storages[storage.data_ptr()], tensor.storage_offset(), tensor.size(), tensor.stride())
 
 
 def in_precision(value: T, precision: Precision) -> T:

@@ -47,6 +47,13 @@ def test_writing_and_caught_calls_left_out() -> None:
     assert (found.writing, found.caught) == ((12, 13), (16,))
 
 
+def test_random_calls_left_out_unless_forbidden() -> None:
+    text = "f(x)\nf(x, training=False)\nf(x, p=0.0)\nf(x, p=0.5)\n"
+    found = call_sites(ast.parse(text), "f", is_random=True)
+
+    assert (found.names, found.random) == (("line 2", "line 3"), (1, 4))
+
+
 def test_calls_of_one_place_limited() -> None:
     text = "for i in range(1000):\n    f(i)\n"
 

@@ -18,7 +18,9 @@ from data_utils import rand_tensor
 
 
 def test_fused_linear_dropout():
-    return [fused_linear_dropout(torch.randn(4, 8, device="cuda"), torch.randn(3, 8, device="cuda"))]
+    outputs = [fused_linear_dropout(torch.randn(4, 8, device="cuda"), torch.randn(3, 8, device="cuda"))]
+    outputs.append(fused_linear_dropout(torch.randn(4, 8).cuda(), torch.randn(3, 8).cuda(), training=False))
+    return outputs
 
 
 test_results = test_fused_linear_dropout()

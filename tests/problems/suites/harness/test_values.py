@@ -1,0 +1,50 @@
+"""Copies of arguments: memory of their own, with strides and shared memory as they were."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from engine.reference.harness import UnavailableError
+from problems.suites.harness.values import copied, tensors_of
+
+
+def test_strides_kept_memory_not_shared() -> None:
+    given = torch.arange(12.0).reshape(3, 4)
+    views = (given.t(), given[:, ::2], given[0].expand(5, 4))
+
+    found = copied(views)
+    given.zero_()
+
+    assert [one.stride() for one in found] == [one.stride() for one in views]
+    assert found[1].tolist() == [[0.0, 2.0], [4.0, 6.0], [8.0, 10.0]]
+
+
+def test_views_of_one_memory_stay_that() -> None:
+    given = torch.zeros(4)
+
+    first, second = copied((given, given[1:]))
+    first[1] = 7.0
+
+    assert (second[0].item(), given[1].item()) == (7.0, 0.0)
+
+
+def test_conjugate_copied_as_its_values() -> None:
+    given = torch.tensor([1.0 + 2.0j]).conj()
+
+    assert copied(given).tolist() == [1.0 - 2.0j]
+
+
+def test_numbers_of_a_result_are_tensors() -> None:
+    flag, number, whole = tensors_of((True, 0.5, [3]))
+
+    assert (flag.dtype, number.dtype, whole.item()) == (torch.bool, torch.float64, 3)
+
+
+@pytest.mark.parametrize(
+    ("returned", "reason"),
+    [((), "its reference returns no tensor"), ({"a": 1}, "its reference returns a dict, which is not compared")],
+)
+def test_result_that_is_not_compared_unavailable(returned: object, reason: str) -> None:
+    with pytest.raises(UnavailableError, match=reason):
+        tensors_of(returned)
