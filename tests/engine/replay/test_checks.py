@@ -43,7 +43,10 @@ def addresses(*places: tuple[int, int]) -> Addressed:
         (Moved(target=vector(1), source=vector(0, elements=2)), "step 0: shapes (6,) and (2,) differ"),
         (msgspec.structs.replace(launched(vector(0), vector(1)), specialisation=1), "step 0: specialisation 1 of 1"),
     ],
-    ids=["no storage", "outside", "no type", "given", "data", "element", "shapes", "specialisation"],
+    ids=[
+        "no storage", "pointer", "pointers", "behind", "outside", "no type", "given", "data", "element", "shapes",
+        "specialisation",
+    ],
 )  # fmt: skip
 def test_a_step_that_does_not_fit_is_refused(step, message):
     assert _refused(tape(step)) == message
