@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +35,7 @@ from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.protocol.executing import Executed
+from engine.run.native.calls import Build, asked
 from engine.verdict import executed_launches, outcome_mapping
 from engine.verdict.decide import Stop
 
@@ -121,9 +122,8 @@ class Verifier:
         on_finding: Callable[[Finding], None],
         on_trace: Callable[[str], None],
         call_s: Callable[[Case], float] | None = None,
-        build: Callable[[protocol.ExtensionRequest], Awaitable[Stop | None]] | None = None,
+        build: Build | None = None,
     ) -> None:
-        """`build` has an extension built that a call asked for; the call is made again by another worker then."""
         self._plan = plan
         self._limits = limits
         self._process_pool = process_pool
@@ -254,7 +254,9 @@ class Verifier:
 
     async def _call(self, judging: Judging, command: protocol.Call, following: _Call | None) -> Stop | None:
         """Make one call and have what it left compared, at once or beside the call that follows."""
-        called = await self._ask(judging, command)
+        called = await asked(
+            self._session, command, deadline_s=self._limit_s(judging.case), build=self._build, profile=self._profile
+        )
         if isinstance(called, Stop):
             return called
         if isinstance(called, protocol.Failed | protocol.Called):
@@ -288,19 +290,6 @@ class Verifier:
         if not isinstance(refilled, protocol.Done):
             return outcome_mapping.of_trusted(refilled, "while inputs were made again")
         return None
-
-    async def _ask(self, judging: Judging, command: protocol.Call) -> protocol.AnyReply | Stop:
-        """The worker's reply to a call, made again after each extension that it lacked is built."""
-        while True:
-            with self._profile.span("call"):
-                called = await self._session.ask(command, deadline_s=self._limit_s(judging.case))
-            if not isinstance(called, protocol.Failed) or called.extension is None or self._build is None:
-                return called
-            stop = await self._build(called.extension)
-            if stop is not None:
-                return stop
-            await self._session.clear()
-            await self._session.load()
 
     def _find_executed(self, judging: Judging, executed: Executed | None) -> None:
         """Tell what the launches of a call showed: of each check, kernel and line once in a run."""
