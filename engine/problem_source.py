@@ -139,6 +139,14 @@ class ReferenceClient(Protocol):
         """
         ...
 
+    def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:
+        """What the task's own code says of the outputs of a call.
+
+        Raises:
+            ReferenceUnavailableError: the task has no such code.
+        """
+        ...
+
 
 class ReferenceSource(ProblemSource, Protocol):
     """A source whose problems are computed by a reference process."""

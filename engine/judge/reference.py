@@ -22,6 +22,7 @@ from engine.protocol.reference import (
     MOST_HEAD_BYTES,
     QUESTIONS,
     Answered,
+    ApplyOwnRule,
     Compute,
     CouldNot,
     Draw,
@@ -82,6 +83,14 @@ class Reference:
         if not outputs or not all(isinstance(output, torch.Tensor) for output in outputs):
             raise self._failed("it returned no tensor, or something beside tensors")
         return tuple(cast("torch.Tensor", output).contiguous() for output in outputs)
+
+    def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:
+        """What the task's own code says of outputs."""
+        specs, storages = tensors.lay_out((arguments, outputs))
+        on_host = [storage.cpu() for storage in storages]
+        asked = ApplyOwnRule(values=specs, storages=tuple(storage.numel() for storage in on_host))
+        (passed,) = self._values(*self._ask(asked, on_host, doing="while it checked an output"))
+        return passed is True
 
     def close(self) -> None:
         """Let go of the pipes; the process ends by that."""

@@ -49,6 +49,13 @@ class Compute(Message, tag_field="type", tag="compute", frozen=True):
     precision: Precision
 
 
+class ApplyOwnRule(Message, tag_field="type", tag="own_rule", frozen=True):
+    """Have the task's own code check outputs: two values, the arguments of a call and what it returned."""
+
+    values: tuple[ValueSpec, ...]
+    storages: tuple[Count, ...]
+
+
 class Answered(Message, tag_field="type", tag="answered", frozen=True):
     """The values that were asked for, whose bytes follow; `notes` say how the task differs from the suite's own run.
 
@@ -69,7 +76,7 @@ class CouldNot(Message, tag_field="type", tag="could_not", frozen=True):
     is_unavailable: bool = False
 
 
-Question: TypeAlias = OpenTask | Draw | Compute
+Question: TypeAlias = OpenTask | Draw | Compute | ApplyOwnRule
 Answer: TypeAlias = Answered | CouldNot
 
 questions: msgspec.json.Decoder[Question] = msgspec.json.Decoder(Question)

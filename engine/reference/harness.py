@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from engine.model.problems.suite_origin import Precision
 
@@ -41,6 +41,15 @@ class OpenedTask(Protocol):
         Raises:
             UnavailableError: the task cannot be computed in this precision.
         """
+        ...
+
+
+@runtime_checkable
+class ChecksItself(Protocol):
+    """A task that has code of its own to check an output."""
+
+    def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:
+        """What that code says of the outputs of a call on these arguments."""
         ...
 
 

@@ -26,6 +26,7 @@ from engine.protocol.reference import (
     QUESTIONS,
     Answer,
     Answered,
+    ApplyOwnRule,
     Compute,
     CouldNot,
     Draw,
@@ -34,7 +35,7 @@ from engine.protocol.reference import (
     questions,
 )
 from engine.protocol.service import Line
-from engine.reference.harness import OpenedTask, UnavailableError
+from engine.reference.harness import ChecksItself, OpenedTask, UnavailableError
 from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
 from engine.sandbox.variables import DEVICE_VARIABLE
@@ -58,7 +59,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     try:
         while True:
             question = questions.decode(stream.line(most_bytes=MOST_HEAD_BYTES))
-            sizes = question.storages if isinstance(question, Compute) else ()
+            sizes = question.storages if isinstance(question, Compute | ApplyOwnRule) else ()
             storages = stream.storages(sizes, most_bytes=_MOST_BYTES)
             answer, made = answering.answer(question, storages)
             stream.send(msgspec.json.encode(answer), made)
@@ -114,6 +115,17 @@ class Answering:
                 with torch.no_grad():
                     outputs = self._opened_task().expected(given, question.precision)
                 return _carried(outputs)
+            case ApplyOwnRule():
+                sent, returned = checked_values(question.values, [part.to(self._device) for part in storages])
+                with torch.no_grad():
+                    return _carried((self._own_rule(sent, returned),))
+
+    def _own_rule(self, arguments: object, outputs: object) -> bool:
+        """What the task's own code says of outputs."""
+        task = self._opened_task()
+        if not isinstance(task, ChecksItself):
+            raise UnavailableError("the task has no code that checks an output")
+        return task.passes_own_rule(cast("Arguments", arguments), cast("tuple[torch.Tensor, ...]", outputs))
 
     def _open(self, question: OpenTask) -> OpenedTask:
         harness = importlib.import_module(question.harness)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.errors import UnsupportedError
+from engine.errors import ReferenceFaultError, UnsupportedError
 from engine.judge.inputs.memory_need import COPIES, available_memory
 from engine.model import Case, Cost, Precision, ProblemDefinition
 from engine.problem_source import AttachedProblem, ReferenceClient, ReferenceUnavailableError
@@ -12,13 +12,15 @@ from problems.suites.calibration import Calibrated, Runs, calibrated
 from problems.suites.own_rule import rule_of
 from problems.suites.plan import CASE, PlannedTask
 from problems.suites.quantised import UNIT, comparer, formats_of
+from problems.suites.task import RuleKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import torch
 
-    from engine.model import Arguments, Outputs
+    from engine.model import Arguments, CalledCase, Outputs
+    from problems.suites.task import OwnRule
 
 _MOST_SEED = 1 << 62
 
@@ -48,7 +50,7 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         tolerance=lambda case: functions.calibrated(case).tolerance,
         cost=functions.cost,
         compare=comparer(formats, functions.exact) if formats is not None else None,
-        passes_own_rule=rule_of(planned.task.own_rule),
+        passes_own_rule=functions.own_rule(planned.task.own_rule),
     )
     how = f"outputs are compared in {UNIT}" if formats is not None else found.sentence
     return AttachedProblem(definition=definition, notes=(*opened.notes, how))
@@ -90,7 +92,8 @@ class ForeignFunctions:
 
     def _calibrate(self, case: Case) -> Calibrated:
         """Run the reference in every precision that it offers."""
-        arguments = self.make_inputs(case, None)
+        arguments = self._draw(case, None)
+        self._input_bytes = self._input_bytes or _tensor_bytes(arguments)
         own = self._reference.expected(arguments, Precision.OWN)
         self._dtypes[case.params.get(CASE)] = tuple(output.dtype for output in own)
         double = self._run(arguments, Precision.DOUBLE)
@@ -107,13 +110,19 @@ class ForeignFunctions:
 
     def make_inputs(self, case: Case, rng: torch.Generator | None) -> Arguments:
         """Arguments from two seeds of the generator, of the case that the suite knows by this name."""
+        try:
+            arguments = self._draw(case, rng)
+        except ReferenceUnavailableError as error:
+            raise ReferenceFaultError(f"the inputs of {case.name} cannot be made: {error}") from error
+        self._input_bytes = self._input_bytes or _tensor_bytes(arguments)
+        return arguments
+
+    def _draw(self, case: Case, rng: torch.Generator | None) -> Arguments:
         import torch
 
         device = rng.device if rng is not None else None
         seeds = torch.randint(_MOST_SEED, (2,), generator=rng, device=device).tolist()
-        arguments = self._reference.draw(seed=seeds[0], weight_seed=seeds[1], case=str(case.params.get(CASE, "")))
-        self._input_bytes = self._input_bytes or _tensor_bytes(arguments)
-        return arguments
+        return self._reference.draw(seed=seeds[0], weight_seed=seeds[1], case=str(case.params.get(CASE, "")))
 
     def reference(self, *arguments: object) -> Outputs:
         """The float64 run rounded to the dtypes of the task's own; its own run where there is none."""
@@ -135,6 +144,17 @@ class ForeignFunctions:
         """The float64 run as it is; the task's own one where there is none."""
         found = self._run(arguments, Precision.DOUBLE)
         return found if found is not None else self._reference.expected(arguments, Precision.OWN)
+
+    def own_rule(self, rule: OwnRule) -> Callable[[CalledCase], bool | None] | None:
+        """The suite's rule as a function; that of the task's own code is applied in the reference process."""
+        return self._own_code if rule.kind is RuleKind.OWN_CODE else rule_of(rule)
+
+    def _own_code(self, call: CalledCase) -> bool | None:
+        """What the task's own code says of a call; None where it says nothing."""
+        try:
+            return self._reference.passes_own_rule(call.arguments, call.outputs)
+        except (ReferenceUnavailableError, ReferenceFaultError):
+            return None
 
     def eager(self, *arguments: object) -> Outputs:
         """The task's own run."""

@@ -34,7 +34,7 @@ class ProblemDefinition(ProblemContract):
     `compare` judges outputs in the place of the tolerance, one answer for each output; it runs where the shapes and
     dtypes of all outputs are right.  `cannot_reject` says of lies that the generic rules tell (problems/rules/lies.py)
     why no case of this problem can tell them from the truth: name of the lie -> reason.  `passes_own_rule` is what the
-    rule of a foreign problem's suite says of the outputs; it decides nothing.
+    rule of a foreign problem's suite says of the outputs, None where it says nothing; it decides nothing.
     """
 
     make_inputs: Callable[[Case, torch.Generator], Arguments]
@@ -44,7 +44,7 @@ class ProblemDefinition(ProblemContract):
     cost: Callable[[Case], Cost]
     compare: Callable[[CalledCase], tuple[OutputMatch, ...]] | None = None
     cannot_reject: Mapping[str, str] = field(default_factory=dict)
-    passes_own_rule: Callable[[CalledCase], bool] | None = None
+    passes_own_rule: Callable[[CalledCase], bool | None] | None = None
 
     def problem(self, source: str, *, version: str = "") -> Problem:
         """The values of this definition, as found in the source with this id."""
