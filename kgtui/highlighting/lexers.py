@@ -21,7 +21,9 @@ from pygments.lexer import (  # type: ignore[import-untyped]
     RegexLexerMeta,
     bygroups,
     inherit,
+    using,
 )
+from pygments.lexers.c_cpp import CppLexer  # type: ignore[import-untyped]
 from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]
 from pygments.token import (  # type: ignore[import-untyped]
     Comment,
@@ -29,6 +31,7 @@ from pygments.token import (  # type: ignore[import-untyped]
     Keyword,
     Name,
     Number,
+    Operator,
     Punctuation,
     String,
     Text,
@@ -95,8 +98,25 @@ def spans_of_line(line: str, kind: TextKind) -> tuple[Span, ...]:
     return spans_of(lexer.get_tokens_unprocessed(line + "\n"))  # some lexers see a comment only with its line end
 
 
+_NATIVE_NAME = r"\w*(?:cuda|cpp|CUDA|CPP)\w*"
+_NATIVE_START = bygroups(Whitespace, Name, Whitespace, Operator, Whitespace, String.Affix, String.Double)
+
+
+def _native(*, quote: str) -> list[Rule]:
+    """CUDA C++ inside a string that three of these quotes end; Pygments sees a comment only with its line end."""
+    return [
+        (rf"//[^{quote}\n]*", Comment.Single),
+        (r"__\w+__\b", Keyword.Reserved),  # __global__ and its like are CUDA's own
+        (rf"{quote}[^{quote}\n]+{quote}", String),
+        (rf"(?:(?!__)[^{quote}/\n])+|{quote}|/|__", using(CppLexer)),
+        (r"\n", Whitespace),
+    ]
+
+
 class PythonLineLexer(ExtendedRegexLexer, PythonLexer):  # type: ignore[misc]  # Pygments has no types
-    """Pygments' Python, with docstrings as a state instead of one token over many lines.
+    """Pygments' Python, with docstrings as a state instead of one token over many lines, and CUDA C++ in strings.
+
+    A triple-quoted string is CUDA or C++ where the name that it is assigned to says so: `cuda_source`, `CPP`.
 
     Everything else that spans lines is a state in Pygments too, so a line and the stack of states at
     its start determine its tokens and the stack at its end.
@@ -108,8 +128,12 @@ class PythonLineLexer(ExtendedRegexLexer, PythonLexer):  # type: ignore[misc]  #
         "root": [
             (r'^([^\S\n]*)([rRuUbB]{,2})(""")', bygroups(Whitespace, String.Affix, String.Doc), "docstring-double"),
             (r"^([^\S\n]*)([rRuUbB]{,2})(''')", bygroups(Whitespace, String.Affix, String.Doc), "docstring-single"),
+            (rf'^([^\S\n]*)({_NATIVE_NAME})(\s*)(=)(\s*)([rRfF]{{,2}})(""")', _NATIVE_START, "native-double"),
+            (rf"^([^\S\n]*)({_NATIVE_NAME})(\s*)(=)(\s*)([rRfF]{{,2}})(''')", _NATIVE_START, "native-single"),
             inherit,
         ],
+        "native-double": [(r'"""', String.Double, "#pop"), *_native(quote='"')],
+        "native-single": [(r"'''", String.Single, "#pop"), *_native(quote="'")],
         "docstring-double": [(r'"""', String.Doc, "#pop"), (r'[^"\n]+|"|\n', String.Doc)],
         "docstring-single": [(r"'''", String.Doc, "#pop"), (r"[^'\n]+|'|\n", String.Doc)],
     }

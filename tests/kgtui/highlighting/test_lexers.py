@@ -144,3 +144,22 @@ def test_a_lexer_is_made_when_the_first_line_is_coloured_or_beforehand() -> None
     assert [kind for kind in TextKind if is_made(kind)] == [TextKind.PYTHON]
     make_lexers()
     assert all(map(is_made, TextKind))
+
+
+@pytest.mark.parametrize("start", ['cuda_source = r"""', "CPP_SRC = '''"])
+def test_cuda_in_a_string_is_coloured_until_the_string_ends(start: str) -> None:
+    lines = [start, "__global__ void k(float* x) { // note", start[-3:], "return 1"]
+    lexer = IncrementalLexer()
+    lexer.replace(lines)
+    lexer.advance(10**9)
+    inks = [[(line[span.start : span.end], span.ink) for span in lexer.spans(row)] for row, line in enumerate(lines)]
+    assert ("__global__", Ink.KEYWORD) in inks[1]
+    assert ("// note", Ink.COMMENT) in inks[1]
+    assert inks[3][0] == ("return", Ink.KEYWORD)
+
+
+def test_a_string_of_another_name_stays_a_string() -> None:
+    lexer = IncrementalLexer()
+    lexer.replace(['text = """', "void k()", '"""'])
+    lexer.advance(10**9)
+    assert [span.ink for span in lexer.spans(1)] == [Ink.STRING]
