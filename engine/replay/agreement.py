@@ -9,8 +9,10 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from engine.protocol.messages import FloatSpec
-from engine.protocol.tape import Given, Launched, Step, Tape, TapedNumber
+from engine.protocol.tape import Given, Launched, Step, Tape, TapedArgument, TapedNumber
 
 
 class Disagreement(enum.Enum):
@@ -23,16 +25,21 @@ class Disagreement(enum.Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """The first difference, in words, and the numbers of Given steps whose bytes are not those of the other tape."""
+    """The first difference, in words, and the numbers of Given steps whose bytes are not those of the other tape.
+
+    `seeds` counts the scalars of launches that differ where they may.
+    """
 
     difference: Disagreement
     message: str = ""
     varying: tuple[int, ...] = ()
+    seeds: int = 0
 
 
-def agreement(one: Tape, other: Tape) -> Agreement:
-    """Compare two tapes step by step."""
+def agreement(one: Tape, other: Tape, *, seeds_differ: bool = False) -> Agreement:
+    """Compare two tapes step by step; with `seeds_differ` scalars of launches may differ, as random numbers need."""
     varying = []
+    seeds = 0
     if len(one.steps) != len(other.steps):
         return Agreement(difference=Disagreement.STEPS, message=_lengths(one, other))
     for number, (step, second) in enumerate(zip(one.steps, other.steps, strict=True)):
@@ -42,10 +49,30 @@ def agreement(one: Tape, other: Tape) -> Agreement:
             if step.data != second.data:
                 varying.append(number)
         elif step != second:
-            return _different(one, step, second)
+            alike = _with_scalars_of(step, second) if seeds_differ else step
+            if alike != second:
+                return _different(one, step, second)
+            seeds += sum(1 for _ in _different_scalars(step, second))
     if _rest(one) != _rest(other):
         return Agreement(difference=Disagreement.STEPS, message="two calls of this case use memory differently")
-    return Agreement(difference=Disagreement.NONE, varying=tuple(varying))
+    return Agreement(difference=Disagreement.NONE, varying=tuple(varying), seeds=seeds)
+
+
+def _with_scalars_of(step: Step, second: Step) -> Step:
+    """A launch with the numbers of another one in place of its own; any other step as it is."""
+    if not isinstance(step, Launched) or not isinstance(second, Launched):
+        return step
+    if len(step.arguments) != len(second.arguments):
+        return step
+    arguments = (
+        theirs if _is_number(own) and _is_number(theirs) and own.name == theirs.name else own
+        for own, theirs in zip(step.arguments, second.arguments, strict=True)
+    )
+    return msgspec.structs.replace(step, arguments=tuple(arguments))
+
+
+def _is_number(argument: TapedArgument) -> bool:
+    return isinstance(argument.value, TapedNumber | FloatSpec)
 
 
 def _rest(tape: Tape) -> tuple[object, ...]:
@@ -78,9 +105,10 @@ def _kernel(tape: Tape, step: Launched) -> str:
     return tape.specialisations[step.specialisation].kernel if known else "of no name"
 
 
-def _different_scalars(step: Launched, second: Launched) -> Iterator[str]:
+def _different_scalars(step: Step, second: Step) -> Iterator[str]:
     """The arguments that are numbers in both launches, and not the same."""
+    if not isinstance(step, Launched) or not isinstance(second, Launched):
+        return
     for argument, other in zip(step.arguments, second.arguments, strict=False):
-        are_numbers = isinstance(argument.value, TapedNumber | FloatSpec)
-        if are_numbers and argument.name == other.name and argument.value != other.value:
+        if _is_number(argument) and argument.name == other.name and argument.value != other.value:
             yield argument.name

@@ -11,6 +11,7 @@ from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.replays import NotReplayed, Replayed
 
 _FAR = 16  # times the bytes of constants: an answer of this size is not in them
+_SEED_BYTES = 8
 _ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING))
 
 
@@ -68,6 +69,15 @@ def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given],
         constant_bytes=bytes_of_constants(used),
         answer_bytes=answer_bytes,
     )
+
+
+def of_seeds(proof: CaseProof, seeds: int, answer_bytes: int) -> CaseProof:
+    """The proof of a case whose launches were given other numbers in each call: too many of them can be the answer."""
+    if seeds * _SEED_BYTES * _FAR <= answer_bytes:
+        return proof
+    count = "1 number differs" if seeds == 1 else f"{seeds} numbers differ"
+    reason = f"{count} from call to call, for an answer of {answer_bytes:,} bytes"
+    return CaseProof(case=proof.case, gap=Gap.SCALAR, reason=reason)
 
 
 def flagging(proofs: Iterable[CaseProof]) -> tuple[CaseProof, ...]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.artefacts import ArtefactStore
 from engine.errors import EngineError, WireError
-from engine.model import Finding, Severity, Stage, events
+from engine.model import Determinism, Finding, Severity, Stage, events
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CaseSession, Lab, Passed
 from engine.protocol.proof_file import ProvenRun
 from engine.protocol.tape import MOST_TAPE_BYTES, Tape, read_tape
-from engine.replay.agreement import Disagreement, agreement
+from engine.replay.agreement import Agreement, Disagreement, agreement
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
 from engine.run.proving.kernels import LoweredKernels, NotLoweredError
@@ -129,7 +130,7 @@ class ProvingStage:
     async def _prove(self, one: Passed, tapes: list[Tape], *, after: asyncio.Task[None] | None) -> CaseProof:
         """The proof of a case by its tapes; there is one replayer, which is free once `after` has ended."""
         name = one.case.name
-        tape, agreed = tapes[-1], agreement(tapes[-2], tapes[-1])
+        tape, agreed = tapes[-1], self._agreement(tapes[-2], tapes[-1])
         if agreed.difference is not Disagreement.NONE:
             return conclusion.of_disagreement(name, tape, agreed)
         try:
@@ -141,9 +142,16 @@ class ProvingStage:
             await asyncio.wait({after})
         taped = TapedCase(case=one.case, tape=tape, kernels=kernels, varying=agreed.varying)
         tried = await try_to_prove(self._replays, taped)
+        if tried.proof.proven and tried.replayed is not None:
+            tried = replace(tried, proof=conclusion.of_seeds(tried.proof, agreed.seeds, tried.replayed.answer_bytes))
         if tried.proof.proven and tried.replayed is not None and tried.replayed.digests is not None:
             self.record.add(taped, seed=tried.replayed.seed, digests=tried.replayed.digests)
         return tried.proof
+
+    def _agreement(self, one: Tape, other: Tape) -> Agreement:
+        """How two tapes differ; the kernels of a random operator may be given other seeds in each call."""
+        is_random = self._lab.problem.determinism is Determinism.RANDOM
+        return agreement(one, other, seeds_differ=is_random)
 
     async def _tapes(self, one: Passed) -> list[Tape] | CaseProof:
         """Tapes of two calls on different contents, or of three where the first two do not agree."""
@@ -154,7 +162,7 @@ class ProvingStage:
                 if isinstance(taped, CaseProof):
                     return taped
                 tapes.append(taped)
-                if number == 1 and agreement(*tapes).difference is Disagreement.NONE:
+                if number == 1 and self._agreement(*tapes).difference is Disagreement.NONE:
                     break
         return tapes
 

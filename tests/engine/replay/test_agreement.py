@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from engine.protocol.tape import Given
 from engine.replay.agreement import Agreement, Disagreement, agreement
-from tests.engine.replay.tapes import BYTES, launched, tape, vector
+from tests.engine.replay.tapes import BYTES, ELEMENTS, launched, tape, vector
 
 PLAIN = tape(launched(vector(0), vector(1)))
 
@@ -42,3 +43,28 @@ def test_another_number_of_launches_differs():
 def test_other_memory_of_an_output_differs():
     other = msgspec.structs.replace(PLAIN, returned=(vector(0),))
     assert agreement(PLAIN, other).message == "two calls of this case use memory differently"
+
+
+@pytest.mark.parametrize(
+    ("changes", "difference", "seeds"),
+    [
+        ({"n": 5}, Disagreement.NONE, 1),
+        ({"n": ELEMENTS}, Disagreement.NONE, 0),
+    ],
+    ids=["other", "same"],
+)
+def test_seeds_of_a_random_operator_may_differ(changes, difference, seeds):
+    one, other = tape(launched(vector(0), vector(1))), tape(launched(vector(0), vector(1), **changes))
+    agreed = agreement(one, other, seeds_differ=True)
+    assert (agreed.difference, agreed.seeds) == (difference, seeds)
+
+
+def test_other_memory_of_a_random_operator_disagrees():
+    one, other = tape(launched(vector(0), vector(1))), tape(launched(vector(1), vector(1), n=5))
+    assert agreement(one, other, seeds_differ=True).difference is not Disagreement.NONE
+
+
+def test_another_grid_of_a_random_operator_disagrees():
+    launch = launched(vector(0), vector(1))
+    wider = msgspec.structs.replace(launch, grid=(2, 1, 1))
+    assert agreement(tape(launch), tape(wider), seeds_differ=True).difference is Disagreement.SCALAR

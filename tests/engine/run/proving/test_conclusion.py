@@ -154,3 +154,16 @@ def test_the_layer_names_the_first_gap():
 
 def test_a_failing_engine_is_never_the_kernels_fault():
     assert report_of((PROVEN, gap(Gap.ENGINE))).coverage is Coverage.ENGINE_FAILED
+
+
+@pytest.mark.parametrize(
+    ("seeds", "answer_bytes", "gap"),
+    [(0, 4, None), (1, 128, None), (1, 127, Gap.SCALAR), (2, 255, Gap.SCALAR)],
+)
+def test_seeds_prove_only_far_larger_answers(seeds, answer_bytes, gap):
+    assert conclusion.of_seeds(CaseProof(case="c"), seeds, answer_bytes).gap is gap
+
+
+def test_too_many_seeds_are_counted_in_the_reason():
+    proof = conclusion.of_seeds(CaseProof(case="c"), 2, 100)
+    assert proof.reason == "2 numbers differ from call to call, for an answer of 100 bytes"
