@@ -26,6 +26,8 @@ CASES = (
     *over(Tier.FULL, _NAME, shape=(13, 29), form="mask", axes=["0", "0 1"], dtype=F32, unsafe=False),
     *over(Tier.FULL, _NAME, shape=(19, 20), form="11", dtype=[DType.INT64, DType.UINT8, DType.BOOL], unsafe=False),
     *over_adding(Tier.FULL, _SUM, shape=(32, 32), form=["9", "60"], dtype=FLOATS, unsafe=False),
+    *over_adding(Tier.FULL, _SUM, shape=(5, 6, 7, 3), form="9 9", axes="1 3", dtype=F32, unsafe=True),
+    *over_adding(Tier.FULL, _SUM, shape=(3, 4, 2, 5, 6), form="6 6", axes="0 4", dtype=F32, unsafe=True),
     *over_adding(Tier.FULL, _SUM, shape=(17, 31), form="90 90", axes="0 1", dtype=[F32, DType.INT64], unsafe=False),
     *over(Tier.FULL, f"{_NAME} all {{layout}}", shape=(3, 17, 2, 3), form="5,2", axes="1", dtype=F32, unsafe=False,
           layout=Layout.IRREGULAR, index_layout=Layout.IRREGULAR, values_layout=Layout.IRREGULAR),

@@ -7,19 +7,27 @@ Overloads: erfc (tested), erfc.out and those of Python scalars, which compute th
 
 from __future__ import annotations
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
-from problems.kit import FLOATS, WHOLE, Arguments, rounded, torch
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
+from problems.kit import BF16, F32, FLOATS, WHOLE, Arguments, Layout, cases_over, rounded, torch
 from problems.kit.pointwise.unary import in_double, unary_cases, unary_cost, unary_values
 from problems.kit.promotion import floating
 
-CASES = unary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE])
+CASES = (
+    *unary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE]),
+    *cases_over(Tier.FULL, "{shape} {dtype} {values}", shape=(600,), dtype=[F32, BF16, DType.FLOAT64], values="tail",
+                layout=Layout.CONTIGUOUS),
+)  # fmt: skip
 
 _EDGES = (3.0, 5.0, 9.0, -3.0, 10.5)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: any shape, mixed magnitudes; integers from -40 to 40."""
-    return (unary_values(case, rng, edges=_EDGES, low=-40, high=41),)
+    """self: any shape, mixed magnitudes; integers from -40 to 40; a "tail" is between 4.5 and 8.5.
+
+    What is left of 1 - erf(x) in a tail is nothing, or a multiple of a unit in the last place of 1.
+    """
+    draw = _tail if case.word("values") == "tail" else None
+    return (unary_values(case, rng, draw=draw, edges=_EDGES, low=-40, high=41),)
 
 
 def reference(x: torch.Tensor) -> torch.Tensor:
@@ -40,6 +48,11 @@ def tolerance(case: Case) -> Tolerance:
 def cost(case: Case) -> Cost:
     """20 operations an element."""
     return unary_cost(case, operations=20, result=floating(case.dtype))
+
+
+def _tail(x: torch.Tensor) -> torch.Tensor:
+    """From 4.5 to 8.5."""
+    return 4.5 + 4 * torch.sigmoid(x)
 
 
 PROBLEM = ProblemDefinition(

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
 from problems.kit.indexing.index_lists import index_elements, make_indices
 from problems.kit.indexing.positions import IndexList, positions
-from problems.kit.movement import case_values, copied, count, exact
+from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact
 
 _over = partial(
     cases_over, layout=Layout.CONTIGUOUS, values="mixed", index_layout=Layout.CONTIGUOUS, form="4", axes="0"
@@ -37,8 +37,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=(3, 4, 2, 5, 6), form="7 7", axes=["0 4", "2 3"], dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(33, 65), form="mask", axes=["0", "1", "0 1"], dtype=[F32, BF16]),
     *_over(Tier.FULL, _NAME, shape=(9, 8, 7), form="mask", axes=["0 1", "1 2", "0 1 2"], dtype=F32),
-    *_over(Tier.FULL, _NAME, shape=(9, 40), form="11", dtype=[DType.FLOAT64, DType.INT64, DType.INT32, DType.INT16,
-           DType.INT8, DType.UINT8, DType.BOOL]),
+    *_over(Tier.FULL, _NAME, shape=(9, 40), form="11", dtype=[d for d in EVERY_DTYPE if d not in FLOATS]),
     *_over(Tier.FULL, "{shape} [{form}] at {axes} {dtype} {layout}", shape=(33, 65), form="12 12", axes="0 1",
            dtype=F32, layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
     *_over(Tier.FULL, "{shape} [{form}] at {axes} {dtype} index {index_layout}", shape=(33, 65), form="6,7", dtype=F32,

@@ -32,6 +32,8 @@ CASES = (
           DType.INT8, DType.UINT8, DType.BOOL]),
     *over_adding(Tier.FULL, _SUM, shape=(50,), form=["3", "126", "129"], dtype=F32),
     *over_adding(Tier.FULL, _SUM, shape=(21, 129), form="60", axes=["0", "1"], dtype=FLOATS),
+    *over_adding(Tier.FULL, _SUM, shape=(5, 6, 7, 3), form="9 9", axes="1 3", dtype=F32),
+    *over_adding(Tier.FULL, _SUM, shape=(3, 4, 2, 5, 6), form="6 6", axes="0 4", dtype=F32),
     *over_adding(Tier.FULL, _SUM, shape=(17, 31), form=["90 90", "6,4 6,4"], axes="0 1", dtype=[F32, BF16]),
     *over_adding(Tier.FULL, _SUM, shape=(19, 40), form="12", dtype=[DType.INT64, DType.INT32, DType.UINT8, DType.BOOL]),
     *over(Tier.FULL, f"{_NAME} {{layout}}", shape=(33, 65), form="12 12", axes="0 1", dtype=F32,

@@ -19,6 +19,7 @@ CASES = (
     *over(Tier.FULL, _NAME, shape=(1,), dim=0, start=0, length=[0, 1], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(0, 5), dim=1, start=1, length=3, dtype=F32),
     *over(Tier.FULL, _NAME, shape=(300,), dim=0, start=[0, 31, -129], length=[0, 127, 128, 129], dtype=F32),
+    *over(Tier.FULL, _NAME, shape=(70, 129), dim=1, start=2, length=97, dtype=F32),
     *over(Tier.FULL, _NAME, shape=(3, 4, 5, 2, 7), dim=[2, 4], start=1, length=3, dtype=F32),
     *over(Tier.FULL, _NAME, shape=(9, 40), dim=1, start=3, length=31, dtype=EVERY_DTYPE),
     *over(Tier.FULL, f"{_NAME} {{layout}}", shape=(13, 65), dim=[0, 1], start=2, length=7, dtype=F32, layout=LAYOUTS),

@@ -56,6 +56,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=[(5, 1023), (5, 1025)], dtype=FLOATS),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(1, 70001), dtype=F32),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype} {values}", shape=(2, 40001), dtype=F32, values="heavy ends"),
+    *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(2500, 3), dtype=F32),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(63, 65), dims=(0,), dtype=FLOATS),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype}", shape=(6, 31, 5), dims=[(1,), (-2,), (0, 2), (1, 2)], dtype=F32),
     *_over(Tier.FULL, "{shape} dims {dims} {dtype} {layout}", shape=(13, 65), dims=(0,), dtype=F32,

@@ -20,6 +20,7 @@ CASES = (
     *over(Tier.FULL, _NAME, shape=(1,), split=[1, 5], dim=0, dtype=F32),
     *over(Tier.FULL, _NAME, shape=(0, 5), split=2, dim=[0, 1], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(257,), split=[31, 128, 129, 256, 257, 1000], dim=0, dtype=F32),
+    *over(Tier.FULL, _NAME, shape=(70, 129), split=50, dim=1, dtype=F32),
     *over(Tier.FULL, _NAME, shape=(3, 40), split=1, dim=1, dtype=F32),
     *over(Tier.FULL, _NAME, shape=(3, 4, 5, 2, 7), split=2, dim=[0, 2, -1], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(9, 40), split=11, dim=1, dtype=EVERY_DTYPE),

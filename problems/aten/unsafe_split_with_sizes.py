@@ -20,6 +20,7 @@ CASES = (
     *over(Tier.FULL, _NAME, shape=(1,), split=[(1,), (0, 1), (1, 0)], dim=0, dtype=F32),
     *over(Tier.FULL, _NAME, shape=(0, 5), split=[(0,), (0, 0)], dim=0, dtype=F32),
     *over(Tier.FULL, _NAME, shape=(257,), split=[(257,), (128, 129), (127, 1, 129), (256, 0, 1)], dim=0, dtype=F32),
+    *over(Tier.FULL, _NAME, shape=(70, 129), split=(100, 29), dim=1, dtype=F32),
     *over(Tier.FULL, _NAME, shape=(3, 40), split=(1,) * 40, dim=1, dtype=F32),
     *over(Tier.FULL, _NAME, shape=(3, 4, 5, 2, 5), split=(2, 3), dim=[2, -1], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(9, 40), split=(11, 29), dim=1, dtype=EVERY_DTYPE),

@@ -19,6 +19,7 @@ CASES = (
     *over(Tier.FULL, _NAME, shape=(), dim=[0, -1], dtype=F32),
     *over(Tier.FULL, _NAME, shape=[(1,), (0,), (127,), (128,), (129,)], dim=[0, 1], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(2, 3), dim=[-3, -1, 0, 1, 2], dtype=F32),
+    *over(Tier.FULL, _NAME, shape=(70, 129), dim=1, dtype=F32),
     *over(Tier.FULL, _NAME, shape=(3, 4, 5, 2, 7), dim=[0, 3, -1], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(9, 40), dim=1, dtype=EVERY_DTYPE),
     *over(Tier.FULL, f"{_NAME} {{layout}}", shape=(13, 65), dim=1, dtype=[F32, BF16], layout=LAYOUTS),

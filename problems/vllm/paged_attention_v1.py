@@ -40,7 +40,7 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} {{dtype}}", lengths=(600, 513), heads=2, kv_heads=1, dtype=[F32, F16]),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{cache}} alibi", lengths=(40, 100), heads=6, dtype=BF16, cache=[AUTO, FP8],
            alibi=True),
-    *_over(Tier.FULL, f"{_SIZES} {{dtype}} vertical {{vert_stride}} step {{step}}", lengths=(150, 90), heads=4,
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}} vertical {{vert_stride}} step {{step}}", lengths=(150, 96), heads=4,
            dtype=F16, vert_stride=[3, 4], step=[0, 1, -1]),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{cache}} {{layout}}", lengths=(17, 35), dtype=F16, cache=[AUTO, FP8],
            alibi=True, layout=Layout.IRREGULAR),

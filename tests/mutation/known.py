@@ -14,6 +14,8 @@ def _by_name(names_by_reason: dict[str, str]) -> dict[str, str]:
 EQUIVALENT = _by_name(
     {
         "what pads this load is multiplied by the zeros that pad the other one": """
+            cublas_csymm:41:change_constant:2 cublas_dgemm_strided_batched:23:change_constant
+            cublas_zgemm_batched:31:change_constant
             cublas_sgemm:20:change_constant cublas_sgemm:21:change_constant
             cublas_sgemm_epilogues:34:change_constant cublas_sgemm_epilogues:35:change_constant
             cublas_sgemm_scale_then_add:32:change_constant cublas_sgemm_scale_then_add:33:change_constant
@@ -23,6 +25,8 @@ EQUIVALENT = _by_name(
             mm_warp_table:18:change_constant mm_warp_table:19:change_constant
         """,
         "what pads this load lies in rows or columns that are stored nowhere": """
+            copy_:23:change_constant cos:16:change_constant:3 cublas_csymm:56:change_constant:2
+            div:39:change_constant:3 log10:15:change_constant:2 soft_margin_loss:14:change_constant
             add_into_a_copy:13:change_constant add_into_a_copy:14:change_constant
             cublas_saxpy_logging_thread:19:change_constant cublas_saxpy_logging_thread:20:change_constant
             cublas_sgemm:27:change_constant
@@ -57,6 +61,27 @@ EQUIVALENT = _by_name(
             rms_norm_inference_cast:13:change_constant rms_norm_inference_cast:13:change_constant:2
             rms_norm_inference_cast:13:change_constant:3 rms_norm_inference_cast:13:drop_condition
             rms_norm_inference_cast:13:swap_operator
+        """,
+        "at the bound both branches give the same": """
+            asin:15:swap_operator:2 logit:17:swap_operator:2 floor_divide:21:swap_operator:4
+        """,
+        "a number that is not 0 is below 1 where it is below 0": """
+            div:17:change_constant:2
+        """,
+        "the additional tile lies beyond the diagonal, where everything is masked": """
+            cublas_dsyr2:15:swap_operator
+        """,
+        "the depth is a multiple of the block, so that the bound is met nowhere": """
+            ggml_mul_mat_a8:48:swap_operator:6
+        """,
+        "coordinates of lanes behind the end wrap around to elements of the tensor; nothing of them is stored": """
+            _to_copy:23:drop_mask
+        """,
+        "targets are 1 and -1, which every dtype holds": """
+            soft_margin_loss:15:narrow soft_margin_loss:15:narrow:2
+        """,
+        "what is not attended to was loaded as 0 and has the weight 0": """
+            paged_attention_v1:51:drop_condition
         """,
         "what pads the end of a row comes after everything that is stored of its running sum": """
             cumsum:23:change_constant cumsum_associative_scan:21:change_constant cumsum_look_back:16:change_constant
@@ -126,6 +151,9 @@ EQUIVALENT = _by_name(
 
 UNSEEN = _by_name(
     {
+        "no case has an exponent of uint8 from 128 on, whose highest bit counts": """
+            pow:21:skip_last
+        """,
         "the interpreter takes the first configuration that raises nothing, and this shows in another": """
             mm_autotune_reset:27:drop_mask mm_autotune_reset:27:swap_operator:4
             mm_autotune_reset:29:drop_condition mm_autotune_reset:29:swap_operator:2
