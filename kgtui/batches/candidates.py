@@ -18,6 +18,9 @@ from kgtui.batches.json_lines import Row, rows_of
 from kgtui.batches.naming import guesses
 from kgtui.files import disk
 from kgtui.generation.extraction import extract
+from problems.suites.candidates.reading import candidates_of
+from problems.suites.candidates.record import SuiteCandidate
+from problems.suites.source import SuiteSource
 from sessions.checked import ListedCandidate
 from sessions.generation_rows import Stop
 
@@ -124,6 +127,37 @@ def _of_file(path: Path, shown: str, complaints: list[str]) -> Iterator[_Found]:
 def _of_row(row: Row) -> _Found:
     operators = guesses(Path(row.operator)).operators if row.operator else ()
     return _Found(name=row.name, operators=operators, sample=row.sample, read=row.read, is_answer=row.is_answer)
+
+
+def suite_candidates(path: Path, suite: SuiteSource) -> CandidateSet:
+    """The candidates for the tasks of a suite, in the forms of the suite.
+
+    Raises:
+        UsageError: there is no such path, or it has no candidate.
+    """
+    if not path.exists():
+        raise UsageError(f"no candidates at {path}: there is no such folder or file")
+    found = candidates_of(path, [suite.task(name) for name in suite.names()])
+    if not found.candidates:
+        why = f"; {found.complaints[0]}" if found.complaints else ""
+        raise UsageError(f"{path} has no candidates for the tasks of {suite.choice.path}{why}")
+    numbers = _Numbers()
+    root = path if path.is_dir() else path.parent
+    return CandidateSet(
+        candidates=tuple(_of_suite(one, suite, numbers, root=root) for one in found.candidates),
+        complaints=found.complaints,
+    )
+
+
+def _of_suite(one: SuiteCandidate, suite: SuiteSource, numbers: _Numbers, *, root: Path) -> BatchCandidate:
+    problem, source = f"{suite.format.id}::{one.task}", one.text.encode(errors="surrogatepass")
+    listed = ListedCandidate(
+        name=one.origin.removeprefix(f"{root}/"),
+        problem=problem,
+        sample=numbers.of(problem, guesses(Path(one.origin)).sample),
+        digest=hashlib.sha256(source).hexdigest(),
+    )
+    return BatchCandidate(listed=listed, read=lambda: source)
 
 
 class _Numbers:

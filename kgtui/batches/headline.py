@@ -98,7 +98,7 @@ _MEAN = _Formula(
 _FORMULAS: Mapping[str, tuple[_Formula, ...]] = {
     "kernelbench": (_FAST_1,),
     "multikernelbench": (_FAST_1,),
-    "kernelbench-x": (_CORRECT, _MEAN),
+    "kernelbenchx": (_CORRECT, _MEAN),
     "tritonbench": (_CORRECT, _MEAN),
     "gpumode": (
         _Formula(

@@ -14,7 +14,7 @@ from kgtui.generation.carrying_out import benchmark_of
 class BatchRequest:
     """Its JSON is in the store.  `candidates` is an absolute path, `operator` the one of all where one is given.
 
-    `suites` are the paths of the suites that operators were looked up in, `timed` says whether a candidate that passes
+    `suites` are the ids of the suites that operators were looked up in, `timed` says whether a candidate that passes
     is timed where the device can.
     """
 

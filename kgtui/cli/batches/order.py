@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.devices import Device
 from engine.errors import EngineError, UsageError
 from engine.model import Category, Policy, Tier
-from kgtui.batches.candidates import CandidateSet, read_candidates
+from kgtui.batches.candidates import CandidateSet, read_candidates, suite_candidates
 from kgtui.batches.documents import WRITERS
 from kgtui.batches.request import BatchRequest
 from kgtui.batches.running import Order
@@ -18,6 +18,7 @@ from kgtui.cli.choices import absolute
 from kgtui.cli.console import Console
 from kgtui.cli.problem_index import problem_index
 from kgtui.cli.resolved_settings import place_for
+from kgtui.cli.suites import typed_suite
 from problems.index import ProblemIndex
 
 _TIERS = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL), None: (Tier.SMOKE, Tier.FULL)}
@@ -51,11 +52,15 @@ def read_batch(options: argparse.Namespace, console: Console) -> BatchCommand:
     device, target = place_for(options, console, file=None)
     index = problem_index(options, console)
     path = absolute(options.candidates, console.folder)
-    found = read_candidates(path, _Names(index), operator=options.op)
+    suite = typed_suite(options, console) if options.op is None else None
+    if suite is not None:
+        found = suite_candidates(path, suite)
+    else:
+        found = read_candidates(path, _Names(index), operator=options.op)
     request = BatchRequest(
         candidates=str(path),
         operator=options.op,
-        suites=(),
+        suites=(suite.id,) if suite is not None else (),
         device=device.platform,
         target=target,
         tiers=_TIERS[options.cases],
