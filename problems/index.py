@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 
 from engine.errors import EngineError, UsageError
 from engine.model import Problem
 from engine.problem_source import ProblemDescription, ProblemSource
+from problems.audits import Audits, audits_beside
 from problems.catalogue import Catalogue
 from problems.description_cache import DescriptionCache
 from problems.folder import Folder
@@ -26,8 +28,11 @@ _LEAST_PART = 3  # letters of a name that suggest it wherever they are in it
 class ProblemIndex:
     """The problems of several sources by name.  Where two checkouts of one suite share a name, the first has it."""
 
-    def __init__(self, sources: Sequence[ProblemSource], *, cache: Path | None = None) -> None:
+    def __init__(
+        self, sources: Sequence[ProblemSource], *, cache: Path | None = None, audits: Audits | None = None
+    ) -> None:
         self.sources = tuple(sources)
+        self._audits = audits
         self._cache = cache
 
     @cached_property
@@ -68,7 +73,16 @@ class ProblemIndex:
             EngineError: its file is broken.
         """
         full = self.resolve(name)
-        return self._source_by_name[full].problem(full)
+        problem = self._source_by_name[full].problem(full)
+        weaknesses = self._audits.of(problem.id) if self._audits is not None else ()
+        return replace(problem, weakness=weaknesses[0]) if weaknesses else problem
+
+    def weakness(self, name: str) -> str:
+        """What an audit found first of the problem called `name`; empty where that is nothing; runs nothing."""
+        full = self.resolve(name)
+        source = self._source_by_name[full]
+        found = self._audits.of_file(source.id, full, source.file(full)) if self._audits is not None else ()
+        return found[0] if found else ""
 
     def describe(self, name: str) -> ProblemDescription:
         """What the file of the problem called `name` says of it; raises as `find` does, and runs nothing."""
@@ -111,7 +125,8 @@ def open_index(
 
     Descriptions of the catalogue and the folders are kept in the file `cache`.
     """
-    return ProblemIndex((Catalogue(), *map(Folder, folders), *suites), cache=cache)
+    audits = audits_beside(cache) if cache is not None else None
+    return ProblemIndex((Catalogue(), *map(Folder, folders), *suites), cache=cache, audits=audits)
 
 
 def _core(spelling: str) -> str:

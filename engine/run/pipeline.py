@@ -342,7 +342,7 @@ class Run:
         facts = Facts(
             planned=len(self._plan.cases), policy=self._plan.policy, stop=stop, cases=tuple(self._results),
             kernels=tuple(kernels), findings=tuple(self._emitter.findings), layers=tuple(self._emitter.layers),
-            launched_on=self._device.target, proofs=self._proofs,
+            launched_on=self._device.target, proofs=self._proofs, weakness=self._plan.problem.weakness,
             unmade=(Stop(outcome=Outcome.UNSUPPORTED, message=OVERFULL),) if overfull else (),
         )  # fmt: skip
         self._emitter.tell(events.ProfileTaken(at_s=self._emitter.now(), spans=self._profile.spans()))

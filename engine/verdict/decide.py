@@ -59,7 +59,8 @@ class Facts:
 
     `launched_on` is the target of the device that really launched the kernels, None where they were interpreted:
     a launch shows that a kernel builds for that target.  `unmade` are checks of the plan that could not be made.
-    `proofs` are those of the cases that passed, None where none was tried.
+    `proofs` are those of the cases that passed, None where none was tried.  `weakness` is why the operator cannot tell
+    a right candidate from some wrong ones; empty where it can, or was not audited.
     """
 
     planned: int
@@ -72,6 +73,7 @@ class Facts:
     launched_on: str | None = None
     unmade: Sequence[Stop] = ()
     proofs: Sequence[CaseProof] | None = None
+    weakness: str = ""
 
 
 def judge(facts: Facts) -> Verdict:
@@ -139,6 +141,8 @@ def _judged(facts: Facts) -> Verdict:
     elif unchecked:
         flagged = True
         sentence = f"{passed}/{facts.planned} cases passed, but flagged: {unchecked[0]}"
+    elif facts.weakness:
+        sentence = f"{sentence}, but this operator cannot tell: {facts.weakness}"
     return Verdict(
         outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, proven=_proven(facts),
         location=location,

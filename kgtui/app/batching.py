@@ -154,7 +154,6 @@ class Batching:
             verifiers=(verifier,),
             problem=self._find,
             categories=self._categories,
-            weaknesses={},
             happened=self._happened,
             trouble=lambda text: self._app.notify(text, severity="warning", markup=False),
             clock=self._host.clock,

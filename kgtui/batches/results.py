@@ -12,15 +12,10 @@ from sessions.generation_rows import RunResult
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """A candidate of a batch; `category` is None where its operator is not known (any more).
-
-    `weakness` is why the operator cannot tell a right candidate from some wrong ones; empty where it can, or where
-    that was not audited.
-    """
+    """A candidate of a batch; `category` is None where its operator is not known (any more)."""
 
     row: CheckedRow
     category: Category | None
-    weakness: str = ""
 
     @property
     def run(self) -> RunResult | None:
@@ -61,13 +56,7 @@ class Result:
         """The verdict, or why there is none."""
         if self.row.candidate.refusal:
             return self.row.candidate.refusal
-        sentence = self.run.sentence if self.run is not None else ""
-        return f"{sentence}, but this operator cannot tell: {self.weakness}" if self._passed_weakly else sentence
-
-    @property
-    def _passed_weakly(self) -> bool:
-        passed = self.run is not None and self.run.outcome is Outcome.PASS and not self.run.flagged
-        return passed and bool(self.weakness)
+        return self.run.sentence if self.run is not None else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,21 +90,9 @@ class Counts:
     waiting: int
 
 
-def results_of(
-    rows: Sequence[CheckedRow],
-    categories: Mapping[str, Category],
-    weaknesses: Mapping[str, str] | None = None,
-) -> tuple[Result, ...]:
-    """The rows with the category and the weakness of each operator, by its name."""
-    known = weaknesses or {}
-    return tuple(
-        Result(
-            row=row,
-            category=categories.get(row.candidate.problem),
-            weakness=known.get(row.candidate.problem, ""),
-        )
-        for row in rows
-    )
+def results_of(rows: Sequence[CheckedRow], categories: Mapping[str, Category]) -> tuple[Result, ...]:
+    """The rows with the category of each operator, by its name."""
+    return tuple(Result(row=row, category=categories.get(row.candidate.problem)) for row in rows)
 
 
 def counts_of(results: Sequence[Result]) -> Counts:

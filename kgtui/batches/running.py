@@ -66,7 +66,6 @@ class Means:
     verifiers: Sequence[Verifier]
     problem: Callable[[str], Problem]
     categories: Mapping[str, Category]
-    weaknesses: Mapping[str, str]
     happened: Happened
     trouble: Callable[[str], None]
     clock: Callable[[], float]
@@ -188,7 +187,7 @@ class _Batch:
         return self._problems[name]
 
     def _results(self, rows: Sequence[CheckedRow]) -> tuple[Result, ...]:
-        return results_of(rows, self._means.categories, self._means.weaknesses)
+        return results_of(rows, self._means.categories)
 
     def _happened(self, changed: tuple[Result, ...], *, has_ended: bool = False) -> None:
         progress = Progress(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import shutil
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -42,16 +42,20 @@ def document_text(shown: Sequence[Problem]) -> str:
     return msgspec.json.format(encoded, indent=2).decode()
 
 
-def list_text(described: Sequence[ProblemDescription]) -> str:
-    """A line for each: name, category, dtypes, what it computes, as far as the terminal is wide."""
+def list_text(described: Sequence[ProblemDescription], *, weak: Container[str] = ()) -> str:
+    """A line for each: name, category, dtypes, what it computes, as far as the terminal is wide.
+
+    The names in `weak` have a mark.
+    """
     wide = shutil.get_terminal_size((120, 24)).columns
     dtypes = [" ".join(dtype.short for dtype in problem.dtypes) for problem in described]
-    names = max(len(problem.name) for problem in described)
+    shown = [f"{problem.name} !" if problem.name in weak else problem.name for problem in described]
+    names = max(map(len, shown))
     kinds = max(len(problem.category) for problem in described)
     types = max(map(len, dtypes))
     return "\n".join(
-        f"{problem.name:<{names}}  {problem.category:<{kinds}}  {shorts:<{types}}  {problem.summary}"[:wide]
-        for problem, shorts in zip(described, dtypes, strict=True)
+        f"{name:<{names}}  {problem.category:<{kinds}}  {shorts:<{types}}  {problem.summary}"[:wide]
+        for name, problem, shorts in zip(shown, described, dtypes, strict=True)
     )
 
 
@@ -66,6 +70,7 @@ def page_text(problem: Problem, described: ProblemDescription) -> str:
         f"  defined    {described.file}",
         f"  formula    {described.formula}",
         *_contract(described),
+        *([f"  audit      cannot tell: {problem.weakness}"] if problem.weakness else []),
         f"  answers    {_ANSWERS[problem.determinism]}",
         *([f"  PyTorch    may do all of it: {', '.join(problem.framework)}"] if problem.framework else []),
         *_functions(described),

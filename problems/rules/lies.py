@@ -182,7 +182,7 @@ def rejected_lies(trial: Trial) -> Iterator[str]:
         name = _name(lie)
         if name in trial.problem.cannot_reject:
             continue
-        told, caught = _tiers(trial, lie)
+        told, caught = tiers_of(trial, lie)
         if told and not caught:
             yield f"the lie {name} is rejected by no case"
         elif Tier.SMOKE in told and Tier.SMOKE not in caught:
@@ -197,7 +197,7 @@ def rejected_mistakes(trial: Trial) -> Iterator[str]:
         name = _name(mistake)
         if name in trial.problem.cannot_reject:
             continue
-        told, caught = _tiers(trial, mistake)
+        told, caught = tiers_of(trial, mistake)
         if not told:
             yield f"no case has inputs for the mistake {name}"
         elif not caught:
@@ -236,7 +236,7 @@ def private_copies_rejected(trial: Trial) -> Iterator[str]:
             yield f"no case rejects an answer in a private copy of {name}"
 
 
-def _tiers(trial: Trial, lie: Lie) -> tuple[set[Tier], set[Tier]]:
+def tiers_of(trial: Trial, lie: Lie) -> tuple[set[Tier], set[Tier]]:
     """The tiers of cases where the lie was told, and of those that rejected it; ends with the first that suffices."""
     told: set[Tier] = set()
     caught: set[Tier] = set()

@@ -175,13 +175,15 @@ def returned_names(count: int, *, is_sequence: bool = False) -> tuple[str, ...]:
 class Problem(ProblemContract):
     """An operator as everybody but the judge knows it; its code is a ProblemDefinition, which the judge opens by `id`.
 
-    `source` and `version` are those of the id.
+    `source` and `version` are those of the id.  `weakness` is why it cannot tell a right candidate from some wrong
+    ones, found by an audit; empty where it can, or was not audited.
     """
 
     source: str
     version: str = ""
     tolerance_by_case: Mapping[str, Tolerance]
     cost_by_case: Mapping[str, Cost]
+    weakness: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -183,7 +183,6 @@ class _Running:
             verifiers=engines,
             problem=command.index.find,
             categories=command.categories,
-            weaknesses={},
             happened=self._happened,
             trouble=self._printing.say,
             clock=time.monotonic,

@@ -101,6 +101,13 @@ def test_a_finding_is_reported_before_a_layer_that_could_not_be_checked() -> Non
     assert judge(facts).sentence == "1/1 cases passed, but flagged: odd"
 
 
+def test_a_weak_operator_is_named_where_a_candidate_passes() -> None:
+    passed = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, weakness="zeros pass"))
+    assert passed.sentence == "1/1 cases passed, but this operator cannot tell: zeros pass"
+    wrong = judge(Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), layers=ALL_CHECKED, weakness="zeros pass"))
+    assert "cannot tell" not in wrong.sentence
+
+
 def test_no_case_planned_is_refused() -> None:
     verdict = judge(Facts(planned=0))
     assert verdict.outcome is Outcome.REFUSED

@@ -14,7 +14,7 @@ from sessions.generation_rows import RunResult
 
 
 def result(
-    problem="aten::add", outcome=Outcome.PASS, *, place=1, speedup=None, flagged=False, refusal="", weakness="",
+    problem="aten::add", outcome=Outcome.PASS, *, place=1, speedup=None, flagged=False, refusal="",
     category=Category.POINTWISE_BINARY, digest="d",
 ):  # fmt: skip
     passed = 3 if outcome is Outcome.PASS else 0
@@ -26,7 +26,7 @@ def result(
         name=f"{place}.py", problem=problem, sample=place, digest="" if refusal else digest, refusal=refusal
     )
     row = CheckedRow(place=place, candidate=candidate, run=None if refusal else run)
-    return Result(row=row, category=category, weakness=weakness)
+    return Result(row=row, category=category)
 
 
 def test_what_is_not_the_candidates_fault_is_not_counted():
@@ -84,11 +84,6 @@ def test_a_headline_without_times_is_not_measured():
     assert found.value is None
 
 
-def test_a_weak_operator_is_named_in_the_sentence():
-    assert result(weakness="zeros pass").sentence == "as prepared, but this operator cannot tell: zeros pass"
-    assert result(outcome=Outcome.WRONG_VALUE, weakness="zeros pass").sentence == "as prepared"
-
-
 def test_results_are_counted_by_word():
     results = [result(), result(outcome=Outcome.WRONG_VALUE), result(flagged=True), result(refusal="no code")]
     assert counts_text(counts_of(results)) == "1 passed (1 proven), 2 failed, 1 flagged"
@@ -109,7 +104,7 @@ def test_time_left_follows_the_rate_of_new_results():
 
 
 def test_every_form_names_each_candidate():
-    results = [result(place=1), result(place=2, outcome=Outcome.WRONG_VALUE, weakness="<b>")]
+    results = [result(place=1), result(place=2, outcome=Outcome.WRONG_VALUE)]
     for form in (as_csv, as_markdown, as_html):
         text = form(results, title="Batch 1")
         assert all(name in text for name in ("1.py", "2.py", "wrong value")), form

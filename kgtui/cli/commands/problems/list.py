@@ -37,5 +37,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.json:
         console.hand_out(document_text([index.find(one.name) for one in described]))
     else:
-        console.say(list_text(described) if described else "no problems")
+        weak = {one.name for one in described if index.weakness(one.name)}
+        console.say(list_text(described, weak=weak) if described else "no problems")
+        if weak:
+            console.say(
+                f"! {len(weak)} cannot tell some wrong candidates from right ones; `kgtui problems show` says why"
+            )
     return Exit.PASSED

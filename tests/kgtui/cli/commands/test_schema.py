@@ -56,7 +56,7 @@ def test_an_unknown_name_lists_the_known_ones(typed):
     assert (ended.exit_code, ended.out) == (2, "")
     assert ended.err == (
         "kgtui: no such schema: 'chek'; "
-        "use one of batch, check, compare, cost, doctor, inspect, models, problems, replay, session, tune\n"
+        "use one of audit, batch, check, compare, cost, doctor, inspect, models, problems, replay, session, tune\n"
     )
 
 

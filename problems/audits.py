@@ -1,0 +1,83 @@
+"""Audits that were made: a file with the weaknesses of each problem, by its id.
+
+An audit is of one version of a problem, so a file that changed since has none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from engine.model import ProblemId
+
+
+class _Audit(msgspec.Struct, frozen=True):
+    """The weaknesses of one version of a problem."""
+
+    version: str
+    weaknesses: tuple[str, ...]
+
+
+class Audits:
+    """The audits in a file, which need not be there."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @cached_property
+    def _known(self) -> dict[str, _Audit]:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, _Audit])
+        except (OSError, msgspec.MsgspecError):
+            return {}  # made again by the next audit
+
+    def of(self, problem: ProblemId) -> tuple[str, ...]:
+        """A sentence on each weakness of a problem; () where it has none, or this version was not audited."""
+        found = self._known.get(_key(problem))
+        return found.weaknesses if found is not None and found.version == problem.version else ()
+
+    def of_file(self, source: str, name: str, file: Path) -> tuple[str, ...]:
+        """The same without loading the problem, whose version is the hash of its file where it has one."""
+        found = self._known.get(f"{source} {name}")
+        if found is None or not found.weaknesses:
+            return ()
+        version = hashlib.sha256(file.read_bytes()).hexdigest() if found.version and file.is_file() else ""
+        return found.weaknesses if found.version == version else ()
+
+    def add(self, found: Mapping[ProblemId, tuple[str, ...]]) -> None:
+        """Keep these audits.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        known = {
+            **self._known,
+            **{_key(problem): _Audit(version=problem.version, weaknesses=texts) for problem, texts in found.items()},
+        }
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(msgspec.json.encode(known))
+            Path(name).replace(self._path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+            raise
+        self.__dict__["_known"] = known
+
+
+def audits_beside(descriptions: Path) -> Audits:
+    """The audits that are kept beside the file of descriptions."""
+    return Audits(descriptions.with_name("audits.json"))
+
+
+def _key(problem: ProblemId) -> str:
+    return f"{problem.source} {problem.name}"

@@ -1,0 +1,121 @@
+"""The health of a problem: what its reference, inputs and tolerance cannot tell apart.
+
+Unlike the rules of the catalogue, this is about problems of others: it asks for no tiers, names or docstrings, only
+whether a candidate that passes has computed anything.  A lie that the problem declares in `cannot_reject` is none here.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.model import Determinism, ProblemDefinition
+from engine.problem_source import ProblemDescription
+from problems.kit import torch
+from problems.rules import lies
+from problems.rules.answers import honest_eager, repeatable_reference
+from problems.rules.trial import OTHER_SEED, Trial
+from problems.rules.values import same_values, tensors_in
+
+
+class Defect(enum.StrEnum):
+    """What is wrong with a problem."""
+
+    REFERENCE_FAILS = "reference fails"
+    UNSEEDED = "unseeded"
+    INPUT_INDEPENDENT = "input-independent"
+    ALL_ZERO = "all-zero outputs"
+    CONSTANT = "constant outputs"
+    ZEROS_PASS = "zeros pass"
+    SMALL_SPREAD = "small spread"
+    LOOSE = "loose threshold"
+    UNREACHABLE = "unreachable threshold"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weakness:
+    """A defect and the sentence that says what shows it."""
+
+    defect: Defect
+    text: str
+
+
+_PASSES: tuple[tuple[lies.Lie, Defect, str], ...] = (
+    (lies.zeros, Defect.ZEROS_PASS, "zeros pass in every case"),
+    (lies.answer_to_other_inputs, Defect.INPUT_INDEPENDENT, "the answer to other inputs passes in every case"),
+    (lies.mean, Defect.SMALL_SPREAD, "the mean of the outputs passes in every case: their spread is in the tolerance"),
+    (lies.bfloat16_arithmetic, Defect.LOOSE, "inputs rounded to bfloat16 pass in every float32 case"),
+    (lies.single_arithmetic, Defect.LOOSE, "inputs rounded to float32 pass in every float64 case"),
+)
+
+
+def weaknesses(problem: ProblemDefinition, described: ProblemDescription) -> tuple[Weakness, ...]:
+    """Every defect of a problem; where its reference fails on its own inputs, that alone."""
+    trial = Trial(problem, described)
+    failures = tuple(_failures(trial))
+    return failures or (*_unseeded(trial), *_outputs(trial), *_lies(trial), *_unreachable(trial))
+
+
+def _failures(trial: Trial) -> Iterator[Weakness]:
+    for case in trial.cases:
+        try:
+            trial.expected(case)
+        except Exception as error:  # the edge to a problem's own code, which may raise anything
+            text = f"{case.name}: the reference raised {type(error).__name__}: {error}"
+            yield Weakness(defect=Defect.REFERENCE_FAILS, text=text)
+            return
+
+
+def _unseeded(trial: Trial) -> Iterator[Weakness]:
+    """The reference and the inputs are functions of the arguments and the seed."""
+    for sentence in repeatable_reference(trial):
+        yield Weakness(defect=Defect.UNSEEDED, text=sentence)
+        break
+    for case in trial.cases:
+        if not same_values(trial.given(case), trial.made(case)):
+            yield Weakness(defect=Defect.UNSEEDED, text=f"{case.name}: the same seed makes other inputs")
+            break
+
+
+def _outputs(trial: Trial) -> Iterator[Weakness]:
+    """Outputs that are one number in every case, for two sets of inputs."""
+    excused = {"zeros", "ones", "mean", "answer_to_other_inputs"} & set(trial.problem.cannot_reject)
+    outputs = [
+        output
+        for case in trial.cases
+        for seed in (trial.expected(case), trial.expected(case, OTHER_SEED))
+        for output in tensors_in(seed)
+        if output.numel() > 1
+    ]
+    if excused or not outputs:
+        return
+    if not any(bool((output != 0).any()) for output in outputs):
+        yield Weakness(defect=Defect.ALL_ZERO, text="every output is zero in every case")
+    elif all(same_values(output, _filled(output)) for output in outputs):
+        yield Weakness(defect=Defect.CONSTANT, text="the elements of each output are equal in every case")
+
+
+def _filled(output: torch.Tensor) -> torch.Tensor:
+    """A tensor of this form with the first element everywhere."""
+    return output.flatten()[:1].expand(output.numel()).reshape(output.shape).contiguous()
+
+
+def _lies(trial: Trial) -> Iterator[Weakness]:
+    """Wrong answers that no case rejects; an operator with random answers is verified by its distribution."""
+    if trial.problem.determinism is Determinism.RANDOM:
+        return
+    for lie, defect, text in _PASSES:
+        if lie.__name__ in trial.problem.cannot_reject:
+            continue
+        told, caught = lies.tiers_of(trial, lie)
+        if told and not caught:
+            yield Weakness(defect=defect, text=text)
+
+
+def _unreachable(trial: Trial) -> Iterator[Weakness]:
+    """The answer of PyTorch in the dtype of the inputs is right."""
+    for sentence in honest_eager(trial):
+        text = f"{sentence.removesuffix('eager is wrong')}the answer of PyTorch does not pass"
+        yield Weakness(defect=Defect.UNREACHABLE, text=text if sentence.endswith("eager is wrong") else sentence)
+        return

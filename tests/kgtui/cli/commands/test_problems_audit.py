@@ -1,0 +1,46 @@
+"""`kgtui problems audit`: weaknesses by operator, a mark in the list, a sentence on the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from kgtui.schemas import schema_text
+
+SILU = (Path(__file__).parents[4] / "problems" / "aten" / "silu.py").read_text()
+BROKEN = SILU.replace("aten::silu", "user::broken").replace('"silu', '"broken').replace(
+    "return torch.nn.functional.silu(x.double()).to(x.dtype)", 'raise ValueError("oops")'
+)  # fmt: skip
+
+
+@pytest.fixture
+def problems(folder):
+    (folder / "broken.py").write_text(BROKEN)
+    return folder
+
+
+def test_a_broken_reference_is_marked_until_its_file_changes(typed, problems, console):
+    def printed(*arguments):
+        ended = typed(*arguments, "--problems", problems)
+        console.out.seek(0)
+        console.out.truncate()
+        return ended
+
+    audited = printed("problems", "audit", "--json")
+    document = json.loads(audited.out)
+    jsonschema.Draft202012Validator(json.loads(schema_text("audit"))).validate(document)
+    (problem,) = document["problems"]
+    assert (audited.exit_code, problem["name"]) == (1, "user::broken")
+    assert [one["defect"] for one in problem["weaknesses"]] == ["reference fails"]
+    assert "user::broken !" in printed("problems", "list").out
+    assert "cannot tell: 1000 f32: the reference raised ValueError: oops" in printed("problems", "show", "broken").out
+    (problems / "broken.py").write_text(f"{BROKEN}\n")
+    assert "user::broken !" not in printed("problems", "list").out
+
+
+def test_nothing_to_audit_says_what_to_name(typed):
+    ended = typed("problems", "audit")
+    assert (ended.exit_code, "--problems DIR" in ended.err) == (2, True)
