@@ -6,6 +6,7 @@ The bindings, the help, the palette and the key table of the manual are made fro
 from __future__ import annotations
 
 from kgtui.settings.action import Action, Where
+from kgtui.settings.batch_actions import BATCH
 
 ACTIONS = (
     # Everywhere
@@ -228,23 +229,7 @@ ACTIONS = (
            where=Where.MODELS, call="screen.copy_result"),
     Action(id="leave-models", keys=("escape",), label="back", help="stop typing, then generating; then go back",
            group="Models", where=Where.MODELS, call="screen.step_back", bar=True, priority=True, keep=2),
-    # Batch
-    Action(id="open-run", keys=("enter",), label="open", help="open the run of this candidate in the workbench",
-           group="Batch", where=Where.BATCH, call="screen.open_run", bar=True),
-    Action(id="begin-batch", keys=("r",), label="new batch", help="type a folder or .jsonl file, then verify it",
-           group="Batch", where=Where.BATCH, call="screen.ask", bar=True),
-    Action(id="resume-batch", keys=("R",), label="resume", help="run what is left of this batch", group="Batch",
-           where=Where.BATCH, call="screen.resume", bar=True),
-    Action(id="failed-candidates", keys=("f",), label="failed", help="only candidates that did not pass, or all",
-           group="Batch", where=Where.BATCH, call="screen.failed", bar=True),
-    Action(id="older-batch", keys=("left_square_bracket",), label="older", help="show the batch before this one",
-           group="Batch", where=Where.BATCH, call="screen.step(1)"),
-    Action(id="newer-batch", keys=("right_square_bracket",), label="newer", help="show the batch after this one",
-           group="Batch", where=Where.BATCH, call="screen.step(-1)"),
-    Action(id="copy-batch", keys=("Y",), label="copy", help="copy summary and results as Markdown", group="Batch",
-           where=Where.BATCH, call="screen.copy_result"),
-    Action(id="leave-batch", keys=("escape",), label="back", help="stop typing, then the batch; then go back",
-           group="Batch", where=Where.BATCH, call="screen.step_back", bar=True, priority=True, keep=2),
+    *BATCH,
     # Tuning
     Action(id="choose", keys=("enter",), label="choose", help="choose the values of a tunable; look at a variant's run",
            group="Tuning", where=Where.TUNE, call="screen.choose", bar=True),
