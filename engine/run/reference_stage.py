@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from engine import protocol
 from engine.model import Outcome, Problem, SuiteOrigin
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
-from engine.run.verification import OwnRuleCount
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
 
 _CHECK = "reference"
+
+
+@dataclass(kw_only=True)
+class OwnRuleCount:
+    """How many calls of a foreign problem were compared, and how many pass its suite's own rule."""
+
+    calls: int = 0
+    passed: int = 0
+
+    def count(self, passes: bool | None) -> None:
+        """Count one call; of a problem without such a rule none."""
+        if passes is not None:
+            self.calls += 1
+            self.passed += passes
 
 
 async def attach_reference(

@@ -36,6 +36,7 @@ from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.protocol.executing import Executed
 from engine.run.native.calls import Build, asked
+from engine.run.reference_stage import OwnRuleCount
 from engine.verdict import executed_launches, outcome_mapping
 from engine.verdict.decide import Stop
 
@@ -90,20 +91,6 @@ class Judging:
     def is_wrong(self) -> bool:
         """Whether an output that was compared is not right."""
         return any(report.outcome is not Outcome.PASS for report in self.reports)
-
-
-@dataclass(kw_only=True)
-class OwnRuleCount:
-    """How many calls of a foreign problem were compared, and how many pass its suite's own rule."""
-
-    calls: int = 0
-    passed: int = 0
-
-    def count(self, passes: bool | None) -> None:
-        """Count one call; of a problem without such a rule none."""
-        if passes is not None:
-            self.calls += 1
-            self.passed += passes
 
 
 class Verifier:

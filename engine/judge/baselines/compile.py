@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from engine.judge.baselines import BaselineError, ReadyBaseline, call_once
+from engine.judge.baselines import RUNS_APART, BaselineError, ReadyBaseline, call_once
 
 if TYPE_CHECKING:
     import torch
@@ -26,7 +26,9 @@ _MOST_SETTLING_CALLS = 4
 
 
 def available(problem: ProblemDefinition, device: torch.device) -> str:
-    """Where the compiler that it generates code for is installed."""
+    """Where the compiler that it generates code for is installed; not for problems of a foreign suite."""
+    if problem.suite is not None:
+        return RUNS_APART
     if device.type == "cpu":
         found = any(map(shutil.which, ("c++", "g++", "clang++")))
         return "" if found else "torch.compile needs a C++ compiler on the CPU; none is on the PATH"

@@ -1,13 +1,13 @@
 """PyTorch, one operator after the other: what a user of it would write.
 
-Always available; the problem itself says how.
+The problem itself says how.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.judge.baselines import ReadyBaseline, ready
+from engine.judge.baselines import RUNS_APART, ReadyBaseline, ready
 
 if TYPE_CHECKING:
     import torch
@@ -18,8 +18,8 @@ NAME = "eager"
 
 
 def available(problem: ProblemDefinition, device: torch.device) -> str:
-    """Everywhere."""
-    return ""
+    """Everywhere but for problems of a foreign suite."""
+    return RUNS_APART if problem.suite is not None else ""
 
 
 def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:

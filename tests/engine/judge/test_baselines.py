@@ -22,7 +22,7 @@ from engine.judge.baselines import BaselineError, baseline_named, baseline_names
 from engine.judge.compare.outputs import Call, reports_of
 from engine.judge.inputs.copies import private_copies
 from engine.judge.inputs.outputs import eager_outputs, expected_outputs, lay_out, output_names
-from engine.model import Case, Cost, DType, Outcome, ProblemDefinition, Tier, Tolerance
+from engine.model import CandidateForm, Case, Cost, DType, Outcome, ProblemDefinition, SuiteOrigin, Tier, Tolerance
 from engine.protocol.tensors import value_of
 from problems.rules.values import same_values
 from tests.operators import definition, definitions
@@ -412,3 +412,10 @@ def test_an_operator_that_this_vllm_does_not_have_is_an_error(vllm_installed: No
     problem = replace(toy(lambda x: None, name="vllm::g"), entry="g", signature="g(x: Tensor) -> Tensor")
     with pytest.raises(BaselineError, match=r"vllm of one: vllm\._custom_ops\.g: AttributeError"):
         baseline_named("vllm").prepare(problem, CASE, (torch.ones(4),), CPU)
+
+
+@pytest.mark.parametrize("name", ["eager", "compile", "compile-max"])
+def test_problem_of_a_suite_has_no_baseline_here(name: str) -> None:
+    origin = SuiteOrigin(suite="A suite", form=CandidateForm.MODULE, own_rule="")
+    foreign = replace(definition("aten::silu"), suite=origin)
+    assert "cannot be timed" in baseline_named(name).available(foreign, CPU)

@@ -1,0 +1,115 @@
+"""Problems of a foreign suite in a real engine: ModelNew, its weights, and references that fail."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from engine.engine import Engine
+from engine.model import Candidate, Outcome, Plan, Tier
+from problems.suites.settings import SuiteChoice
+from problems.suites.source import suite_at
+from tests.engine.end_to_end.conftest import SMALL, Judged
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SAMPLE = Path(__file__).parents[2] / "problems" / "samples" / "kernelbench"
+SOFTMAX = SAMPLE / "KernelBench" / "level1" / "23_Softmax.py"
+LINEAR = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def linear_kernel(x, w, b, y, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        k = start + tl.arange(0, BK)
+        left = tl.load(x + m[:, None] * K + k[None, :], mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
+        right = tl.load(w + n[None, :] * K + k[:, None], mask=(n[None, :] < N) & (k[:, None] < K), other=0.0)
+        acc += tl.dot(left, right, input_precision="ieee")
+    acc += tl.load(b + n, mask=n < N, other=0.0)[None, :]
+    tl.store(y + m[:, None] * N + n[None, :], acc, mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, in_features, out_features):
+        super().__init__()
+        self.bias = torch.nn.Parameter(torch.zeros(out_features))  # in another order than the reference
+        self.weight = torch.nn.Parameter(torch.zeros(out_features, in_features))
+
+    def forward(self, x):
+        y = torch.empty((x.shape[0], self.weight.shape[0]), device=x.device, dtype=x.dtype)
+        grid = (triton.cdiv(y.shape[0], 16), triton.cdiv(y.shape[1], 16))
+        linear_kernel[grid](x, self.weight, self.bias, y, *y.shape, x.shape[1], BM=16, BN=16, BK=32)
+        return y
+"""
+
+
+async def judged(engine: Engine, text: str, path: Path, name: str, *, cap: int | None = None) -> Judged:
+    """A run on all draws of the problem called `name` of the suite at `path`."""
+    source = suite_at(path, choice=SuiteChoice(path=path, format="", cap=cap))
+    problem = source.problem(f"kernelbench::{name}")
+    plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=SMALL)
+    candidate = Candidate(source=text.encode(), problem=problem.name)
+    async with aclosing(engine.evaluate(candidate, plan)) as running:
+        return Judged(events=tuple([event async for event in running]))
+
+
+async def test_module_gets_weights_by_name_and_is_proven(engine: Engine) -> None:
+    run = await judged(engine, LINEAR, SAMPLE, "level2/2_Two_weights")
+
+    assert (run.verdict.outcome, run.verdict.passed, run.verdict.proven) == (Outcome.PASS, 5, 5)
+    (rule,) = (finding.message for finding in run.findings if finding.check == "suite rule")
+    assert rule.startswith("KernelBench's own rule: 11/11 calls pass")
+
+
+async def test_error_inside_the_suites_tolerance_wrong_by_ours(engine: Engine) -> None:
+    off = LINEAR.replace("    tl.store(y", "    acc += 8e-5\n    tl.store(y")
+
+    run = await judged(engine, off, SAMPLE, "level2/2_Two_weights")
+
+    assert run.verdict.outcome is Outcome.WRONG_VALUE
+    (rule,) = (finding.message for finding in run.findings if finding.check == "suite rule")
+    assert rule.startswith("KernelBench's own rule: 5/5 calls pass")
+
+
+async def test_native_size_refused_before_allocation(engine: Engine) -> None:
+    run = await judged(engine, LINEAR, SAMPLE, "level1/23_Softmax", cap=None)
+
+    if run.verdict.outcome is not Outcome.UNSUPPORTED:
+        pytest.skip("this machine has room for 100 GB")
+    assert "12,884,901,888 bytes of inputs, weights and outputs" in run.verdict.sentence
+    assert "--cap N" in run.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "said"),
+    [
+        ("import torch.nn as nn", "raise OSError('no')", "failed while it was opened: OSError: no"),
+        ("    return [x]", "    import os; os._exit(0) if x.device.type == 'cpu' else None; return [x]", "it ended"),
+        ("        return torch.softmax(x, dim=1)", "        return 'text'", "returned no tensor"),
+    ],
+    ids=["raises", "ends", "no tensor"],
+)
+async def test_failing_reference_the_problems_fault(
+    engine: Engine, tmp_path: Path, was: str, becomes: str, said: str
+) -> None:
+    file = tmp_path / "1_Fault.py"
+    file.write_text(SOFTMAX.read_text().replace(was, becomes, 1).replace("nn.Module", "torch.nn.Module"))
+
+    run = await judged(engine, LINEAR, file, "1_Fault", cap=16)
+
+    assert run.verdict.outcome is Outcome.PROBLEM_ERROR
+    assert said in run.verdict.sentence
+
+
+async def test_pretrained_model_refused_with_reason(engine: Engine) -> None:
+    run = await judged(engine, LINEAR, SAMPLE, "level4/1_pretrained_model")
+
+    assert run.verdict.outcome is Outcome.UNSUPPORTED
+    assert "downloads a pretrained model" in run.verdict.sentence
