@@ -8,10 +8,12 @@ are Git LFS pointers until they are pulled; those are recognised.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
-from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
+import msgspec
+
+from problems.suites.files import MOST_ARRAY_BYTES, Row, SuiteFileError, python_files, rows_of, text_of
 from problems.suites.syntax import functions, parameters, parsed
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 
@@ -27,6 +29,47 @@ _OWN_JUDGE = {
 }
 
 
+class _Axis(msgspec.Struct, frozen=True):
+    """An axis: const with a value, or var."""
+
+    type: str
+    value: int | None = None
+
+
+class _Tensor(msgspec.Struct, frozen=True):
+    """A tensor by the names of its axes; a number where it has no shape."""
+
+    dtype: str
+    shape: tuple[str, ...] | None = None
+
+
+class _Definition(msgspec.Struct, frozen=True):
+    """What is read of a definition."""
+
+    name: str
+    op_type: str
+    axes: dict[str, _Axis]
+    inputs: dict[str, _Tensor]
+    outputs: dict[str, _Tensor]
+    reference: str
+    description: str = ""
+
+
+class _Input(msgspec.Struct, frozen=True):
+    """How a workload makes an input: random, a scalar with a value, or stored."""
+
+    type: str
+    value: bool | int | float | None = None
+
+
+class _Workload(msgspec.Struct, frozen=True):
+    """The sizes and inputs of a workload."""
+
+    axes: dict[str, int]
+    inputs: dict[str, _Input]
+    uuid: str = ""
+
+
 def matches(path: Path) -> bool:
     """Whether this is a dataset, a checkout with one, or a definition."""
     if path.is_dir():
@@ -34,7 +77,7 @@ def matches(path: Path) -> bool:
     if path.suffix != ".json":
         return False
     try:
-        return _definition(path, path.parent) is not None
+        return set(_object(path, path.parent)) >= _KEYS
     except SuiteFileError:
         return False
 
@@ -65,19 +108,17 @@ def _of(file: Path, root: Path, home: Path | None) -> Task | SuiteFileError:
     """The task of a definition; `home` is the dataset that may have workloads of it."""
     try:
         definition = _definition(file, root)
-        if definition is None:
-            return SuiteFileError(f"{file}: lacks a key of a definition ({', '.join(sorted(_KEYS))}); left out")
         workloads, reasons = _workloads(definition, home)
         return _task(definition, workloads, reasons, file)
     except SuiteFileError as error:
         return error
 
 
-def _definition(file: Path, root: Path) -> Row | None:
-    """The definition in a file; None for other JSON.
+def _object(file: Path, root: Path) -> Row:
+    """The object in a JSON file.
 
     Raises:
-        SuiteFileError: it is a Git LFS pointer, no JSON, or cannot be read.
+        SuiteFileError: it is a Git LFS pointer, no JSON object, or cannot be read.
     """
     text = text_of(file, root=root)
     if text.startswith(_LFS):
@@ -86,62 +127,89 @@ def _definition(file: Path, root: Path) -> Row | None:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise SuiteFileError(f"{file}: no JSON: {error}; left out") from error
-    return found if isinstance(found, dict) and set(found) >= _KEYS else None
+    if not isinstance(found, dict):
+        raise SuiteFileError(f"{file}: expected an object, got {type(found).__name__}; left out")
+    return found
 
 
-def _workloads(definition: Row, home: Path | None) -> tuple[list[dict[str, object]], list[str]]:
-    """The workloads whose inputs can be drawn, and the reasons why others cannot."""
-    name, kind = str(definition["name"]), str(definition["op_type"])
-    file = home / "workloads" / kind / f"{name}.jsonl" if home is not None else None
-    if file is None or not file.is_file():
-        return [], [f"no workloads/{kind}/{name}.jsonl"]
-    if text_of(file, root=home or file).startswith(_LFS):
+def _definition(file: Path, root: Path) -> _Definition:
+    """The definition in a file.
+
+    Raises:
+        SuiteFileError: it has none.
+    """
+    try:
+        return msgspec.convert(_object(file, root), _Definition)
+    except msgspec.ValidationError as error:
+        raise SuiteFileError(f"{file}: no definition: {error}; left out") from error
+
+
+def _workloads(definition: _Definition, home: Path | None) -> tuple[list[dict[str, object]], list[str]]:
+    """The workloads whose inputs can be drawn, as JSON values, and the reasons why others cannot."""
+    place = f"workloads/{definition.op_type}/{definition.name}.jsonl"
+    if home is None or not (home / place).is_file():
+        return [], [f"no {place}"]
+    file = home / place
+    if text_of(file, root=home, most_bytes=MOST_ARRAY_BYTES).startswith(_LFS):
         return [], [f"{file.name} is a Git LFS pointer; run `git lfs pull` in the checkout"]
     found: list[dict[str, object]] = []
     reasons: list[str] = []
-    for row in rows_of(file):
-        workload = row.get("workload") if not isinstance(row, SuiteFileError) else None
-        if not isinstance(workload, dict) or not isinstance(workload.get("axes"), dict):
-            reasons.append(str(row) if isinstance(row, SuiteFileError) else f"{file}: a row without workload and axes")
-        elif reason := _undrawable(definition, workload):
+    for number, row in enumerate(rows_of(file), 1):
+        try:
+            workload = _workload(row)
+        except msgspec.ValidationError as error:
+            reasons.append(f"{file.name}:{number}: no workload: {error}")
+            continue
+        reason = _undrawable(definition, workload)
+        if reason:
             reasons.append(reason)
         else:
-            found.append({"name": str(workload.get("uuid", len(found)))[:8], **workload})
-    return found, list(dict.fromkeys(reasons))
+            found.append({"name": workload.uuid[:8] or f"row {number}", **msgspec.to_builtins(workload)})
+    names = [one["name"] for one in found]
+    return [one for place, one in enumerate(found) if one["name"] not in names[:place]], list(dict.fromkeys(reasons))
 
 
-def _undrawable(definition: Row, workload: Mapping[str, object]) -> str:
+def _workload(row: Row | SuiteFileError) -> _Workload:
+    """The workload of a row.
+
+    Raises:
+        ValidationError: it has none.
+    """
+    if isinstance(row, SuiteFileError):
+        raise msgspec.ValidationError(str(row))
+    return msgspec.convert(row.get("workload"), _Workload)
+
+
+def _undrawable(definition: _Definition, workload: _Workload) -> str:
     """Why inputs of a workload cannot be drawn; "" where they can."""
-    given = workload.get("inputs")
-    ways = given if isinstance(given, dict) else {}
-    for name, spec in definition["inputs"].items():
-        way = ways.get(name, {}).get("type")
-        dtype = str(spec.get("dtype")) if isinstance(spec, dict) else ""
+    for name, spec in definition.inputs.items():
+        way = workload.inputs[name].type if name in workload.inputs else None
         if way == "safetensors":
             return f"{name} is stored in a safetensors file, which is not read"
         if way not in ("random", "scalar"):
             return f"{name} has no known kind of input: {way!r}"
-        if dtype not in _DTYPES:
-            return f"{name} is of {dtype}, which is not drawn"
-        if way == "random" and dtype.startswith(_INTEGERS):
-            return f"{name} is of {dtype}: random integers of the suite, in [-1024, 1024), are no valid indices"
-    return ""
+        if spec.dtype not in _DTYPES:
+            return f"{name} is of {spec.dtype}, which is not drawn"
+        if way == "random" and spec.dtype.startswith(_INTEGERS):
+            return f"{name} is of {spec.dtype}: random integers of the suite, in [-1024, 1024), are no valid indices"
+    odd = next((spec.dtype for spec in definition.outputs.values() if spec.dtype not in _DTYPES), "")
+    return f"an output is of {odd}, which is not compared" if odd else ""
 
 
-def _task(definition: Row, workloads: list[dict[str, object]], reasons: list[str], file: Path) -> Task:
+def _task(definition: _Definition, workloads: list[dict[str, object]], reasons: list[str], file: Path) -> Task:
     """The task of a definition.
 
     Raises:
         SuiteFileError: its reference does not parse, or defines no run.
     """
-    name, kind, reference = (str(definition[key]) for key in ("name", "op_type", "reference"))
+    name, kind, reference = definition.name, definition.op_type, definition.reference
     run = functions(parsed(reference, f"{file}, reference")).get("run")
     if run is None:
         raise SuiteFileError(f"{file}: its reference defines no function run; left out")
-    schema = {key: definition[key] for key in ("axes", "inputs", "outputs")}
+    schema = {key: msgspec.to_builtins(getattr(definition, key)) for key in ("axes", "inputs", "outputs")}
     return Task(
         name=f"{kind}/{name}",
-        title=_title(definition.get("description"), name),
+        title=_title(definition.description, name),
         level=kind,
         category=kind,
         file=file,
@@ -152,7 +220,7 @@ def _task(definition: Row, workloads: list[dict[str, object]], reasons: list[str
         own_rule=_rule(kind),
         arguments=parameters(run),
         cases=tuple(str(one["name"]) for one in workloads),
-        outputs=tuple(definition["outputs"]),
+        outputs=tuple(definition.outputs),
         details={"schema": json.dumps(schema), "workloads": json.dumps(workloads)},
         refusal=_OWN_JUDGE.get(kind, "") or ("" if workloads else _none(reasons)),
         health=tuple(f"some workloads are left out: {reason}" for reason in reasons if workloads),
@@ -175,8 +243,8 @@ def _rule(kind: str) -> OwnRule:
     )
 
 
-def _title(description: object, name: str) -> str:
-    text = " ".join(description.split()) if isinstance(description, str) else ""
+def _title(description: str, name: str) -> str:
+    text = " ".join(description.split())
     return text.partition(". ")[0].removesuffix(".")[:160] or name
 
 

@@ -125,10 +125,17 @@ def _cases(given: object) -> list[dict[str, object]]:
     if not isinstance(given, list):
         return []
     return [
-        {str(key): value for key, value in case.items() if isinstance(value, int | float | str | list)}
+        {str(key): value for key, value in case.items() if _is_plain(value)}
         for case in given
         if isinstance(case, dict) and None not in case.values()
     ]
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is a number, a word or a list of such; YAML can make a list that contains itself."""
+    return isinstance(value, int | float | str) or (
+        isinstance(value, list) and all(isinstance(item, int | float | str) for item in value)
+    )
 
 
 def _refusal(

@@ -76,6 +76,40 @@ def test_single_definition_without_workloads(dataset: Path, contents_of: Read) -
     assert task.refusal == "it has no workload whose inputs can be drawn: no workloads/rmsnorm/rmsnorm_h32.jsonl"
 
 
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"inputs": True}, "Expected `object`, got `bool` - at `$.inputs`"),
+        ({"axes": {"n": 3}}, "Expected `object`, got `int` - at `$.axes[...]`"),
+        ({"reference": None}, "Expected `str`, got `null` - at `$.reference`"),
+    ],
+)
+def test_definition_of_other_shape_complains(
+    tmp_path: Path, dataset: Path, contents_of: Read, change: dict[str, object], reason: str
+) -> None:
+    definition = json.loads((dataset / "definitions/rmsnorm/rmsnorm_h32.json").read_text())
+    (tmp_path / "odd.json").write_text(json.dumps(definition | change))
+
+    contents = contents_of(tmp_path / "odd.json")
+
+    assert (contents.tasks, contents.complaints) == ((), (f"{tmp_path}/odd.json: no definition: {reason}; left out",))
+
+
+def test_odd_workload_left_out_rest_kept(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
+    rows = (dataset / "workloads/rmsnorm/rmsnorm_h32.jsonl").read_text().splitlines()
+    for folder, name, text in (
+        ("definitions", "rmsnorm_h32.json", (dataset / "definitions/rmsnorm/rmsnorm_h32.json").read_text()),
+        ("workloads", "rmsnorm_h32.jsonl", '{"workload": {"axes": []}}\n' + rows[0] + "\n"),
+    ):
+        (tmp_path / folder / "rmsnorm").mkdir(parents=True)
+        (tmp_path / folder / "rmsnorm" / name).write_text(text)
+
+    (task,) = contents_of(tmp_path).tasks
+
+    assert task.cases == ("4b7f0d02",)
+    assert "rmsnorm_h32.jsonl:1: no workload: Expected `object`, got `array`" in task.health[0]
+
+
 def test_mixture_of_experts_95_percent(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
     definition = json.loads((dataset / "definitions/rmsnorm/rmsnorm_h32.json").read_text())
     (tmp_path / "moe.json").write_text(json.dumps({**definition, "op_type": "moe"}))

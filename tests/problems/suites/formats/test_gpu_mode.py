@@ -96,6 +96,16 @@ def test_task_that_cannot_run_refused(tmp_path: Path, contents_of: Read, line: s
     assert [task.refusal for task in contents_of(folder).tasks] == [reason]
 
 
+def test_list_that_contains_itself_dropped(tmp_path: Path, contents_of: Read) -> None:
+    folder = tmp_path / "group" / "task"
+    folder.mkdir(parents=True)
+    (folder / "task.yml").write_text("tests:\n  - {size: 3, shape: &a [*a]}\n")
+
+    (task,) = contents_of(folder).tasks
+
+    assert json.loads(task.details["tests"]) == [{"size": 3}]
+
+
 def test_file_outside_of_suite_not_read(tmp_path: Path, contents_of: Read) -> None:
     folder = tmp_path / "suite" / "group" / "task"
     folder.mkdir(parents=True)
