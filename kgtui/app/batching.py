@@ -95,7 +95,10 @@ class Batching:
             raise UsageError("no batch to resume; r begins one")
         if all(result.row.is_done for result in self.results):
             raise UsageError(f"nothing is left of batch {self.row.id}; r begins another one")
-        self._start(msgspec.json.decode(self.row.request, type=BatchRequest), batch=self.row.id)
+        request = msgspec.json.decode(self.row.request, type=BatchRequest)
+        if request.suites:
+            raise UsageError("a batch of a suite is resumed by `kgtui check --suite PATH --candidates PATH --resume`")
+        self._start(request, batch=self.row.id)
 
     def stop(self) -> bool:
         """Stop the batch; what has a verdict is stored."""

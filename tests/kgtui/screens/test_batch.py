@@ -89,6 +89,21 @@ async def test_a_batch_of_another_program_is_shown_and_resumed(bench: Any, candi
         assert len(words(screen)) == 4
 
 
+async def test_a_batch_of_a_suite_is_not_resumed_here(bench: Any, tmp_path: Path) -> None:
+    with open_store(tmp_path / "sessions.db") as store:
+        request = (
+            '{"candidates":"c","operator":null,"suites":["s"],"device":"cpu","target":null,"tiers":["smoke"],'
+            '"policy":"default","timed":true}'
+        )
+        waiting = ListedCandidate(name="a.py", problem="kernelbench::level1/1", sample=1, digest="d")
+        store.checked.begin(store.begin_session("check"), request, (waiting,))
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        screen = await shown(bench, pilot)
+        await bench.until(pilot, lambda: words(screen) == [("a.py", "waiting")])
+        await pilot.press("R")
+        await bench.until(pilot, lambda: any("kgtui check --suite" in n.message for n in bench.app._notifications))
+
+
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [("", "which candidates?"), ("missing", "no such folder or file"), ("c cases=x", "cases=x should be")],
