@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from engine.errors import EngineError
+from engine import protocol
+from engine.errors import EngineError, UnsupportedError
 from engine.model import Limits, Problem
 from engine.model.proof import CaseProof, Gap, ReplayedCase
 from engine.processes.process_pool import ProcessPool
@@ -18,7 +19,16 @@ from engine.run.proving.replays import Replays
 async def replay_proof_file(
     proof: ProofFile, problem: Problem, *, process_pool: ProcessPool, limits: Limits
 ) -> AsyncGenerator[ReplayedCase, None]:
-    """Each case of the file in its order; no code but that of kgtui and of the operator runs."""
+    """Each case of the file in its order; no code but that of kgtui and of the operator runs.
+
+    Raises:
+        UnsupportedError: the problem is of a foreign suite, and its reference does not run here.
+    """
+    if problem.suite is not None:
+        reply = await process_pool.references.attach(problem.id)
+        if not isinstance(reply, protocol.ReferenceAttached):
+            said = reply.message if isinstance(reply, protocol.Failed) else type(reply).__name__
+            raise UnsupportedError(f"the reference of {problem.name} cannot be run here: {said}")
     replays = Replays(process_pool=process_pool, problem=problem, limits=limits)
     try:
         for case in proof.cases:

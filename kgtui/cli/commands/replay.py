@@ -92,7 +92,7 @@ def _problem(proof: ProofFile, options: argparse.Namespace, console: Console) ->
     index = problem_index(options, console)
     name = proof.run.problem
     if name not in index.names:
-        raise UsageError(f"the proof is of {name!r}, which is not known here; name its folder with --problems DIR")
+        raise UsageError(f"the proof is of {name!r}, which is not known here; name --problems DIR or --suite PATH")
     problem = index.find(name)
     if problem.version != proof.run.problem_version:
         raise UsageError(f"the proof is of another version of {name}: its file has changed since")

@@ -102,7 +102,7 @@ def test_the_document_follows_its_schema(replayed, case):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"problem": "user::mine"}, "'user::mine', which is not known here; name its folder with --problems DIR"),
+        ({"problem": "user::mine"}, "'user::mine', which is not known here; name --problems DIR or --suite PATH"),
         ({"version": "abc"}, "the proof is of another version of aten::silu"),
         ({"case": "no such"}, "aten::silu has no case 'no such' here; install kgtui 0.1.0, which made the proof"),
     ],
