@@ -35,7 +35,7 @@ from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.protocol.executing import Executed
-from engine.run.native.calls import Build, asked
+from engine.run.native.calls import Build, with_extensions
 from engine.run.reference_stage import OwnRuleCount
 from engine.verdict import executed_launches, outcome_mapping
 from engine.verdict.decide import Stop
@@ -138,7 +138,7 @@ class Verifier:
             try:
                 if not self._session.occupied:
                     await self._session.load()
-                judging.stop = await self._calls(judging)
+                judging.stop = await with_extensions(judging, self._calls, build=self._build, restart=self._restart)
             except LoadError as error:
                 judging.stop = outcome_mapping.of_failure(error.failed)
             except EngineError as error:
@@ -160,6 +160,13 @@ class Verifier:
             released = await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")
             judging.seed = released.seed if isinstance(released, protocol.Released) else None
         return judging
+
+    async def _restart(self, judging: Judging) -> None:
+        """Forget the calls of a case and load the candidate in another worker, whose memory is another too."""
+        await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")
+        judging.failed, judging.reports, judging.calls, judging.compared = None, (), 0, 0
+        await self._session.clear()
+        await self._session.load()
 
     async def end(self, judging: Judging) -> CaseResult:
         """The result of a case that was begun; to be waited for before that of the next."""
@@ -241,11 +248,8 @@ class Verifier:
 
     async def _call(self, judging: Judging, command: protocol.Call, following: _Call | None) -> Stop | None:
         """Make one call and have what it left compared, at once or beside the call that follows."""
-        called = await asked(
-            self._session, command, deadline_s=self._limit_s(judging.case), build=self._build, profile=self._profile
-        )
-        if isinstance(called, Stop):
-            return called
+        with self._profile.span("call"):
+            called = await self._session.ask(command, deadline_s=self._limit_s(judging.case))
         if isinstance(called, protocol.Failed | protocol.Called):
             name = judging.case.name
             self.launches[name] = (*self.launches.get(name, ()), *called.launches)

@@ -1,34 +1,43 @@
-"""A call of the candidate that may ask for an extension: it is built, and another worker makes the call again."""
+"""Calls of the candidate that may ask for an extension: it is built, and the case is begun again."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from engine import protocol
-from engine.processes.candidate_session import CandidateSession
-from engine.profile import Profile
 from engine.verdict.decide import Stop
 
 Build: TypeAlias = Callable[[protocol.ExtensionRequest], Awaitable[Stop | None]]
 """Has an extension built; why that stops the run, or None where it is built."""
 
 
-async def asked(
-    session: CandidateSession, command: protocol.Call, *, deadline_s: float, build: Build | None, profile: Profile
-) -> protocol.AnyReply | Stop:
-    """The worker's reply to a call, or why an extension that it asked for was not built.
+class Called(Protocol):
+    """A case whose calls were made; `failed` is the reply that ended them, if one did."""
 
-    Raises:
-        EngineError: the worker did not answer properly, or could not be loaded again.
+    failed: protocol.Failed | None
+
+
+C = TypeVar("C", bound=Called)
+
+
+async def with_extensions(
+    case: C,
+    calls: Callable[[C], Awaitable[Stop | None]],
+    *,
+    build: Build | None,
+    restart: Callable[[C], Awaitable[None]],
+) -> Stop | None:
+    """Make the `calls` of a case, from the first one on again after each extension that one lacked is built.
+
+    Returns what stopped them, or why an extension was not built.
     """
     while True:
-        with profile.span("call"):
-            called = await session.ask(command, deadline_s=deadline_s)
-        if not isinstance(called, protocol.Failed) or called.extension is None or build is None:
-            return called
-        stop = await build(called.extension)
+        stop = await calls(case)
+        request = case.failed.extension if case.failed is not None else None
+        if request is None or build is None:
+            return stop
+        stop = await build(request)
         if stop is not None:
             return stop
-        await session.clear()
-        await session.load()
+        await restart(case)

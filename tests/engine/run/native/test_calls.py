@@ -1,61 +1,57 @@
-"""A call that asks for an extension is made again once that is built, and ends with the reason where it is not."""
+"""Calls that ask for an extension are made again once that is built, and end with the reason where it is not."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import cast
-
 from engine import protocol
 from engine.model import Outcome
-from engine.processes.candidate_session import CandidateSession
-from engine.profile import Profile
-from engine.run.native.calls import asked
+from engine.run.native.calls import with_extensions
 from engine.verdict.decide import Stop
 
 REQUEST = protocol.ExtensionRequest(name="mine", sources=())
-CALL = protocol.Call(
-    id="i", case="c", arguments=(), arena=protocol.ArenaSpec(path="/a", storages=(), bytes=256), outputs="/o",
-    max_output_bytes=1, poison=0,
-)  # fmt: skip
-CALLED = protocol.Called(id="i", returned=(), launches=(), elapsed_s=0.0)
-NEEDED = protocol.Failed(id="i", kind=protocol.FailureKind.EXTENSION, message="m", extension=REQUEST)
+LACKING = Stop(outcome=Outcome.UNSUPPORTED, message="not built")
 REFUSED = Stop(outcome=Outcome.COMPILE_ERROR, message="no")
 
 
-@dataclass
-class FakeSession:
-    """Stands for a CandidateSession; `done` is what was asked of it."""
-
-    replies: list[protocol.AnyReply]
-    done: list[str] = field(default_factory=list)
-
-    async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
-        self.done.append("call")
-        return self.replies.pop(0)
-
-    async def clear(self) -> None:
-        self.done.append("clear")
-
-    async def load(self) -> None:
-        self.done.append("load")
+NEEDED = protocol.Failed(id="i", kind=protocol.FailureKind.EXTENSION, message="m", extension=REQUEST)
 
 
-async def reply_of(session: FakeSession, stop: Stop | None) -> protocol.AnyReply | Stop:
-    async def build(request: protocol.ExtensionRequest) -> Stop | None:
-        session.done.append(f"build {request.name}")
-        return stop
+class Case:
+    """A case whose first call lacks an extension where `lacks`; `done` is what was asked of it."""
 
-    profile = Profile(lambda: 0.0, started=0.0)
-    return await asked(cast(CandidateSession, session), CALL, deadline_s=1.0, build=build, profile=profile)
+    def __init__(self, *, lacks: bool, refusal: Stop | None = None) -> None:
+        self.failed: protocol.Failed | None = NEEDED if lacks else None
+        self.done: list[str] = []
+        self._refusal = refusal
+
+    async def run(self) -> Stop | None:
+        return await with_extensions(self, Case._calls, build=self._build, restart=Case._restart)
+
+    async def _calls(self) -> Stop | None:
+        self.done.append("calls")
+        return LACKING if self.failed is not None else None
+
+    async def _build(self, request: protocol.ExtensionRequest) -> Stop | None:
+        self.done.append(f"build {request.name}")
+        return self._refusal
+
+    async def _restart(self) -> None:
+        self.done.append("restart")
+        self.failed = None
 
 
-async def test_a_call_is_made_again_after_its_extension_is_built() -> None:
-    session = FakeSession([NEEDED, CALLED])
-    assert await reply_of(session, None) == CALLED
-    assert session.done == ["call", "build mine", "clear", "load", "call"]
+async def test_calls_are_made_again_after_the_extension_is_built() -> None:
+    case = Case(lacks=True)
+    assert await case.run() is None
+    assert case.done == ["calls", "build mine", "restart", "calls"]
 
 
-async def test_a_call_ends_where_its_extension_is_not_built() -> None:
-    session = FakeSession([NEEDED])
-    assert await reply_of(session, REFUSED) == REFUSED
-    assert session.done == ["call", "build mine"]
+async def test_calls_end_where_the_extension_is_not_built() -> None:
+    case = Case(lacks=True, refusal=REFUSED)
+    assert await case.run() is REFUSED
+    assert case.done == ["calls", "build mine"]
+
+
+async def test_calls_that_lack_nothing_are_made_once() -> None:
+    case = Case(lacks=False)
+    assert await case.run() is None
+    assert case.done == ["calls"]
