@@ -108,3 +108,5 @@ _FORMULAS: Mapping[str, tuple[_Formula, ...]] = {
     ),
     "flashinfer": (_Formula(metric="win@1", formula="best sample faster than the reference", value=_win_1),),
 }  # fmt: skip
+SUITES = tuple(_FORMULAS)
+"""The libraries of the suites that have a headline metric here."""
