@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from engine.errors import UsageError
@@ -14,7 +15,7 @@ from kgtui.cli.resolved_settings import load_quietly
 from kgtui.settings.paths import with_home
 from problems.suites.settings import Accuracy, SuiteChoice
 from problems.suites.source import SuiteSource, suite_at
-from problems.suites.task import Size
+from problems.suites.task import Size, Task
 
 
 def suites_for(options: argparse.Namespace, console: Console) -> tuple[SuiteSource, ...]:
@@ -44,6 +45,29 @@ def typed_suite(options: argparse.Namespace, console: Console) -> SuiteSource | 
     if not typed:
         return None
     return suite_at(absolute(with_home(typed, said_by="--suite"), console.folder), choice=choice_for(options))
+
+
+def task_list_text(suite: SuiteSource, *, weak: Container[str] = ()) -> str:
+    """A line for each task of a suite: name, category, title, sizes, or why it cannot be judged.
+
+    The names in `weak` have a mark.
+    """
+    wide = shutil.get_terminal_size((120, 24)).columns
+    tasks = [(f"{name} !" if name in weak else name, suite.task(name)) for name in suite.names()]
+    if not tasks:
+        return f"{suite.choice.path} has no tasks"
+    names = max(len(name) for name, _ in tasks)
+    kinds = max(len(task.category) for _, task in tasks)
+    return "\n".join(
+        f"{name:<{names}}  {task.category:<{kinds}}  {task.title}  {_sizes_or_refusal(task)}"[:wide].rstrip()
+        for name, task in tasks
+    )
+
+
+def _sizes_or_refusal(task: Task) -> str:
+    if task.refusal:
+        return f"cannot be judged: {task.refusal}"
+    return " ".join(f"{name}={size}" for name, size in task.constants.items())
 
 
 def known_suites(options: argparse.Namespace, console: Console) -> tuple[Path, ...]:

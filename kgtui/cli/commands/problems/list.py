@@ -9,8 +9,7 @@ from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators import document_text, list_text
 from kgtui.cli.problem_index import problem_index
-from kgtui.cli.suites import typed_suite
-from problems.index import ProblemIndex
+from kgtui.cli.suites import task_list_text, typed_suite
 
 SUMMARY = "List the operators."
 
@@ -28,9 +27,10 @@ def add_arguments(parser: CommandParser) -> None:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Print the list, with a suite that was typed its tasks alone, and what is wrong with a file that is no problem."""
     suite = typed_suite(options, console)
-    index = ProblemIndex((suite,)) if suite is not None else problem_index(options, console)
+    index = problem_index(options, console)
     described, broken = index.descriptions()
     if suite is not None:
+        described = tuple(one for one in described if one.source == suite.id)
         broken = (*suite.complaints, *broken)
     for sentence in broken:
         console.warn(sentence)
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.hand_out(document_text([index.find(one.name) for one in described]))
     else:
         weak = {one.name for one in described if index.weakness(one.name)}
-        console.say(list_text(described, weak=weak) if described else "no problems")
+        console.say(list_text(described, weak=weak) if suite is None else task_list_text(suite, weak=weak))
         if weak:
             console.say(
                 f"! {len(weak)} cannot tell some wrong candidates from right ones; `kgtui problems show` says why"

@@ -41,9 +41,19 @@ def test_suite_that_is_gone_told_and_rest_listed(typed, suite):
 
 def test_listing_a_suite_runs_none_of_it(typed, suite, tmp_path):
     ended = typed("problems", "list", "--suite", str(suite))
-    assert [line.split()[0] for line in ended.out.splitlines()] == ["kernelbench::level1/23_Softmax"]
+    assert ended.out == "kernelbench::level1/23_Softmax  single operators  Softmax  batch_size=4096 dim=393216\n"
     assert "24_Broken.py:1: syntax error" in ended.err
     assert not (tmp_path / "mark").exists()
+
+
+def test_refused_task_listed_with_its_reason(typed):
+    lines = typed("problems", "list", "--suite", str(SAMPLE)).out.splitlines()
+    assert "cannot be judged: its reference" in lines[-1]
+
+
+def test_misspelt_task_near_names(typed):
+    ended = typed("problems", "show", "level1/23_Softmx", "--suite", str(SAMPLE))
+    assert "did you mean kernelbench::level1/23_Softmax" in ended.err
 
 
 def test_shown_problem_says_what_is_known_later(typed):
