@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from dataclasses import replace
 from functools import cache
@@ -46,10 +47,12 @@ def format_of(path: Path) -> SuiteFormat:
     """The first format that recognises the path.
 
     Raises:
-        UsageError: the path does not exist, or no format recognises it.
+        UsageError: the path does not exist, no format recognises it, or pyarrow is missing to read it.
     """
     if not path.exists():
         raise UsageError(f"there is no {path}; name a checkout, a file or an export of a suite")
+    if path.suffix == ".parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise UsageError(f"{path}: reading parquet needs pyarrow; pip install 'kgtui[suites]'")
     for known in formats():
         if known.matches(path):
             return known

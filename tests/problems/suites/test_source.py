@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,14 @@ def test_path_that_is_gone_refused(tmp_path: Path) -> None:
 def test_path_that_is_no_suite_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no suite in a known format"):
         suite_at(tmp_path)
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    file = tmp_path / "export.parquet"
+    file.write_bytes(b"PAR1")
+    with pytest.raises(UsageError, match=r"needs pyarrow; pip install 'kgtui\[suites\]'"):
+        suite_at(file)
 
 
 def test_code_never_loaded_outside_a_reference() -> None:
