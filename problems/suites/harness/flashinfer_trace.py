@@ -89,7 +89,8 @@ class TraceTask:
 
     def _sizes(self, spec: Mapping[str, Any], workload: Mapping[str, Any]) -> Iterator[int]:
         for axis in spec["shape"] or ():
-            size = self._schema["axes"].get(axis, {}).get("value", workload["axes"].get(axis))
+            fixed = self._schema["axes"].get(axis, {}).get("value")
+            size = workload["axes"].get(axis) if fixed is None else fixed
             if not isinstance(size, int):
                 raise UnavailableError(f"its axis {axis!r} has no size in workload {workload['name']}")
             yield size
