@@ -6,23 +6,13 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import UsageError
-from kgtui.generation.providers.kit import (
-    MOST_ANSWER_CHARACTERS,
-    StreamRedactor,
-    key_from,
-    redacted,
-    refuse_other_content,
-    shortened,
-    status_error,
-)
+from kgtui.generation.providers.kit import Service, StreamRedactor, refuse_other_content, service_of
 from kgtui.generation.records import (
     AnswerEnded,
     Chunk,
     CompletionRequest,
-    ConnectionCutError,
     Message,
     ModelName,
-    ProviderError,
     Role,
     TextArrived,
 )
@@ -34,6 +24,7 @@ if TYPE_CHECKING:
 NAME = "anthropic"
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
 URL_VARIABLE = "ANTHROPIC_BASE_URL"
+DEFAULT_URL = "https://api.anthropic.com"
 
 _STOPS = {"end_turn": Stop.COMPLETE, "stop_sequence": Stop.COMPLETE, "max_tokens": Stop.LENGTH, "refusal": Stop.REFUSED}
 _CACHED = {"type": "ephemeral"}
@@ -49,47 +40,40 @@ def open_provider(model: ModelName, environment: Mapping[str, str]) -> Anthropic
         from anthropic import AsyncAnthropic
     except ImportError as error:
         raise UsageError("the client of anthropic is not installed: pip install 'kgtui[models]'") from error
-    base_url = model.base_url or environment.get(URL_VARIABLE) or None
-    key = key_from(environment, KEY_VARIABLE, base_url=base_url)
-    client = AsyncAnthropic(api_key=key, base_url=base_url or "https://api.anthropic.com", max_retries=0)
-    return AnthropicProvider(client, key=key)
+    service = service_of(
+        NAME, model, environment, variable=KEY_VARIABLE, url_variable=URL_VARIABLE, default_url=DEFAULT_URL
+    )
+    client = AsyncAnthropic(api_key=service.key, base_url=service.base_url, max_retries=0)
+    return AnthropicProvider(client, service=service)
 
 
 class AnthropicProvider:
     """One client; retries are ours, so the client makes none."""
 
-    def __init__(self, client: AsyncAnthropic, *, key: str) -> None:
+    def __init__(self, client: AsyncAnthropic, *, service: Service) -> None:
         self._client = client
-        self._key = key
+        self._service = service
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk, None]:
         """The answer; tool use and thinking in it are ignored."""
         import anthropic
 
-        redactor, counts, characters, is_open = StreamRedactor(self._key), _Counts(), 0, False
-        try:
+        redactor, counts = StreamRedactor(self._service.key), _Counts()
+        errors = self._service.errors_in_our_words(
+            status_error=anthropic.APIStatusError, client_error=anthropic.APIError
+        )
+        with errors as exchange:
             async with await self._create(request) as answer:
                 refuse_other_content(answer.response.headers.get("content-type", ""), provider=NAME)
-                is_open = True
+                exchange.is_open = True
                 async for event in answer:
                     counts.take(event)
                     if event.type == "content_block_delta" and event.delta.type == "text_delta":
                         if text := redactor.take(event.delta.text):
-                            characters += len(text)
                             yield TextArrived(text=text)
-                        if characters > MOST_ANSWER_CHARACTERS:
+                        if redactor.is_too_long:
                             counts.stop = Stop.LENGTH
                             break
-        except ProviderError:
-            raise
-        except anthropic.APIStatusError as error:
-            refused = self._refused(error)
-            # An error event inside of an answer has the status of the stream, 200.
-            raise (ConnectionCutError(str(refused)) if is_open else refused) from None
-        except Exception as error:  # the edge to client and transport: not all of their errors have a common base
-            if not is_open and not isinstance(error, anthropic.APIError):
-                raise  # a fault of ours, not of the service
-            raise self._broken(error, is_open=is_open) from None
         if rest := redactor.rest():
             yield TextArrived(text=rest)
         yield AnswerEnded(stop=counts.stop or Stop.CUT, usage=counts.usage)
@@ -121,22 +105,6 @@ class AnthropicProvider:
             extra_headers={"Idempotency-Key": request.key},
             **arguments,
         )
-
-    def _refused(self, error: Any) -> ProviderError:  # Any: anthropic.APIStatusError, imported only when used
-        return status_error(
-            error.status_code,
-            error.message,
-            provider=NAME,
-            variable=KEY_VARIABLE,
-            retry_after=error.response.headers.get("retry-after"),
-            key=self._key,
-        )
-
-    def _broken(self, error: Exception, *, is_open: bool) -> ProviderError:
-        detail = shortened(redacted(str(error) or type(error).__name__, self._key))
-        if is_open:
-            return ConnectionCutError(f"the answer of {NAME} broke off: {detail}")
-        return ProviderError(f"{NAME} cannot be reached or does not answer: {detail}; check the base URL", retries=True)
 
 
 class _Counts:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import ipaddress
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from engine.errors import UsageError
-from kgtui.generation.records import ProviderError
+from kgtui.generation.records import ConnectionCutError, ModelName, ProviderError
 
 REDACTED = "[key]"
 MOST_ANSWER_CHARACTERS = 2_000_000
@@ -46,11 +49,20 @@ def redacted(text: str, key: str) -> str:
 
 
 class StreamRedactor:
-    """Removes a key from a text that comes in pieces, also where it is divided between two of them."""
+    """Removes a key from a text that comes in pieces, also where it is divided between two of them.
+
+    `characters` is how many it returned.
+    """
 
     def __init__(self, key: str) -> None:
+        self.characters = 0
         self._key = key
         self._held = ""
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether more was taken than any kernel has."""
+        return self.characters > MOST_ANSWER_CHARACTERS
 
     def take(self, piece: str) -> str:
         """What can be shown by now."""
@@ -58,6 +70,7 @@ class StreamRedactor:
         length = min(len(self._key) - 1, len(text)) if len(self._key) >= _SHORTEST_KEY else 0
         keep = next((size for size in range(length, 0, -1) if self._key.startswith(text[-size:])), 0)
         self._held = text[len(text) - keep :]
+        self.characters += len(text) - keep
         return text[: len(text) - keep]
 
     def rest(self) -> str:
@@ -66,16 +79,83 @@ class StreamRedactor:
         return held
 
 
-def status_error(
-    status: int, detail: str, *, provider: str, variable: str, retry_after: str | None, key: str
-) -> ProviderError:
-    """The error for a response that is no answer."""
-    advice = _ADVICE.get(status, "").format(variable=variable)
-    shown = shortened(redacted(detail, key))
-    sentence = f"{provider} answered {status}: {shown}" + (f"; {advice}" if advice else "")
-    return ProviderError(
-        sentence, status=status, retries=status in _RETRIED_STATUS, retry_after_s=retry_after_seconds(retry_after)
-    )
+@dataclass(kw_only=True)
+class Exchange:
+    """One request; `is_open` once its answer has begun, which is charged."""
+
+    is_open: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """A service over HTTP: its name, the variable of its key, the key, and where it is."""
+
+    name: str
+    variable: str
+    key: str
+    base_url: str
+
+    @contextlib.contextmanager
+    def errors_in_our_words(
+        self, *, status_error: type[Exception], client_error: type[Exception]
+    ) -> Iterator[Exchange]:
+        """A block in which the client's errors become ours, without the key in them.
+
+        Raises:
+            ConnectionCutError: the answer broke off.
+            ProviderError: there is no answer.
+        """
+        exchange = Exchange()
+        try:
+            yield exchange
+        except ProviderError:
+            raise
+        except status_error as error:
+            refused = self.refused(error)
+            # An error event inside of an answer has the status of the stream, 200.
+            raise (ConnectionCutError(str(refused)) if exchange.is_open else refused) from None
+        except Exception as error:  # the edge to client and transport: not all of their errors have a common base
+            if not exchange.is_open and not isinstance(error, client_error):
+                raise  # a fault of ours, not of the service
+            raise self._broken(error, is_open=exchange.is_open) from None
+
+    def refused(self, error: Any) -> ProviderError:  # Any: the status error of either client has the same members
+        """The error for a response that is no answer."""
+        status, headers = error.status_code, error.response.headers
+        advice = _ADVICE.get(status, "").format(variable=self.variable)
+        shown = shortened(redacted(error.message, self.key))
+        return ProviderError(
+            f"{self.name} answered {status}: {shown}" + (f"; {advice}" if advice else ""),
+            status=status,
+            retries=status in _RETRIED_STATUS,
+            retry_after_s=retry_after_seconds(headers.get("retry-after")),
+        )
+
+    def _broken(self, error: Exception, *, is_open: bool) -> ProviderError:
+        detail = shortened(redacted(str(error) or type(error).__name__, self.key))
+        if is_open:
+            return ConnectionCutError(f"the answer of {self.name} broke off: {detail}")
+        sentence = f"{self.name} cannot be reached or does not answer: {detail}; check the base URL"
+        return ProviderError(sentence, retries=True)
+
+
+def service_of(
+    name: str,
+    model: ModelName,
+    environment: Mapping[str, str],
+    *,
+    variable: str,
+    url_variable: str,
+    default_url: str,
+) -> Service:
+    """The service of a model: its base URL is that of the model, else of the environment, else the default.
+
+    Raises:
+        UsageError: the key is not set.
+    """
+    base_url = model.base_url or environment.get(url_variable) or None
+    key = key_from(environment, variable, base_url=base_url)
+    return Service(name=name, variable=variable, key=key, base_url=base_url or default_url)
 
 
 def refuse_other_content(content_type: str, *, provider: str) -> None:

@@ -6,22 +6,12 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import UsageError
-from kgtui.generation.providers.kit import (
-    MOST_ANSWER_CHARACTERS,
-    StreamRedactor,
-    key_from,
-    redacted,
-    refuse_other_content,
-    shortened,
-    status_error,
-)
+from kgtui.generation.providers.kit import Service, StreamRedactor, refuse_other_content, service_of
 from kgtui.generation.records import (
     AnswerEnded,
     Chunk,
     CompletionRequest,
-    ConnectionCutError,
     ModelName,
-    ProviderError,
     TextArrived,
 )
 from sessions.generation_rows import Stop, TokenUsage
@@ -33,6 +23,7 @@ if TYPE_CHECKING:
 NAME = "openai"
 KEY_VARIABLE = "OPENAI_API_KEY"
 URL_VARIABLE = "OPENAI_BASE_URL"
+DEFAULT_URL = "https://api.openai.com/v1"
 
 _STOPS = {"stop": Stop.COMPLETE, "length": Stop.LENGTH, "content_filter": Stop.REFUSED}
 
@@ -47,50 +38,43 @@ def open_provider(model: ModelName, environment: Mapping[str, str]) -> OpenAIPro
         from openai import AsyncOpenAI
     except ImportError as error:
         raise UsageError("the client of openai is not installed: pip install 'kgtui[models]'") from error
-    base_url = model.base_url or environment.get(URL_VARIABLE) or None
-    key = key_from(environment, KEY_VARIABLE, base_url=base_url)
-    client = AsyncOpenAI(api_key=key, base_url=base_url or "https://api.openai.com/v1", max_retries=0)
-    return OpenAIProvider(client, key=key)
+    service = service_of(
+        NAME, model, environment, variable=KEY_VARIABLE, url_variable=URL_VARIABLE, default_url=DEFAULT_URL
+    )
+    client = AsyncOpenAI(api_key=service.key, base_url=service.base_url, max_retries=0)
+    return OpenAIProvider(client, service=service)
 
 
 class OpenAIProvider:
     """One client; retries are ours, so the client makes none."""
 
-    def __init__(self, client: AsyncOpenAI, *, key: str) -> None:
+    def __init__(self, client: AsyncOpenAI, *, service: Service) -> None:
         self._client = client
-        self._key = key
+        self._service = service
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk, None]:
         """The answer; tool calls in it are ignored."""
         import openai
 
-        redactor, characters, is_open = StreamRedactor(self._key), 0, False
+        redactor = StreamRedactor(self._service.key)
         stop: Stop | None = None
         usage: TokenUsage | None = None
-        try:
+        errors = self._service.errors_in_our_words(status_error=openai.APIStatusError, client_error=openai.APIError)
+        with errors as exchange:
             async with await self._create(request) as answer:
                 refuse_other_content(answer.response.headers.get("content-type", ""), provider=NAME)
-                is_open = True
+                exchange.is_open = True
                 async for event in answer:
                     if event.usage is not None:
                         usage = _usage(event.usage)
                     for choice in event.choices:
                         if text := redactor.take(choice.delta.content or "" if choice.delta else ""):
-                            characters += len(text)
                             yield TextArrived(text=text)
                         if choice.finish_reason:
                             stop = _STOPS.get(choice.finish_reason, Stop.COMPLETE)
-                    if characters > MOST_ANSWER_CHARACTERS:
+                    if redactor.is_too_long:
                         stop = Stop.LENGTH
                         break
-        except ProviderError:
-            raise
-        except openai.APIStatusError as error:
-            raise self._refused(error) from None
-        except Exception as error:  # the edge to client and transport: not all of their errors have a common base
-            if not is_open and not isinstance(error, openai.APIError):
-                raise  # a fault of ours, not of the service
-            raise self._broken(error, is_open=is_open) from None
         if rest := redactor.rest():
             yield TextArrived(text=rest)
         yield AnswerEnded(stop=stop or Stop.CUT, usage=usage)
@@ -116,22 +100,6 @@ class OpenAIProvider:
             extra_headers={"Idempotency-Key": request.key},
             **{name: value for name, value in optional.items() if value is not None},  # type: ignore[call-overload]  # its overloads know no optional arguments
         )
-
-    def _refused(self, error: Any) -> ProviderError:  # Any: openai.APIStatusError, imported only when used
-        return status_error(
-            error.status_code,
-            error.message,
-            provider=NAME,
-            variable=KEY_VARIABLE,
-            retry_after=error.response.headers.get("retry-after"),
-            key=self._key,
-        )
-
-    def _broken(self, error: Exception, *, is_open: bool) -> ProviderError:
-        detail = shortened(redacted(str(error) or type(error).__name__, self._key))
-        if is_open:
-            return ConnectionCutError(f"the answer of {NAME} broke off: {detail}")
-        return ProviderError(f"{NAME} cannot be reached or does not answer: {detail}; check the base URL", retries=True)
 
 
 def _usage(usage: CompletionUsage) -> TokenUsage | None:

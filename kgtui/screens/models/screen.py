@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from kgtui.generation.comparing.comparison import Comparison
     from kgtui.screens.base.host import GenerationControl, Host
+    from kgtui.state.format.lines import Line
     from sessions.generation_rows import GenerationRow
 
 PLACE = Place.OVER
@@ -107,9 +108,8 @@ class ModelsScreen(KgtuiScreen):
         progress = self._generation.progress
         is_empty = self._tab == TABS[0] and not self._generation.rows and not self._entry.display
         lines = progress_lines(progress, now_s=self.host.clock()) or (guide_lines() if is_empty else ())
-        self.query_one("#progress", Lines).show(lines)
-        streaming = streaming_lines(progress) if self._tab == TABS[0] else ()
-        self.query_one("#streaming", Lines).show(streaming)
+        self._say("#progress", lines)
+        self._say("#streaming", streaming_lines(progress) if self._tab == TABS[0] else ())
 
     @property
     def waits(self) -> bool:
@@ -233,7 +233,13 @@ class ModelsScreen(KgtuiScreen):
         table.set_columns(view.columns)
         table.show(view.rows)
         nothing = (line(muted("nothing was generated yet; m in the workbench begins")),)
-        self.query_one("#about", Lines).show(view.about if view.rows or self._tab in (TABS[0], "prices") else nothing)
+        self._say("#about", view.about if view.rows or self._tab in (TABS[0], "prices") else nothing)
+
+    def _say(self, place: str, lines: tuple[Line, ...]) -> None:
+        """Show these lines; without any their place is given to the table."""
+        found = self.query_one(place, Lines)
+        found.display = bool(lines)
+        found.show(lines)
 
     def _compare_cell(self) -> None:
         """Show the runs of the models on this operator side by side, that of the cell among them."""

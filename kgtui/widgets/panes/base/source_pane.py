@@ -90,7 +90,8 @@ class SourcePane(Titled):
         """Show a text that grows: where it `ends` with what came last, that end is kept in view."""
         self.load(content)
         if ends:
-            self.editor.move_cursor(self.editor.document.end)
+            # Its first column: the end of a long line would scroll all others out of view.
+            self.editor.move_cursor((self.editor.document.line_count - 1, 0))
 
     def accept(self) -> None:
         """What is shown now is what the file holds."""
