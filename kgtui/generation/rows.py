@@ -18,8 +18,8 @@ COLUMNS = (
     Column(label="model", width=26, least=12),
     Column(label="answer", width=12),
     Column(label="verdict", width=15),
-    Column(label="speed-up", width=10, rank=-1),
-    Column(label="tokens", width=16, rank=-2),
+    Column(label="speed-up", width=10, rank=1),
+    Column(label="tokens", width=16, rank=2),
     Column(label="cost", width=12),
     Column(label="run", width=7),
 )

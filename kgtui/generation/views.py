@@ -53,12 +53,12 @@ def metrics_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
         Column(label="of", width=15),
         Column(label="ops", width=5),
         Column(label="correct [95 %]", width=19),
-        Column(label="", width=_BAR_CELLS + 1, rank=-4),
-        Column(label="compiled", width=10, rank=-3),
-        Column(label="pass@1", width=18, rank=-6),
-        Column(label="fast_1", width=18, rank=-5),
-        Column(label="speed-up (all)", width=20, rank=-2),
-        Column(label="per correct", width=13, rank=-1),
+        Column(label="", width=_BAR_CELLS + 1, rank=4),
+        Column(label="compiled", width=10, rank=3),
+        Column(label="pass@1", width=18, rank=6),
+        Column(label="fast_1", width=18, rank=5),
+        Column(label="speed-up (all)", width=20, rank=2),
+        Column(label="per correct", width=13, rank=1),
     )
     shown = (*comparison.metrics, *comparison.partial_groups)
     about = "shares over operators with bootstrap intervals; a failure counts as the baseline in speed-up (all)"
@@ -72,10 +72,10 @@ def cost_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
         Column(label="model", width=24, least=12),
         Column(label="answers", width=9),
         Column(label="cost", width=13),
-        Column(label="", width=_BAR_CELLS + 1, rank=-3),
-        Column(label="correct", width=9, rank=-2),
+        Column(label="", width=_BAR_CELLS + 1, rank=3),
+        Column(label="correct", width=9, rank=2),
         Column(label="per correct", width=13),
-        Column(label="per faster", width=13, rank=-1),
+        Column(label="per faster", width=13, rank=1),
     )
     most = max((metrics.cost.microusd for metrics in comparison.metrics), default=0) or 1
     rows = tuple(
@@ -103,8 +103,8 @@ def price_view(models: Sequence[str], prices: PriceList, *, at: datetime, file: 
         Column(label="model", width=34, least=14),
         Column(label="input", width=11),
         Column(label="output", width=11),
-        Column(label="cached", width=11, rank=-1),
-        Column(label="cache write", width=13, rank=-2),
+        Column(label="cached", width=11, rank=1),
+        Column(label="cache write", width=13, rank=2),
         Column(label="from", width=16),
     )
     names = tuple(dict.fromkeys((*prices.own_models, *models)))

@@ -177,8 +177,11 @@ class CandidateViewer:
             number=run.number if run is not None else None,
             remark=remark,
         )
-        source = version.source(context.bench.problem.entry) or as_python(version.answer)
-        context.source.follow(source.encode(), ends=stage is CandidateStage.ARRIVING and version.save is None)
+        source = version.source(context.bench.problem.entry)
+        if source is None and stage is CandidateStage.ARRIVING:
+            context.source.grow(as_python(version.answer))
+        else:
+            context.source.load((source or as_python(version.answer)).encode())
         context.draw()
 
     def _text(self, version: Version, versions: tuple[Version, ...]) -> str:

@@ -28,7 +28,7 @@ _EDIT_KEYS = frozenset(
     {"save", "find", "replace", "go-to-line", "editor", "run", "escape", "operators", "help", "quit"}
 )
 _CANDIDATE_KEYS = frozenset({"version-before", "next-version", "escape", "help", "quit"})
-_TAKING_KEYS = frozenset({"keep", "edit", "remark", "generate", "why"})
+_TAKING_KEYS = frozenset({"keep", "edit", "remark"})
 
 
 class Drawing:

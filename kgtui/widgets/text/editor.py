@@ -124,6 +124,16 @@ class SourceEditor(TextArea):
         self.move_cursor(cursor)
         self.scroll_to(scroll.x, scroll.y, animate=False)
 
+    def grow(self, text: str) -> None:
+        """Take a text that begins as the one before, and keep its end in view; one that does not is loaded."""
+        before = self.text
+        if text.startswith(before):
+            self.insert(text[len(before) :], self.document.end, maintain_selection_offset=False)
+        else:
+            self.load_text(text)
+        # The first column: the end of a long line would scroll all others out of view.
+        self.move_cursor((self.document.line_count - 1, 0))
+
     def set_marks(self, marks: Mapping[int, Mark] | Iterable[int]) -> None:
         """Mark lines, counted from one, in place of those marked before; lines alone are marked as wrong."""
         if not isinstance(marks, Mapping):

@@ -86,12 +86,12 @@ class SourcePane(Titled):
         self._loaded = self.editor.text
         self._tell()
 
-    def follow(self, content: bytes, *, ends: bool) -> None:
-        """Show a text that grows: where it `ends` with what came last, that end is kept in view."""
-        self.load(content)
-        if ends:
-            # Its first column: the end of a long line would scroll all others out of view.
-            self.editor.move_cursor((self.editor.document.line_count - 1, 0))
+    def grow(self, text: str) -> None:
+        """Show a text that grows, its end in view; nothing of it is the user's."""
+        self._like = text.encode()
+        self.editor.grow(text)
+        self._loaded = self.editor.text
+        self._tell()
 
     def accept(self) -> None:
         """What is shown now is what the file holds."""

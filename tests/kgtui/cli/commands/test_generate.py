@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import io
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +21,7 @@ from kgtui.generation.demo.order import RECORDING
 from kgtui.schemas import schema_text
 from sessions import open_store
 from tests.kgtui.cli.conftest import PreparedEngine
+from tests.kgtui.generation.wire_server import Reply, WireServer
 
 ALPHA = ("--model", "replay:alpha", "--device", "cpu", "--target", "none")
 SILU = Path(__file__).parents[4] / "problems" / "aten" / "silu.py"
@@ -213,3 +217,46 @@ def test_no_key_is_left_in_any_file(generated, console, home, folder, monkeypatc
     assert SECRET.encode() not in left
     assert isinstance(noisy.out, io.StringIO)
     assert SECRET not in noisy.out.getvalue() + noisy.err.getvalue()
+
+
+@contextlib.contextmanager
+def served(*replies):
+    """A server with this script in a thread of its own; its URL."""
+    began, url = threading.Event(), []
+
+    async def serve():
+        stop.append((asyncio.get_running_loop(), asyncio.Event()))
+        async with WireServer(script=list(replies)) as server:
+            url.append(server.url)
+            began.set()
+            await stop[0][1].wait()
+
+    stop = []
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    began.wait()
+    try:
+        yield url[0]
+    finally:
+        loop, ended = stop[0]
+        loop.call_soon_threadsafe(ended.set)
+        thread.join()
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_key_that_a_service_repeats_is_left_nowhere(provider, console, engine, home, folder):
+    code = f"```python\ndef silu(self): ...\n# {SECRET}\n```\n"
+    repeats = Reply(pieces=(f"Your key is {SECRET[:9]}", f"{SECRET[9:]}.\n\n{code}"))
+    refuses = Reply(status=401, content_type="application/json", body=f'{{"error": {{"message": "no {SECRET}"}}}}')
+    with served(repeats, refuses) as url:
+        base = f"{url}/v1" if provider == "openai" else url
+        environment = {**console.environment, "OPENAI_API_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET}
+        keyed = replace(console, environment=environment)
+        options = parse(["generate", "silu", "--model", f"{provider}:m@{base}", *ALPHA[2:], "-n", "2"]).options
+        generate.run(options, keyed, engine_factory=engine)
+    left = b"".join(path.read_bytes() for place in (home, folder) for path in place.rglob("*") if path.is_file())
+    shown = keyed.out.getvalue() + keyed.err.getvalue()
+    assert b"Your key is [key]" in left
+    assert "answered 401: " in shown
+    assert SECRET.encode() not in left
+    assert SECRET not in shown
