@@ -38,10 +38,11 @@ LABEL = "mcp"
 
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui mcp`."""
-    parser.usage = f"{parser.prog} [--device DEVICE] [--target TARGET] [--problems DIR]"
+    parser.usage = f"{parser.prog} [--device DEVICE] [--target TARGET] [--problems DIR] [--skill]"
     parser.epilog = "`kgtui manual agents` describes the tools; an agent starts this command itself."
     add_device(parser)
     add_problems(parser)
+    parser.add_argument("--skill", action="store_true", help="print a SKILL.md for the agent, and serve nothing")
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
@@ -50,6 +51,11 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     Raises:
         KgtuiError: the SDK is missing, or the engine cannot run here.
     """
+    if options.skill:
+        from kgtui.generation.agents.guide import skill_text
+
+        console.hand_out(skill_text())
+        return Exit.PASSED
     device, target = place_for(options, console, file=None)
     operators, paths = problem_index(options, console), find_paths(console.environment)
     with (

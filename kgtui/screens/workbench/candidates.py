@@ -168,7 +168,7 @@ class CandidateViewer:
     def _show_answer(self, version: Version, *, stage: CandidateStage, remark: str) -> None:
         from kgtui.generation.versions import as_python
 
-        context, run = self._context, version.run
+        context, run, before = self._context, version.run, self._context.bench.old
         context.bench = context.bench.candidate_shown(
             version.label,
             stage=stage,
@@ -182,7 +182,8 @@ class CandidateViewer:
             context.source.grow(as_python(version.answer))
         else:
             context.source.load((source or as_python(version.answer)).encode())
-        context.draw()
+        if run is not None or before is None or (before.candidate, before.stage) != (version.label, stage):
+            context.draw()  # else only the text grew, and the strip is drawn at each tick
 
     def _text(self, version: Version, versions: tuple[Version, ...]) -> str:
         from kgtui.generation.versions import arriving_text, stored_text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +12,13 @@ from textual.widgets import Input
 
 from kgtui.generation.demo.order import RECORDING
 from kgtui.generation.events import AnswerGrew, RequestSent, Spot
+from kgtui.generation.prices import read_prices
 from kgtui.generation.progress import NO_BATCH, after
 from kgtui.generation.rows import streaming_lines
 from kgtui.generation.typed import parse_wanted
+from kgtui.generation.views import bar, price_view
 from kgtui.history.recorder import StoreRecording
+from kgtui.state.format.glyphs import ASCII
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.text.toned import Grid, Lines
 from sessions import open_store
@@ -95,3 +100,30 @@ def test_a_line_is_read_as_a_batch() -> None:
     wanted = parse_wanted("replay:alpha refine n=4 2usd 30min -- use one pass")
     assert (str(wanted.models[0]), wanted.strategy, wanted.options.samples) == ("replay:alpha", "refine", 4)
     assert (wanted.limits.microusd, wanted.limits.seconds, wanted.options.remark) == (2_000_000, 1800, "use one pass")
+
+
+async def test_a_cell_of_the_matrix_compares_its_runs(bench: Any) -> None:
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        screen = await asked(bench, pilot, "replay:alpha replay:beta refine")
+        generation = bench.app.runs.generation
+        await bench.until(pilot, lambda: generation.progress.number is not None and not generation.is_running)
+        await pilot.press("2")
+        grid = screen.query_one(Grid)
+        await bench.until(pilot, lambda: grid.row_count == 1)
+        assert [cell.text for cell in grid.shown[0].cells] == ["aten::softmax", "passed 1/1", "passed 1/1"]
+        await pilot.press("right", "enter")
+        runs = tuple(sorted(row.run.number for row in generation.rows))
+        assert (bench.app.screen.WHERE, bench.app.past.marked) == ("compare", runs)
+
+
+def test_bars_are_as_long_as_their_share() -> None:
+    assert [bar(share, glyphs=ASCII) for share in (0.0, 0.001, 0.5, 1.0)] == ["", "#", "#" * 10, "#" * 20]
+
+
+def test_a_model_without_a_price_is_listed_as_unknown(tmp_path: Path) -> None:
+    (tmp_path / "prices.toml").write_text('["replay:alpha"]\ninput = 3.0\noutput = 15.0\n')
+    prices = read_prices(tmp_path / "prices.toml")
+    view = price_view(("replay:beta",), prices, at=datetime(2026, 1, 1, tzinfo=UTC), file="prices.toml")
+    assert [tuple(cell.text for cell in row.cells) for row in view.rows] == [
+        ("replay:alpha", "$3", "$15", "$3", "$3", "your file"), ("replay:beta", "unknown", "", "", "", ""),
+    ]  # fmt: skip

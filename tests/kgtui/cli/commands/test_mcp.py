@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from mcp import Client, StdioServerParameters
 
+from kgtui.generation.agents.guide import skill_text
 from kgtui.generation.agents.server import make_server
 from kgtui.generation.agents.tools import TOOLS, ToolMeans
 from kgtui.generation.prompts import Hardware, Prompts
@@ -112,3 +113,10 @@ async def test_the_command_serves_over_stdio(tmp_path):
             "check", {"operator": "silu", "source": "def silu(self):\n    return self\n", "smoke_only": True}
         )
     assert "wrong_value" in result.content[0].text
+
+
+def test_the_skill_file_has_a_header_and_the_tools():
+    text = skill_text()
+    assert text.startswith("---\nname: kgtui\ndescription: ")
+    assert "| `check(operator, source, smoke_only)` |" in text
+    assert "<!--" not in text
