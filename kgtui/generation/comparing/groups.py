@@ -19,7 +19,7 @@ def source_of(problem: str) -> tuple[str, ...]:
 
 def groups_from(descriptions: Iterable[ProblemDescription]) -> GroupsOf:
     """From the name of an operator to its source and, where it is described, its category."""
-    category_by_name = {one.name: one.category.value for one in descriptions}
+    category_by_name = {one.name: str(one.category) for one in descriptions}
 
     def groups_of(problem: str) -> tuple[str, ...]:
         category = category_by_name.get(problem)
