@@ -170,7 +170,7 @@ def _price_row(name: str, prices: PriceList, *, at: datetime) -> Row:
         return Row(key=name, cells=(Span(name), *unknown, Span("")))
     usd = (price.input_usd, price.output_usd, price.cached_usd, price.cache_write_usd)
     origin = "your file" if name in prices.own_models else "genai-prices"
-    return Row(key=name, cells=(Span(name), *(Span(f"${value:,.4g}") for value in usd), muted(origin)))
+    return Row(key=name, cells=(Span(name), *(Span(f"${float(value):,.4g}") for value in usd), muted(origin)))
 
 
 def _correct(comparison: Comparison, model: str) -> int:
