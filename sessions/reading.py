@@ -310,6 +310,10 @@ class Reader:
             for row in self._database.rows(_SELECT_PROBLEMS)
         }
 
+    def change_number(self) -> int:
+        """A number that is another one once another connection, of any process, has written to the store."""
+        return self._database.change_number()
+
     def recent_files(self, *, limit: int = 10) -> tuple[RecentFile, ...]:
         """The files that were judged last, each with the run of its last verdict as in `last_by_problem`."""
         return tuple(

@@ -237,10 +237,6 @@ class Store(Browser):
         """
         self._annotate(_SET_REVIEW, run_id=run_id, value=review)
 
-    def change_number(self) -> int:
-        """A number that is another one once another connection, of any process, has written to the store."""
-        return self._database.change_number()
-
     def delete_run(self, run_id: int) -> Deleted:
         """Take a run out for good, with all that no other one needs; compiled code is the caller's to delete.
 

@@ -6,8 +6,6 @@ computed in a thread when they are shown, and again when a batch ends.
 
 from __future__ import annotations
 
-import asyncio
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -16,29 +14,28 @@ from textual.widgets import DataTable, Input
 from engine.errors import KgtuiError
 from kgtui.background import in_background
 from kgtui.generation.comparing.comparison import comparison_of
-from kgtui.generation.comparing.groups import groups_from
-from kgtui.generation.prices import read_prices
 from kgtui.generation.reports.documents import as_markdown
 from kgtui.generation.rows import COLUMNS, candidate_rows, guide_lines, model_lines, progress_lines, streaming_lines
 from kgtui.generation.typed import EXAMPLE
-from kgtui.generation.views import View, cost_view, matrix_view, metrics_view, price_view, runs_beside
+from kgtui.generation.views import View, runs_beside
 from kgtui.screens import Place
 from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.screens.models.compared import ComparedModels
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.compare.sides import FEWEST, MOST
-from kgtui.state.format.lines import Span, Tone, line, muted, strong
+from kgtui.state.format.lines import line, muted, strong
 from kgtui.widgets.controls.bars import Bar, Segment
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.text.toned import Grid, Lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from kgtui.generation.comparing.comparison import Comparison
     from kgtui.screens.base.host import GenerationControl, Host
     from kgtui.state.format.lines import Line
-    from sessions.generation_rows import GenerationRow
 
 PLACE = Place.OVER
 TABS = ("candidates", "matrix", "metrics", "cost", "prices")
@@ -60,8 +57,7 @@ class ModelsScreen(KgtuiScreen):
     def __init__(self) -> None:
         super().__init__()
         self._tab = TABS[0]
-        self._comparison: Comparison | None = None
-        self._every_row: tuple[GenerationRow, ...] = ()
+        self._compared = ComparedModels()
 
     def compose(self) -> ComposeResult:
         """The operator, the tabs, the batch, the answer in flight, one table."""
@@ -95,11 +91,11 @@ class ModelsScreen(KgtuiScreen):
         self.show_trouble()
         hint = "" if rows or self._entry.display or self._tab != TABS[0] else "  nothing generated yet"
         self.query_one("#subject", Lines).show((line(strong("Models"), f"  {self._operator}", muted(hint)),))
-        self.query_one("#tabs", Bar).show(tuple(map(self._segment, enumerate(TABS, start=1))))
+        self.query_one("#tabs", Bar).show(tuple(_tab_segments(self._tab)))
         if self._tab == TABS[0]:
             self._show(View(columns=COLUMNS, rows=candidate_rows(rows), about=model_lines(rows)))
-        elif self._comparison is not None:
-            self._show(self._view(self._comparison))
+        elif (view := self._compared.view(self._tab, self.host)) is not None:
+            self._show(view)
         self.show_keys_but({"open-run": not self._table.shown, "generate": not self._operator})
         self.tick()
 
@@ -108,8 +104,8 @@ class ModelsScreen(KgtuiScreen):
         progress = self._generation.progress
         is_empty = self._tab == TABS[0] and not self._generation.rows and not self._entry.display
         lines = progress_lines(progress, now_s=self.host.clock()) or (guide_lines() if is_empty else ())
-        self._say("#progress", lines)
-        self._say("#streaming", streaming_lines(progress) if self._tab == TABS[0] else ())
+        _say(lines, place=self.query_one("#progress", Lines))
+        _say(streaming_lines(progress) if self._tab == TABS[0] else (), place=self.query_one("#streaming", Lines))
 
     @property
     def waits(self) -> bool:
@@ -122,8 +118,7 @@ class ModelsScreen(KgtuiScreen):
         """Show candidates, matrix, metrics, cost or prices."""
         self._tab = name
         self.set_focus(self._table)
-        self.draw()
-        self._compare()
+        self._changed()
 
     def action_turn_tab(self, step: int) -> None:
         """Show the next table or the one before."""
@@ -158,8 +153,8 @@ class ModelsScreen(KgtuiScreen):
         if self._tab == TABS[0]:
             rows = self._generation.rows
             self.copy_text(as_markdown(comparison_of(rows), title=self._operator) if rows else "")
-        elif self._comparison is not None:
-            self.copy_text(as_markdown(self._comparison, title="Models compared"))
+        elif self._compared.comparison is not None:
+            self.copy_text(as_markdown(self._compared.comparison, title="Models compared"))
 
     def action_step_back(self) -> None:
         """Stop typing; else stop generating; else go back."""
@@ -189,43 +184,16 @@ class ModelsScreen(KgtuiScreen):
     # Inside
 
     def _changed(self) -> None:
+        """Draw, and compute what matrix, metrics and cost show where one of them is shown."""
         if self.is_current:
             self.draw()
-            self._compare()
-
-    def _compare(self) -> None:
-        """Compute what matrix, metrics and cost show, where one of them is shown."""
-        if self._tab != TABS[0]:
-            in_background(self, self._computed, group="models compared")
+            if self._tab != TABS[0]:
+                in_background(self, self._computed, group="models compared")
 
     async def _computed(self) -> None:
-        rows = await self._generation.every_row()
-        if self._comparison is None or rows != self._every_row:
-            groups_of = groups_from(self.host.problems)
-            self._comparison = await asyncio.to_thread(partial(comparison_of, rows, groups_of=groups_of))
-            self._every_row = rows
+        await self._compared.refresh(self.host)
         if self.is_drawable:
             self.draw()
-
-    def _view(self, comparison: Comparison) -> View:
-        glyphs = self.host.glyphs
-        match self._tab:
-            case "matrix":
-                return matrix_view(comparison)
-            case "metrics":
-                return metrics_view(comparison, glyphs=glyphs)
-            case "cost":
-                return cost_view(comparison, glyphs=glyphs)
-            case _:
-                return self._prices(comparison)
-
-    def _prices(self, comparison: Comparison) -> View:
-        file = self._generation.price_file
-        try:
-            prices = read_prices(file)
-        except KgtuiError as error:
-            return View(columns=COLUMNS, rows=(), about=(line(Span(str(error), Tone.WARN)),))
-        return price_view(comparison.models, prices, at=self.host.now(), file=str(file))
 
     def _show(self, view: View) -> None:
         table = self._table
@@ -233,17 +201,14 @@ class ModelsScreen(KgtuiScreen):
         table.set_columns(view.columns)
         table.show(view.rows)
         nothing = (line(muted("nothing was generated yet; m in the workbench begins")),)
-        self._say("#about", view.about if view.rows or self._tab in (TABS[0], "prices") else nothing)
-
-    def _say(self, place: str, lines: tuple[Line, ...]) -> None:
-        """Show these lines; without any their place is given to the table."""
-        found = self.query_one(place, Lines)
-        found.display = bool(lines)
-        found.show(lines)
+        _say(
+            view.about if view.rows or self._tab in (TABS[0], "prices") else nothing,
+            place=self.query_one("#about", Lines),
+        )
 
     def _compare_cell(self) -> None:
         """Show the runs of the models on this operator side by side, that of the cell among them."""
-        comparison, problem = self._comparison, self._table.current
+        comparison, problem = self._compared.comparison, self._table.current
         if comparison is None or problem is None:
             return
         place = self._table.cursor_column - 1
@@ -254,11 +219,6 @@ class ModelsScreen(KgtuiScreen):
             return
         self.host.past.marked = tuple(sorted(numbers))
         self.host.action_show("compare")
-
-    def _segment(self, numbered: tuple[int, str]) -> Segment:
-        number, name = numbered
-        is_active = name == self._tab
-        return Segment(key=name, line=line(f" {number} {name} "), active=is_active)
 
     def _leave_entry(self) -> None:
         self._entry.display = False
@@ -282,3 +242,15 @@ class ModelsScreen(KgtuiScreen):
     @property
     def _table(self) -> Grid:
         return self.query_one("#candidates", Grid)
+
+
+def _tab_segments(active: str) -> Iterator[Segment]:
+    """The tabs with their numbers."""
+    for number, name in enumerate(TABS, start=1):
+        yield Segment(key=name, line=line(f" {number} {name} "), active=name == active)
+
+
+def _say(lines: tuple[Line, ...], *, place: Lines) -> None:
+    """Show these lines; without any their place is given to the table."""
+    place.display = bool(lines)
+    place.show(lines)

@@ -13,6 +13,7 @@ from engine.reports.run_record import NO_RUN
 from kgtui.background import in_background
 from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.run_history import PastRunViewer
+from kgtui.state.workbench.candidate import candidate_shown
 from kgtui.state.workbench.status import CandidateStage
 from kgtui.widgets.controls.entry import Entry
 
@@ -89,7 +90,7 @@ class CandidateViewer:
         """Show what is new of the candidate that is looked at."""
         if self._shown is None and not self._follows:
             return
-        if self._shown is not None and not self._context.bench.candidate:
+        if self._shown is not None and not self._context.bench.shown.candidate:
             self._shown, self._follows = None, False  # a save or another run is shown by now
             return
         generation = self._generation
@@ -126,7 +127,7 @@ class CandidateViewer:
 
         await self._generation.fetch()
         versions = self._versions()
-        version = stepped(versions, self._shown if self._context.bench.candidate else None, step)
+        version = stepped(versions, self._shown if self._context.bench.shown.candidate else None, step)
         if version is not None:
             self._follows = not version.is_settled
             self._drawn = None
@@ -169,7 +170,8 @@ class CandidateViewer:
         from kgtui.generation.versions import as_python
 
         context, run, before = self._context, version.run, self._context.bench.old
-        context.bench = context.bench.candidate_shown(
+        context.bench = candidate_shown(
+            context.bench,
             version.label,
             stage=stage,
             began_s=context.host.clock(),
@@ -194,7 +196,7 @@ class CandidateViewer:
 
     def _stored(self) -> Version | None:
         """The shown candidate, once its answer is stored; says why where there is none."""
-        if not self._context.bench.candidate:
+        if not self._context.bench.shown.candidate:
             self._context.notify(_NONE_SHOWN)
             return None
         version = next((one for one in self._versions() if one.key == self._shown), None)

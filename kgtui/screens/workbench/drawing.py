@@ -68,7 +68,7 @@ class Drawing:
             right = numbers or best
             talks = view.stage(Stage.PROBE) is not None or bool(view.failed)
             crowded = (narrow and (timing or talks)) or (bool(right) and not self._context.screen.has_class("-wide"))
-            began = "answered" if self._context.bench.candidate else "saved"
+            began = "answered" if self._context.bench.shown.candidate else "saved"
             stages = progress(view, glyphs, short=crowded, timed=not (right and narrow), first=began)
             also = (*best, Span("  ")) if numbers and best else ()
             strip.show((first, (stages, right), (words, (*also, *step))))
@@ -93,8 +93,8 @@ class Drawing:
         self._context.source.mark(marks)
         folder = host.kernels.shown(bench.path.parent)
         name = bench.path.name if bench.unsaved else bench.shown_filename
-        kind = "generated" if bench.candidate else "as it was then" if bench.old is not None else ""
-        self._context.source.title(name, folder="" if bench.candidate else folder, marked=len(marks), kind=kind)
+        kind = "generated" if bench.shown.candidate else "as it was then" if bench.old is not None else ""
+        self._context.source.title(name, folder="" if bench.shown.candidate else folder, marked=len(marks), kind=kind)
         self._tabs.panel.show(scene)
         if self._code.wanted:
             self._context.screen.query_one(IrPane).show(scene)
@@ -106,7 +106,7 @@ class Drawing:
         if bench.mode is Mode.EDIT:
             self._context.screen.show_keys(_EDIT_KEYS if bench.unsaved else _EDIT_KEYS - {"save"}, typing=True)
             return
-        if bench.candidate:
+        if bench.shown.candidate:
             is_settled = bench.shown.stage is CandidateStage.SETTLED
             self._context.screen.show_keys(_CANDIDATE_KEYS | _TAKING_KEYS if is_settled else _CANDIDATE_KEYS)
             return

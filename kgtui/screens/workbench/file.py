@@ -72,7 +72,7 @@ class FileKeeper:
     def action_edit(self) -> None:
         """Let letters be text; a generated candidate is taken into the editor in the place of the file's text."""
         context = self._context
-        if context.bench.candidate:
+        if context.bench.shown.candidate:
             self._take_candidate(edits=True)
         elif context.bench.old is not None:
             context.notify("this is a past run; esc returns to the file")
@@ -126,7 +126,7 @@ class FileKeeper:
 
     def action_keep(self) -> None:
         """Write the generated candidate that is shown into the file, and run that."""
-        name = self._context.bench.candidate
+        name = self._context.bench.shown.candidate
         if not name:
             self._context.notify("no generated candidate is shown; < and > step through them")
         elif self._take_candidate(edits=False) and self.save():

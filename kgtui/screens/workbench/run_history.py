@@ -140,7 +140,7 @@ class PastRunViewer:
     async def _open_candidate(self, number: int, label: str, remark: str) -> None:
         context = self._context
         past = await context.host.past.run(number)
-        if past is not None and context.bench.candidate == label:
+        if past is not None and context.bench.shown.candidate == label:
             events, source = past
             context.bench = context.bench.opened(number, events, candidate=label, remark=remark)
             context.source.load(source)

@@ -212,7 +212,7 @@ class WorkbenchScreen(KgtuiScreen):
             self.tabs.take_keys()
         elif self.tabs.zoomed:
             self.tabs.zoom("")
-        elif self.bench.candidate:
+        elif self.bench.shown.candidate:
             self.candidates.leave()
         elif self.bench.old is not None:
             self.history.leave()

@@ -118,11 +118,6 @@ class Workbench:
         return replace(self, live=live or self.live, old=old or self.old)
 
     @property
-    def candidate(self) -> str:
-        """The label of the generated candidate that is looked at; empty where none is."""
-        return self.old.candidate if self.old is not None else ""
-
-    @property
     def view(self) -> RunRecord:
         """What that run said."""
         return self.shown.view
@@ -287,25 +282,6 @@ class Workbench:
         old = Shown(
             view=view, number=number, problem=problem, filename=filename or candidate, candidate=candidate,
             stage=CandidateStage.SETTLED if candidate else None, remark=remark,
-        )  # fmt: skip
-        return replace(self, old=old)
-
-    def candidate_shown(
-        self,
-        label: str,
-        *,
-        stage: CandidateStage,
-        began_s: float,
-        view: RunRecord = NO_RUN,
-        number: int | None = None,
-        remark: str = "",
-    ) -> Workbench:
-        """Look at a generated candidate before its verdict; a stage that goes on keeps the time at which it began."""
-        before = self.old
-        goes_on = before is not None and (before.candidate, before.stage) == (label, stage)
-        old = Shown(
-            view=view, number=number, began_s=before.began_s if before is not None and goes_on else began_s,
-            filename=label, candidate=label, stage=stage, remark=remark,
         )  # fmt: skip
         return replace(self, old=old)
 

@@ -56,7 +56,7 @@ async def test_a_generated_candidate_is_shown_and_run(bench: Any) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         workbench = await generated(bench, pilot, "replay:alpha")
         assert workbench.source.content.decode() == CODE.format(name="first")
-        assert (workbench.bench.candidate, workbench.bench.view.verdict.passed) == ("replay:alpha sample-1", 8)
+        assert (workbench.bench.shown.candidate, workbench.bench.view.verdict.passed) == ("replay:alpha sample-1", 8)
         assert bench.path.read_bytes() == workbench.bench.saved
 
 
@@ -67,10 +67,10 @@ async def test_candidates_are_stepped_through_and_esc_returns_to_the_file(bench:
         for key in ("less_than_sign", "less_than_sign", "greater_than_sign"):
             await pilot.press(key)
             await bench.settled(pilot)
-            seen.append(workbench.bench.candidate)
+            seen.append(workbench.bench.shown.candidate)
         assert sorted(seen[1:]) == ["replay:alpha sample-1", "replay:alpha sample-2"]
         await pilot.press("escape")
-        assert (workbench.bench.candidate, workbench.source.content) == ("", workbench.bench.saved)
+        assert (workbench.bench.shown.candidate, workbench.source.content) == ("", workbench.bench.saved)
 
 
 async def test_a_kept_candidate_is_written_into_the_file_and_run(bench: Any) -> None:
@@ -105,7 +105,7 @@ async def test_a_remark_is_sent_with_the_answer_and_its_report(bench: Any) -> No
         roles = [message["role"] for message in json.loads(row.sent)]
         assert (row.batch, roles) == (2, ["system", "user", "assistant", "user"])
         assert "shorter" in json.loads(row.sent)[-1]["text"]
-        assert workbench.bench.candidate.startswith("replay:alpha")
+        assert workbench.bench.shown.candidate.startswith("replay:alpha")
 
 
 def test_prose_of_an_answer_becomes_comments() -> None:

@@ -1,0 +1,59 @@
+"""The comparison of all stored answers behind the tables of the Models screen, computed in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from engine.errors import KgtuiError
+from kgtui.generation.comparing.comparison import comparison_of
+from kgtui.generation.comparing.groups import groups_from
+from kgtui.generation.prices import read_prices
+from kgtui.generation.rows import COLUMNS
+from kgtui.generation.views import View, cost_view, matrix_view, metrics_view, price_view
+from kgtui.state.format.lines import Span, Tone, line
+
+if TYPE_CHECKING:
+    from kgtui.generation.comparing.comparison import Comparison
+    from kgtui.screens.base.host import Host
+    from sessions.generation_rows import GenerationRow
+
+
+class ComparedModels:
+    """Keeps the comparison until other answers are stored; None before it is computed."""
+
+    def __init__(self) -> None:
+        self.comparison: Comparison | None = None
+        self._rows: tuple[GenerationRow, ...] = ()
+
+    async def refresh(self, host: Host) -> None:
+        """Compute it again where other answers are stored."""
+        rows = await host.runs.generation.every_row()
+        if self.comparison is None or rows != self._rows:
+            groups_of = groups_from(host.problems)
+            self.comparison = await asyncio.to_thread(partial(comparison_of, rows, groups_of=groups_of))
+            self._rows = rows
+
+    def view(self, tab: str, host: Host) -> View | None:
+        """The table of this name; None before the comparison is computed."""
+        match self.comparison, tab:
+            case None, _:
+                return None
+            case found, "matrix":
+                return matrix_view(found)
+            case found, "metrics":
+                return metrics_view(found, glyphs=host.glyphs)
+            case found, "cost":
+                return cost_view(found, glyphs=host.glyphs)
+            case found, _:
+                return _prices(found, host)
+
+
+def _prices(comparison: Comparison, host: Host) -> View:
+    file = host.runs.generation.price_file
+    try:
+        prices = read_prices(file)
+    except KgtuiError as error:
+        return View(columns=COLUMNS, rows=(), about=(line(Span(str(error), Tone.WARN)),))
+    return price_view(comparison.models, prices, at=host.now(), file=str(file))

@@ -1,0 +1,38 @@
+"""A generated candidate on the workbench before its verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.reports.run_record import NO_RUN
+from kgtui.state.workbench.workbench import Shown, Workbench
+
+if TYPE_CHECKING:
+    from engine.reports.run_record import RunRecord
+    from kgtui.state.workbench.status import CandidateStage
+
+
+def candidate_shown(
+    bench: Workbench,
+    label: str,
+    *,
+    stage: CandidateStage,
+    began_s: float,
+    view: RunRecord = NO_RUN,
+    number: int | None = None,
+    remark: str = "",
+) -> Workbench:
+    """The workbench on this candidate; a stage that goes on keeps the time at which it began."""
+    before = bench.old
+    goes_on = before is not None and (before.candidate, before.stage) == (label, stage)
+    old = Shown(
+        view=view,
+        number=number,
+        began_s=before.began_s if before is not None and goes_on else began_s,
+        filename=label,
+        candidate=label,
+        stage=stage,
+        remark=remark,
+    )
+    return replace(bench, old=old)
