@@ -22,6 +22,9 @@ _ANSWERS = {
     Determinism.RANDOM: "random; judged by their distribution",
 }
 
+_LIBRARIES = ("cublas", "vllm")
+_PRODUCT = ("cublas", "aten::mm")
+
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
 
 
@@ -59,8 +62,8 @@ def list_text(described: Sequence[ProblemDescription], *, weak: Container[str] =
     )
 
 
-def page_text(problem: Problem, described: ProblemDescription) -> str:
-    """One operator in full: signature, contract, and every case with its tolerance and least work."""
+def page_text(problem: Problem, described: ProblemDescription, *, baselines: Sequence[str]) -> str:
+    """One operator in full: signature, contract, baselines, and every case with its tolerance and least work."""
     lines = [
         f"{problem.name}: {problem.summary}",
         "",
@@ -74,6 +77,8 @@ def page_text(problem: Problem, described: ProblemDescription) -> str:
         f"  answers    {_ANSWERS[problem.determinism]}",
         *([f"  PyTorch    may do all of it: {', '.join(problem.framework)}"] if problem.framework else []),
         *_functions(described),
+        f"  baselines  {', '.join(name for name in baselines if _is_timed(problem, name)) or 'none'}",
+        f"  special    {_special_cases(problem)}",
         "",
         "  tier   case                                    tolerance, relative + absolute       least work",
     ]
@@ -82,6 +87,21 @@ def page_text(problem: Problem, described: ProblemDescription) -> str:
         for case in problem.cases
     ]
     return "\n".join(lines)
+
+
+def _is_timed(problem: Problem, baseline: str) -> bool:
+    """Whether a baseline can be timed beside this operator; a library's own routine only for operators that it has."""
+    if problem.suite is not None:
+        return False
+    return baseline not in _LIBRARIES or problem.library == baseline or (baseline, problem.name) == _PRODUCT
+
+
+def _special_cases(problem: Problem) -> str:
+    """How many cases have NaN, infinities, -0.0 or extreme numbers among their values, and one of them."""
+    words = ("special", "nan", "inf")
+    values = ((case.name, str(case.params.get("values", ""))) for case in problem.cases)
+    found = [name for name, value in values if any(word in value for word in words)]
+    return f"values in {len(found)} cases, such as {found[0]}" if found else "no values beyond those of the usual cases"
 
 
 def _functions(described: ProblemDescription) -> list[str]:

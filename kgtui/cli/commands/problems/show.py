@@ -41,7 +41,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     elif options.json:
         console.hand_out(document_text([problem]))
     else:
-        console.say(page_text(problem, index.describe(problem.name)))
+        from engine.judge.baselines import baseline_names
+
+        console.say(page_text(problem, index.describe(problem.name), baselines=baseline_names()))
     return Exit.PASSED
 
 

@@ -34,6 +34,25 @@ def test_page_says_how_the_reference_and_the_tolerance_are_made(typed):
     assert "  tolerance  One rounding, and a sum as long as the dimension." in lines
 
 
+@pytest.mark.parametrize(
+    ("operator", "baselines", "special"),
+    [
+        ("aten::mul", "compile, compile-max, eager", "values in 3 cases, such as 16x33 f32 special"),
+        ("aten::t", "compile, compile-max, eager", None),
+        ("aten::mm", "compile, compile-max, cublas, eager", None),
+        (
+            "vllm::moe_align_block_size",
+            "compile, compile-max, eager, vllm",
+            "no values beyond those of the usual cases",
+        ),
+    ],
+)
+def test_page_names_baselines_and_cases_with_special_values(typed, operator, baselines, special):
+    lines = typed("problems", "show", operator).out.splitlines()
+    assert f"  baselines  {baselines}" in lines
+    assert special is None or f"  special    {special}" in lines
+
+
 def test_a_problem_of_integers_is_compared_to_the_bit(typed):
     assert "equal to the bit" in typed("problems", "show", "embedding").out
 
