@@ -34,13 +34,13 @@ from engine.protocol.proof_file import ProofFile
 from engine.run.cancelling import RunsInProgress
 from engine.run.pipeline import Run
 from engine.run.proving.proof_file_replay import replay_proof_file
-from engine.run.retarget import Porting
+from engine.run.retarget import Retargeting
 from engine.sandbox.confinement import Measure
 from engine.sandbox.variables import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_TARGET_VARIABLE
 from engine.timing.measurement_context import Metrology
 
 _COMPILING_CASE_S = 120.0
-_COMMAND = "kgtui"  # what others are told who wait for the device
+_COMMAND = "kgtui"  # what others see that wait for the device
 
 
 class Engine:
@@ -199,7 +199,7 @@ class Engine:
             async for event in events:
                 yield event
 
-    async def port(
+    async def retarget(
         self,
         candidate: Candidate,
         *,
@@ -220,7 +220,7 @@ class Engine:
         process_pool = self._started_pool()
         with self._runs.open(run_id) as cancelled:
             async with self._turn:
-                porting = Porting(
+                retargeting = Retargeting(
                     candidate=candidate,
                     entry=entry,
                     launches=launches,
@@ -230,7 +230,7 @@ class Engine:
                     limits=self._limits,
                     after_s=after_s,
                 )
-                async with contextlib.aclosing(porting.stream(cancelled)) as events:
+                async with contextlib.aclosing(retargeting.stream(cancelled)) as events:
                     async for event in events:
                         yield event
 

@@ -116,7 +116,7 @@ class Database:
                 raise
 
     def compact(self) -> bool:
-        """Write the file anew without the room that nothing uses any more; whether it is as short as that by now.
+        """Write the file again without the room that nothing uses any more; whether it is as short as that by now.
 
         It is not while somebody else reads it: then it gets shorter with the last of those who have it open.
 

@@ -8,7 +8,7 @@ StoreError (engine.errors)
   |- StoreReadOnlyError  the file or its folder may not be written
   '- StoreFullError      the disk (or the quota) is full
 
-SQLite's failures are told apart by their result codes, never by their words.
+SQLite's failures are reported apart by their result codes, never by their words.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class StoreLockedError(StoreError):
 
 
 class StoreReadOnlyError(StoreError):
-    """The store, or the folder that it lies in, may not be written."""
+    """The store, or the folder that it is in, may not be written."""
 
 
 class StoreFullError(StoreError):

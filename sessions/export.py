@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -28,6 +28,7 @@ from sessions.reading import Reader
 from sessions.rows import RunRow, SessionRow
 
 JSON_SCHEMA = "kgtui.session/1"
+LIST_SCHEMA = "kgtui.sessions/1"
 
 _PAGE = 500
 _LEAST_FENCE = 3
@@ -46,7 +47,7 @@ Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
 def as_json(store: Reader, subject: Subject) -> Iterator[str]:
     """One JSON document: the session with its environment, and the run or all of its runs, oldest first.
 
-    A source that is not UTF-8 stands under "source_base64" instead of "source".
+    A source that is not UTF-8 is under "source_base64" instead of "source".
     """
     session = _session_of(store, subject)
     head = {"schema": JSON_SCHEMA, "session": {**_plain(session), "environment": dict(store.environment(session.id))}}
@@ -60,6 +61,11 @@ def as_json(store: Reader, subject: Subject) -> Iterator[str]:
     yield f"{'' if is_first else f'{chr(10)}  '}]\n}}\n"
 
 
+def rows_as_json(kind: Literal["sessions", "runs"], rows: Sequence[Subject]) -> str:
+    """A list of sessions or runs as one JSON document; the key that is not `kind` is null."""
+    return _indented({"schema": LIST_SCHEMA, "sessions": None, "runs": None, kind: _plain(rows)})
+
+
 def as_jsonl(store: Reader, subject: Subject) -> Iterator[str]:
     """The events as they were recorded, one JSON object a line, each with the number of its run."""
     for run in _runs_of(store, subject):
@@ -70,7 +76,7 @@ def as_jsonl(store: Reader, subject: Subject) -> Iterator[str]:
 def as_csv(store: Reader, subject: Subject) -> Iterator[str]:
     """What was timed, a row for each side of each case; what was not measured is empty.
 
-    The speed-up stands beside the baseline that it is against.  A case that was not right has one row, without times.
+    The speed-up is beside the baseline that it is against.  A case that was not right has one row, without times.
     """
     yield _csv_text([_CSV_HEADER])
     for run in _runs_of(store, subject):
@@ -235,7 +241,7 @@ def _kernel_cells(kernel: CompiledKernel) -> tuple[str, ...]:
         kernel.launch.kernel,
         kernel.target,
         kernel.outcome,
-        *("not told" if value is None else str(value) for value in resources),
+        *("unknown" if value is None else str(value) for value in resources),
     )
 
 

@@ -1,6 +1,6 @@
 """What a benchmark changes in the tables, as statements to run in one transaction.
 
-A case that was not right leaves a row without a single time, whatever stands in its event.
+A case that was not right leaves a row without a single time, whatever is in its event.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -101,7 +102,7 @@ class Store(Browser):
     def __init__(self, database: Database, *, clock: Clock) -> None:
         super().__init__(database)
         self.on_moved: Notice = _ignore
-        self._clock = clock
+        self._now = partial(_stamp, clock)
         self._open_sessions: list[int] = []
         self._answered: list[int] = []  # runs of other sessions that answered a save of this one
         self._carried = Carried()
@@ -152,7 +153,7 @@ class Store(Browser):
 
     def end_session(self, session_id: int) -> None:
         """Say that no more runs come; those of its runs that have no verdict are interrupted."""
-        session_id = self._session_by_former.get(session_id, session_id)
+        session_id = self._present_session(session_id)
         # Forgotten first: when the disk is full, closing must not try for ever.
         if session_id in self._open_sessions:
             self._open_sessions.remove(session_id)
@@ -174,7 +175,7 @@ class Store(Browser):
         with self._database.transaction() as connection:
             self._run_by_former.clear()
             values: dict[str, Value] = {
-                "session": self._session_by_former.get(session_id, session_id),
+                "session": self._present_session(session_id),
                 "candidate": _keep_source(connection, candidate.source, seen_at=started_at),
                 "problem": candidate.problem,
                 "path": path_value(path),
@@ -245,7 +246,7 @@ class Store(Browser):
         """
         with self._database.transaction() as connection:
             if self.run(run_id).state is RunState.RUNNING:
-                raise UsageError(f"run #{run_id} still goes on; wait for its verdict, or stop it, then delete it")
+                raise UsageError(f"run #{run_id} is still running; wait for its verdict, or stop it, then delete it")
             return delete(connection, run=run_id)
 
     def delete_session(self, session_id: int) -> Deleted:
@@ -258,7 +259,7 @@ class Store(Browser):
             self.session(session_id)
             (row,) = connection.execute(_SELECT_OWNER, {"session": session_id}).fetchall()
             if row["ended_at"] is None and is_alive(row["pid"], row["process_stamp"]):
-                raise UsageError(f"session {session_id} still goes on in process {row['pid']}; leave that, then delete")
+                raise UsageError(f"session {session_id} is still open in process {row['pid']}; leave that, then delete")
             return delete(connection, session=session_id)
 
     def compact(self) -> bool:
@@ -273,7 +274,7 @@ class Store(Browser):
                 None if generation.source is None else _keep_source(connection, generation.source, seen_at=ended_at)
             )
             values: dict[str, Value] = {
-                "session": self._session_by_former.get(session_id, session_id),
+                "session": self._present_session(session_id),
                 "problem": generation.problem,
                 "provider": generation.provider,
                 "model": generation.model,
@@ -300,7 +301,7 @@ class Store(Browser):
     ) -> RunRow | None:
         """As a reader finds it; `session_id` is the number that `begin_session` gave."""
         self._database.follow()  # before the number is looked up
-        session = self._session_by_former.get(session_id, session_id)
+        session = self._present_session(session_id)
         return super().find_cached(
             digest,
             problem=problem,
@@ -345,8 +346,9 @@ class Store(Browser):
     def _keep_now(self, connection: sqlite3.Connection, source: bytes) -> str:
         return _keep_source(connection, source, seen_at=self._now())
 
-    def _now(self) -> str:
-        return timestamp(self._clock())
+
+def _stamp(clock: Clock) -> str:
+    return timestamp(clock())
 
 
 def _moved_sentence(path: Path | None, *, runs: int, was_deleted: bool) -> str:

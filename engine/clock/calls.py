@@ -91,7 +91,7 @@ class Calls:
     ) -> Record:
         """Make each call with the device idle before and after.
 
-        `before` and `after` are told the number of the call and return how many activities they may have
+        `before` and `after` get the number of the call and return how many activities they may have
         put on the device.  The record is kept up until `rest`, so that what begins between two runs of
         single calls is not missed either.
         """
@@ -151,7 +151,7 @@ class Calls:
         return len(self._captured)
 
     def rest(self) -> None:
-        """Record no longer; what began since the last single call is told with the next."""
+        """Record no longer; what began since the last single call is reported with the next."""
         if not self._recording or self._instruments.recorder is None:
             return
         self._recording = False
@@ -246,7 +246,7 @@ class Calls:
                 chunk.reason = str(error)
         holds = [_hold_of(found) if held else None for found, held in zip(by_call, chunk.holds, strict=True)]
         if not chunk.reason and any(held and hold is None for held, hold in zip(chunk.holds, holds, strict=True)):
-            # What is ours lies in the wrong window, so that nobody can be blamed for what does.
+            # What is ours is in the wrong window, so that nobody can be blamed for what does.
             chunk.reason, by_call, late = _OUT_OF_STEP, [[] for _ in range(calls)], ()
         by_call = [
             [activity for activity in found if activity is not hold] for found, hold in zip(by_call, holds, strict=True)

@@ -1,4 +1,4 @@
-"""A device of which everything is scripted: it stands in for a real one where there is none, in tests.
+"""A device of which everything is scripted: it replaces a real one where there is none, in tests.
 
 It has one clock, which moves when it is read and when something is put on the device, and it shares
 memory by handles as a driver does.  Calls run in this process, so that judge and worker can be

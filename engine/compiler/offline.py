@@ -1,4 +1,4 @@
-"""Compiling just as a launch would, in a process that has no device: Triton is told which one to think of.
+"""Compiling just as a launch would, in a process that has no device: Triton gets the description of one.
 
 A kernel compiled here under the description that Triton itself made of a launch has the very cache key
 that this launch will look for.
@@ -101,7 +101,7 @@ class CacheFolder:
         self._seen: set[str] = set()
 
     def new_files(self) -> tuple[str, ...]:
-        """Paths relative to the cache folder, each told once."""
+        """Paths relative to the cache folder, each reported once."""
         if not self._folder.is_dir():
             return ()
         found = {

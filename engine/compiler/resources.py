@@ -14,7 +14,7 @@ _TOOL_S = 600.0  # a guard: the parent counts the time of this process and of it
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """Registers a thread and bytes of thread-local memory (spills and stack); None where not told."""
+    """Registers a thread and bytes of thread-local memory (spills and stack); None where not reported."""
 
     registers: int | None = None
     spill_bytes: int | None = None

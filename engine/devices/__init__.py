@@ -21,7 +21,7 @@ _REQUIRED = ("NAME", "VISIBLE_ENV", "TORCH_DEVICE", "EXECUTED_ON_CPU", "HAS_ACTI
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
-    """One device of this machine.  `target` is its architecture, None for a CPU; `memory_bytes` None if not told."""
+    """One device of this machine.  `target` is its architecture, None for a CPU; `memory_bytes` None if unknown."""
 
     platform: str
     index: int

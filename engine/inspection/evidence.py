@@ -18,7 +18,7 @@ from engine.reports.run_record import RunRecord
 from engine.verdict.policy import WEIGHTS
 
 EXECUTED_ON_CPU = "kernels were executed on the CPU, and their times are not speeds"
-RUNNING = "the run goes on"
+RUNNING = "the run is in progress"
 CANCELLED = "the run was cancelled before"
 CUT_SHORT = "the run was cut short before"
 
@@ -111,7 +111,7 @@ def _headline(run: RunRecord, layers: Sequence[LayerSeen], held: HeldClaim | Non
         return f"no verdict: {CUT_SHORT}" if run.cut_short else f"no verdict yet: {RUNNING}"
     if run.cancelled:
         unseen = ", ".join(seen.layer for seen in layers if not seen.reports)
-        judged = f"{len(run.cases)} of {run.planned} cases were judged"
+        judged = f"{len(run.cases)} of {run.planned} cases were run"
         return f"the run was cancelled: {judged}" + (f"; not looked at: {unseen}" if unseen else "")
     if held is not None and held.backing is Backing.NOT_SUPPORTED:
         return f"{verdict.sentence}, but not {held.claim.factor} against {held.claim.baseline}"
@@ -174,7 +174,7 @@ def _unchecked(run: RunRecord, layers: Sequence[LayerSeen], untimed: str) -> Ite
     missing = run.planned - len(run.cases)
     if missing > 0:
         why = _unended(run) or "the run ended before"
-        yield Unchecked(what="cases", state="not judged", why=f"{missing} of {run.planned}: {why}")
+        yield Unchecked(what="cases", state="not run", why=f"{missing} of {run.planned}: {why}")
     if _executed_on_cpu(run):
         yield Unchecked(what="device", state="not a GPU", why=_NOT_A_GPU)
     if run.target is None:

@@ -246,7 +246,7 @@ def _counted(run: RunRecord) -> str:
     judged, planned = len(run.cases), run.planned
     amiss = f", {judged - run.passed} failed" if judged > run.passed else ""
     if run.cancelled:
-        return f"{run.passed} of {judged} right that were judged; {planned - judged} of {planned} were not judged"
+        return f"{run.passed} of {judged} correct of those run; {planned - judged} of {planned} were not run"
     if run.verdict is None:
         return f"{judged} of {planned} judged{amiss}"
     return f"{run.passed} of {planned} right"
@@ -254,7 +254,7 @@ def _counted(run: RunRecord) -> str:
 
 def _inputs(inspection: Inspection) -> Section:
     entries = tuple(Entry(name=printable(axis.name), text=printable(axis.values)) for axis in inspection.axes)
-    return Section(title="What the cases were", entries=entries, note="" if entries else "none was judged")
+    return Section(title="What the cases were", entries=entries, note="" if entries else "none was run")
 
 
 def _speed(inspection: Inspection, *, sign: str) -> Section:
@@ -299,7 +299,7 @@ def _policy(inspection: Inspection) -> Section:
 
 def _provenance(inspection: Inspection) -> Section:
     run = inspection.run
-    unended = "cut short" if run.cut_short else "goes on"
+    unended = "cut short" if run.cut_short else "running"
     took = f"{run.finished_s:.2f} s" if run.finished_s is not None else unended
     facts: Sequence[tuple[str, str]] = (
         ("operator", run.problem),
@@ -307,9 +307,9 @@ def _provenance(inspection: Inspection) -> Section:
         ("SHA-256", run.digest),
         ("device", f"{run.device}, {run.device_name}"),
         ("compiled for", run.target or "nothing"),
-        ("run", f"#{run.number}" if run.number is not None else "not kept"),
+        ("run", f"#{run.number}" if run.number is not None else "not saved"),
         ("took", took),
-        ("versions", ", ".join(f"{name} {version}" for name, version in inspection.versions.items()) or "not told"),
+        ("versions", ", ".join(f"{name} {version}" for name, version in inspection.versions.items()) or "unknown"),
         *((("inspected at", inspection.inspected_at),) if inspection.inspected_at is not None else ()),
     )
     return Section(

@@ -64,7 +64,7 @@ class Replay:
             if not arguments:
                 path.write_text(self.candidate, encoding="utf-8")
             elif path.suffix != ".py" or not path.is_file():
-                return _say(f"{path}: there is no Python file; name the kernel file to judge instead", NOT_RUN)
+                return _say(f"{path}: there is no Python file; name the kernel file to run instead", NOT_RUN)
             entry = getattr(_loaded(path), self.entry, None)
             if entry is None:
                 return _say(f"{path}: it has no {self.entry}, which is what would be called", NOT_RUN)

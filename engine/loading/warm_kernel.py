@@ -26,5 +26,5 @@ def run(device: torch.device) -> None:
 
 
 def precompile() -> object:
-    """The compiled form that `run` launches, made without a device by the driver that Triton is told of."""
+    """The compiled form that `run` launches, made without a device by the driver that Triton is given."""
     return copy.warmup(torch.float32, torch.float32, _BLOCK, block=_BLOCK, grid=(1,))

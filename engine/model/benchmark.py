@@ -156,7 +156,7 @@ class DeviceState:
     def why_unknown(self, what: str) -> str:
         """Why the driver did not tell of `what`, as `refused` names it; what that says of everything where it does."""
         reasons = (reason for reason in self.refused if reason.startswith((f"{what}: ", f"{WHOLE_STATE}: ")))
-        return next(reasons, f"{what}: not told")
+        return next(reasons, f"{what}: unknown")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +217,7 @@ class Holder:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """A kind of work inside a run: how often it was done, in how many seconds, and where it lies in the run.
+    """A kind of work inside a run: how often it was done, in how many seconds, and where it is in the run.
 
     `began_s` and `ended_s` count from the start of the run; work that overlaps counts in full, so that
     `busy_s` of parallel work may exceed the time between them.

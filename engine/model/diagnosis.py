@@ -48,10 +48,10 @@ class Diagnosis:
     @property
     def confidence(self) -> str:
         """How well it fits, in words."""
-        fit = "fits every wrong element"
+        fit = "explains all wrong elements"
         if self.explained < self.wrong:
-            fit = f"fits {100 * self.explained // self.wrong} % of the wrong elements"
-        return f"{fit}, not {self.contradicted:,} of the right ones" if self.contradicted else fit
+            fit = f"explains {100 * self.explained // self.wrong} % of the wrong elements"
+        return f"{fit}, contradicted by {self.contradicted:,} correct elements" if self.contradicted else fit
 
 
 @dataclass(frozen=True, kw_only=True)

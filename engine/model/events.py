@@ -273,7 +273,7 @@ def to_json(event: Event) -> str:
     plain = to_plain(event)
     try:
         return msgspec.json.encode(plain).decode()
-    except UnicodeEncodeError:  # a file name that is not UTF-8 stands in a message
+    except UnicodeEncodeError:  # a file name that is not UTF-8 is in a message
         return msgspec.json.encode(_encodable(plain)).decode()
 
 

@@ -1,4 +1,4 @@
-"""The layers of the inspector, and what is told of each: whether it was checked, and the facts.
+"""The layers of the inspector, and what is known of each: whether it was checked, and the facts.
 
 Only records.  What a layer that could not be checked means for the verdict is the policy's business.
 """

@@ -4,7 +4,7 @@ A tolerance must allow for long sums in any order, and so leaves room for a step
 lower precision, TF32 in the middle of float32.  An honest kernel errs no more than torch does in the same
 type, or than a sum in the worst order; a lowered step errs by far more.  What lies nearer to the lowered
 answer, on a logarithmic scale and on two contents, is SUSPECT and no hint: it was measured, and the faster
-approximations of functions stay below.  Where the two do not lie well apart, nothing can be told.
+approximations of functions stay below.  Where the two are not well apart, nothing can be determined.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ class CandidateSession:
         return self._hand.child.fault if self._hand is not None else None
 
     def another(self) -> CandidateSession:
-        """One for the same candidate, whose worker nobody has had call it yet; what that one prints is not told."""
+        """One for the same candidate, whose worker nobody has had call it yet; what that one prints is not reported."""
         return CandidateSession(
             candidate=self._candidate,
             entry=self._entry,
@@ -220,7 +220,7 @@ def _snapshot(folder: Path, candidate: Candidate) -> Path:
     # A folder of its own, so that nothing else the child writes is importable beside the candidate.
     place = folder / "candidate"
     place.mkdir(mode=0o755, exist_ok=True)
-    # The name stands in the assembly code of its kernels, and ptxas refuses some that are not ASCII.
+    # The name is in the assembly code of its kernels, and ptxas refuses some that are not ASCII.
     name = "".join(sign if sign.isascii() and sign.isprintable() else "_" for sign in Path(candidate.filename).name)
     path = place / (name or "kernel.py")
     path.write_bytes(candidate.source)

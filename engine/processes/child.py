@@ -1,7 +1,7 @@
 """The parent's end of one child: commands with deadlines, replies that must fit, logs that mean nothing.
 
 A line that answers no command, has another id, is too long or is no reply makes the child faulty for
-good.  Death without a reply and silence past a deadline are told apart.  Nothing here blocks.
+good.  Death without a reply and silence past a deadline are reported apart.  Nothing here blocks.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Child:
             future.cancel()
 
     async def _drain_replies(self) -> None:
-        """A reply written just before the end may still lie in the pipe."""
+        """A reply written just before the end may still be in the pipe."""
         await asyncio.wait({self._tasks[0]}, timeout=_DRAIN_S)
 
     async def _read_replies(self, stream: asyncio.StreamReader) -> None:

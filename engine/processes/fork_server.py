@@ -95,7 +95,7 @@ def main() -> None:
 
 def _import_everything() -> None:
     """Import and run once whatever the children will need; nothing of it may leave a thread or open a device."""
-    # The candidate's child must not import our modules after it has started: a file of the same name may lie beside it.
+    # The candidate's child must not import our modules after it has started: a file of the same name may be beside it.
     import engine.compiler.main
     import engine.judge.main
     import engine.reference.main

@@ -176,7 +176,7 @@ class ForkServerClient:
             try:
                 await asyncio.wait_for(self._process.wait(), _END_S)
             except TimeoutError:
-                self._process.kill()  # its children are told by the kernel
+                self._process.kill()  # its children are reported by the kernel
                 await self._process.wait()
             await self._last_words()
         for child in list(self._children.values()):

@@ -95,7 +95,7 @@ class Launchers:
 
 
 def _types_of(specialisation: str) -> tuple[str, ...]:
-    """The argument types of a launch; () where there are others than plain ones, or none are told.
+    """The argument types of a launch; () where there are others than plain ones, or none are reported.
 
     They come from a worker, and become part of a C program: nothing but known forms passes.  To that program
     every pointer is an address, so that one launcher serves them all.

@@ -22,7 +22,7 @@ def process_stamp(pid: int) -> str | None:
         stat = (_PROC / str(pid) / "stat").read_text(errors="replace")
     except OSError:
         return None
-    # The command's name stands in parentheses and may hold spaces and parentheses itself: cut after the last one.
+    # The command's name is in parentheses and may hold spaces and parentheses itself: cut after the last one.
     fields = stat.rpartition(")")[2].split()
     if fields[_STATE_FIELD] in _DEAD_STATES:
         return None

@@ -111,7 +111,7 @@ class ProcessPool:
         await asyncio.gather(self.worker.settle(), self.compiler.settle())
 
     async def judge(self) -> Child:
-        """The judge, started anew if it has died."""
+        """The judge, started again if it has died."""
         async with self._judges:
             if self._judge is not None and (not self._judge.child.alive or self._judge.child.fault is not None):
                 self._count_failure(self._judge.child)

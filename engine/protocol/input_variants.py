@@ -26,7 +26,7 @@ class Variant(enum.StrEnum):
 
 
 class LayOutVariant(CaseCommand, tag="lay_out_variant", frozen=True):
-    """Lay this variant out for the case in hand, poisoned anew.
+    """Lay this variant out for the case in hand, poisoned again.
 
     MOVED goes to a new file at `arena_path`, or to another place in device memory when none is given; it is
     the content that the case was prepared with.  ONE_ELEMENT is made of the content of the call before, every
@@ -45,7 +45,7 @@ class PrepareVariant(CaseCommand, tag="prepare_variant", frozen=True):
 
 
 class VariantLaidOut(Reply, tag="variant_laid_out", frozen=True):
-    """The content lies in `arena`; it does not where `dismissed` says why nobody could be judged by it.
+    """The content is in `arena`; it is not where `dismissed` says why nobody could be judged by it.
 
     `changed` tells which element of ONE_ELEMENT, `kept` names the tensors that no variant changes.
     """

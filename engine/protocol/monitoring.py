@@ -122,7 +122,7 @@ class OperatorSeen(Message, frozen=True):
     """An operator of torch that verified calls used.
 
     `largest_in` and `largest_out` are elements of all tensors of one use, taken and returned; the totals are
-    over all uses.  Neither is told for VIEW and METADATA, which make no content.  `case` is told for LIGHT
+    over all uses.  Neither is set for VIEW and METADATA, which make no content.  `case` is set for LIGHT
     and COMPUTE.  `reads_inputs` says that it took an argument of the entry, or what torch alone made of one;
     `integers` that all it took and made were whole numbers.
     """

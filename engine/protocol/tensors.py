@@ -142,7 +142,7 @@ class TruncatedError(Exception):
 class Damage:
     """What was written to a guard zone: how many bytes at least, and whether nearer to the zone's end.
 
-    Zone n lies before storage n; the last of the `zones` has nothing behind it.
+    Zone n is before storage n; the last of the `zones` has nothing behind it.
     """
 
     zone: int
@@ -222,7 +222,7 @@ def lay_out(
 def place(sizes: Sequence[int], *, first: int = 0) -> tuple[tuple[protocol.StorageSpec, ...], int]:
     """Places for storages of these sizes in bytes, guard zones around each; and the bytes of it all.
 
-    Nothing lies in the `first` bytes.
+    Nothing is in the `first` bytes.
     """
     placed, offset = [], -(-first // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES + _ALIGNMENT_BYTES
     for size in sizes:
@@ -232,7 +232,7 @@ def place(sizes: Sequence[int], *, first: int = 0) -> tuple[tuple[protocol.Stora
 
 
 def guard_zones(spec: protocol.ArenaSpec) -> list[protocol.StorageSpec]:
-    """What lies before, between and behind the storages and the place for outputs."""
+    """What is before, between and behind the storages and the place for outputs."""
     zones, begin = [], 0
     for storage in (*spec.storages, *((spec.outputs,) if spec.outputs is not None else ())):
         zones.append(protocol.StorageSpec(offset=begin, bytes=storage.offset - begin))

@@ -136,7 +136,7 @@ class ReferenceAttached(Reply, tag="reference_attached", frozen=True):
 
 
 class Refill(CaseCommand, tag="refill", frozen=True):
-    """Write the arena of the case in hand again, poisoned anew, with new content when `fresh`."""
+    """Write the arena of the case in hand again, poisoned again, with new content when `fresh`."""
 
     fresh: bool
     poison: Byte
@@ -211,7 +211,7 @@ class Loaded(Reply, tag="loaded", frozen=True):
 
 
 class Prepared(Reply, tag="prepared", frozen=True):
-    """Inputs lie in the arena.  The seed stays with the judge until the case has ended.
+    """Inputs are in the arena.  The seed stays with the judge until the case has ended.
 
     An `idle` case is one in which the reference changes nothing.
     """

@@ -1,6 +1,6 @@
 """What is said of a benchmark: its cells, its numbers, and one line a case as it comes.
 
-Only arranges what the events say.  A case that was not right has no numbers here, whatever stands in
+Only arranges what the events say.  A case that was not right has no numbers here, whatever is in
 its record, and what was not measured is said in words, never as a number.
 """
 
@@ -14,7 +14,7 @@ from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Cost, Launch, Outcome
 from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Summary
 
-UNMEASURED, UNKNOWN, UNTOLD = "not measured", "unknown", "not told"
+UNMEASURED, UNKNOWN, UNTOLD = "not measured", "unknown", "unknown"
 CASE, DEVICE_US, CALL_US, ROOFLINE, CACHE, VERIFIED, RESOURCES = (
     "case",
     "device us",
@@ -59,7 +59,7 @@ def gated(benchmark: CaseBenchmark) -> CaseBenchmark:
 
 
 def case_text(benchmark: CaseBenchmark) -> str:
-    """One case on one line, as it is told when it is done; in ASCII, for every stream can carry that."""
+    """One case on one line, as it is reported when it is done; in ASCII, for every stream can carry that."""
     if benchmark.outcome is not Outcome.PASS:
         return f"{benchmark.case}: {benchmark.message or 'no reason was given'}, {benchmark.elapsed_s:.1f} s"
     times = benchmark.timing

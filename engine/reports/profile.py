@@ -12,7 +12,7 @@ from engine.model.benchmark import Span
 from engine.reports.run_record import RunRecord, StageRecord
 from engine.reports.table import aligned
 
-NO_PROFILE = "the engine told no profile of this run"
+NO_PROFILE = "no profile was recorded for this run"
 
 _FULL, _EMPTY = "█", "·"
 _FULL_ASCII, _EMPTY_ASCII = "#", "."

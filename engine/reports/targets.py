@@ -33,7 +33,7 @@ class TargetReport:
 
     @property
     def first_failed(self) -> CompiledKernel | None:
-        """The first that did not build; what could not be checked stands behind what is known to fail."""
+        """The first that did not build; what could not be checked is behind what is known to fail."""
         failed = [kernel for kernel in self.kernels if kernel.outcome is not Outcome.PASS]
         return min(failed, key=lambda kernel: kernel.outcome is Outcome.UNSUPPORTED, default=None)
 
@@ -62,7 +62,7 @@ class TargetReport:
 
     @property
     def occupancy_percent(self) -> float | None:
-        """Theoretical, the least; None where it cannot be told."""
+        """Theoretical, the least; None where it cannot be determined."""
         known = [told.percent for kernel in self.built if (told := occupancy(kernel)) is not None]
         return min(known, default=None)
 

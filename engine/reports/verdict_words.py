@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.model import Outcome, Verdict
 
 FLAGGED = "flagged"
-UNFINISHED = "the run did not come to its end"
+UNFINISHED = "the run did not finish"
 
 
 def word_of(verdict: Verdict) -> str:

@@ -202,7 +202,7 @@ class Builder:
             async with asyncio.TaskGroup() as group:
                 for session in self._sessions:
                     group.create_task(self._serve(session))
-        except ExceptionGroup as group_error:  # one that is to be told: a fault of ours befalls all of them
+        except ExceptionGroup as group_error:  # one that is to be reported: a fault of ours befalls all of them
             raise group_error.exceptions[0] from group_error
         finally:
             self._over = True

@@ -16,7 +16,7 @@ OVERFULL = "too many specialisations for one candidate; the rest was not compile
 class CompilingStage:
     """Passes launches on to one builder, and tells of the stage.
 
-    It begins with the first launch, or, where the builder is held until the cases are judged, with its release.
+    It begins with the first launch, or, where the builder is held until the cases are done, with its release.
     """
 
     def __init__(self, *, builder: Builder, emitter: EventEmitter) -> None:

@@ -6,7 +6,7 @@ that comes about.  Where a dry run fails, the case is ready at once: its kernels
 they are launched.  So they are when it all takes too long: nothing here can hold up a run for good.
 Of an autotuner a verified call launches the first configuration that runs, so that is compiled first; all the others
 are compiled behind that, and only for cases that are timed.
-What a case launches also says how long its call may take: an endless loop is told in seconds where all
+What a case launches also says how long its call may take: an endless loop is reported in seconds where all
 is compiled, and an autotuner with many configurations gets the time to try them.
 """
 

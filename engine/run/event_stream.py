@@ -1,4 +1,4 @@
-"""What happens in a run, told as events in the order in which it happens."""
+"""What happens in a run, reported as events in the order in which it happens."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class EventEmitter:
         self.layers: list[LayerReport] = []
 
     async def stream(self) -> AsyncGenerator[events.Event, None]:
-        """Everything that is told, until `close`."""
+        """Everything that is reported, until `close`."""
         while (event := await self._queue.get()) is not None:
             yield event
 
     def close(self) -> None:
-        """Nothing more will be told."""
+        """Nothing more will be reported."""
         self._queue.put_nowait(None)
 
     def now(self) -> float:

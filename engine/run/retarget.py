@@ -20,7 +20,7 @@ from engine.run.compile_queue import Builder
 PORTABILITY_TARGETS = ("sm_80", "sm_90", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100")
 
 
-class Porting:
+class Retargeting:
     """Compiles the launches of one candidate, target after target; `stream` is called once.
 
     `after_s` is when the last event of the run was: times count on from there.

@@ -158,7 +158,7 @@ def not_timed(coverage: Coverage, why: str) -> LayerReport:
 
 
 def _report(timed: Sequence[CaseBenchmark]) -> LayerReport:
-    """What the times were held against; only the device's own record lets that be told of every call."""
+    """What the times were held against; only the device's own record covers every call."""
     right = [one for one in timed if one.outcome is Outcome.PASS]
     methods = Counter(one.timing.method if one.timing is not None else None for one in right)
     facts = (

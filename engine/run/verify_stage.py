@@ -1,4 +1,4 @@
-"""The stage of a run that decides: every case is judged, as soon as its kernels are ready, and told in that order."""
+"""The stage of a run that decides: every case runs as soon as its kernels are ready, and is reported in that order."""
 
 from __future__ import annotations
 

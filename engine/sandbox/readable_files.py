@@ -37,7 +37,7 @@ _EDITABLE_FINDER = "__editable__"
 
 
 def limit_reading(readable: Iterable[str], *, listed: Iterable[str] = ()) -> None:
-    """From now on read nothing but libraries and what lies at or below `readable`; of `listed` only the names.
+    """From now on read nothing but libraries and what is at or below `readable`; of `listed` only the names.
 
     Raises:
         UnsupportedError: the kernel refuses.

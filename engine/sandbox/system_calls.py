@@ -1,7 +1,7 @@
 """The seccomp filter of a confined child: which system calls it may not make, and with which arguments.
 
 The filter is a classic BPF program over `struct seccomp_data` (linux/seccomp.h).  It sees registers, never the
-memory behind a pointer; so a call whose danger lies behind a pointer is refused as a whole.
+memory behind a pointer; so a call whose danger is behind a pointer is refused as a whole.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ def program_for(machine: str) -> list[Instruction]:
         program += [(_AT_LEAST, 0, 1, _X32), refused]
     for number in numbers.forbidden:
         program += [(_EQUAL, 0, 1, number), refused]
-    # Its flags lie in memory.  To a C library that finds no clone3, clone does the same with flags in a register.
+    # Its flags are in memory.  To a C library that finds no clone3, clone does the same with flags in a register.
     program += [(_EQUAL, 0, 1, _CLONE3), _refused(errno.ENOSYS)]
-    # A path or an abstract name of a socket lies in memory too.  Pairs of sockets need no connect.
+    # A path or an abstract name of a socket is in memory too.  Pairs of sockets need no connect.
     program += [(_EQUAL, 0, 1, numbers.connect), _refused(errno.EACCES)]
     program += [(_EQUAL, 0, 4, numbers.clone), (_LOAD, 0, 0, _FIRST), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), refused]
     program += [(_RETURN, 0, 0, _ALLOWED)]

@@ -1,7 +1,7 @@
 """The published rules of strict benchmarks: what they allow of PyTorch, and which check breaks which rule.
 
 They go by spelling and refuse honest files too, so nothing here is a hint and nothing runs by default.  A policy
-that is asked to be strict refuses a file by these sentences, and one of which it could not be told too.
+that is asked to be strict refuses a file by these sentences, and one of which it could not be reported too.
 """
 
 from __future__ import annotations

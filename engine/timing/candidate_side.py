@@ -1,7 +1,7 @@
 """A candidate in its worker, as a side that is timed.
 
 Every output is verified before the times of its chunk are kept; what the worker says about time is only
-ever a claim, which stands beside what the parent's own clock saw.
+ever a claim, which is beside what the parent's own clock saw.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class WorkerParty:
 
     def _expect(self, slots: int, *answers: int) -> None:
         if any(answer != slots for answer in answers):
-            message = f"the worker told of {min(answers)} calls, expected {slots}"
+            message = f"the worker reported {min(answers)} calls, expected {slots}"
             raise CaseEnded(Stop(outcome=Outcome.TAMPERED, message=message))
 
 

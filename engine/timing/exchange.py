@@ -1,4 +1,4 @@
-"""Asking judge and workers on behalf of a benchmark: by the parent's clock, and with every way to fail told apart.
+"""Asking judge and workers on behalf of a benchmark: by the parent's clock, and with every way to fail distinguished.
 
 What a worker does wrong ends the case with the candidate's outcome; what the judge does wrong ends it
 with ENGINE_ERROR.  Nothing here repeats a question, and no failure becomes a default.

@@ -28,7 +28,7 @@ class Table:
     """The candidate and those it is timed against, and the ring of slots they are called on.
 
     A baseline is called on what the slots were filled with last: the judge keeps its own copies of that.
-    Another worker is called on the slots of the same numbers, filled anew in a block of its own: where in
+    Another worker is called on the slots of the same numbers, filled again in a block of its own: where in
     its memory a slot lies makes calls a little faster or slower, and must not make a difference.
     """
 

@@ -73,7 +73,7 @@ class BaselineParty:
     async def single(self, slots: tuple[int, ...]) -> Batch:
         timed, took_s = await self._time(slots, protocol.How.SINGLE)
         if len(timed.calls) != len(slots):
-            message = f"the judge told of {len(timed.calls)} calls of {self.name}, expected {len(slots)}"
+            message = f"the judge reported {len(timed.calls)} calls of {self.name}, expected {len(slots)}"
             raise CaseEnded(Stop(outcome=Outcome.ENGINE_ERROR, message=message))
         self.call_s = took_s / len(slots)
         self.method = timed.method

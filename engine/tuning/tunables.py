@@ -149,7 +149,7 @@ def configurations(source: bytes) -> tuple[Variant, ...]:
 
 
 def _literals(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
-    """Whole numbers that stand for something by name: module-level constants, and keywords of launches."""
+    """Whole numbers that represent something by name: module-level constants, and keywords of launches."""
     for statement in tree.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and _is_count(statement.value):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]

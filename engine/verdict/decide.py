@@ -30,7 +30,7 @@ NOT_BUILT_HERE = frozenset({Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR})
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    """What ended a run before all of its cases were judged."""
+    """What ended a run before all of its cases were run."""
 
     outcome: Outcome
     message: str

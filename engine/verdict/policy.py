@@ -67,8 +67,8 @@ WEIGHTS: Mapping[Policy, Weights] = MappingProxyType(
 _MEANING: Mapping[Severity, str] = MappingProxyType(
     {
         Severity.NOTE: "worth knowing, or what could not be checked",
-        Severity.HINT: "a pattern that honest code has too",
-        Severity.SUSPECT: "behaviour that an honest file has no reason for",
+        Severity.HINT: "a pattern that legitimate code has too",
+        Severity.SUSPECT: "behaviour that a legitimate file has no reason for",
         Severity.PROOF: "an answer that is shown not to be the file's own work",
     }
 )

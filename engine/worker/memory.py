@@ -114,7 +114,7 @@ def values_of(returned: object) -> tuple[object, ...]:
 def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[tuple[protocol.ReturnedSpec, ...], int]:
     """Copy tensors into `place` (uint8), contiguous and 256-byte aligned, without waiting for the device.
 
-    What does not fit is told and not copied: it cannot have the shape that is expected.  Also how many
+    What does not fit is reported and not copied: it cannot have the shape that is expected.  Also how many
     activities that may be on the device.
     """
     numbers = [_kind_of_number(value) for value in values]

@@ -215,7 +215,7 @@ class WorkbenchApp(TerminalApp):
         return self.screen
 
     def appearance_changed(self) -> None:
-        """The signs, the colours or the keys are others: draw anew."""
+        """The signs, the colours or the keys are others: redraw."""
         self._redraw()
 
     @property

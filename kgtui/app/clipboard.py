@@ -1,6 +1,6 @@
 """Where a copied text goes besides the terminal's own clipboard, which never says whether it took it.
 
-tmux takes sequences of a program only when it is told to, but hands on what its own command loads.  screen and the
+tmux takes sequences of a program only on request, but hands on what its own command loads.  screen and the
 Linux console have no clipboard: there the text goes to a file.
 """
 

@@ -61,13 +61,13 @@ class Rescue:
         return self._said or ""
 
     def told(self, fault: Exception) -> tuple[str, ...]:
-        """What a user is told of a fault of ours: what it was, what is kept, where to read more, what to do next."""
+        """What a user reads of a fault of ours: what it was, what is kept, where to read more, what to do next."""
         last = [*traceback.extract_tb(fault.__traceback__)][-1:]
         where = f" ({Path(last[0].filename).name}, line {last[0].lineno})" if last else ""
         has_store = self._app.past.recording is not None
         return (
             f"the workbench failed: {printable(f'{type(fault).__name__}: {fault}')}{where}",
-            f"  runs   those that were judged are kept in {self._paths.sessions}"
+            f"  runs   finished runs are saved in {self._paths.sessions}"
             if has_store
             else "  runs   nothing was kept of this session: the store was not open",
             f"  text   {self.said or 'no text was unsaved, so none is lost'}",

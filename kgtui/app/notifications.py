@@ -1,4 +1,4 @@
-"""What the terminal is told beside the picture: its title, and the end of a long run that nobody watches.
+"""What is written to the terminal beside the screen: its title, and the end of a long run that nobody watches.
 
 The only place that writes sequences of its own to the terminal.  Nothing is written while an editor has it.
 """
@@ -29,7 +29,7 @@ def kept_title(terminal: TextIO) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # the terminal may be gone, and how the program ended is to be told still
+        with contextlib.suppress(OSError):  # the terminal may be gone; the end of the program is still to be reported
             terminal.write(_GIVE_TITLE_BACK)
             terminal.flush()
 

@@ -1,6 +1,6 @@
 """Which screen is in front: each is made when it is first shown, and kept from then on.
 
-Knows no screen by name: what there is, and where it goes, is told by `kgtui.screens`.
+Knows no screen by name: what there is, and where it goes, is known to `kgtui.screens`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ScreenStack:
         for screen_id in screen_ids():
             await self.fetch(screen_id)
         for path in sorted(_STYLES.glob("*.tcss")):
-            # A screen that brings a file of its own makes Textual parse all of them anew; parsing one costs a moment.
+            # A screen that brings a file of its own makes Textual parse all of them again; parsing one costs a moment.
             if not self._app.stylesheet.has_source(str(path)):
                 self._app.stylesheet.read(path)
                 self._app.stylesheet.parse()

@@ -1,6 +1,6 @@
 """How the screen ends, whoever ends it: the terminal is given back, the children are stopped, a status is left.
 
-Where it was not the user, unsaved text is rescued, and what went wrong is told on the terminal as it was before.  A
+Where it was not the user, unsaved text is rescued, and what went wrong is reported on the terminal as it was before.  A
 signal is heeded like the key that quits: by default it would end Python at once, and leave a terminal that shows no
 cursor and answers the mouse.  Nothing here decides when to end.
 """

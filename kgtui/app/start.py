@@ -26,7 +26,7 @@ class Start:
 class Settings:
     """What holds for this start: the folder to work in and that of the kernels, where to judge, what to compile for.
 
-    `preferences` are what the user chose and where; those that could be had stand in the other fields.
+    `preferences` are what the user chose and where; those that could be had are in the other fields.
     """
 
     folder: Path

@@ -1,6 +1,6 @@
 """An application that keeps to its terminal: to the size that it has now, and to its being there at all.
 
-Textual goes by what it is told.  It is told of sizes by a signal whose handler another one interrupts, so that the
+Textual uses what it receives.  Sizes arrive by a signal whose handler another one interrupts, so that the
 oldest of many may come last; and nobody tells it of a terminal that was closed.  Nothing here draws.
 """
 
@@ -155,7 +155,7 @@ class TerminalApp(App[None]):
             self.post_message(Resize(size, size))
 
     def _take_back(self, key_modes: list[Any]) -> None:
-        """Read keys again instead of lines, and draw all anew.
+        """Read keys again instead of lines, and draw all again.
 
         Not by lending the terminal for a moment: that waits for the thread that reads keys, which waits for a line.
         """
@@ -167,7 +167,7 @@ class TerminalApp(App[None]):
 
 
 def _go_on_only_when_stopped() -> None:
-    """Keep Textual from starting anew at a SIGCONT after which nothing was stopped.
+    """Keep Textual from starting again at a SIGCONT after which nothing was stopped.
 
     A terminal that hangs up sends one behind its SIGHUP.  Textual would read the keys in a second thread then, which
     nothing ends, and neither would the program.
@@ -202,7 +202,7 @@ def _is_job() -> bool:
 def _reads_lines() -> bool:
     """Whether the terminal is ours and yet as a shell wants it, with lines that are echoed.
 
-    So it is after a SIGSTOP, of which no program is told, once the shell has brought it back.
+    So it is after a SIGSTOP, which no program receives, once the shell has brought it back.
     """
     try:
         local_modes: int = termios.tcgetattr(_keyboard())[3]

@@ -1,6 +1,6 @@
 """The grid of one application: its variants are queued as a batch, and what comes of each comes back here.
 
-It knows no widget, and it is the only one here that writes a winner into the user's file, when it is told to.
+It knows no widget, and it is the only one here that writes a winner into the user's file, on request.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Tuning:
         if bench.unsaved:
             raise UsageError(f"{bench.path.name} has unsaved text, which would not be tried: ctrl+s saves it")
         if bench.waiting:
-            raise UsageError(f"{bench.path.name} is about to be judged; when that has begun, r tunes it")
+            raise UsageError(f"{bench.path.name} is about to run; once it has started, r tunes it")
         self._number += 1
         self.grid = VariantGrid(
             path=bench.path,
@@ -168,7 +168,7 @@ class Tuning:
     @property
     def _workbench(self) -> OpenWorkbench:
         workbench = self._host.workbench
-        assert workbench is not None  # the screen from which a grid is begun lies over it
+        assert workbench is not None  # the screen from which a grid is begun is over it
         return workbench
 
     def _is_of_the_file(self, grid: VariantGrid) -> bool:

@@ -1,4 +1,4 @@
-"""Operators that the name of a candidate may stand for: `softmax.py`, `aten__softmax_3.py`, `softmax/sample_2.py`."""
+"""Operators that the name of a candidate may represent: `softmax.py`, `aten__softmax_3.py`, `softmax/sample_2.py`."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def guesses(path: Path) -> Guesses:
 
 
 def _spellings(word: str) -> tuple[str, ...]:
-    """The word, and what it means where it stands for a full name in a file name."""
+    """The word, and what it means where it replaces a full name in a file name."""
     return (word, *(word.replace(sign, "::", 1) for sign in ("__", ".") if sign in word.strip("_.")))

@@ -63,7 +63,7 @@ def read_kernel(path: Path, *, shown: str) -> KernelFile:
     """Read a kernel file and its directives.  A file that is no text has none: judging it says what is wrong.
 
     Raises:
-        UsageError: it cannot be read, or lies where a worker could not be sent.
+        UsageError: it cannot be read, or is where a worker could not be sent.
     """
     content = disk.read(path)
     if not _is_text(str(path.parent)):

@@ -70,7 +70,7 @@ def parse(words: Sequence[str], *, folder: Path | None = None, package: str = CO
 
 
 def program_parser(package: str = COMMANDS) -> CommandParser:
-    """The options that may stand before the command; its help lists the commands by group."""
+    """The options that may be before the command; its help lists the commands by group."""
     parser = _ListingParser(
         prog=PROGRAM, usage="kgtui [COMMAND | FILE] ...", text=_DESCRIPTION, table=lambda: _command_table(package)
     )

@@ -11,7 +11,7 @@ _GLOB = "*?["
 
 
 def operators_named(typed: Sequence[str], names: Sequence[str], *, resolve: Callable[[str], str]) -> tuple[str, ...]:
-    """The full names of operators, each once; a pattern stands for all names that match it.
+    """The full names of operators, each once; a pattern represents all names that match it.
 
     Raises:
         UsageError: there is no such operator, or none matches.

@@ -19,7 +19,7 @@ _ANSWERS = {
     Determinism.EXACT: "one, to the bit",
     Determinism.ROUNDING: "one, up to rounding",
     Determinism.ORDER_FREE: "several, in an order that is left open",
-    Determinism.RANDOM: "random; judged by their distribution",
+    Determinism.RANDOM: "random; tested by distribution",
 }
 
 _LIBRARIES = ("cublas", "vllm")

@@ -35,7 +35,7 @@ class WatchTroubled(Message):
 
 
 class FileWatch:
-    """Holds one watcher at a time; a message of an earlier one can be told by its number."""
+    """Holds one watcher at a time; a message of an earlier one is recognised by its number."""
 
     def __init__(self, app: App[None], factory: WatcherFactory) -> None:
         self._app = app

@@ -15,7 +15,7 @@ SAMPLES = Path(__file__).parents[1] / "samples"
 
 
 class KernelFolder:
-    """The folder that the user works in; kernels lie in `kernels`, by default a folder of that name below it."""
+    """The folder that the user works in; kernels are in `kernels`, by default a folder of that name below it."""
 
     def __init__(self, folder: Path, *, scaffold: Scaffold, kernels: Path | None = None) -> None:
         self._folder = folder
@@ -27,7 +27,7 @@ class KernelFolder:
         return self._kernels / f"{problem.file_stem}.py"
 
     def shown(self, path: Path) -> str:
-        """The path as the user would type it: from the folder they work in, where it lies in there."""
+        """The path as the user would type it: from the folder they work in, where it is in there."""
         return str(path.relative_to(self._folder) if path.is_relative_to(self._folder) else path)
 
     def has_sample(self, problem: Problem | ProblemDescription) -> bool:

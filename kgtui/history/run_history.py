@@ -56,7 +56,7 @@ class RunHistory:
         try:
             self.recording = await asyncio.to_thread(self._opener)
         except StoreError as error:
-            self._say(f"nothing is kept: {error}")
+            self._say(f"nothing is saved: {error}")
             return
         self.recording.listen(self._notice)
         await self.refresh()

@@ -50,7 +50,7 @@ class Saved:
 
 
 class TroubleKind(enum.StrEnum):
-    """What stands between the watcher and the file, or no longer does."""
+    """What separates the watcher from the file, or no longer does."""
 
     GONE = "gone"
     UNREADABLE = "unreadable"

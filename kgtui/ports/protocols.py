@@ -48,7 +48,7 @@ class Judging(Protocol):
     ) -> AsyncGenerator[Event, None]:
         """As `evaluate`, and time the candidate taking turns with `other`, a baseline called "other"."""
 
-    def port(
+    def retarget(
         self,
         candidate: Candidate,
         *,

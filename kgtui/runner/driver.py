@@ -191,7 +191,7 @@ class RunDriver:
     async def _retargeted(self, request: RetargetRequest) -> AsyncGenerator[Event, None]:
         """The engine's events, closed by us when the engine fails to close them."""
         last_s, message = request.after_s, "the engine ended before everything was compiled; r begins again"
-        porting = self._engine.port(
+        retargeting = self._engine.retarget(
             request.candidate,
             entry=request.entry,
             launches=request.launches,
@@ -200,8 +200,8 @@ class RunDriver:
             run_id=self._run_id,
         )
         try:
-            async with contextlib.aclosing(porting):
-                async for event in porting:
+            async with contextlib.aclosing(retargeting):
+                async for event in retargeting:
                     self._repeat_cancel()
                     last_s = event.at_s
                     yield event
@@ -241,7 +241,7 @@ class RunDriver:
         try:
             return await asyncio.to_thread(self.recording.begin, request)
         except StoreError as error:
-            self._on_trouble(f"this run is not kept: {error}")
+            self._on_trouble(f"run not saved: {error}")
             return None
 
     async def _record(self, number: int | None, events: Sequence[Event]) -> int | None:
@@ -251,6 +251,6 @@ class RunDriver:
         try:
             await asyncio.to_thread(self.recording.record, number, events)
         except StoreError as error:
-            self._on_trouble(f"the rest of this run is not kept: {error}")
+            self._on_trouble(f"rest of the run not saved: {error}")
             return None
         return number

@@ -57,7 +57,7 @@ class EngineService:
         try:
             await engine.start()
         except KgtuiError as error:
-            self._say(f"nothing can be judged: {error}")
+            self._say(f"nothing can run: {error}")
             return
         self._serves = True
         await self._queue.serve(driver)

@@ -1,7 +1,7 @@
 """The user's own keys: which of them can be, what is wrong with the others, and the actions with the keys they have.
 
 The bindings, the key bar, the help and the palette take their keys from the actions that come out here.  An entry
-that cannot be is told and left out; its action keeps the keys that it came with.
+that cannot be is reported and left out; its action keeps the keys that it came with.
 """
 
 from __future__ import annotations

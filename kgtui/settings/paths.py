@@ -1,4 +1,4 @@
-"""Where kgtui keeps what it is told to keep.
+"""Where kgtui keeps files.
 
 One folder of the user's data and one for the configuration, as the system's conventions name them, or the one
 in KGTUI_HOME for both.  Only says where: nothing is made here, and nothing anywhere before it is written to.

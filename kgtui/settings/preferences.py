@@ -1,8 +1,8 @@
 """Which value each setting has here, and who decided it: a flag, the environment, the settings file, or nobody.
 
 A pure function of the three.  The order is the same for every setting that has the source in question: what was
-typed, NO_COLOR, the settings file, the environment, what is usual.  NO_COLOR stands before the file because it is
-about this terminal.  What the file asks for and cannot be had here is told, and another source decides.
+typed, NO_COLOR, the settings file, the environment, what is usual.  NO_COLOR is before the file because it is
+about this terminal.  What the file asks for and cannot be had here is reported, and another source decides.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Preferences:
 
     @property
     def notify(self) -> Notify:
-        """How the end of a long run is told."""
+        """How the end of a long run is reported."""
         return Notify(str(self.of("notify").value))
 
     @property

@@ -1,6 +1,6 @@
-"""The user's settings file: what may stand in it, what does, and what is wrong with it.
+"""The user's settings file: what may be in it, what does, and what is wrong with it.
 
-Reading never fails: what cannot be used is told in `problems`, and the rest holds.  Nothing is ignored in
+Reading never fails: what cannot be used is reported in `problems`, and the rest holds.  Nothing is ignored in
 silence, and nothing here writes or imports the screen.  What a key binding may be is checked by
 `kgtui.settings.keymap`, which knows the actions.
 """
@@ -35,7 +35,7 @@ class Theme(enum.StrEnum):
 
 
 class Notify(enum.StrEnum):
-    """How the end of a long run is told to a terminal that is not looked at."""
+    """How the end of a long run is reported to a terminal that is not looked at."""
 
     OFF = "off"
     BELL = "bell"

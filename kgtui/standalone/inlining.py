@@ -121,7 +121,7 @@ class Inliner:
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module as they run: of those for the type checker, what stands for them otherwise."""
+    """The statements of a module as they run: of those for the type checker, what represents them otherwise."""
     for statement in body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
             yield from statement.orelse

@@ -87,7 +87,7 @@ def standalone_script(failed: FailedCase, *, name: str) -> str:
         why = "it passed" if result.outcome is Outcome.PASS else "no inputs were made for it"
         raise UsageError(f"there is nothing to reproduce of {result.case}: {why}")
     if "compare" in failed.described.functions:
-        raise UsageError(f"{problem.name} judges its outputs by a comparer of its own, which no script can hold")
+        raise UsageError(f"{problem.name} compares its outputs with code of its own, which a script cannot contain")
     case = problem.case(result.case)
     module = problem.name.replace("::", ".")
     inliner = Inliner(files={module: failed.described.file})
@@ -173,5 +173,5 @@ def _quoted(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that can stand in a docstring."""
+    """Text that can be in a docstring."""
     return text.replace("\\", "\\\\").replace('"""', "'''")

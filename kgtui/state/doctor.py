@@ -13,7 +13,7 @@ _WRONG = ("NOT IN FORCE", "NOT WRITABLE", "NOT USED", "cannot be started", "held
 
 
 def diagnosis_rows(facts: Sequence[str], *, width: int) -> tuple[PageRow, ...]:
-    """A row or more for every fact; what a label is about stands under it."""
+    """A row or more for every fact; what a label is about is under it."""
     rows: list[PageRow] = []
     before = ""
     for fact in facts:
@@ -30,7 +30,7 @@ def diagnosis_rows(facts: Sequence[str], *, width: int) -> tuple[PageRow, ...]:
 
 
 def looking_row(elapsed_s: float) -> PageRow:
-    """What stands there until the diagnosis is made."""
+    """What is there until the diagnosis is made."""
     return PageRow(
         line=line(muted(f"looking: an engine is started to see how it confines a candidate ({elapsed_s:.0f} s)"))
     )

@@ -1,6 +1,6 @@
 """Cross entropy of logits: y = w * ((1 - t) * x - (1 + (p - 1) * t) * log(sigmoid(x))), x = self, t = target.
 
-Any rank, any strides.  target lies between 0 and 1; weight w and pos_weight p are None, which is 1, or broadcast to
+Any rank, any strides.  target is between 0 and 1; weight w and pos_weight p are None, which is 1, or broadcast to
 self.  `reduction` is 0 for none, 1 for the mean, 2 for the sum; the weights do not change what a mean divides by.  The
 mean of no elements is NaN and their sum 0.  NaN stays NaN, inf gives inf and -inf NaN, as the formula does.
 

@@ -59,7 +59,7 @@ def cost(case: Case) -> Cost:
 
 
 def _probability(x: torch.Tensor) -> torch.Tensor:
-    """Between 0 and 1; few lie within a rounding step of them."""
+    """Between 0 and 1; few are within a rounding step of them."""
     return torch.sigmoid(x)
 
 

@@ -31,6 +31,6 @@ PROBLEM = ProblemDefinition(
     cannot_reject={
         "mean": "the answer is one number",
         "backwards": "the answer is one number",
-        "infinities_clamped": "what infinities come to in a complex product is left open",
+        "infinities_clamped": "the result of infinities in a complex product is unspecified",
     },
 )

@@ -4,7 +4,7 @@ transa and transb are "N", "T" (transposed) or "C" (conjugated and transposed), 
 op(B): (k, n), C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; what lies
 in the rows beyond a matrix is not read and stays as it is. Matrix b of A begins strideA * b elements into its buffer,
 B and C likewise; strideA and strideB may be 0, one matrix for all of the batch, strideC keeps the matrices of C
-apart. batchCount is at least 0. What lies between the matrices stays as it is. The buffers are dense, of complex64,
+apart. batchCount is at least 0. What is between the matrices stays as it is. The buffers are dense, of complex64,
 and do not overlap; they may begin at any element of their storage. m, n and k are at least 0. alpha and beta are
 Python complex numbers. Where alpha or k is 0, A and B are not read, and where beta is 0, C is not: what they hold
 then, NaN included, has no part in the answer. NaN follows IEEE arithmetic; what infinities come to in a complex
@@ -44,5 +44,5 @@ PROBLEM = ProblemDefinition(
     tolerance=gemm_tolerance,
     cost=gemm_cost,
     mutates=("C",),
-    cannot_reject={"infinities_clamped": "what infinities come to in a complex product is left open"},
+    cannot_reject={"infinities_clamped": "the result of infinities in a complex product is unspecified"},
 )

@@ -5,7 +5,7 @@ op(B): (k, n), C: (m, n), column-major. A leading dimension is at least the numb
 in the rows beyond a matrix is not read and stays as it is. The buffers are dense, of complex64, and do not overlap;
 they may begin at any element of their storage. m, n and k are at least 0. alpha and beta are Python complex numbers.
 Where alpha or k is 0, A and B are not read, and where beta is 0, C is not: what they hold then, NaN included, has no
-part in the answer. NaN follows IEEE arithmetic; what infinities come to in a complex product is left open. Products
+part in the answer. NaN follows IEEE arithmetic; the result of infinities in a complex product is unspecified. Products
 and partial sums that overflow are outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is
 not float32. Subnormal values may be flushed to zero.
 """
@@ -34,5 +34,5 @@ PROBLEM = ProblemDefinition(
     tolerance=gemm_tolerance,
     cost=gemm_cost,
     mutates=("C",),
-    cannot_reject={"infinities_clamped": "what infinities come to in a complex product is left open"},
+    cannot_reject={"infinities_clamped": "the result of infinities in a complex product is unspecified"},
 )

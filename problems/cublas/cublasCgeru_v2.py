@@ -33,5 +33,5 @@ PROBLEM = ProblemDefinition(
     tolerance=ger_tolerance,
     cost=ger_cost,
     mutates=("A",),
-    cannot_reject={"infinities_clamped": "what infinities come to in a complex product is left open"},
+    cannot_reject={"infinities_clamped": "the result of infinities in a complex product is unspecified"},
 )

@@ -6,7 +6,7 @@ its buffer, as BLAS defines it. A leading dimension is at least the number of ro
 rows beyond a matrix is not read and stays as it is. The buffers are dense, of complex64, and do not overlap; they may
 begin at any element of their storage. n is at least 0. alpha and beta are Python complex numbers. Where alpha is 0, A
 and x are not read, and where beta is 0, y is not: what they hold then, NaN included, has no part in the answer. NaN
-follows IEEE arithmetic; what infinities come to in a complex product is left open. Products and partial sums that
+follows IEEE arithmetic; the result of infinities in a complex product is unspecified. Products and partial sums that
 overflow are outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not float32. Subnormal
 values may be flushed to zero.
 """
@@ -135,5 +135,5 @@ PROBLEM = ProblemDefinition(
     tolerance=tolerance,
     cost=cost,
     mutates=("y",),
-    cannot_reject={"infinities_clamped": "what infinities come to in a complex product is left open"},
+    cannot_reject={"infinities_clamped": "the result of infinities in a complex product is unspecified"},
 )

@@ -7,7 +7,7 @@ leading dimension is at least the number of rows, and at least 1; what is in the
 and stays as it is. The buffers are dense, of complex64, and do not overlap; they may begin at any element of their
 storage. n and k are at least 0. alpha and beta are Python complex numbers. Where alpha or k is 0, A is not read, and
 where beta is 0, C is not: what they hold then, NaN included, has no part in the answer. NaN follows IEEE arithmetic;
-what infinities come to in a complex product is left open. Products and partial sums that overflow are outside of the
+the result of infinities in a complex product is unspecified. Products and partial sums that overflow are outside of the
 contract. Sums are carried in float32 or better; TensorFloat-32 is not float32. Subnormal values may be flushed to
 zero.
 """
@@ -61,5 +61,5 @@ PROBLEM = ProblemDefinition(
     tolerance=syrk_tolerance,
     cost=syrk_cost,
     mutates=("C",),
-    cannot_reject={"infinities_clamped": "what infinities come to in a complex product is left open"},
+    cannot_reject={"infinities_clamped": "the result of infinities in a complex product is unspecified"},
 )

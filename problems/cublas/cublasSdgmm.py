@@ -2,7 +2,7 @@
 
 mode is "L" for diag(x) @ A, with x: (m,), or "R" for A @ diag(x), with x: (n,). A, C: (m, n). Element i of x is x[i *
 incx]; with a negative increment x begins at the far end of its buffer, and with an increment of 0 its one element
-stands for all. A leading dimension is at least the number of rows, and at least 1; what is in the rows beyond a
+represents all. A leading dimension is at least the number of rows, and at least 1; what is in the rows beyond a
 matrix is not read and stays as it is. C is not read. The buffers are dense, of float32, and do not overlap; they may
 begin at any element of their storage. m and n are at least 0. NaN and infinities follow IEEE arithmetic. Products
 that overflow are outside of the contract. Subnormal values may be flushed to zero.

@@ -1,6 +1,6 @@
 """Scaled vector: x[i * incx] = alpha * x[i * incx] for i < n.
 
-The buffer is dense, of float32, and may begin at any element of its storage; what lies between and behind the
+The buffer is dense, of float32, and may begin at any element of its storage; what is between and behind the
 elements stays as it is. n is at least 0. Where incx is not positive nothing is written, as BLAS defines it. NaN and
 infinities follow IEEE arithmetic. Outside of the contract are NaN and infinities in x where alpha is 0, since the
 routine may or may not read x then, and products that overflow. Subnormal values may be flushed to zero.

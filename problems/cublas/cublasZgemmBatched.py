@@ -7,7 +7,7 @@ buffers, as an int64 tensor; batchCount is at least 1. A buffer may occur more t
 not. Nothing is returned. The buffers are dense, of complex128, and do not overlap; they may begin at any element of
 their storage. m, n and k are at least 0. alpha and beta are Python complex numbers. Where alpha or k is 0, A and B
 are not read, and where beta is 0, C is not: what they hold then, NaN included, has no part in the answer. NaN follows
-IEEE arithmetic; what infinities come to in a complex product is left open. Products and partial sums that overflow
+IEEE arithmetic; the result of infinities in a complex product is unspecified. Products and partial sums that overflow
 are outside of the contract. Sums are carried in float64. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
@@ -44,5 +44,5 @@ PROBLEM = ProblemDefinition(
     cost=gemm_cost,
     mutates=("Carray",),
     returns=0,
-    cannot_reject={"infinities_clamped": "what infinities come to in a complex product is left open"},
+    cannot_reject={"infinities_clamped": "the result of infinities in a complex product is unspecified"},
 )

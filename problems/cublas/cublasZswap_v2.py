@@ -2,7 +2,7 @@
 
 Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. The
 buffers are dense, of complex128, and do not overlap; they may begin at any element of their storage. n is at least 0.
-Every value is moved to the bit, NaN, infinities and -0.0 included; what lies between the elements stays as it is. x
+Every value is moved to the bit, NaN, infinities and -0.0 included; what is between the elements stays as it is. x
 and y are returned.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name

@@ -25,7 +25,7 @@ def cases_over(
     """One case for every combination of the lists among `dtype` and `axes`, the dtype varying slowest.
 
     Anything but a list is the same in all of them.  `label` names the cases: "{shape} {dtype} {layout}"
-    becomes "64x781 bf16 transposed"; an axis that varies must stand in it.
+    becomes "64x781 bf16 transposed"; an axis that varies must be in it.
 
     Raises:
         ValueError: an axis varies and the label does not tell its values apart.

@@ -12,7 +12,7 @@ from problems.kit.deferred import torch
 
 
 class Layout(enum.StrEnum):
-    """How the elements of a tensor lie in memory."""
+    """How the elements of a tensor are in memory."""
 
     CONTIGUOUS = "contiguous"
     TRANSPOSED = "transposed"

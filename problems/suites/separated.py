@@ -22,7 +22,7 @@ _UNMOVABLE = frozenset({"model", "module", "loss_fn", "optimizer", "closure"})
 class SeparatedFile:
     """The two parts of such a file, and the function that a candidate has to define.
 
-    `tests` begins with as many empty lines as lie above it, so that its lines have the numbers of the file.  `others`
+    `tests` begins with as many empty lines as are above it, so that its lines have the numbers of the file.  `others`
     are further functions of the reference that the tests use, `calls` the places where they call the entry.
     """
 

@@ -78,7 +78,7 @@ _BASE = 10000.0
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """positions: (T,), query: (T, H, D), key: (T, K, D) or None, cos_sin_cache: (P, R), cosines before sines.
 
-    The last token stands at the last position.  Only the first R elements of a head turn.  "padded"
+    The last token is at the last position.  Only the first R elements of a head turn.  "padded"
     cuts query and key out of wider projections.  Every frequency begins at an angle that is drawn: a table
     that is computed instead of read is another one.  "special" query and key have NaN and infinities, and so has the
     last row of the table.

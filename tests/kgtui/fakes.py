@@ -413,7 +413,7 @@ def suspicious(candidate: Candidate, plan: Plan) -> list[Event]:
 
 
 def stops_half_way(candidate: Candidate, plan: Plan) -> list[Event]:
-    """Three cases are judged, then nothing comes until the run is cancelled."""
+    """Three cases are done, then nothing comes until the run is cancelled."""
     results = [wrong(case) if "x128" in case.name else passed(case) for case in plan.cases]
     return run_events(candidate, plan, results, stop_after=5)
 
@@ -475,7 +475,7 @@ class FakeEngine:
                 yield OtherLoaded(at_s=event.at_s, digest=other.digest)
             yield event
 
-    async def port(
+    async def retarget(
         self,
         candidate: Candidate,
         *,

@@ -137,7 +137,7 @@ async def test_the_screen_that_contributing_shows_is_found_drawn_and_closed(show
         await bench.settled(pilot)
         screen = shown_screen.make(bench.app)
         await bench.app.push_screen(screen)
-        assert plain_text(screen.query_one("#elapsed", Lines).lines) == "judged in 0.42 s"
+        assert plain_text(screen.query_one("#elapsed", Lines).lines) == "verified in 0.42 s"
         await pilot.press("escape")
         assert bench.app.screen is bench.app.workbench
 

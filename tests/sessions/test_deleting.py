@@ -83,7 +83,7 @@ class TestOneRun:
         assert known == {"eager": 1, "compile": 2}
 
     def test_a_run_that_goes_on_is_not_deleted(self, store, begin):
-        with pytest.raises(UsageError, match="run #1 still goes on; wait for its verdict"):
+        with pytest.raises(UsageError, match="run #1 is still running; wait for its verdict"):
             store.delete_run(begin())
         assert [run.id for run in store.runs()] == [1]
 
@@ -116,7 +116,7 @@ class TestSession:
         assert ask("pragma foreign_key_check") == []
 
     def test_a_session_that_goes_on_is_not_deleted(self, store, session_id):
-        with pytest.raises(UsageError, match=f"session {session_id} still goes on in process"):
+        with pytest.raises(UsageError, match=f"session {session_id} is still open in process"):
             store.delete_session(session_id)
 
     def test_a_session_that_is_not_there_is_reported(self, store):

@@ -110,7 +110,7 @@ worst at [0, 131071]: expected 0.5, got nan |
 
 | kernel | target | outcome | registers | spilled bytes | shared bytes |
 | --- | --- | --- | --- | --- | --- |
-| softmax_kernel | sm_90 | pass | 32 | 0 | not told |
+| softmax_kernel | sm_90 | pass | 32 | 0 | unknown |
 
 ## Source
 

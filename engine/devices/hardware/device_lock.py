@@ -3,7 +3,7 @@
 The lock is an advisory flock on a file that every user may open.  The kernel gives it back when its holder
 dies, however it dies, so no lock is ever stale and nobody's process id has to be believed.  Those who wait
 poll: a thread that is blocked in flock cannot be cancelled, and would keep the program from ending.  They
-stand in line by byte-range locks on a second file, which vanish with their owners too; a stopped process
+queue by byte-range locks on a second file, which vanish with their owners too; a stopped process
 keeps its place.  Nothing here may follow a link, or write to a file that is not a lock.
 """
 
@@ -55,7 +55,7 @@ class Occupancy:
 
 
 class DeviceLock:
-    """The lock of the device that `device_id` names for every process; `command` is what others are told."""
+    """The lock of the device that `device_id` names for every process; `command` is what the others see."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class DeviceLock:
         try:
             place = _stand_in_line(line)
             while True:
-                # Opened anew each time: a file that somebody has tidied away locks nobody out.
+                # Opened again each time: a file that somebody has tidied away locks nobody out.
                 descriptor = await self._open("lock")
                 if _is_first(line, place) and _try_lock(descriptor) and os.fstat(descriptor).st_nlink:
                     return descriptor

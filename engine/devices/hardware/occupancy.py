@@ -73,7 +73,7 @@ _MULTIPROCESSORS = {
 
 
 def occupancy(kernel: CompiledKernel) -> Occupancy | None:
-    """The theoretical occupancy of `kernel`, or None when it cannot be told.
+    """The theoretical occupancy of `kernel`, or None when it cannot be determined.
 
     None for a target that is not in the table, a kernel that did not compile or whose registers or
     shared memory are not known, and for blocks in clusters, which are placed by other rules.  Counts

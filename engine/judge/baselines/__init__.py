@@ -4,7 +4,7 @@ A baseline module defines `NAME` (what a plan calls it), `available(problem, dev
 can be used there, else the reason in a sentence) and `prepare(problem, case, arguments, device)`,
 which returns it compiled, tuned and warm.  A module that lacks one of them is refused when it is found.
 
-A baseline never stands in for another: one that cannot be what its name says raises `BaselineError`.
+A baseline never replaces another: one that cannot be what its name says raises `BaselineError`.
 Importing a baseline loads no torch, so that a process which has none can list their names.
 """
 
@@ -124,7 +124,7 @@ def call_once(
     try:
         outputs = call(*private_copies(arguments))
         runtime_of(device).synchronise(device)
-    except Exception as error:  # the edge to libraries: whatever one raises is told with the baseline's name
+    except Exception as error:  # the edge to libraries: whatever one raises is reported with the baseline's name
         raise BaselineError(f"{label}: {type(error).__name__}: {error}") from error
     return outputs
 

@@ -46,7 +46,7 @@ def compiled(
     """The problem's `eager` compiled as one graph; in pieces, with a note, where it cannot be one.
 
     Raises:
-        BaselineError: it cannot be compiled, or nothing of it was, or it is compiled anew on every call.
+        BaselineError: it cannot be compiled, or nothing of it was, or it is compiled again on every call.
     """
     import torch
     import torch._dynamo
@@ -85,9 +85,7 @@ def _settle(
         if _graphs_compiled() == known:
             break
     else:
-        raise BaselineError(
-            f"{label}: each of {_MOST_SETTLING_CALLS} equal calls was compiled anew; it cannot be timed"
-        )
+        raise BaselineError(f"{label}: each of {_MOST_SETTLING_CALLS} equal calls was recompiled; it cannot be timed")
     if known == before:
         raise BaselineError(f"{label}: torch.compile compiled nothing and ran it eagerly; time `eager` instead")
     with torch.compiler.set_stance("fail_on_recompile"):  # the count misses a frame compiled again without a graph

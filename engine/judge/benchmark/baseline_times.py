@@ -1,6 +1,6 @@
 """Timing baselines on the very inputs that the candidate was timed on.
 
-A baseline gets private copies, written anew before every run, since it may write to its arguments as the
+A baseline gets private copies, written again before every run, since it may write to its arguments as the
 candidate does; and every run is made by the same code and from the same state of the cache.
 """
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything lies in each slot of a case; `bytes` from one slot to the next, guard zones included."""
+    """Where everything is in each slot of a case; `bytes` from one slot to the next, guard zones included."""
 
     problem: ProblemDefinition
     case: Case
@@ -63,7 +63,7 @@ class Layout:
 
     @property
     def zones(self) -> list[protocol.StorageSpec]:
-        """The guard zones: zone n lies before storage n, or before the outputs, the last one behind them."""
+        """The guard zones: zone n is before storage n, or before the outputs, the last one behind them."""
         return tensors.guard_zones(protocol.ArenaSpec(storages=self.storages, outputs=self.outputs, bytes=self.bytes))
 
     def parts(self, image: torch.Tensor) -> list[torch.Tensor]:
@@ -171,7 +171,7 @@ def _wrong(
     # As raw bytes where any byte may be a boolean, which a copy need not keep.
     values, wanted = (torch.stack([raw(value) for value in those]) for those in zip(*alike.values(), strict=True))
     found = wrong_among(values, wanted, tolerance)
-    if len(alike) == len(got):  # nearly always, and then the device need not be told which
+    if len(alike) == len(got):  # nearly always, and then the device need not know which
         return found
     wrong[list(alike)] = found
     return wrong

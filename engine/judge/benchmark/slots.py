@@ -53,7 +53,7 @@ class Block(Protocol):
 class _Arranged:
     """A case and its slots; `images` are the private copies of what each slot was filled with last.
 
-    `poisons` has the block in which that was, and the byte that lies there where there is nothing to read.
+    `poisons` has the block in which that was, and the byte that is there where there is nothing to read.
     """
 
     layout: Layout
@@ -158,7 +158,7 @@ class Slots:
         )
 
     def _layout(self, problem: ProblemDefinition, case: Case) -> Layout:
-        """Where everything lies in a slot, found out with content that is thrown away."""
+        """Where everything is in a slot, found out with content that is thrown away."""
         inputs = self._inputs(problem, case)
         specs, storages = lay_out(problem, inputs)
         with self._device:

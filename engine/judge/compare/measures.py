@@ -1,4 +1,4 @@
-"""What outputs are measured with: their typical size, and how many representable numbers lie between two.
+"""What outputs are measured with: their typical size, and how many representable numbers are between two.
 
 Every way to compare outputs measures with these, so that none allows what another refuses.
 """
@@ -41,7 +41,7 @@ def typical_each(sizes: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
 
 
 def ulps(here: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
-    """How many representable numbers lie between, in float64; both as `ordered` counts them."""
+    """How many representable numbers are between, in float64; both as `ordered` counts them."""
     # On one side of zero exactly in int64; across it the sum may need one bit more than that has.
     across = here.abs().double() + there.abs().double()
     return torch.where((here < 0) == (there < 0), (here - there).abs().double(), across)

@@ -1,6 +1,6 @@
 """Whether outputs are wrong anywhere, by the rule of `compare`, without waiting for the device to say so.
 
-For the many outputs of timed calls: their answers are worked out together, for a device is slow to be told of each,
+For the many outputs of timed calls: their answers are worked out together, because asking a device for each is slow,
 and looked at together, and only what is wrong is compared in full.  The two may differ by the last bit of a sum; where
 they do, `compare` is right.
 """

@@ -308,7 +308,7 @@ def _ends(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         for symptom, left_out in ((Symptom.LAST_ONE, size - 1), (Symptom.FIRST_ONE, 0)):
             if size < 2 or (left_out and left_out % _BLOCKS[0] == 0):
-                continue  # a last block of one element is told as such
+                continue  # a last block of one element is reported as such
             for fill in _fills(tensor_at(inputs, place)):
                 facts: Facts = {"argument": problem.arguments[place], "dim": words, "fill": f"{fill:g}", "size": size}
                 arguments = partial(changed, inputs, place, _filled, dim, left_out, 1, fill)
@@ -365,7 +365,7 @@ def _sizes(tensor: torch.Tensor) -> list[tuple[str, int | None, int]]:
 
 
 def _fills(tensor: torch.Tensor) -> tuple[float, ...]:
-    """What stands in the place of an element that takes no part."""
+    """What is in the place of an element that takes no part."""
     return (0.0, -math.inf) if tensor.is_floating_point() else (0,)
 
 

@@ -2,7 +2,7 @@
 
 Only for outputs that are wrong, after the verdict on them: nothing here can make an output right.  The
 work is bounded by the size of the case, and what fitted the case before is tried first.  All of it is done
-on the host: a supposed index may lie outside of its tensor, which the host refuses with an error, and a
+on the host: a supposed index may be outside of its tensor, which the host refuses with an error, and a
 device by refusing everything from then on.
 """
 
@@ -36,7 +36,7 @@ _MOST_ELEMENTS = 1 << 22  # of all arguments and outputs, to be computed again
 _MOST_WORK = 1 << 26  # elements times computations
 _MOST_TRIALS = 200
 _MOST_UNTRIED = 300  # characters
-_NOT_ASKED = "only the first wrong cases of a run are looked into; judge this one alone to have it explained"
+_NOT_ASKED = "only the first wrong cases of a run are explained; run this case alone to have it explained"
 _VALUES_ARE_WRONG = (Outcome.WRONG_VALUE, Outcome.NONFINITE)
 _CERTAIN = (Symptom.POISON, Symptom.UNCHANGED, Symptom.DIFFERS)
 
@@ -94,7 +94,7 @@ class Explainer:
                 found = self.diagnoses(problem, inputs, number, comparison)
                 feeds, count = feeding(problem, inputs, number=number, index=worst.index)
         except Exception as error:  # a fault of a reference or of ours must not hide that the output is wrong
-            return Explanation(untried=f"why could not be looked into: {type(error).__name__}: {error}"[:_MOST_UNTRIED])
+            return Explanation(untried=f"not explained: {type(error).__name__}: {error}"[:_MOST_UNTRIED])
         return Explanation(diagnoses=found, feeds=feeds, feeding=count)
 
     def _is_plain(self, problem: ProblemDefinition, clue: Clue) -> bool:

@@ -76,7 +76,7 @@ def _as_if_given(values: torch.Tensor, *, kind: torch.dtype, divisor: float) -> 
 
 
 def _halves(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
-    """Two parts that lie side by side, as the cosines and sines of a table."""
+    """Two parts that are side by side, as the cosines and sines of a table."""
     width = tensor_at(inputs, place).shape[-1] if tensor_at(inputs, place).dim() > 1 else 0
     if width > 1 and width % 2 == 0:
         facts: Facts = {"argument": name}

@@ -169,7 +169,7 @@ class Contents:
 
 
 class Memory:
-    """The device memory that arenas lie in: one block, and a larger one when a case needs it.
+    """The device memory that arenas are in: one block, and a larger one when a case needs it.
 
     A block is never freed: a worker that has it open would be left with an undefined mapping, and the
     judge does not hear when workers end.  Each is at least twice the one before where there is room for

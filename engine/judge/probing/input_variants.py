@@ -1,7 +1,7 @@
 """Content that a case seldom has, laid out where a candidate was right on what it usually has.
 
 Only what an honest kernel must get right is laid out.  So the content changes nothing but numbers that
-`make_inputs` draws anew for every seed; the reference must be finite; and the problem's `eager`, the honest
+`make_inputs` draws again for every seed; the reference must be finite; and the problem's `eager`, the honest
 witness in the same precision, must be right on that very content with half of the tolerance.
 """
 
@@ -132,7 +132,7 @@ class Variants:
         raise UnfairError("no element was found that the answer depends on")
 
     def _free(self, hand: cases.CaseInHand) -> tuple[protocol.TensorSpec, ...]:
-        """The tensors that are drawn anew for every seed; what is always the same, as a table, means something."""
+        """The tensors that are drawn again for every seed; what is always the same, as a table, means something."""
         with self._device:
             rng = torch.Generator(self._device).manual_seed(secrets.randbits(62))
             _, others = lay_out(hand.problem, hand.problem.make_inputs(hand.case, rng))

@@ -51,7 +51,7 @@ def measure_precision(
         return tuple(protocol.OutputPrecision(name=name) for name in names)
     precision, bits = _LOWER[hand.case.dtype]
     is_single = hand.case.dtype is DType.FLOAT32
-    with _device_of(content.inputs):  # or what a reference makes anew would lie elsewhere
+    with _device_of(content.inputs):  # or what a reference makes would be elsewhere
         truth = expected_outputs(problem, _widened(content.inputs))
         honest = [honest_outputs(problem, content.inputs)]
         if is_single:
@@ -95,7 +95,7 @@ def _output_precision(
 ) -> protocol.OutputPrecision:
     if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
         return protocol.OutputPrecision(name=name)
-    # The candidate's bytes lie in host memory where a driver shares none between processes.
+    # The candidate's bytes are in host memory where a driver shares none between processes.
     exact, *answers = (tensor.to(value.device, torch.float64) for tensor in (truth, value, *others))
     finite = torch.stack([tensor.isfinite() for tensor in (exact, *answers)]).all(dim=0)
     size = exact[finite].square().mean().sqrt()

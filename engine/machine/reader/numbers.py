@@ -128,7 +128,7 @@ def literal_bits(token: str, scalar: Scalar) -> int:
 
 
 def blob_bits(digits: str, scalar: Scalar, elements: int) -> tuple[int, ...]:
-    """The patterns of a blob of hexadecimal digits, little-endian by element; one pattern stands for all.
+    """The patterns of a blob of hexadecimal digits, little-endian by element; one pattern represents all.
 
     Raises:
         ValueError: no blob of so many elements.

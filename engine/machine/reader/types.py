@@ -42,7 +42,7 @@ class TypeTable:
         return known
 
     def short(self, kind: str, text: str) -> Type:
-        """The type of `<f32>`, which stands for `!tt.ptr<f32>`, or of `<16x16xf32>` for a descriptor."""
+        """The type of `<f32>`, which represents `!tt.ptr<f32>`, or of `<16x16xf32>` for a descriptor."""
         return self.find(f"!tt.{kind}{text}")
 
     def _read(self, text: str) -> Type:

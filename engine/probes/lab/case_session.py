@@ -273,7 +273,7 @@ class CaseSession:
         if isinstance(weighed, protocol.Failed) and weighed.kind is protocol.FailureKind.TAMPERED:
             return weighed.message
         if not isinstance(weighed, protocol.CorrectCounted):
-            raise EngineError(f"the judge could not weigh the outputs of {self.case.name}{_said(weighed)}")
+            raise EngineError(f"the judge could not count the correct outputs of {self.case.name}{_said(weighed)}")
         return weighed.outputs
 
 

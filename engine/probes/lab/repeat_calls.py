@@ -1,6 +1,6 @@
 """What probes ask of judge and worker about a call that is made again: outputs contrasted, recalled and gauged.
 
-A candidate that fails at that is trouble, told in words; only a judge that fails is an exception.
+A candidate that fails at that is trouble, reported in words; only a judge that fails is an exception.
 """
 
 from __future__ import annotations

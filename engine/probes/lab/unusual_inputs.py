@@ -125,7 +125,7 @@ class Varying:
                 path.unlink()
 
     def _elsewhere(self, variant: protocol.Variant) -> str | None:
-        """A new file for content that is moved; None where it lies in device memory, or stays."""
+        """A new file for content that is moved; None where it is in device memory, or stays."""
         if variant is not protocol.Variant.MOVED or self._arena.handle:
             return None
         path = self._bench.outputs.with_name(f"{secrets.token_hex(8)}.in")

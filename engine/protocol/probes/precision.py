@@ -34,7 +34,7 @@ class OutputPrecision(Message, frozen=True):
     `got` is the candidate's; `honest` the larger one of torch's in the dtype of the inputs and, in float32, of
     sums that are added up one after another; `lowered` that of an answer in which every step is rounded to
     `precision`, the next one down.  All are None
-    where nothing can be told: an output that is no float, is not finite, or holds nothing but zeros.
+    where nothing can be determined: an output that is no float, is not finite, or holds nothing but zeros.
     """
 
     name: Word

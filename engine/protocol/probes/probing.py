@@ -49,7 +49,7 @@ Ledger: TypeAlias = Annotated[tuple[Withheld, ...], msgspec.Meta(max_length=MOST
 class Withhold(Message, frozen=True):
     """Launch nothing of these kernels during a call; of no kernel at all when there are none.
 
-    With `look` those that are named are launched, too, and for every launch it is told whether it only moved.
+    With `look` those that are named are launched, too, and for every launch it is reported whether it only moved.
     """
 
     kernels: Kernels = ()

@@ -73,7 +73,7 @@ class RepeatOutputs(Command, tag="repeat_outputs", frozen=True):
 
 
 class OutputsRepeated(Reply, tag="outputs_repeated", frozen=True):
-    """What was handed back lies where that of the call did."""
+    """What was handed back is where that of the call did."""
 
     returned: Returned
 

@@ -1,6 +1,6 @@
 """What a candidate's text says, found without running any of it.
 
-The static checks ask here what a name stands for, which code runs, what is a tensor and what a kernel
+The static checks ask here what a name represents, which code runs, what is a tensor and what a kernel
 writes.  Everything is a guess from spelling: it may miss, it must never decide, and it must never raise
 on a text that Python can parse.
 """

@@ -28,7 +28,7 @@ _QUIET_DECORATORS = (
 
 
 class CodeIndex:
-    """A syntax tree with what stands for what in it.
+    """A syntax tree with what represents what in it.
 
     `entry` is the function that will be called, if known, and `given` the positions at which it is handed tensors.
     """
@@ -68,7 +68,7 @@ class CodeIndex:
             yield from self._host[kind]  # type: ignore[misc]  # filed under their own type
 
     def mentions(self, *wanted: str) -> Iterator[tuple[ast.expr, str]]:
-        """Where the host code calls one of these dotted names or hands it on; `socket.` stands for all of a module."""
+        """Where the host code calls one of these dotted names or hands it on; `socket.` represents all of a module."""
         seen: set[ast.AST] = set()
         for top in sorted({name.partition(".")[0] for name in wanted}):
             for node, name in self._uses.get(top, ()):
@@ -81,7 +81,7 @@ class CodeIndex:
     def uses(self) -> list[tuple[ast.expr, frozenset[str]]]:
         """Every place in the host code where something that has names is called or handed on.
 
-        An alias is no use, for its uses are; a call stands for the function that it calls.
+        An alias is no use, for its uses are; a call represents the function that it calls.
         """
         nodes: list[tuple[ast.expr, ast.expr]] = [(call, call.func) for call in self.host(ast.Call)]
         read: list[ast.Attribute | ast.Name] = [*self.host(ast.Attribute), *self.host(ast.Name)]
@@ -98,7 +98,7 @@ class CodeIndex:
         return by_top
 
     def _is_on_the_way(self, node: ast.expr) -> bool:
-        """Whether a larger expression or another name stands for this one."""
+        """Whether a larger expression or another name represents this one."""
         match self.layout.parents.get(node):
             case ast.Call(func=function):
                 return function is node
@@ -145,7 +145,7 @@ class CodeIndex:
         return owner is not None and owner.function() is None
 
     def definitions(self, node: ast.AST | None) -> list[Function]:
-        """The functions of this file that an expression may stand for."""
+        """The functions of this file that an expression may represent."""
         scope = self.layout.scopes.get(node, self.layout.module) if node is not None else self.layout.module
         found: list[Function] = []
         for name in self.names.of(node):
@@ -155,7 +155,7 @@ class CodeIndex:
         return found
 
     def docstrings(self) -> Iterator[ast.Constant]:
-        """Every string that stands alone as a statement."""
+        """Every string that is alone as a statement."""
         for node in self.all(ast.Expr):
             if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
                 yield node.value

@@ -1,6 +1,6 @@
-"""What an expression stands for, as dotted names: t.nn.functional.relu after `import torch as t`.
+"""What an expression represents, as dotted names: t.nn.functional.relu after `import torch as t`.
 
-A name that is bound twice stands for both.  The result of a call ends in "()", an item in "[]", a function or
+A name that is bound twice represents both.  The result of a call ends in "()", an item in "[]", a function or
 class of the file itself begins with ".": `torch.cuda.Stream()`, `.softmax_kernel[]`.  What is looked up by a
 name that cannot be seen ends in ".?".
 """
@@ -40,7 +40,7 @@ class Names:
                 self.returns.setdefault(layout.scopes[node], []).append(node)
 
     def of(self, node: ast.AST | None) -> frozenset[str]:
-        """Everything that the expression may stand for; empty if nothing is known of it."""
+        """Everything that the expression may represent; empty if nothing is known of it."""
         if node is None:
             return _NOTHING
         known = self._known.get(node)

@@ -151,7 +151,7 @@ def _may_write(reading: Reading, call: ast.Call) -> bool:
 
 
 def _is_guarded(reading: Reading, value: ast.expr) -> bool:
-    """Whether the return stands under a test for no work: == 0, not x.numel(), 0 in shape, <= 0."""
+    """Whether the return is under a test for no work: == 0, not x.numel(), 0 in shape, <= 0."""
     below: ast.AST = value
     for above in reading.ancestors(value):
         if isinstance(above, Function):

@@ -110,7 +110,7 @@ class Tensors:
 
     @cached_property
     def _handed_in(self) -> set[tuple[ast.AST, str]]:
-        """The parameters of the entry that are tensors by what the reading was told."""
+        """The parameters of the entry that are tensors by what the reading was given."""
         entries = [
             node
             for node in self._reading.all(ast.FunctionDef)
@@ -166,7 +166,7 @@ class Flow:
                 self._join(target, name)
 
     def group(self, name: str) -> str:
-        """A name that stands for all variables that may share values with this one."""
+        """A name that represents all variables that may share values with this one."""
         seen = name
         while (leader := self._leaders.get(seen, seen)) != seen:
             self._leaders[seen] = self._leaders.get(leader, leader)

@@ -134,7 +134,7 @@ def _is_default(reading: Reading, node: ast.AST) -> bool:
 
 
 def _is_conditional(reading: Reading, node: ast.AST, function: Function) -> bool:
-    """Whether this does not happen in every call: it stands in a branch, a handler, or behind an early return."""
+    """Whether this does not happen in every call: it is in a branch, a handler, or behind an early return."""
     for above in reading.ancestors(node):
         if above is function:
             break

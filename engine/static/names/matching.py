@@ -107,7 +107,7 @@ def keywords(regex: str, sentence: str, *, unless: Unless = _never) -> Pattern:
 
 
 def items(name: str, sentence: str, *, unless: Unless = _never) -> Pattern:
-    """Subscripts that stand for a dotted name, such as sys.modules["__main__"]."""
+    """Subscripts that represent a dotted name, such as sys.modules["__main__"]."""
 
     def matches(reading: Reading) -> Iterator[Match]:
         return ((node, name) for node in reading.host(ast.Subscript) if name in reading.names.of(node))

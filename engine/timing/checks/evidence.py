@@ -20,7 +20,7 @@ from engine.timing.numbers.figures import tick_us
 from engine.timing.numbers.roofline import faster_than_physics, permitted_precision
 from engine.verdict.device_activity import strange_kernels
 
-UNEVEN_FACTOR = 1.15  # what a chunk's mean may lie above or below the median of its round
+UNEVEN_FACTOR = 1.15  # what a chunk's mean may be above or below the median of its round
 UNEVEN_SHARE = 2 / 3  # of the chunks: an outlier in every other one is still none of the candidate's doing
 EVENTS_SLACK_US = 5.0  # events are no better for short kernels
 EARLY_SHARE = 0.1  # of the calls: the median does not move for fewer

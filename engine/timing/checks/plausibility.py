@@ -77,7 +77,7 @@ def unconfirmed_by_a_graph(case: str, device_us: float, *, burst_us: float, laun
 
     `burst_us` is one of the calls by the parent's clock, without the exchange; `launches` is how many things
     one of them puts on the device.  Honest code leaves the device idle while the host launches, above all
-    from Python, and that cannot be told from work that the device's record does not show.  What is far more
+    from Python, and that cannot be determined from work that the device's record does not show.  What is far more
     than so many launches take is either such work, or work of the host.
 
     Raises:
@@ -156,7 +156,7 @@ def work_after_return(case: str, late: Sequence[str]) -> Finding | None:
 
 
 def precise_timer_missing(case: str, reason: str, method: Method | None, resolution_us: float | None = None) -> Finding:
-    """NOTE which method stands in for the device's own timestamps, how fine it is, and why.
+    """NOTE which method replaces the device's own timestamps, how fine it is, and why.
 
     `method` of None says that nothing stood in.  This is about the machine, never about the candidate.
     """

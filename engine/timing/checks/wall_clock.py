@@ -64,7 +64,7 @@ class _Replays:
     """Replays of a graph of `calls` calls by the parent's clock; `beside_s` is what a graph of one call takes.
 
     The fastest of each tell what the work takes.  `doubt_s` is how sure that is: how far the middle one of the many
-    lies above, and how much the exchange varies, from the fastest to the slowest graph of one call.
+    is above, and how much the exchange varies, from the fastest to the slowest graph of one call.
     """
 
     calls: int

@@ -1,6 +1,6 @@
 """Two runs held against each other by their speed-ups over the same baseline.
 
-Two runs are timed at different times: clocks, temperature and other users of the device lie between, so a
+Two runs are timed at different times: clocks, temperature and other users of the device are between, so a
 ratio of their bare times says little.  Each was timed interleaved with its own baseline, and the ratio of
 these two speed-ups is what is left when the baseline is taken out.  It never promises more than both
 measurements do: its interval holds what either is unsure of, and what both together cannot resolve is

@@ -15,7 +15,7 @@ from engine.model.benchmark import Comparison, Interval, Method, Timing
 from engine.timing.facts import SideFacts, Stretch
 from engine.timing.numbers.statistics import abba_pairs, compare, median_interval, ratio_interval
 
-CLOCK_MARGIN = 1.05  # two clocks, and a median that stands for every call
+CLOCK_MARGIN = 1.05  # two clocks, and a median that represents every call
 
 _CLAIMED_SHARE = 0.8
 _CLAIM_SLACK_S = 50e-6  # what the launch of a graph may take
@@ -48,7 +48,7 @@ def timing_of(side: SideFacts, rng: random.Random) -> Timing:
 
 
 def without_times(side: SideFacts, why: str) -> Timing:
-    """What is told of a side whose times cannot be believed, or were not taken."""
+    """What is reported of a side whose times cannot be believed, or were not taken."""
     return Timing(side=side.name, method=None, device_us=None, call_us=None, notes=(*side.notes, why))
 
 

@@ -3,7 +3,7 @@
 A floor is the larger of two times: moving the least bytes at the measured copy bandwidth, and doing the
 least operations at the measured peak of the precision that the problem permits.  It must never be higher
 than what an honest kernel can reach, so a peak that was not measured makes no floor; no number out of a
-data sheet stands in for it.  Nor do bytes count that need not reach the memory while a call is timed:
+data sheet is used instead.  Nor do bytes count that need not reach the memory while a call is timed:
 what is written may stay in the second-level cache, as far as it has room.
 """
 

@@ -26,7 +26,7 @@ class Look:
 
 
 def before(values: Iterable[object]) -> Look:
-    """Take what the tensors among the arguments of a launch hold; a descriptor stands for its tensor."""
+    """Take what the tensors among the arguments of a launch hold; a descriptor represents its tensor."""
     if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
         return Look(tensors=(), before=())
     with without_modes():
@@ -34,13 +34,13 @@ def before(values: Iterable[object]) -> Look:
         named = (getattr(value, "base", value) for value in parts)
         tensors = tuple(value for value in named if isinstance(value, torch.Tensor) and is_plain_tensor(value))
         constants = (getattr(value, "value", value) for value in parts)
-        # Anybody stores zeros and ones, as a product over nothing does that is told a factor of 0.
+        # Anybody stores zeros and ones, as a product over nothing with a factor of 0 does.
         numbers = tuple(value for value in constants if type(value) is float and value not in (0.0, 1.0))
         return Look(tensors=tensors, before=tuple(_flat(tensor) for tensor in tensors), numbers=numbers)
 
 
 def _parts(values: Iterable[object]) -> Iterator[object]:
-    """The arguments, and what lies in those that are tuples."""
+    """The arguments, and what is in those that are tuples."""
     for value in values:
         if isinstance(value, tuple):
             yield from _parts(value)

@@ -22,7 +22,7 @@ _DEFAULT_WARPS, _DEFAULT_STAGES = 4, 3
 
 
 class LaunchBook:
-    """The distinct launches of this process, and which of them have not been told yet."""
+    """The distinct launches of this process, and which of them have not been reported yet."""
 
     def __init__(self) -> None:
         self._launches: dict[tuple[object, ...], Launch] = {}
@@ -43,7 +43,7 @@ class LaunchBook:
         key = specialisation(launch)
         axes = {axis for axis, size in enumerate(launch.grid) if size > 1}
         known = self._launches.get(key)
-        # Programs that can meet along another axis are told too: a race between them is sought in that case.
+        # Programs that can meet along another axis are reported too: a race between them is sought in that case.
         if known is None or not axes <= self._axes[key]:
             if key not in self._unreported_keys:
                 self._unreported_keys.append(key)
@@ -55,7 +55,7 @@ class LaunchBook:
             self._launches[key] = replace(known, count=known.count + 1)
 
     def take_unreported(self) -> tuple[Launch, ...]:
-        """The launches that were not told yet, oldest first, as many as fit into a reply."""
+        """The launches that were not reported yet, oldest first, as many as fit into a reply."""
         told, self._unreported_keys = self._unreported_keys[:MOST_LAUNCHES], self._unreported_keys[MOST_LAUNCHES:]
         return tuple(self._launches[key] for key in told)
 

@@ -100,7 +100,7 @@ class Audit:
 
     @contextlib.contextmanager
     def on(self, *, loading: bool = False) -> Iterator[None]:
-        """Note what happens within; `loading` is told with it."""
+        """Note what happens within; `loading` is reported with it."""
         self._is_on, self._is_loading = True, loading
         try:
             yield
@@ -163,9 +163,9 @@ class Audit:
             self._doors.setdefault(name[:_DETAIL_CHARACTERS], line)
 
     def _author(self, frame: FrameType | None, *, directly: bool, importing: bool = False) -> FrameType | None:
-        """The candidate's frame that did it, None when somebody stands between or it was nobody of the candidate's.
+        """The candidate's frame that did it, None when somebody is between or it was nobody of the candidate's.
 
-        Python's own importer stands between where a native module is loaded by `importing`.
+        Python's own importer is between where a native module is loaded by `importing`.
         """
         for _ in range(_MOST_FRAMES):
             if frame is None:

@@ -92,7 +92,7 @@ class Tape:
             seen[key] = entry if known is None else _sum(known, entry)
         longest_first = sorted(seen.values(), key=lambda one: -one.device_ns)
         if len(longest_first) > protocol.MOST_ACTIVITIES:
-            raise CuptiError(f"{len(longest_first)} different kernels ran in one call, more than are told")
+            raise CuptiError(f"{len(longest_first)} different kernels ran in one call, more than are reported")
         return tuple(longest_first)
 
     def _seen(self, activity: Activity, function: int | None) -> protocol.ActivitySeen:
@@ -127,7 +127,7 @@ class Tape:
             protocol.NodeSeen(name=node.name[:_CHARACTERS], own=self._own.owns(node.function)) for node in graph.nodes
         ]
         if len(nodes) > protocol.MOST_ACTIVITIES:
-            return (), f"its graph has {len(nodes)} kernels, more than are told"
+            return (), f"its graph has {len(nodes)} kernels, more than are reported"
         return tuple(nodes), "" if nodes else "the nodes of its graph could not be read, or there are none"
 
 

@@ -60,7 +60,7 @@ class HostCode:
     def look(self, kernel: Callable[..., Any], arguments: Mapping[str, Any] | None = None) -> tuple[object, ...]:
         """Look at what a launched kernel, the kernels that it calls, and its arguments bring in of Python.
 
-        Constants that its names stand for are returned where they are not what they were at the first launch: a
+        Constants that its names represent are returned where they are not what they were at the first launch: a
         device is given them once, when the kernel is compiled.
         """
         waiting, met = [kernel], set[CodeType]()
@@ -100,7 +100,7 @@ class HostCode:
 
 
 def _named(function: Any, code: CodeType) -> Iterator[tuple[str, int, Any]]:
-    """Every name that the code takes from outside, its line, and what it stands for; attributes are followed."""
+    """Every name that the code takes from outside, its line, and what it represents; attributes are followed."""
     outside = _outside(function, code)
     for names, line, is_of_module in _paths(code):
         value = _resolved(outside, names)

@@ -152,7 +152,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             yield
 
     def follow(self, operator: str) -> None:
-        """What stands behind this operator ("namespace::name") is Python that is run `within`, and is noted itself."""
+        """What is behind this operator ("namespace::name") is Python that is run `within`, and is noted itself."""
         self._followed.add(operator)
 
     def follows(self, packet: Any) -> bool:  # Any: an OpOverloadPacket, which has no public name
@@ -314,7 +314,7 @@ def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iter
 
 
 def _has_own(kind: type, method: str) -> bool:
-    """Whether a kind of tensor, or an object that stands for one, has code of its own for what torch does with it."""
+    """Whether a kind of tensor, or an object that represents one, has code of its own for what torch does with it."""
     mine, torchs = getattr(kind, method, None), getattr(torch.Tensor, method)
     return mine is not None and getattr(mine, "__func__", mine) is not getattr(torchs, "__func__", torchs)
 

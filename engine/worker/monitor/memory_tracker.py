@@ -162,7 +162,7 @@ class MemoryTracker:
     def _keep(self, storage: torch.UntypedStorage) -> None:
         before = self._kept.pop(storage.data_ptr(), None)
         self._bytes += storage.nbytes() - (Base.numel(before.content) if before is not None else 0)
-        if self._bytes > _MOST_BYTES:  # nothing can be told of the rest of this call, and of what came before it
+        if self._bytes > _MOST_BYTES:  # nothing is known of the rest of this call, and of what came before it
             self.overfull, self._is_on = True, False
             self._changed = 0
             return

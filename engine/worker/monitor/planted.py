@@ -17,12 +17,12 @@ _MADE_ANEW = frozenset({"__triton_launcher", "cuda_utils", "hip_utils"})  # by T
 
 
 def modules() -> Mapping[str, ModuleType]:
-    """What every name of a module stands for now."""
+    """What every name of a module represents now."""
     return dict(sys.modules)
 
 
 def changes(before: Mapping[str, ModuleType]) -> tuple[ChangeSeen, ...]:
-    """The names that stand for another module now."""
+    """The names that represent another module now."""
     replaced = [
         name
         for name, old in before.items()

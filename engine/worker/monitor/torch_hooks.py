@@ -78,7 +78,7 @@ def follow_threads(noting: Callable[[], AbstractContextManager[object]]) -> None
 def follow_operators(follow: Callable[[str], None], noting: Callable[[], AbstractContextManager[object]]) -> None:
     """Have Python that is registered as an operator from now on run within what `noting` makes; for good.
 
-    `follow` is told which operator it is.  Torch's own operators stay what they are, whoever gives them code; what
+    `follow` gets the operator.  Torch's own operators stay what they are, regardless of what gives them code; what
     that does is noted as well.
     """
     registered: Callable[..., Any] = torch.library.Library.impl

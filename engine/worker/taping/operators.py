@@ -29,7 +29,7 @@ def note(recorder: TapeRecorder, packet: Any, args: Sequence[Any], kwargs: Mappi
 
 
 def note_view(recorder: TapeRecorder, args: Sequence[Any], result: Any) -> None:
-    """Record a view that had to be a copy: a reshape of elements that lie in another order."""
+    """Record a view that had to be a copy: a reshape of elements that are in another order."""
     if isinstance(result, torch.Tensor) and args and isinstance(args[0], torch.Tensor):
         source = args[0]
         if recorder.is_known(source) and not recorder.is_known(result) and Base.is_contiguous(result):

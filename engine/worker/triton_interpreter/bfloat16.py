@@ -99,7 +99,7 @@ def _converting(convert: Callable[..., Any]) -> Callable[..., Any]:
 def _refusing(atomic: Callable[..., Any]) -> Callable[..., Any]:
     def create_atomic_rmw(builder: Any, operation: Any, pointer: Any, value: Any, *rest: Any) -> Any:
         if _is_bfloat16(value.dtype) and operation != triton_interpreter._ir.ATOMIC_OP.XCHG:
-            raise InterpreterLimitError("the interpreter has no atomic arithmetic on bfloat16; judge it on a GPU")
+            raise InterpreterLimitError("the interpreter has no atomic arithmetic on bfloat16; run it on a GPU")
         return atomic(builder, operation, pointer, value, *rest)
 
     return create_atomic_rmw

@@ -171,7 +171,7 @@ class Interpreter:
             )
 
     def _report(self, access: str, address: int, touched: Any, builder: Any) -> None:
-        """Name the tensor that most of what is touched lies in; the nearest one when all lies outside."""
+        """Name the tensor that most of what is touched is in; the nearest one when all is outside."""
         extents = self._extents or self._always
         if not extents:
             raise OutOfBoundsError(self._no_tensor(access, builder))

@@ -117,6 +117,6 @@ def _elementwise(name: str, formula: Callable[..., Any], *, asks: bool) -> Calla
 
 def _missing(name: str) -> Callable[..., Any]:
     def refuse(*args: Any, **options: Any) -> Any:
-        raise InterpreterLimitError(f"the interpreter has no libdevice.{name}; judge this kernel on a GPU")
+        raise InterpreterLimitError(f"the interpreter has no libdevice.{name}; run this kernel on a GPU")
 
     return refuse

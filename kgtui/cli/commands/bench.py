@@ -105,7 +105,7 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
         KgtuiError: something of it does not exist here.
     """
     if options.file is None and (options.cases or options.baseline) and not options.sample:
-        raise UsageError("which file? FILE stands before --cases and --baseline: they take every word that follows")
+        raise UsageError("which file? put FILE before --cases and --baseline: they take every word that follows")
     file, problem = kernel_and_problem(options, console)
     device, target = place_for(options, console, file=file)
     plan = _plan(options, problem)

@@ -112,11 +112,11 @@ def kernel_and_problem(options: argparse.Namespace, console: Console) -> tuple[K
     command, index = options.command, problem_index(options, console)
     if options.sample:
         if options.file is not None:
-            raise UsageError(f"--sample judges the sample; to judge {options.file}, leave --sample out")
+            raise UsageError(f"--sample verifies the sample; to verify {options.file}, leave --sample out")
         file = read_kernel(SAMPLE, shown=SAMPLE.name)
         return file, problem_for(file, options.op or SAMPLE_OPERATOR, index)
     if options.file is None:
-        raise UsageError(f"which file? `kgtui {command} FILE --op OP` judges a kernel file, --sample the sample")
+        raise UsageError(f"which file? `kgtui {command} FILE --op OP` verifies a kernel file, --sample the sample")
     file = read_kernel(absolute(options.file, console.folder), shown=options.file)
     return file, problem_for(file, options.op, index)
 

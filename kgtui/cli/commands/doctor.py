@@ -206,7 +206,7 @@ def condition_lines(condition: Condition) -> Iterator[str]:
         yield f"clocks are held down by: {', '.join(state.throttled_by)}"
     if state.other_processes:
         yield f"other processes use it: {', '.join(map(str, state.other_processes))}"
-    yield from (f"not told: {refused}" for refused in state.refused)
+    yield from (f"unknown: {refused}" for refused in state.refused)
     if condition.trouble is not None:
         yield f"lock: {condition.trouble}"
     elif condition.is_held and condition.holder is None:

@@ -68,11 +68,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
         KgtuiError: there is no terminal, or what was named does not exist.
     """
     if not console.has_terminal:
-        raise UsageError("the workbench needs a terminal; `kgtui check FILE --op OP` judges a file without one")
+        raise UsageError("the workbench needs a terminal; `kgtui check FILE --op OP` verifies a file without one")
     if console.environment.get("TERM") == "dumb":
         raise UsageError(
             "the workbench draws all over the terminal, which TERM=dumb says is not possible; "
-            "`kgtui check FILE --op OP` judges a file line by line"
+            "`kgtui check FILE --op OP` verifies a file line by line"
         )
     preferences = load_quietly(options, console)
     kernels = kernels_of(preferences, console.folder)

@@ -67,7 +67,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """
     targets = _targets(options.to or PORTABILITY_TARGETS)
     if options.file is None and options.to and not options.sample:
-        raise UsageError("which file? FILE stands before --to, which takes every word that follows")
+        raise UsageError("which file? put FILE before --to, which takes every word that follows")
     request = replace(read_request(options, console), label=LABEL, port_to=targets)
 
     def close(run: RunRecord) -> int:
@@ -94,7 +94,7 @@ def _exit_of(console: Console, run: RunRecord, ports: Ports) -> int:
         console.warn("no Triton kernel was launched, so there is nothing to compile for other targets")
         return Exit.ENGINE
     if not ports.complete:
-        console.warn(ports.message or "compiling for other targets did not come to its end")
+        console.warn(ports.message or "compiling for other targets did not finish")
         return exit_of_outcome(ports.outcome or Outcome.ENGINE_ERROR)
     failed = [report.outcome or Outcome.ENGINE_ERROR for report in ports.reports if report.outcome is not Outcome.PASS]
     # A target that it does not build for says more than one that could not be checked.

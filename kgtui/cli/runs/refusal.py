@@ -42,7 +42,7 @@ class Refusing:
         """The events."""
         return self.evaluate(candidate, plan)
 
-    async def port(
+    async def retarget(
         self,
         candidate: Candidate,
         *,

@@ -52,7 +52,7 @@ class EngineFactory(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is to be judged, where, and how it is told.
+    """What is to be judged, where, and how it is reported.
 
     `label` is what the session is called in the store.  `costs` are those of the cases that a user wants
     to have timed; `benchmark` of None times none of them.  What the run launches is compiled for `port_to` as well.

@@ -31,7 +31,7 @@ def open_recording(
     try:
         store = open_store(paths.sessions, busy_timeout_s=busy_timeout_s)
     except StoreError as error:
-        warn(f"the run goes on, but is not kept: {error}")
+        warn(f"the run continues, but is not saved: {error}")
         yield None
         return
     recording = StoreRecording(store, label=label, environment=environment)
@@ -52,6 +52,6 @@ def artefact_folder(paths: Paths, *, is_kept: bool, warn: Callable[[str], None])
         yield ArtefactStore(folder=paths.artefacts)
         return
     if is_kept:
-        warn(f"compiled code is not kept: {paths.artefacts} cannot be written; KGTUI_HOME names another folder")
+        warn(f"compiled code is not saved: {paths.artefacts} cannot be written; KGTUI_HOME names another folder")
     with tempfile.TemporaryDirectory(prefix="kgtui-") as folder:
         yield ArtefactStore(folder=Path(folder))

@@ -27,5 +27,5 @@ def is_local(directory: str, *, mounts: Path = MOUNTS) -> bool:
 
 
 def _type_of(mount: str) -> str:
-    """The type stands behind a hyphen, since the number of optional fields before it varies."""
+    """The type is behind a hyphen, since the number of optional fields before it varies."""
     return mount.partition(" - ")[2].split()[0]

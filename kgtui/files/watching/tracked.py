@@ -69,7 +69,7 @@ class TrackedFile:
         self.due_s = now_s if final else now_s + self._delays.settle_s
 
     def poll(self, now_s: float) -> None:
-        """Compare the file's status with the last look, in case no event told of a change."""
+        """Compare the file's status with the last look, in case no event notified of a change."""
         if self.due_s is not None:
             return
         signature = self._status()

@@ -210,7 +210,7 @@ class Host(Protocol):
         """What the user wishes the screen to be like."""
 
     def appearance_changed(self) -> None:
-        """The signs, the colours or the keys are others: draw every screen anew."""
+        """The signs, the colours or the keys are others: draw every screen again."""
 
     @property
     def front(self) -> Screen[Any]:

@@ -131,7 +131,7 @@ class OpenWorkbench(Protocol):
 
     @property
     def scene(self) -> Scene:
-        """All that a pane, or a screen that lies over the workbench, may draw."""
+        """All that a pane, or a screen that is over the workbench, may draw."""
 
     def open(self, problem: Problem, path: Path, content: bytes) -> None:
         """Show another file instead."""

@@ -1,4 +1,4 @@
-"""The palette: every action there is, found by its words; those of the screen in front stand first.
+"""The palette: every action there is, found by its words; those of the screen in front are first.
 
 An action of another screen brings that screen to the front and is done there, or the screen says what it lacks.
 """

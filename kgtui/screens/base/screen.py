@@ -85,7 +85,7 @@ class KgtuiScreen(StyledScreen):
         self.draw()
 
     def workbench_changed(self) -> None:
-        """The workbench, over which this screen lies, has drawn itself anew; most screens show nothing of it."""
+        """The workbench, which this screen covers, has drawn itself again; most screens show nothing of it."""
 
     @property
     def waits(self) -> bool:

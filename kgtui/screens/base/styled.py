@@ -1,6 +1,6 @@
 """A screen whose styles are worked out once: as it is put together, and again when what they depend on has changed.
 
-Textual works all of them out a second time when the screen comes to the front, and a third time once it is told its
+Textual works all of them out a second time when the screen comes to the front, and a third time once it knows its
 size, both in one turn of the loop: longer than a key may wait.  Nothing here draws.
 """
 
@@ -34,7 +34,7 @@ class StyledScreen(Screen[None]):
 
     @on(ScreenResume)
     def _resumed(self, event: ScreenResume) -> None:
-        """Colours or signs may have been changed meanwhile; Textual tells only the screens that lie in its stack."""
+        """Colours or signs may have been changed meanwhile; Textual tells only the screens that are in its stack."""
         event.refresh_styles = self._styled_for != self._surroundings
         self._styled_for = self._surroundings
 

@@ -23,6 +23,7 @@ from kgtui.settings.keys import Where, bindings_of
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
 from kgtui.state.format.lines import line, muted
 from kgtui.state.run.failed_case import case_text, failed_case
+from kgtui.state.workbench.blame import suspects_of
 from kgtui.state.workbench.no_failure_message import why_nothing_failed
 from kgtui.state.workbench.strip import head
 from kgtui.widgets.controls.bars import Bar, Strip
@@ -92,7 +93,7 @@ class CaseScreen(KgtuiScreen):
                 width=max(1, self.size.width - _MARGIN),
                 number=self._workbench.bench.shown.number,
                 stale=self._is_stale(result),
-                suspected=self._workbench.bench.suspects_of(result),
+                suspected=suspects_of(self._workbench.bench, result),
             )
         )
 
@@ -168,7 +169,7 @@ class CaseScreen(KgtuiScreen):
         """Copy all of it."""
         result = self._result
         number = self._workbench.bench.shown.number
-        suspected = self._workbench.bench.suspects_of(result) if result else None
+        suspected = suspects_of(self._workbench.bench, result) if result else None
         copied = case_text(result, glyphs=self.host.glyphs, number=number, suspected=suspected) if result else ""
         self.copy_text(copied)
 
@@ -198,7 +199,7 @@ class CaseScreen(KgtuiScreen):
         location = result.location or (bounds.location if bounds else None)
         if location is not None:
             return location.line
-        suspected = self._workbench.bench.suspects_of(result)
+        suspected = suspects_of(self._workbench.bench, result)
         return suspected.lines[0][0] if suspected else None
 
     def _keys_that_work(self) -> frozenset[str]:
@@ -231,7 +232,7 @@ class CaseScreen(KgtuiScreen):
         number = bench.shown.number
         kept = await self.host.past.run(number) if number is not None else None
         if kept is None:
-            raise UsageError("the file has changed since, and its old text was not kept; r judges it as it is")
+            raise UsageError("the file has changed since, and the version of this run was not saved; r runs it")
         return kept[1]
 
     def _draw_state(self) -> None:

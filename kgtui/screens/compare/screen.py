@@ -170,7 +170,7 @@ class CompareScreen(KgtuiScreen):
         )
         self._measuring = reference.run.id
         workbench.runs.submit(order)
-        self.notify(f"{other.name} is judged and timed taking turns with {reference.name}", markup=False)
+        self.notify(f"{other.name} is run and timed interleaved with {reference.name}", markup=False)
 
     def action_copy_value(self) -> None:
         """Copy the row under the cursor."""

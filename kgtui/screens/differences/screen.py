@@ -164,7 +164,7 @@ class DifferencesScreen(KgtuiScreen):
         heads = self._heads(found, form)
         texts = [await self._text(kernel, form) for kernel in (found.other, found.kernel)]
         if form is None or None in texts:
-            self._show((*heads, line(muted("no code of both is kept, so only what they take up is compared"))), ())
+            self._show((*heads, line(muted("the code of both is not saved, so only resource usage is compared"))), ())
             return
         before, after = (text or "" for text in texts)
         changed = await asyncio.to_thread(differences, before, after, form=form)
@@ -178,7 +178,7 @@ class DifferencesScreen(KgtuiScreen):
         runs = await past.runs_of(bench.problem.name) or ()
         self._runs = tuple(run for run in runs if run.number != bench.shown.number)
         if not self._runs:
-            return f"no other run of {bench.problem.name} is kept; save another version of the file"
+            return f"no other run of {bench.problem.name} is saved; save another version of the file"
         for number in self._tried(bench.shown.number, bench.view.digest):
             stored = await past.run(number)
             view = await asyncio.to_thread(reduce_all, NO_RUN, stored[0]) if stored is not None else NO_RUN

@@ -32,7 +32,7 @@ def make(host: Host) -> DoctorScreen:
 
 
 class DoctorScreen(KgtuiScreen):
-    """Lies over any other; looks when it is first shown, and again when it is told to."""
+    """Covers any other; looks when it is first shown, and again on request."""
 
     WHERE = Where.DOCTOR
     CSS_PATH = "../../styles/doctor.tcss"

@@ -28,7 +28,7 @@ _KEYS_WIDTH = 16
 _CONCEPTS = (
     ("problem", "an operator with its cases, reference, tolerance and cost"),
     ("candidate", "the text of your file, known by its hash"),
-    ("run", "one judging of one candidate; each has a number and is kept"),
+    ("run", "one verification of one candidate; each has a number and is saved"),
     ("stale", "a result of an earlier text, shown until the new one is there"),
     ("baseline", "what the candidate is timed against, in the same run: eager, compile, cublas, vllm"),
     ("roofline", "the least time that this device needs for the bytes and operations of a case"),
@@ -38,7 +38,7 @@ _CONCEPTS = (
 
 
 def make(host: Host) -> HelpScreen:
-    """The help; the screen under it says what stands first."""
+    """The help; the screen under it says what is first."""
     return HelpScreen(host)
 
 
@@ -114,7 +114,7 @@ class HelpScreen(ModalScreen[None], StyledScreen):
 def help_lines(
     *, first: Where = Where.EVERYWHERE, actions: tuple[Action, ...] = ACTIONS, wanted: str = ""
 ) -> tuple[Line, ...]:
-    """The help, line by line; the keys of the screen that it was asked on stand first.
+    """The help, line by line; the keys of the screen that it was asked on are first.
 
     `wanted` leaves only the lines in which all of these letters stand somewhere, or in what the key bar calls it.
     """

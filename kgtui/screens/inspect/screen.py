@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PLACE = Place.OVER
 
 _MARGIN = 3  # the page's padding and its scroll bar
-_NOT_JUDGED = "nothing was judged yet; r judges the file as it is"
+_NOT_JUDGED = "nothing has run yet; r runs the file"
 
 
 def make(host: Host) -> InspectScreen:

@@ -84,7 +84,7 @@ class TargetsScreen(KgtuiScreen):
         self.query_one("#ports", Lines).show((shown,))
         self.query_one("#targets", Grid).show(target_rows(ports, glyphs=glyphs, own=bench.view.target))
         self._draw_detail()
-        self.show_keys_but({"read": not ports.asked, "port": bool(why_not)})
+        self.show_keys_but({"read": not ports.asked, "retarget": bool(why_not)})
         if self.is_current and not why_not and not ports.asked and self._begun != self._run:
             self._ask()
 
@@ -92,7 +92,7 @@ class TargetsScreen(KgtuiScreen):
         """More of the run is known."""
         self.draw()
 
-    def action_port(self) -> None:
+    def action_retarget(self) -> None:
         """Compile for every target again."""
         if why_not := self._why_not():
             self.notify(why_not, markup=False)
@@ -146,7 +146,7 @@ class TargetsScreen(KgtuiScreen):
         self._begun = self._run
         order = bench.order()
         if order.candidate.digest != view.digest:
-            self.notify("the file has changed since this run; r on the workbench judges it", markup=False)
+            self.notify("the file has changed since this run; r on the workbench runs it", markup=False)
             return
         self.host.runs.retarget(
             RetargetRequest(

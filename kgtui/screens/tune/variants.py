@@ -123,7 +123,7 @@ class Variants:
         if tried is None:
             self._screen.notify("this variant has no verdict yet", markup=False)
         elif tried.trial.run.number is None:
-            self._screen.notify("this run was not kept, so it cannot be opened", markup=False)
+            self._screen.notify("this run was not saved, so it cannot be opened", markup=False)
         else:
             self._screen.action_close()
             self._workbench.history.open(tried.trial.run.number)

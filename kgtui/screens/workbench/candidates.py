@@ -54,7 +54,7 @@ class CandidateViewer:
         if self._context.bench.unsaved:
             self._context.notify(_UNSAVED, severity="warning")
             return
-        self._context.screen.app.clear_notifications()  # they would lie over the line
+        self._context.screen.app.clear_notifications()  # they would be over the line
         self._entry.ask("generate", submitted=self._generate, hint=EXAMPLE, value=self._typed)
 
     def action_remark(self) -> None:

@@ -54,7 +54,7 @@ class Drawing:
     def draw_strip(self) -> None:
         """State, stages and sentence; on the lowest terminals the stages give way to the sentence.
 
-        The run to beat stands where the numbers of the shown run leave room.
+        The run to beat is where the numbers of the shown run leave room.
         """
         strip_context, view, glyphs = self._context.strip_context, self._context.bench.view, self._context.host.glyphs
         strip = self._context.screen.query_one("#verdict", Strip)

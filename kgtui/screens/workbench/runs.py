@@ -12,6 +12,7 @@ from kgtui.screens.workbench.run_history import PastRunViewer
 from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.state.bench.benchmarks import bench_cases
 from kgtui.state.bench.static_cost import EXECUTED_ON_CPU
+from kgtui.state.workbench.blame import blamed_line
 from kgtui.state.workbench.status import Mode, is_stale, status_of
 from kgtui.state.workbench.workbench import RunPurpose
 from kgtui.widgets.panes.cases import CasesPane
@@ -64,7 +65,7 @@ class RunController:
     def _show_error_line(self) -> None:
         """Bring the line to blame into view, unless the user is writing or looks at another run."""
         bench = self._context.bench
-        line = bench.blamed_line
+        line = blamed_line(bench)
         if line is not None and bench.mode is Mode.WATCH and bench.old is None and not bench.unsaved:
             self._context.source.go_to(line)
 
@@ -115,7 +116,7 @@ class RunController:
         self._context.bench = replace(self._context.bench, smoke=not self._context.bench.is_smoke)
         cases = "the smoke cases alone, and nothing is timed" if self._context.bench.is_smoke else "all cases"
         self._context.screen.app.clear_notifications()  # one for each press would pile up over the results
-        self._context.notify(f"a save judges {cases} from now on")
+        self._context.notify(f"a save runs {cases} from now on")
         self.judge()
 
     def action_run_failed(self) -> None:

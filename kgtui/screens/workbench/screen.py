@@ -55,7 +55,7 @@ PLACE = Place.GROUND
 
 
 def make(host: Host) -> WorkbenchScreen:
-    """The workbench on the file that was opened first; it is told of others.
+    """The workbench on the file that was opened first; it is notified of others.
 
     Raises:
         UsageError: no file was opened.
@@ -138,7 +138,7 @@ class WorkbenchScreen(KgtuiScreen):
 
     @property
     def scene(self) -> Scene:
-        """All that a pane, or a screen that lies over this one, may draw."""
+        """All that a pane, or a screen that is over this one, may draw."""
         return self._drawing.scene
 
     def open(self, problem: Problem, path: Path, content: bytes) -> None:
@@ -183,7 +183,7 @@ class WorkbenchScreen(KgtuiScreen):
         return self.candidates.waits
 
     def draw(self) -> None:
-        """Draw what has changed, on the screen that lies over this one too."""
+        """Draw what has changed, on the screen that is over this one too."""
         self._drawing.draw_all()
         for front in self.app.screen_stack[-1:]:  # none is left while the application is taken down
             if front is not self and isinstance(front, KgtuiScreen) and front.is_drawable:

@@ -74,7 +74,7 @@ class UnsavedText:
         try:
             context.host.unsaved_texts.keep(context.bench.path, context.source.editor.text)
         except OSError as error:
-            words = f"unsaved text is not kept against a crash: {error.strerror}; ctrl+s saves it"
+            words = f"unsaved text is not protected against a crash: {error.strerror}; ctrl+s saves it"
             context.bench = replace(context.bench, notice=words)
             context.draw()
 

@@ -40,7 +40,7 @@ def bench_cases(problem: Problem) -> tuple[Case, ...]:
 
 
 def bench_columns(problem: Problem, measurements: Measurements, *, glyphs: Glyphs) -> tuple[Column, ...]:
-    """The columns, with one for each baseline; what a narrow terminal has no room for stands last."""
+    """The columns, with one for each baseline; what a narrow terminal has no room for is last."""
     longest = max((len(case.name) for case in bench_cases(problem)), default=0) + 1
     first, *others = measurements.baselines or ("eager",)
     ratios = [Column(label=f"{glyphs.times} {name}", width=14) for name in (first, *others)]

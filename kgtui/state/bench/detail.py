@@ -160,7 +160,7 @@ def _kernels(one: Measurement) -> list[Line]:
 
 def _device(when: str, state: DeviceState | None) -> list[Line]:
     if state is None:
-        return [line(muted(f"{when:<10}the driver told nothing about the device"))]
+        return [line(muted(f"{when:<10}the driver reported nothing about the device"))]
     told = (
         (state.sm_clock_mhz, " MHz"),
         (state.memory_clock_mhz, " MHz memory"),
@@ -168,12 +168,12 @@ def _device(when: str, state: DeviceState | None) -> list[Line]:
         (None if state.power_w is None else round(state.power_w), " W"),
         (state.utilisation_percent, "% busy"),
     )
-    words = ", ".join(f"{value:,}{unit}" for value, unit in told if value is not None) or "nothing told"
+    words = ", ".join(f"{value:,}{unit}" for value, unit in told if value is not None) or "no data"
     lines = [line(muted(f"{when:<10}"), words)]
     if state.throttled_by:
         lines.append(line(_INDENT, Span(f"clocks held down: {', '.join(state.throttled_by)}", Tone.WARN)))
     if state.other_processes:
         others = ", ".join(map(str, state.other_processes))
         lines.append(line(_INDENT, Span(f"other processes use the device: {others}", Tone.WARN)))
-    lines += [line(_INDENT, muted(f"not told: {refused}")) for refused in state.refused]
+    lines += [line(_INDENT, muted(f"unknown: {refused}")) for refused in state.refused]
     return lines

@@ -116,7 +116,7 @@ def draw(
 
 @dataclass
 class _Canvas:
-    """Cells that hold dots or a marker; what is drawn later lies above."""
+    """Cells that hold dots or a marker; what is drawn later is above."""
 
     columns: int
     rows: int
@@ -126,7 +126,7 @@ class _Canvas:
 
     @property
     def across(self) -> int:
-        """How many dots lie side by side."""
+        """How many dots are side by side."""
         return self.columns * (2 if self.fine else 1)
 
     @property

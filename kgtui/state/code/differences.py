@@ -1,9 +1,9 @@
-"""What changed in the compiled code of a kernel, told apart from what is only numbered otherwise.
+"""What changed in the compiled code of a kernel, distinguished from what is only numbered otherwise.
 
 Every line has a text to be read, without the places in the source, and a key without the numbers that
 compilers hand out in passing: SSA values, virtual and allocated registers, labels, addresses.  Lines
 with one key are the same line here.  So a line that differs in nothing but which register it takes is
-not told, and one more instruction above does not make all the others different.
+not reported, and one more instruction above does not make all the others different.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Alignment:
 def aligned(texts: Sequence[Sequence[str]]) -> Alignment:
     """The lines of these texts side by side, the first being the reference.
 
-    Lines that two others added at one place stand in the same rows, whether or not they are alike.
+    Lines that two others added at one place are in the same rows, whether or not they are alike.
     """
     reference, *others = texts
     plans = [_plan(reference, other) for other in others]
@@ -121,7 +121,7 @@ def unified(alignment: Alignment, *, other: int = 1) -> Alignment:
 
 @dataclass(frozen=True, kw_only=True)
 class _Plan:
-    """Where the lines of a text stand beside the reference.
+    """Where the lines of a text are beside the reference.
 
     `partners` maps a line of the reference to its line there; `added` maps a line of the reference to those before it.
     """

@@ -1,6 +1,6 @@
 """Runs side by side, further: what their kernels take up, what was observed, and where each candidate comes from.
 
-A model, its tokens and its price are told where the store knows them; of a candidate that no model wrote those
+A model, its tokens and its price are reported where the store knows them; of a candidate that no model wrote those
 stay empty.
 """
 
@@ -32,8 +32,8 @@ _ORIGINS: Mapping[str, Callable[[Side], str | None]] = {
     "tokens out": lambda side: f"{side.answer.completion_tokens:,}" if side.answer else None,
     "cost": lambda side: price_of(side),
     "answered in": lambda side: numbers.seconds(side.answer.elapsed_s) if side.answer else None,
-    "judged in": lambda side: numbers.seconds(side.run.elapsed_s),
-    "judged (UTC)": lambda side: f"{side.run.started_at:%Y-%m-%d %H:%M}",
+    "verified in": lambda side: numbers.seconds(side.run.elapsed_s),
+    "run at (UTC)": lambda side: f"{side.run.started_at:%Y-%m-%d %H:%M}",
     "device": lambda side: side.run.device_name or side.run.device,
     "target": lambda side: side.run.target,
     "policy": lambda side: side.run.policy,
@@ -86,7 +86,7 @@ def resources_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
 def matched(sides: Sequence[Side]) -> tuple[_Kernels, ...]:
     """The kernels of all sides in rows: those of the same types and constants; None where a side has none.
 
-    Where a side has none with the same constants, the one most alike that is not the same as another stands there.
+    Where a side has none with the same constants, the one most alike that is not the same as another is there.
     """
     left = [list(side.view.kernels) for side in sides]
     rows: list[_Kernels] = []

@@ -1,7 +1,7 @@
-"""What stands side by side in a comparison: two to four runs of one operator, and how they are chosen.
+"""What is side by side in a comparison: two to four runs of one operator, and how they are chosen.
 
-The first side is the reference, with which the others are compared.  Sides that someone marked stand in the
-order in which they were judged; the best run so far stands before the current one.
+The first side is the reference, with which the others are compared.  Sides that someone marked are in the
+order in which they were judged; the best run so far is before the current one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kgtui.state.history.past_runs import one_line
 from sessions.rows import Answer, RunRow
 
 FEWEST, MOST = 2, 4
-_ALONE = "no other version of this operator is kept; save another one, or mark two runs with space in the history"
+_ALONE = "no other version of this operator in the history; save another one, or mark two runs there with space"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ def chosen(
     if len(marked) >= FEWEST:
         return Choice(numbers=tuple(sorted(marked)), why="the runs that were marked")
     if current is None:
-        raise UsageError("no run to compare yet; r judges the file, and space marks runs in the history")
+        raise UsageError("no run to compare yet; r runs the file, and space marks runs in the history")
     current = _whole(current, digest=digest, runs=runs)
     if marked and marked[0] != current:
         return Choice(
@@ -139,6 +139,6 @@ def _most_judged(runs: Sequence[PastRun]) -> list[PastRun]:
 
 
 def _why(beside: int, current: int, *, is_best: bool, is_right: bool) -> str:
-    """Why another version stands beside the current one, in a sentence."""
+    """Why another version is beside the current one, in a sentence."""
     best = f"#{current} is the best run so far" if is_best else "no best run yet"
     return f"{best}; #{beside} is the newest other{' that is right' if is_right else ', and no other is right'}"

@@ -1,7 +1,7 @@
 """One run's times against another's: interleaved where they were, else by the baseline that both were timed with.
 
 Bare times of two runs are never divided: the device was another one at another time.  Where no comparison
-holds, the reason is told and there is no number.
+holds, the reason is reported and there is no number.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs side by side: a line for each, what became of every case, and what every timed case takes.
 
-A row stands for one thing and a column for one side; what is not the same on all sides says so in words.
+A row represents one thing and a column for one side; what is not the same on all sides says so in words.
 A speed-up of a candidate that is not right is never shown, and none that was not measured.
 """
 
@@ -28,7 +28,7 @@ _USUAL = "eager"
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows under columns; `about` is what stands below the table for a row, by its key, and `empty` for no row at all.
+    """Rows under columns; `about` is what is below the table for a row, by its key, and `empty` for no row at all.
 
     `differing` is how many rows are not the same on all sides.
     """
@@ -92,7 +92,7 @@ def cases_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
         columns=columns,
         rows=tuple(rows),
         about=about,
-        empty="no case was judged in these runs",
+        empty="no case was run in these runs",
         differing=sum(row.cells[-1].text != SAME for row in rows),
     )
 
@@ -167,7 +167,7 @@ def _case_cell(result: CaseResult | None, glyphs: Glyphs) -> Span:
 
 def _case_words(side: Side, result: CaseResult | None, glyphs: Glyphs) -> Line:
     if result is None:
-        return line(strong(f"{side.name:<5} "), muted("not judged in this run"))
+        return line(strong(f"{side.name:<5} "), muted("not run in this run"))
     errors = [one.max_absolute_error for one in result.outputs if one.max_absolute_error is not None]
     worst = f"max abs {numbers.error(max(errors))}" if errors else ""
     place = f"line {result.location.line}" if result.location else ""

@@ -1,4 +1,4 @@
-"""What the Compare screen shows: the sides that were read, how their sources lie beside each other, and the words.
+"""What the Compare screen shows: the sides that were read, how their sources are beside each other, and the words.
 
 Made in a thread, for comparing long sources takes a while; the screen holds one of these and draws it.
 """
@@ -96,11 +96,11 @@ class SourceView:
 
     @property
     def is_unified(self) -> bool:
-        """Whether two sources are told in one column."""
+        """Whether two sources are reported in one column."""
         return len(self.columns) < len(self.shown)
 
     def titles(self, comparison: Comparison, *, width: int, glyphs: Glyphs) -> Line:
-        """What stands above each column."""
+        """What is above each column."""
         names = [f"{comparison.sides[side].name} {comparison.sides[side].filename}" for side in self.shown]
         count = len(comparison.alignment.starts)
         differ = f"{count} {'difference' if count == 1 else 'differences'}" if count else "the same text"

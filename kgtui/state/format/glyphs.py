@@ -1,6 +1,6 @@
 """The signs of the screen, in Unicode and in plain ASCII.
 
-A sign always stands beside a word: neither a font without it nor a reader without its colour loses anything.
+A sign always is beside a word: neither a font without it nor a reader without its colour loses anything.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ TONES: Mapping[State, Tone] = {
 class Glyphs:
     """One set of signs; `heat` goes from "no wrong element" to "all wrong" in five steps.
 
-    `bars` go from few to most in eight steps; `marked` stands before a run that the user marked.  `standings` are
+    `bars` go from few to most in eight steps; `marked` is before a run that the user marked.  `standings` are
     faster, slower and no difference.  `markers` are the points of the plot: the candidate's, then the baselines';
-    `axes` its upright, its corner and its rule.  `cut` stands where a text was cut.
+    `axes` its upright, its corner and its rule.  `cut` is where a text was cut.
     """
 
     states: Mapping[State, str]

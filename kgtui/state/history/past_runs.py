@@ -42,7 +42,7 @@ SESSION_COLUMNS = (
     Column(label="cost", width=9),
     Column(label="what", width=60),
 )
-NOTHING_YET = "nothing was judged yet; ctrl+o, then enter on an operator opens its file, and every save is a run"
+NOTHING_YET = "no runs yet; ctrl+o, then enter on an operator opens its file, and every save is a run"
 
 
 def run_columns(*, medium: bool, wide: bool) -> tuple[Column, ...]:
@@ -76,7 +76,7 @@ def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyph
     run, dot = listed.run, f" {glyphs.dot} "
     state, word = _state(run)
     where = f"{run.device_name or run.device}{f' to {run.target}' if run.target else ''}"
-    cases = "+".join(run.tiers) or "cases picked by hand"
+    cases = "+".join(run.tiers) or "selected cases"
     unended = "no verdict yet" if run.state is RunState.RUNNING else "the program that asked for it ended before it"
     said = one_line(run.sentence or unended)
     marked = [muted("tag "), Span(run.tag, Tone.LINK) if run.tag else muted(glyphs.dash), muted("   note ")]
@@ -146,7 +146,7 @@ def way_line(way: Sequence[Milestone], *, glyphs: Glyphs) -> Line:
         return line(muted("best "), Span(sparkline(bests, glyphs=glyphs), Tone.GOOD), f" {words}", muted(f" of {runs}"))
     shares = [one.passed / one.total for one in way if one.total]
     if not shares:
-        return line(muted("no case of this file was judged yet, variants that were tuned aside"))
+        return line(muted("no case of this file has run yet, variants that were tuned aside"))
     bests = _best_so_far(shares)
     best_run = max((one for one in way if one.total), key=lambda one: one.passed / one.total)
     words = f"{best_run.passed} of {best_run.total} cases right at best"
@@ -226,7 +226,7 @@ def _state(run: RunRow) -> tuple[State, str]:
     if run.outcome is not None:
         state = State.FLAGGED if run.flagged else state_of(run.outcome)
         return state, verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)
-    return (State.VERIFYING, "goes on") if run.state is RunState.RUNNING else (State.CUT_SHORT, "cut short")
+    return (State.VERIFYING, "running") if run.state is RunState.RUNNING else (State.CUT_SHORT, "cut short")
 
 
 def _comparable(way: Sequence[Milestone]) -> list[Milestone]:

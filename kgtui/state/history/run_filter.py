@@ -1,6 +1,6 @@
 """What a person types to find runs, read as a filter: `op:softmax is:failed tail mask`.
 
-A word with a colon narrows by what stands before it; other words are looked for in the texts of a run.  An operator
+A word with a colon narrows by what is before it; other words are looked for in the texts of a run.  An operator
 with its source, `op:aten::softmax`, is that one and no other; without it, some letters of the name.
 """
 

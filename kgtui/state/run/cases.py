@@ -1,6 +1,6 @@
 """The cases of a run: one row each, and why a failed one failed.
 
-A case that this run has not judged yet keeps the row of the run before it, marked as stale; one that it
+A case that this run has not run yet keeps the row of the run before it, marked as stale; one that it
 ended without judging says what it was before.
 """
 
@@ -98,10 +98,10 @@ def case_brief(
     bounds = result.out_of_bounds.location if result.out_of_bounds else None
     location = result.location or bounds
     if location is not None:
-        lines.append(line(muted("look at  "), Span(f"line {location.line}", Tone.LINK)))
+        lines.append(line(muted("check    "), Span(f"line {location.line}", Tone.LINK)))
     elif suspected is not None:
         places = ", ".join(f"line {number}" for number, _ in suspected.lines)
-        lines.append(line(muted("look at  "), Span(places, Tone.LINK), muted(f"  {glyphs.dot} {suspected.what}")))
+        lines.append(line(muted("check    "), Span(places, Tone.LINK), muted(f"  {glyphs.dot} {suspected.what}")))
     return tuple(lines)
 
 
@@ -128,24 +128,24 @@ def reading(report: OutputReport) -> str:
         return "every element is wrong: a missing scale, another axis, or nothing was written"
     ulp = report.max_ulp_error
     if ulp is not None and ulp <= 64 and not report.nonfinite_got:
-        return "all errors are a few representable numbers wide: looks like a loss of precision"
+        return "all errors are a few ulp: looks like a loss of precision"
     columns = {j for row in rows for j, sign in enumerate(row) if sign != "."}
     lines = {i for i, row in enumerate(rows) if row.strip(".")}
     width, height = len(rows[0]), len(rows)
     if width > 1 and columns and min(columns) == width - 1:
-        return "only the end of the last dimension is wrong: look at the mask of the tail block"
+        return "only the end of the last dimension is wrong: check the mask of the tail block"
     if width > 1 and columns == {0}:
-        return "only the start of the last dimension is wrong: look at the first block and its offset"
+        return "only the start of the last dimension is wrong: check the first block and its offset"
     if height > 1 and lines and min(lines) == height - 1:
-        return "only the last rows are wrong: look at the grid and the mask of the last program"
+        return "only the last rows are wrong: check the grid and the mask of the last program"
     if len(lines) == 1 and height > 1:
-        return "the wrong elements lie in one band of rows: look at the program that writes it"
+        return "the wrong elements are in one band of rows: check the program that writes it"
     return ""
 
 
 def _unjudged(name: str, before: CaseResult | None, glyphs: Glyphs) -> Row:
     note = f"before: {_word(before, glyphs).text}" if before is not None else ""
-    cells = (Span(name), muted(f"{glyphs.outcome(None)} not judged"), *[muted(glyphs.dash)] * 5, muted(note))
+    cells = (Span(name), muted(f"{glyphs.outcome(None)} not run"), *[muted(glyphs.dash)] * 5, muted(note))
     return Row(key=name, cells=cells)
 
 
@@ -254,18 +254,18 @@ def _report(report: OutputReport, glyphs: Glyphs, suspected: Suspects | None) ->
         lines.append(line(muted("wrong     "), f"{report.mismatched:,} of {report.total:,} elements ({share:.3g} %)"))
     if report.nonfinite_got or report.nonfinite_expected:
         count = Span(f"{report.nonfinite_got:,}", Tone.BAD)
-        lines.append(line(muted("nan, inf  "), count, f" where {report.nonfinite_expected:,} are expected"))
+        lines.append(line(muted("nan, inf  "), count, f", expected {report.nonfinite_expected:,}"))
     if report.first_wrong is not None and report.last_wrong is not None:
-        lines.append(line(muted("from, to  "), f"{where_text(report.first_wrong)} to {where_text(report.last_wrong)}"))
+        lines.append(line(muted("bounds    "), f"{where_text(report.first_wrong)} to {where_text(report.last_wrong)}"))
     if hint := _hint(report):
         lines.append(line(Span(hint, Tone.WARN)))
     if suspected is not None:
         places = ", ".join(f"line {number}" for number, _ in suspected.lines)
-        lines.append(line(muted("look at   "), Span(places, Tone.LINK), muted(f": {suspected.what}")))
+        lines.append(line(muted("check     "), Span(places, Tone.LINK), muted(f": {suspected.what}")))
     if report.error_map:
         empty, *_, full = glyphs.heat
         legend = muted(f"where     {empty} right  ")
-        lines.append(line(legend, Span(full, Tone.BAD), muted(" all wrong, by tiles of the output")))
+        lines.append(line(legend, Span(full, Tone.BAD), muted(" all wrong, one cell per tile")))
         first = first_wrong_row(report.error_map)
         if first:
             lines.append(line(muted(f"          the first {first} of {len(report.error_map)} rows of tiles are right")))

@@ -95,9 +95,9 @@ def _output(report: OutputReport, glyphs: Glyphs, width: int, suspected: Suspect
         lines.append(_labelled("wrong", f"{report.mismatched:,} of {report.total:,} elements ({share:.3g} %)"))
     if report.nonfinite_got or report.nonfinite_expected:
         count = Span(f"{report.nonfinite_got:,}", Tone.BAD)
-        lines.append(_labelled("nan, inf", count, f" where {report.nonfinite_expected:,} are expected"))
+        lines.append(_labelled("nan, inf", count, f", expected {report.nonfinite_expected:,}"))
     if report.first_wrong is not None and report.last_wrong is not None:
-        lines.append(_labelled("from, to", f"{where_text(report.first_wrong)} to {where_text(report.last_wrong)}"))
+        lines.append(_labelled("bounds", f"{where_text(report.first_wrong)} to {where_text(report.last_wrong)}"))
     lines += _why(report.explanation, report, width=width)
     lines += _look_at(suspected, width) if suspected is not None else []
     if report.explanation is not None and report.worst is not None:
@@ -109,7 +109,7 @@ def _look_at(suspected: Suspects, width: int) -> list[Line]:
     """The lines of the kernel that could have done it, and what makes them suspect."""
     lines: list[Line] = []
     for place, (number, text) in enumerate(suspected.lines):
-        lines += _wrapped("" if place else "look at", f"line {number}  {text}", width, tone=Tone.LINK)
+        lines += _wrapped("" if place else "check", f"line {number}  {text}", width, tone=Tone.LINK)
     return [*lines, *_wrapped("", suspected.what, width, tone=Tone.MUTED)]
 
 
@@ -126,14 +126,14 @@ def _feeds(explanation: Explanation, width: int) -> list[Line]:
     """The elements of the arguments that the worst element depends on."""
     if not explanation.feeds:
         nothing = "no element of any argument that it depends on was found" if explanation.feeding == 0 else ""
-        return _wrapped("fed by", explanation.untried or nothing, width, tone=Tone.MUTED)
+        return _wrapped("inputs", explanation.untried or nothing, width, tone=Tone.MUTED)
     shown, count = len(explanation.feeds), explanation.feeding
     many = f"at least {shown}" if count is None else f"{count:,}"
     heading = f"{many} element{'' if count == 1 else 's'} of the arguments"
     if count is not None and count > shown:
-        heading += f"; {shown} with the most weight:"
+        heading += f", the {shown} most influential:"
     values = "   ".join(map(_element, explanation.feeds))
-    return [*_wrapped("fed by", heading, width), *_wrapped("", values, width, tone=Tone.MUTED)]
+    return [*_wrapped("inputs", heading, width), *_wrapped("", values, width, tone=Tone.MUTED)]
 
 
 def _element(fed: InputElement) -> str:
@@ -152,7 +152,7 @@ def _map(report: OutputReport, glyphs: Glyphs) -> list[Line]:
     tile = f"{_span(rows, height)} x {_span(columns, breadth)}"
     lines = [
         _labelled("where", muted(f"{empty} right  "), Span(full, Tone.BAD), muted(" all wrong")),
-        _labelled("", muted(f"a sign for {tile} elements, columns 0 to {columns - 1:,}")),
+        _labelled("", muted(f"one cell = {tile} elements, columns 0 to {columns - 1:,}")),
     ]
     begin = first_wrong_row(report.error_map)
     if begin:

@@ -22,7 +22,7 @@ _REDUCTIONS = {
 }  # fmt: skip
 _PADDED = "a masked load that puts a number where the mask is off"
 _REDUCED = f"{_PADDED}, and goes into a reduction"
-_STORED = "what is stored, and the loop around it"
+_STORED = "the stored value and the enclosing loop"
 _ABOUT_STORES = (DiagnosisKind.UNWRITTEN_OUTPUT, DiagnosisKind.TAIL_MASK, DiagnosisKind.ZEROED, DiagnosisKind.RACE)
 _TELLING = (DiagnosisKind.REDUCTION_IDENTITY, *_ABOUT_STORES)
 

@@ -124,13 +124,13 @@ def kernel_note(view: RunRecord) -> Line:
         return line(muted("the launches are compiled after the cases"))
     if view.started and not view.launches:
         return line(muted(nothing_launched(view)))
-    return line(muted("no kernel was compiled yet; r judges the file"))
+    return line(muted("no kernel compiled yet; r runs the file"))
 
 
 def nothing_launched(view: RunRecord) -> str:
     """Why a run without launches has nothing to compile; one that ended in an error may have begun some."""
     if view.failed:
-        return "no launch of a Triton kernel came to its end, so there is nothing to compile"
+        return "no launch of a Triton kernel finished, so there is nothing to compile"
     return "the candidate launched no Triton kernel, so there is nothing to compile"
 
 
@@ -164,7 +164,7 @@ def ending_of(run: PastRun) -> tuple[State, str]:
     if run.outcome is not None:
         state = State.FLAGGED if run.flagged else state_of(run.outcome)
         return state, verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)
-    return (State.VERIFYING, "goes on") if run.goes_on else (State.CUT_SHORT, "cut short")
+    return (State.VERIFYING, "running") if run.goes_on else (State.CUT_SHORT, "cut short")
 
 
 def _grouped(kernels: Sequence[CompiledKernel]) -> list[list[int]]:

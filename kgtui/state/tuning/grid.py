@@ -182,7 +182,7 @@ def tried_detail(tried: Tried, grid: VariantGrid, *, glyphs: Glyphs) -> tuple[Li
     """One variant in full: its values, its run, and what that came to."""
     run = tried.trial.run
     verdict = run.final
-    number = "not kept" if run.number is None else f"run #{run.number}"
+    number = "not saved" if run.number is None else f"run #{run.number}"
     mark = "the file " if tried.place == 0 else "fastest: " if tried is grid.winner else ""
     flagged = "flagged: " if verdict.flagged else "" if verdict.outcome.value == "pass" else "not right: "
     cases = len(run.benchmark_report.right)

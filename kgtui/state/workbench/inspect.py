@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 WIDEST = 120
 
-_NOTHING = "nothing was judged yet; r judges the file as it is"
-_STALE = "of an earlier text: the file has changed since, and r judges it"
+_NOTHING = "nothing has run yet; r runs the file"
+_STALE = "stale: from an earlier version; r runs the file"
 _TONES: Mapping[Mark, Tone] = {
     Mark.PLAIN: Tone.PLAIN,
     Mark.MUTED: Tone.MUTED,
@@ -49,7 +49,7 @@ def inspection_of(
 ) -> Inspection:
     """The run that the workbench shows; lines have their text where the file still holds what was judged.
 
-    `versions` are those of now: a past run that is looked at may be of others, and then none are told.
+    `versions` are those of now: a past run that is looked at may be of others, and then none are reported.
     """
     shown, view = bench.shown, bench.view
     run = replace(view, file=bench.shown_filename, number=shown.number, device=view.device or bench.device)

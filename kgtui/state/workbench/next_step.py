@@ -25,23 +25,23 @@ class NextStep:
     words: str
 
 
-_CANCEL = NextStep(binding="workbench.escape", words="cancels")
+_CANCEL = NextStep(binding="workbench.escape", words="cancel")
 _BACK = NextStep(binding="workbench.escape", words="back")
-_EDIT = NextStep(binding="workbench.edit", words="edits")
-_EDITOR = NextStep(binding="workbench.editor", words="opens $EDITOR")
-_RUN = NextStep(binding="workbench.run", words="runs it")
+_EDIT = NextStep(binding="workbench.edit", words="edit")
+_EDITOR = NextStep(binding="workbench.editor", words="open $EDITOR")
+_RUN = NextStep(binding="workbench.run", words="run")
 _STEPS: Mapping[State, NextStep] = {
     **dict.fromkeys(BUSY, _CANCEL),
     State.IDLE: _RUN,
-    State.EDITED: NextStep(binding="workbench.save", words="saves"),
-    State.PASSED: NextStep(binding="workbench.inspect", words="inspects"),
-    State.FAILED: NextStep(binding="workbench.why", words="says why"),
-    State.FLAGGED: NextStep(binding="workbench.inspect", words="says why"),
+    State.EDITED: NextStep(binding="workbench.save", words="save"),
+    State.PASSED: NextStep(binding="workbench.inspect", words="inspect"),
+    State.FAILED: NextStep(binding="workbench.why", words="why"),
+    State.FLAGGED: NextStep(binding="workbench.inspect", words="why"),
     State.CANCELLED: _RUN,
     State.CUT_SHORT: _BACK,  # a run that is looked at
-    State.PAUSED: NextStep(binding="workbench.pause", words="goes on"),
-    State.UNSUPPORTED: NextStep(binding="everywhere.doctor", words="says why"),
-    State.ENGINE_ERROR: NextStep(binding="workbench.tab-log", words="shows the log"),
+    State.PAUSED: NextStep(binding="workbench.pause", words="resume"),
+    State.UNSUPPORTED: NextStep(binding="everywhere.doctor", words="why"),
+    State.ENGINE_ERROR: NextStep(binding="workbench.tab-log", words="show the log"),
 }
 
 

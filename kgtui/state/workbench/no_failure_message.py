@@ -1,4 +1,4 @@
-"""Why there is nothing to show of a case that is asked about: it was right, or it was not judged, and why not."""
+"""Why there is nothing to show of a case that is asked about: it was right, or it was not run, and why not."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 def why_nothing_failed(bench: Workbench, name: str | None) -> str:
     """A sentence about the case called `name`, which has no failure in the run that is shown."""
     if name is None:
-        return "no case was judged yet; r judges the file"
+        return "no case has run yet; r runs the file"
     view = bench.view
     other = "; n shows a case that failed" if bench.results.failed else ""
     if bench.results.case(name) is not None and not bench.judged_nothing:
         return f"{name} did not fail{other}"
     if not view.started and (bench.waiting or bench.shown.begun):
-        return f"{name} was not judged yet: the run begins"
+        return f"{name} has not run yet: the run is starting"
     if not view.started:
-        return f"{name} was not judged: no run has begun; r judges the file"
+        return f"{name} was not run: there is no run yet; r runs the file"
     if view.cut_short:
-        return f"{name} was not judged: the run was cut short before{other}"
+        return f"{name} was not run: the run was interrupted first{other}"
     if view.verdict is None:
         return (
-            f"{name} was not judged yet: the run goes on, {len(view.cases)} of {view.planned} cases are judged{other}"
+            f"{name} has not run yet: the run is in progress, {len(view.cases)} of {view.planned} cases are done{other}"
         )
     if view.verdict.outcome is Outcome.CANCELLED:
-        return f"{name} was not judged: the run was cancelled before; a judges this case, r all of them"
+        return f"{name} was not run: the run was cancelled first; a runs this case, r all cases"
     if view.planned and len(view.cases) >= view.planned:
-        return f"{name} was not judged: this run was of other cases; a judges this case, r all of them{other}"
+        return f"{name} was not run: this run had other cases; a runs this case, r all cases{other}"
     stopped = view.verdict.sentence or outcome_words(view.verdict.outcome)
-    return f"{name} was not judged: the run ended before: {stopped}{other}"
+    return f"{name} was not run: the run ended first: {stopped}{other}"

@@ -49,7 +49,7 @@ class StripContext:
     `waiting` says that a run was asked for, `begun` that it has begun and said nothing yet.
     `elapsed_s` is the time since the save for a run that goes on.  `number` is the run's in the store, None when
     nothing is kept; `cached` says that it was answered from the store, `opened` that it is an old run looked at.
-    `editable` says that the file can be edited here, `smoke` that a save judges the smoke cases alone.
+    `editable` says that the file can be edited here, `smoke` that a save runs the smoke cases alone.
     `candidate` is how far a generated candidate is, None where none is looked at; `remark` is said of it.
     """
 

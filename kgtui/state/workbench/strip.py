@@ -37,10 +37,10 @@ _WRONG = frozenset(
         Outcome.MUTATED_INPUT,
     }
 )
-_STARTING_SENTENCE = "the file is judged as soon as the engine is there"
+_STARTING_SENTENCE = "starting engine..."
 _BEGINNING_SENTENCE = "the run begins"
-_IDLE_SENTENCE = "save the file to judge it"
-_PAUSED_SENTENCE = "saves are not judged"
+_IDLE_SENTENCE = "save the file to run it"
+_PAUSED_SENTENCE = "paused: saves are not run"
 
 
 def head(view: RunRecord, strip_context: StripContext, glyphs: Glyphs) -> tuple[Line, Line]:
@@ -84,9 +84,9 @@ def sentence(view: RunRecord, strip_context: StripContext) -> Line:
     if strip_context.notice:
         return line(Span(strip_context.notice, Tone.WARN))
     if strip_context.unsaved and not view.running:
-        return line(Span("not saved: ctrl+s saves and judges; below are the results of the saved text", Tone.WARN))
+        return line(Span("unsaved: ctrl+s saves and runs; the results below are of the saved version", Tone.WARN))
     if strip_context.paused and not view.running and not strip_context.opened and is_stale(view, strip_context):
-        return line(Span("the file has changed since this run; going on judges it", Tone.WARN))
+        return line(Span("file changed while paused; p resumes", Tone.WARN))
     if strip_context.paused and not view.running and not strip_context.opened:
         last = f"; the last run: {_ended(view)}" if view.verdict is not None else ""
         return line(Span(_PAUSED_SENTENCE, Tone.WARN), last)
@@ -105,23 +105,25 @@ def sentence(view: RunRecord, strip_context: StripContext) -> Line:
             count = f"{len(view.failed)} of {view.planned} cases failed"
         return line(Span(_explained(f"{count}, first {first.case}: {first.message or first.outcome}", view)))
     if view.holder is not None:
-        right = muted(f"; right on all {len(view.cases)} cases")
+        right = muted(f"; {len(view.cases)}/{len(view.cases)} cases passed")
         return line(Span(awaited(view.holder), Tone.WARN), right)
     if view.active and view.active.stage is Stage.BENCHMARK:
         timed = f"{len(view.benchmarks)} of {view.active.total or view.benchmarks_planned} bench cases timed"
-        return line(muted(f"right on all {len(view.cases)} cases; {timed}"))
+        return line(muted(f"{len(view.cases)}/{len(view.cases)} cases passed; {timed}"))
     if view.running and (unbuilt := first_unbuilt(view.kernels)) is not None:
         return line(f"{unbuilt.launch.kernel} does not build for {unbuilt.target}: {unbuilt.message}")
     if view.active and view.active.stage is Stage.PROVE:
         proven = sum(proof.proven for proof in view.proofs)
         return line(muted(f"{view.passed}/{view.planned} cases passed, {proven} proven so far"))
     if view.active and view.active.stage is Stage.PROBE:
-        return line(muted(f"right on all {len(view.cases)} cases; probing where the answers come from"))
+        return line(muted(f"{len(view.cases)}/{len(view.cases)} cases passed; probing"))
     if view.active and view.active.stage is Stage.COMPILE:
-        return line(muted(f"right on all {len(view.cases)} cases; compiling what they launched for {view.target}"))
+        return line(
+            muted(f"{len(view.cases)}/{len(view.cases)} cases passed; compiling what they launched for {view.target}")
+        )
     if view.running:
         tiers = "".join(f"{tier.tier} passed after {seconds(tier.at_s)}; " for tier in view.tiers)
-        return line(muted(f"{tiers}{len(view.cases)} of {view.planned} cases judged, none failed"))
+        return line(muted(f"{tiers}{len(view.cases)} of {view.planned} cases run, none failed"))
     return line(
         muted(
             _BEGINNING_SENTENCE
@@ -155,18 +157,18 @@ def elapsed(status: Status, view: RunRecord, strip_context: StripContext) -> str
 
 def _number(view: RunRecord, strip_context: StripContext) -> str:
     if strip_context.number is None:
-        return "not kept" if view.started else ""
+        return "not saved" if view.started else ""
     if strip_context.candidate is CandidateStage.SETTLED:
         return f"{strip_context.remark}  run #{strip_context.number}"
     if strip_context.is_live and strip_context.opened:
         return f"run #{strip_context.number}"
     if strip_context.opened:
-        return f"run #{strip_context.number} as it was"
+        return f"run #{strip_context.number} (read-only)"
     return f"cached #{strip_context.number}" if strip_context.cached else f"run #{strip_context.number}"
 
 
 def _mode(strip_context: StripContext, status: Status, glyphs: Glyphs) -> tuple[Span, ...]:
-    """The mode, whether only smoke cases are judged, and the pause where another state hides it."""
+    """The mode, whether only smoke cases are done, and the pause where another state hides it."""
     word = Span(f"{'SMOKE ' if strip_context.smoke else ''}{strip_context.mode.upper()}", Tone.STRONG)
     hides_pause = strip_context.paused and status.state is not State.PAUSED
     return (Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN), word) if hides_pause else (word,)
@@ -186,7 +188,7 @@ def _explained(text: str, view: RunRecord) -> str:
 def _judged(view: RunRecord) -> str:
     """How far the cases of a run without an end of its own are."""
     amiss = f", {len(view.failed)} of them {_amiss_word([case.outcome for case in view.failed])}" if view.failed else ""
-    return f"{len(view.cases)} of {view.planned} cases were judged{amiss}"
+    return f"{len(view.cases)} of {view.planned} cases were run{amiss}"
 
 
 def _ended(view: RunRecord) -> str:

@@ -19,7 +19,6 @@ from kgtui.files.disk import shown_text, why_not_editable
 from kgtui.ports.protocols import CPU_DEVICE
 from kgtui.ports.requests import DEFAULT_TIERS, RunRequest
 from kgtui.state.bench.measurements import NOTHING_MEASURED, Measurements, measured
-from kgtui.state.run.suspects import Suspects, suspects
 from kgtui.state.workbench.status import CandidateStage, Mode, StripContext
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class Workbench:
 
     `saved` is what the file holds as far as is known.  `overtaking` is content that another program wrote while
     the editor held unsaved text: both are kept until the user has chosen.  `before` remembers what earlier runs
-    said of each case, `kept` the results of the same text beside which picked cases were judged, `timed_before`
+    said of each case, `kept` the results of the same text beside which picked cases were run, `timed_before`
     what they measured; `old` is a past run that is being looked at instead of the newest.  `smoke` is what the user
     chose over the file's own directive.  A `notice` holds until the next run, a `trouble` with the file until it is
     told that it is over.
@@ -94,7 +93,7 @@ class Workbench:
 
     @cached_property
     def is_smoke(self) -> bool:
-        """Whether a save judges the smoke cases alone: by the user's choice, else as the file says."""
+        """Whether a save runs the smoke cases alone: by the user's choice, else as the file says."""
         if self.smoke is not None:
             return self.smoke
         return directives(shown_text(self.saved)).get("cases") == Tier.SMOKE
@@ -139,7 +138,7 @@ class Workbench:
 
     @property
     def judged_nothing(self) -> bool:
-        """Whether the newest run ended before any case was judged, as over a text that is no Python."""
+        """Whether the newest run ended before any case was run, as over a text that is no Python."""
         view = self.live.view
         has_failed = view.verdict is not None and view.verdict.outcome is not Outcome.PASS
         return self.old is None and has_failed and not view.cases and self.before.started
@@ -186,22 +185,6 @@ class Workbench:
     def content_digest(self) -> str:
         """The hash of what the file holds."""
         return hashlib.sha256(self.saved).hexdigest()
-
-    def suspects_of(self, result: CaseResult) -> Suspects | None:
-        """The lines to look at for a failed case; none where the file has another text by now."""
-        is_of_this_text = self.results.digest == self.content_digest
-        return suspects(result, self.saved) if is_of_this_text else None
-
-    @property
-    def blamed_line(self) -> int | None:
-        """The line to look at first: where the run says that it went wrong, or what the first wrong case points to."""
-        verdict = self.view.verdict
-        if verdict is None:
-            return None
-        if verdict.location is not None:
-            return verdict.location.line
-        suspected = self.suspects_of(self.view.failed[0]) if self.view.failed else None
-        return suspected.lines[0][0] if suspected is not None else None
 
     def order(
         self, *, again: bool = False, cases: tuple[str, ...] = (), purpose: RunPurpose = RunPurpose.AS_SAVED

@@ -19,7 +19,7 @@ _KEEP_ACTIVE = 9  # above all that a segment may say
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """A part of a bar that can be clicked; `key` is what the click stands for.
+    """A part of a bar that can be clicked; `key` is what the click represents.
 
     Where not all fit, those with the least `keep` are left out first, of equal ones the last; one that is `active`
     stays before any other.
@@ -84,7 +84,7 @@ class Bar(Toned):
         return drawn.truncate(self.size.width)
 
     def on_click(self, event: events.Click) -> None:
-        """Say which segment lies under the pointer."""
+        """Say which segment is under the pointer."""
         for end, key in self._ends:
             if event.x < end:
                 self.post_message(self.Chosen(self, key))

@@ -1,4 +1,4 @@
-"""Scroll bars for fonts that have no eighths of a block: their ends lie on whole cells."""
+"""Scroll bars for fonts that have no eighths of a block: their ends are on whole cells."""
 
 from __future__ import annotations
 

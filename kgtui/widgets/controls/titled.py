@@ -1,7 +1,7 @@
 """A column under a title that is lit while the focus is in it.
 
-By a class on the title alone: for a rule that names `:focus-within` Textual styles all that lies in the column
-anew whenever the focus moves, which takes longer than a key may.
+By a class on the title alone: for a rule that names `:focus-within` Textual styles all that is in the column
+again whenever the focus moves, which takes longer than a key may.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from engine.reports.run_record import RunRecord
 from kgtui.ports.requests import DEFAULT_TIERS
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text
 from kgtui.state.run.cases import case_brief, case_columns, case_detail, case_rows
+from kgtui.state.workbench.blame import suspects_of
 from kgtui.widgets.panes.base.detailed import DetailedPane
 from kgtui.widgets.panes.base.pane import Followed, Scene
 from kgtui.widgets.text.toned import Grid, Lines
@@ -107,7 +108,7 @@ class CasesPane(DetailedPane):
         self.set_class(self.has_failed, "-failed")
         if result is not None and scene is not None:
             is_stale = scene.outdated or scene.bench.results.case(result.case) is None
-            suspected = scene.bench.suspects_of(result)
+            suspected = suspects_of(scene.bench, result)
             detail.show(case_detail(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected))
             brief = case_brief(result, glyphs=scene.glyphs, stale=is_stale, suspected=suspected)
             self.query_one("#case-brief", Lines).show(brief if self.has_failed else ())
@@ -115,7 +116,7 @@ class CasesPane(DetailedPane):
             words = f"no case has {scene.wanted!r} in its row; esc shows all"
             self.query_one("#case-brief", Lines).show((line(muted(words)),))
         else:
-            detail.show((line(muted("not judged yet" if scene is None or scene.bench.view.running else "not judged")),))
+            detail.show((line(muted("not run yet" if scene is None or scene.bench.view.running else "not run")),))
 
     @staticmethod
     def _run_key(scene: Scene) -> str:

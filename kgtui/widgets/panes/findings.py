@@ -79,4 +79,4 @@ class FindingsPane(Pane):
         elif self._scene and self._scene.bench.view.verdict:
             detail.show((line(muted("the checks observed nothing")),))
         else:
-            detail.show((line(muted("nothing observed yet; r judges the file")),))
+            detail.show((line(muted("no findings yet; r runs the file")),))

@@ -45,7 +45,7 @@ class HistoryPane(Pane):
         )
         self.query_one(Grid).show(rows)
         keys = "enter opens it as it was; space marks, c compares"
-        self.query_one(Lines).show((line(muted(keys if rows else "no run of it is kept yet; each save is one")),))
+        self.query_one(Lines).show((line(muted(keys if rows else "no saved run yet; each save starts one")),))
 
     def follow(self) -> Followed:
         """To the run as it was."""

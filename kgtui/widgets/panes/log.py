@@ -36,7 +36,7 @@ class LogPane(Pane):
 
     def compose(self) -> ComposeResult:
         """The text."""
-        nothing = " nothing was written yet; what the file prints stands here"
+        nothing = " no output yet; what the file prints appears here"
         yield CodeView(empty=nothing, line_numbers=False, id="log-text")
 
     @property

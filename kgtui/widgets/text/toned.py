@@ -18,7 +18,7 @@ from kgtui.highlighting.cleaning import harmless, harmless_lines
 from kgtui.state.format.lines import Column, Line, Placed, Row, Span, Tone, hung, laid_out
 from kgtui.widgets.text.tones import Toned
 
-_CUT, _ASCII_CUT = "…", "~"  # stand where a text was cut
+_CUT, _ASCII_CUT = "…", "~"  # are where a text was cut
 
 
 def content_of(widget: Widget, *lines: Line) -> Content:
@@ -77,7 +77,7 @@ class Lines(Static, Toned):
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in one cell of a table, cut to its width: Rich would wrap and measure a text for each drawing.
+    """What is in one cell of a table, cut to its width: Rich would wrap and measure a text for each drawing.
 
     Without a width of its own: the columns of a `Grid` have theirs.
     """
@@ -92,7 +92,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class _Look:
-    """What makes cells look as they do: the sign that stands where one was cut, and the style of each tone."""
+    """What makes cells look as they do: the sign that is where one was cut, and the style of each tone."""
 
     cut: str
     styles: Mapping[Tone, Style]
@@ -175,7 +175,7 @@ class Grid(DataTable[Cell], Toned):
                 self.update_cell(row.key, str(placed.place), self._cell(row, placed))
 
     def _lay_out(self) -> None:
-        """Make the columns anew, without rows; as wide as they want to be while the width is not known."""
+        """Make the columns again, without rows; as wide as they want to be while the width is not known."""
         self.clear(columns=True)
         room = self.size.width if self.is_attached else 0  # a scroll bar covers the gap behind the last one
         self._placed = laid_out(self._columns, room=room or sum(column.width for column in self._columns))

@@ -1,4 +1,4 @@
-"""Flat buffers for the arguments of BLAS, longer than needed: what lies between and behind the elements stays.
+"""Flat buffers for the arguments of BLAS, longer than needed: what is between and behind the elements stays.
 
 What a routine must not read holds plausible numbers, or NaN where a case says so.
 """
@@ -30,7 +30,7 @@ def vector_span(n: int, increment: int) -> int:
 def vector_buffer(
     case: Case, n: int, increment: int, rng: torch.Generator, *, tail: int = 3, batch: int = 1
 ) -> tuple[torch.Tensor, int]:
-    """A buffer for `batch` vectors and the stride between them; `tail` elements lie behind each."""
+    """A buffer for `batch` vectors and the stride between them; `tail` elements are behind each."""
     stride = vector_span(n, increment) + tail
     return normal((batch * stride,), case.dtype, rng), stride
 
@@ -40,7 +40,7 @@ def matrix_buffer(
 ) -> tuple[torch.Tensor, int, int]:
     """A buffer for `batch` matrices, their leading dimension, and the stride between them.
 
-    `padding` rows lie below each column, and `gap` elements behind each matrix.
+    `padding` rows are below each column, and `gap` elements behind each matrix.
     """
     leading = max(rows, 1) + padding
     stride = leading * columns + gap
@@ -57,7 +57,7 @@ def special_lines(
 ) -> None:
     """Make the first lines of a matrix along `dim` special, in place.
 
-    Complex lines are NaN throughout: what infinities come to in a complex product is left open.
+    Complex lines are NaN throughout: the result of infinities in a complex product is unspecified.
     """
     kinds = [Special.NAN] if dtype in COMPLEX_DTYPES else list(rows)
     values.copy_(special_rows(values, rng, rows=kinds[: values.shape[1 if dim == 0 else 0]], dim=dim))

@@ -1,4 +1,4 @@
-"""Batches of pointers: each matrix or vector lies in a buffer of its own, at no regular distance from the one before.
+"""Batches of pointers: each matrix or vector is in a buffer of its own, at no regular distance from the one before.
 
 The entry gets the addresses as an int64 tensor; it writes through them and returns nothing.
 """

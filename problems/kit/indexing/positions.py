@@ -20,7 +20,7 @@ def positions(shape: Sequence[int], indices: IndexList) -> torch.Tensor:
     """Flat positions, in a contiguous tensor of `shape`, of what the indices select; int64, in the result's shape.
 
     An index tensor of integers selects along one dimension, negative numbers counted from its end; a mask of bool or
-    uint8 stands for the coordinates of its true elements, one tensor for each of its dimensions; None and missing
+    uint8 represents the coordinates of its true elements, one tensor for each of its dimensions; None and missing
     indices take a whole dimension.  All index tensors are broadcast together.  Their common dimensions come in place of
     the indexed dimensions where those are adjacent, and first where they are not.
     """

@@ -61,7 +61,7 @@ def _object(file: Path) -> object:
 
 
 def _of_text(file: Path, by_name: Mapping[str, Task], root: Path) -> SuiteCandidate:
-    """The candidate of a source or an answer that is called after its task, or lies in a folder that is.
+    """The candidate of a source or an answer that is called after its task, or is in a folder that is.
 
     Raises:
         SuiteFileError: no part of its path is the name of a task, or it does not define the entry.

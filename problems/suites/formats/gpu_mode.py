@@ -1,7 +1,7 @@
 """GPU MODE's reference-kernels: a `task.yml` names files, tests and benchmarks; a submission defines `custom_kernel`.
 
 Read are a checkout (`problems/<group>/<task>/task.yml`), a group, a task folder or a task.yml
-(https://github.com/gpu-mode/reference-kernels).  The files that a task names may lie in its group's folder.
+(https://github.com/gpu-mode/reference-kernels).  The files that a task names may be in its group's folder.
 """
 
 from __future__ import annotations

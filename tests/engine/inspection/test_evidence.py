@@ -271,14 +271,14 @@ def test_a_layer_on_which_nobody_reported_is_named():
 def test_after_a_failure_the_layers_say_that_the_run_ended_before():
     missing = inspected(layers=(), cases=(result("a", Outcome.CRASHED),)).unchecked
     assert missing[0].why == "the run ended before: what is not right is not examined further"
-    assert Unchecked(what="cases", state="not judged", why="1 of 2: the run ended before") in missing
+    assert Unchecked(what="cases", state="not run", why="1 of 2: the run ended before") in missing
 
 
 def test_a_run_that_was_cancelled_says_what_was_not_looked_at():
     stop = Stop(outcome=Outcome.CANCELLED, message="cancelled")
     inspection = inspected(layers=(report(Layer.STATIC),), cases=(result("a"),), stop=stop)
     assert inspection.headline == (
-        "the run was cancelled: 1 of 2 cases were judged; "
+        "the run was cancelled: 1 of 2 cases were run; "
         "not looked at: proof, behaviour, ablation, inputs, device record, timing"
     )
     missing = [one for one in inspection.unchecked if one.what in (*Layer, "cases", "speed")]
@@ -292,7 +292,7 @@ def test_a_run_that_was_cancelled_says_what_was_not_looked_at():
     states = {entry.name: entry.state for entry in sections["What was checked"].entries}
     assert states == {**dict.fromkeys(Layer, "not looked at"), Layer.STATIC: "checked"}
     assert sections["Findings"].note == "none so far"
-    assert sections["Cases"].note == "1 of 1 right that were judged; 1 of 2 were not judged"
+    assert sections["Cases"].note == "1 of 1 correct of those run; 1 of 2 were not run"
     assert sections["Measured speed"].note == "not measured: the run was cancelled before"
 
 
@@ -318,8 +318,8 @@ def test_a_run_that_goes_on_has_no_verdict_and_says_so():
     done = evidence(cases=(result("a"),), layers=(report(Layer.STATIC),))
     going_on = replace(done, verdict=None, finished_s=None)
     inspection = inspect(going_on, problem=PROBLEM, source=SOURCE, claim=Claim(speedup=2.0))
-    assert inspection.headline == "no verdict yet: the run goes on"
-    assert {one.why for one in inspection.unchecked} == {"the run goes on", "1 of 2: the run goes on"}
+    assert inspection.headline == "no verdict yet: the run is in progress"
+    assert {one.why for one in inspection.unchecked} == {"the run is in progress", "1 of 2: the run is in progress"}
     sections = {section.title: section for section in page_of(inspection).sections}
     assert (sections["Findings"].note, sections["Cases"].note) == ("none so far", "1 of 2 judged")
 

@@ -321,7 +321,7 @@ def test_a_call_that_is_compiled_again_every_time_is_refused(compiler: None) -> 
         seen.append(1)
         return y
 
-    with pytest.raises(BaselineError, match="each of 4 equal calls was compiled anew; it cannot be timed"):
+    with pytest.raises(BaselineError, match="each of 4 equal calls was recompiled; it cannot be timed"):
         baseline_named("compile").prepare(toy(changing), CASE, (torch.ones(4),), CPU)
 
 

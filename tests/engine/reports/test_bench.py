@@ -314,7 +314,7 @@ def test_times_of_a_flagged_run_do_not_count():
 
 def test_times_of_a_run_without_its_end_do_not_count():
     unfinished = events(WIDE)[:-1]
-    assert remarks(record_of(unfinished))[0] == ("doubt", "the run did not come to its end")
+    assert remarks(record_of(unfinished))[0] == ("doubt", "the run did not finish")
     assert "these times do not count" not in as_plain(unfinished, file="k.py")
 
 
@@ -371,10 +371,10 @@ def test_the_longest_label_keeps_its_distance():
 def test_a_run_that_told_no_profile_says_so_and_shows_its_stages():
     silent = record_of(event for event in EVENTS if not isinstance(event, ProfileTaken))
     lines = profile_lines(silent, width=80)
-    assert lines[0] == "the engine told no profile of this run"
+    assert lines[0] == "no profile was recorded for this run"
     assert [line.split()[0] for line in lines[1:]] == ["stage", "verify", "benchmark"]
     assert json.loads(as_json(silent))["profile"] is None
-    assert "- the engine told no profile of this run" in as_markdown(silent, with_profile=True)
+    assert "- no profile was recorded for this run" in as_markdown(silent, with_profile=True)
 
 
 @pytest.mark.parametrize("at_s", [0.0, 3.0, 6.0])

@@ -205,7 +205,7 @@ def test_what_a_wrong_output_looks_like_is_said_below_its_case():
     found = Diagnosis(
         kind=DiagnosisKind.TAIL_MASK,
         sentence="the end is wrong",
-        evidence="3 of 3 wrong elements lie there",
+        evidence="3 of 3 wrong elements are there",
         explained=3,
         wrong=3,
     )
@@ -213,6 +213,6 @@ def test_what_a_wrong_output_looks_like_is_said_below_its_case():
     event = next(event for event in EVENTS if isinstance(event, CaseFinished) and event.result.outputs)
     told = dataclasses.replace(event, result=dataclasses.replace(event.result, outputs=(output,)))
     assert (
-        "return: looks like tail mask: the end is wrong (fits every wrong element; 3 of 3 wrong elements lie there)"
+        "return: looks like tail mask: the end is wrong (explains all wrong elements; 3 of 3 wrong elements are there)"
         in as_plain((told,), file="kernel.py")
     )

@@ -247,7 +247,7 @@ async def test_a_judge_that_fails_leaves_the_layer_unchecked(stand: Stand) -> No
     stand.changes = fail
     report = next(event.report for event in await stand.stage(asks_once) if isinstance(event, events.LayerChecked))
     assert (report.layer, report.by, report.coverage) == (Layer.INPUTS, "own", Coverage.NOT_CHECKED)
-    assert report.why == "EngineError: the judge could not weigh the outputs of c: no memory"
+    assert report.why == "EngineError: the judge could not count the correct outputs of c: no memory"
 
 
 async def test_the_stage_tells_its_beginning_what_was_found_and_its_end(stand: Stand) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.model import Candidate, Launch, Limits, Outcome, events
-from engine.run.retarget import Porting
+from engine.run.retarget import Retargeting
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -44,9 +44,11 @@ def refuse_amd(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
     return compile_all(kind, command)
 
 
-def porting_of(employ: Employ, folder: Path, answer: Answer, launches: tuple[Launch, ...], after_s: float) -> Porting:
+def retargeting_of(
+    employ: Employ, folder: Path, answer: Answer, launches: tuple[Launch, ...], after_s: float
+) -> Retargeting:
     _, process_pool = employ(answer)
-    return Porting(
+    return Retargeting(
         candidate=Candidate(source=b"", problem="toy::twice"),
         entry="f",
         launches=launches,
@@ -58,20 +60,20 @@ def porting_of(employ: Employ, folder: Path, answer: Answer, launches: tuple[Lau
     )
 
 
-async def all_of(porting: Porting) -> list[events.Event]:
+async def all_of(porting: Retargeting) -> list[events.Event]:
     return [event async for event in porting.stream(asyncio.Event())]
 
 
 async def test_each_specialisation_is_compiled_once_for_each_target(employ: Employ, tmp_path: Path) -> None:
     launches = (LAUNCH, replace(LAUNCH, grid=(9,)), replace(LAUNCH, num_warps=8))
-    emitted = await all_of(porting_of(employ, tmp_path, compile_all, launches, 0.0))
+    emitted = await all_of(retargeting_of(employ, tmp_path, compile_all, launches, 0.0))
     assert [
         (event.number, event.total, event.kernel.target) for event in emitted if isinstance(event, events.KernelPorted)
     ] == [(1, 4, "sm_80"), (2, 4, "sm_80"), (3, 4, "gfx942"), (4, 4, "gfx942")]
 
 
 async def test_it_says_what_it_begins_with_and_that_it_is_over(employ: Employ, tmp_path: Path) -> None:
-    emitted = await all_of(porting_of(employ, tmp_path, compile_all, (LAUNCH,), 0.0))
+    emitted = await all_of(retargeting_of(employ, tmp_path, compile_all, (LAUNCH,), 0.0))
     assert isinstance(emitted[0], events.PortingStarted)
     assert (emitted[0].targets, emitted[0].launches) == (TARGETS, 1)
     assert isinstance(emitted[-1], events.PortingFinished)
@@ -79,13 +81,13 @@ async def test_it_says_what_it_begins_with_and_that_it_is_over(employ: Employ, t
 
 
 async def test_machine_code_comes_after_every_target_was_answered(employ: Employ, tmp_path: Path) -> None:
-    emitted = await all_of(porting_of(employ, tmp_path, compile_all, (LAUNCH, replace(LAUNCH, num_warps=8)), 0.0))
+    emitted = await all_of(retargeting_of(employ, tmp_path, compile_all, (LAUNCH, replace(LAUNCH, num_warps=8)), 0.0))
     assert [type(event).__name__ for event in emitted[1:-1]] == ["KernelPorted"] * 4 + ["PortDisassembled"] * 2
     assert [event.number for event in emitted if isinstance(event, events.PortDisassembled)] == [1, 2]
 
 
 async def test_a_target_for_which_it_does_not_build_stops_no_other(employ: Employ, tmp_path: Path) -> None:
-    emitted = await all_of(porting_of(employ, tmp_path, refuse_amd, (LAUNCH,), 0.0))
+    emitted = await all_of(retargeting_of(employ, tmp_path, refuse_amd, (LAUNCH,), 0.0))
     ported = [event.kernel for event in emitted if isinstance(event, events.KernelPorted)]
     assert [(kernel.target, kernel.outcome, kernel.message) for kernel in ported] == [
         ("sm_80", Outcome.PASS, ""),
@@ -94,7 +96,7 @@ async def test_a_target_for_which_it_does_not_build_stops_no_other(employ: Emplo
 
 
 async def test_times_count_on_from_the_run(employ: Employ, tmp_path: Path) -> None:
-    emitted = await all_of(porting_of(employ, tmp_path, compile_all, (LAUNCH,), 1000.0))
+    emitted = await all_of(retargeting_of(employ, tmp_path, compile_all, (LAUNCH,), 1000.0))
     times = [event.at_s for event in emitted]
     assert times == sorted(times)
     assert times[0] >= 1000.0
@@ -106,7 +108,7 @@ async def test_cancelling_leaves_what_was_compiled_and_says_so(employ: Employ, t
         return None if is_amd else compile_all(kind, command)
 
     cancelled, emitted = asyncio.Event(), []
-    async for event in porting_of(employ, tmp_path, silent_for_amd, (LAUNCH,), 0.0).stream(cancelled):
+    async for event in retargeting_of(employ, tmp_path, silent_for_amd, (LAUNCH,), 0.0).stream(cancelled):
         emitted.append(event)
         if isinstance(event, events.KernelPorted):
             cancelled.set()

@@ -93,8 +93,8 @@ async def test_at_80_by_24_the_first_failed_case_is_reported_in_brief_under_the_
         await bench.settled(pilot)
         brief = workbench(bench).query_one("#case-brief", Lines)
         assert brief.size.height == 3
-        assert plain_text(brief.lines).endswith("look at the mask of the tail block\nlook at  line 12")
-        assert plain_text(workbench(bench).query_one("#verdict", Strip).rows[2][1:]) == "W says why"
+        assert plain_text(brief.lines).endswith("check the mask of the tail block\ncheck    line 12")
+        assert plain_text(workbench(bench).query_one("#verdict", Strip).rows[2][1:]) == "W why"
         await pilot.press("W")
         assert isinstance(bench.app.screen, CaseScreen)
 
@@ -347,7 +347,7 @@ async def test_a_store_that_cannot_be_opened_is_said_all_the_time_and_the_loop_w
         assert state(bench) is State.PASSED
         banner = workbench(bench).query_one("#banner", Lines)
         assert banner.display
-        assert plain_text(banner.lines) == "nothing is kept: /home/me/kgtui.db is damaged"
+        assert plain_text(banner.lines) == "nothing is saved: /home/me/kgtui.db is damaged"
 
 
 async def test_that_a_run_is_not_kept_is_said_until_one_is_kept_again(make_bench: Any) -> None:
@@ -358,7 +358,7 @@ async def test_that_a_run_is_not_kept_is_said_until_one_is_kept_again(make_bench
         bench.recording.refuses = "the disk is full"
         await pilot.press("r")
         await bench.settled(pilot)
-        assert (banner.display, plain_text(banner.lines)) == (True, "this run is not kept: the disk is full")
+        assert (banner.display, plain_text(banner.lines)) == (True, "run not saved: the disk is full")
         bench.recording.refuses = ""
         await pilot.press("r")
         await bench.settled(pilot)
@@ -376,7 +376,7 @@ async def test_an_engine_that_cannot_start_is_said(make_bench: Any, fakes: Modul
         await bench.until(pilot, lambda: bench.app.trouble != "")
         await pilot.pause()
         assert plain_text(workbench(bench).query_one("#banner", Lines).lines) == (
-            "nothing can be judged: no memory for the judge"
+            "nothing can run: no memory for the judge"
         )
 
 
@@ -748,7 +748,7 @@ async def test_help_lists_the_keys_and_closes(make_bench: Any) -> None:
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         await pilot.press("f1")
-        assert "judge only the cases that failed" in plain_text(bench.app.screen.query_one("#help-text", Lines).lines)
+        assert "run only the failed cases" in plain_text(bench.app.screen.query_one("#help-text", Lines).lines)
         await pilot.press("escape")
         assert state(bench) is State.PASSED
 
@@ -783,7 +783,7 @@ async def test_the_palette_runs_any_action(make_bench: Any) -> None:
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         await pilot.press("ctrl+p", *"judge the saved file")
-        found = sum(action.help == "judge the saved file again, all cases" for action in ACTIONS)
+        found = sum(action.help == "run the saved file again, all cases" for action in ACTIONS)
         await bench.until(pilot, lambda: bench.app.screen.query_one(CommandList).option_count == found)
         await pilot.press("enter", "enter")
         await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
@@ -818,13 +818,10 @@ async def test_a_run_is_called_off_before_the_engine_is_there(make_bench: Any, f
     async with bench.app.run_test() as pilot:
         await bench.until(
             pilot,
-            lambda: (
-                bench.app.workbench is not None
-                and strip(bench)[-1] == "the file is judged as soon as the engine is there"
-            ),
+            lambda: bench.app.workbench is not None and strip(bench)[-1] == "starting engine...",
         )
         await pilot.press("escape")
-        assert strip(bench)[-1] == "save the file to judge it"
+        assert strip(bench)[-1] == "save the file to run it"
         assert not bench.app.runs.busy
 
 

@@ -137,7 +137,7 @@ class PreparedEngine:
             self.on_event(event)
             yield event
 
-    async def port(
+    async def retarget(
         self,
         candidate: Candidate,
         *,

@@ -172,7 +172,7 @@ _OVER = (
          keys=("f2", "slash", *"notify", "enter", "enter", "w")),
     Page(name="settings-none-matches", screen="settings", says=("no setting has 'xyz'",),
          keys=("f2", "slash", *"xyz", "enter")),
-    Page(name="help", screen="help", says=("judge the saved file again",), keys=("f1",)),
+    Page(name="help", screen="help", says=("run the saved file again",), keys=("f1",)),
     Page(name="help-searched", screen="help", says=("zoom",), keys=("f1", "slash", *"zoom")),
     Page(name="manual", screen="manual", says=("concepts", "keys"), keys=("f1", "m")),
     Page(name="manual-table", screen="manual", says=("aten::_softmax", "normalisation"),
@@ -207,7 +207,7 @@ _COMPARE = (
 )  # fmt: skip
 _PAST = (
     Page(name="history", screen="history", says=("✔", "✗", "⚑", "keep"), store="full", opened=False, keys=("f8",)),
-    Page(name="history-empty", screen="history", says=("nothing was judged yet",), store="empty",
+    Page(name="history-empty", screen="history", says=("no runs yet",), store="empty",
          opened=False, keys=("f8",)),
     Page(name="sessions", screen="history", says=("an evening [bold]",), store="full", opened=False, keys=("f8", "s")),
     Page(name="history-filtered", screen="history", says=("failed",), store="full", opened=False,

@@ -57,13 +57,13 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 _MASK = Diagnosis(
     kind=DiagnosisKind.TAIL_MASK,
     sentence="only the end of dimension 1 is wrong, from 127 on: look at the mask of the last block",
-    evidence="127 of 127 wrong elements lie there; the dimension is 128 long, which 127 does not divide",
+    evidence="127 of 127 wrong elements are there; the dimension is 128 long, which 127 does not divide",
     explained=127,
     wrong=127,
 )
 _UNWRITTEN = Diagnosis(
     kind=DiagnosisKind.UNWRITTEN_OUTPUT,
-    sentence="never written from column 112 on, or added to memory that nobody had set",
+    sentence="never written from column 112 on, or accumulated into uninitialized memory",
     evidence="2,032 of 2,032 wrong elements still hold the bytes 0xFF that filled new memory before the call",
     explained=2032,
     wrong=2032,

@@ -281,7 +281,7 @@ async def test_a_store_that_refuses_is_said_and_the_run_goes_on(setting: Setting
     setting.submit(replace(setting.request, again=True))
     assert await setting.listener.verdict() is Outcome.PASS
     assert setting.listener.headers[0].number is None
-    assert setting.listener.troubles == ["this run is not kept: the disk is full"]
+    assert setting.listener.troubles == ["run not saved: the disk is full"]
 
 
 async def test_a_store_that_breaks_in_the_middle_is_said_once(setting: Setting, fakes: ModuleType) -> None:
@@ -293,7 +293,7 @@ async def test_a_store_that_breaks_in_the_middle_is_said_once(setting: Setting, 
     setting.engine.script = break_then_go_on
     setting.submit(setting.request)
     assert await setting.listener.verdict() is Outcome.PASS
-    assert setting.listener.troubles == ["the rest of this run is not kept: the disk is full"]
+    assert setting.listener.troubles == ["rest of the run not saved: the disk is full"]
 
 
 async def test_request_without_a_store_runs_and_records_nothing(setting: Setting) -> None:
@@ -377,7 +377,7 @@ async def test_a_failing_engine_ends_the_builds_with_what_it_said(
     setting: Setting, fakes: ModuleType, error: Exception
 ) -> None:
     class Broken(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
-        async def port(self, candidate: Any, **_: Any) -> AsyncIterator[Event]:
+        async def retarget(self, candidate: Any, **_: Any) -> AsyncIterator[Event]:
             raise error
             yield
 

@@ -32,15 +32,15 @@ from tests.operators import find
 
 TAIL = Diagnosis(
     kind=DiagnosisKind.UNWRITTEN_OUTPUT,
-    sentence="never written from column 112 on, or added to memory that nobody had set",
+    sentence="never written from column 112 on, or accumulated into uninitialized memory",
     evidence="2,032 of 2,032 wrong elements still hold the bytes 0xFF that filled new memory before the call",
     explained=2032,
     wrong=2032,
 )
 MASK = Diagnosis(
     kind=DiagnosisKind.TAIL_MASK,
-    sentence="only the end of dimension 1 is wrong, from 112 on, a multiple of 16: look at the mask of the last block",
-    evidence="1,998 of 2,032 wrong elements lie there; the dimension is 128 long, which 16 does not divide",
+    sentence="only the end of dimension 1 is wrong, from 112 on, a multiple of 16: check the mask of the last block",
+    evidence="1,998 of 2,032 wrong elements are there; the dimension is 128 long, which 16 does not divide",
     explained=1998,
     wrong=2032,
     contradicted=3,
@@ -69,9 +69,9 @@ def test_the_lines_to_look_at_follow_what_it_looks_like(fakes: ModuleType) -> No
     result = wrong(fakes, fakes.softmax_problem().cases[4])
     suspected = Suspects(what="a masked load", lines=((21, "x = tl.load(x_ptr)"), (26, "y = tl.load(y_ptr)")))
     told = plain_text(failed_case(result, glyphs=UNICODE, width=100, number=42, suspected=suspected)).splitlines()
-    place = told.index("look at    line 21  x = tl.load(x_ptr)")
+    place = told.index("check      line 21  x = tl.load(x_ptr)")
     assert told[place + 1 : place + 3] == ["           line 26  y = tl.load(y_ptr)", "           a masked load"]
-    assert told[place + 3].startswith("fed by")
+    assert told[place + 3].startswith("inputs")
 
 
 def test_all_that_is_known_is_said_in_its_order(fakes: ModuleType) -> None:
@@ -82,17 +82,17 @@ def test_all_that_is_known_is_said_in_its_order(fakes: ModuleType) -> None:
         "worst at   [3, 127]  expected 0.031622776  got nan",
         "max error  nan; of the finite elements abs 3.1e-02  rel 9.8e-01  ulp 262144",
         "wrong      2,032 of 16,256 elements (12.5 %)",
-        "nan, inf   2,032 where 0 are expected",
-        "from, to   [0, 112] to [126, 127]",
-        "why        unwritten output: never written from column 112 on, or added to memory that nobody had",
-        "           set",
-        "           fits every wrong element; 2,032 of 2,032 wrong elements still hold the bytes 0xFF that",
+        "nan, inf   2,032, expected 0",
+        "bounds     [0, 112] to [126, 127]",
+        "why        unwritten output: never written from column 112 on, or accumulated into uninitialized",
+        "           memory",
+        "           explains all wrong elements; 2,032 of 2,032 wrong elements still hold the bytes 0xFF that",
         "           filled new memory before the call",
-        "or         tail mask: only the end of dimension 1 is wrong, from 112 on, a multiple of 16: look at",
-        "           the mask of the last block",
-        "           fits 98 % of the wrong elements, not 3 of the right ones; 1,998 of 2,032 wrong elements",
-        "           lie there; the dimension is 128 long, which 16 does not divide",
-        "fed by     128 elements of the arguments; 12 with the most weight:",
+        "or         tail mask: only the end of dimension 1 is wrong, from 112 on, a multiple of 16: check the",
+        "           mask of the last block",
+        "           explains 98 % of the wrong elements, contradicted by 3 correct elements; 1,998 of 2,032",
+        "           wrong elements are there; the dimension is 128 long, which 16 does not divide",
+        "inputs     128 elements of the arguments, the 12 most influential:",
         "           x[3, 64] = 1" + "".join(f"   x[3, {column}] = {column / 8 - 7:.4g}" for column in range(65, 69)),
         *text(fakes)[18:20],
     ]
@@ -107,7 +107,7 @@ def test_each_row_of_the_map_says_where_it_begins(fakes: ModuleType) -> None:
     first = next(place for place, one in enumerate(lines) if one.startswith("where"))
     assert lines[first : first + 2] == [
         "where      . right  # all wrong",
-        "           a sign for 7 or 8 x 2 or 3 elements, columns 0 to 127",
+        "           one cell = 7 or 8 x 2 or 3 elements, columns 0 to 127",
     ]
     assert lines[first + 2] == "        0  " + "." * 42 + "######"
     assert lines[first + 17] == "      120  " + "." * 42 + "######"
@@ -116,7 +116,7 @@ def test_each_row_of_the_map_says_where_it_begins(fakes: ModuleType) -> None:
 def test_that_nothing_fits_is_said(fakes: ModuleType) -> None:
     lines = text(fakes, explanation=Explanation(feeds=FEEDS[:1], feeding=1))
     assert any(one.startswith("why        no mistake that is known here fits") for one in lines)
-    assert "fed by     1 element of the arguments" in lines
+    assert "inputs     1 element of the arguments" in lines
 
 
 def test_what_was_not_looked_into_is_said(fakes: ModuleType) -> None:
@@ -126,8 +126,8 @@ def test_what_was_not_looked_into_is_said(fakes: ModuleType) -> None:
 
 def test_a_run_that_explained_nothing_shows_what_its_map_looks_like(fakes: ModuleType) -> None:
     lines = text(fakes, explanation=None)
-    assert "why        only the end of the last dimension is wrong: look at the mask of the tail block" not in lines
-    assert not any(one.startswith("fed by") for one in lines)
+    assert "why        only the end of the last dimension is wrong: check the mask of the tail block" not in lines
+    assert not any(one.startswith("inputs") for one in lines)
 
 
 def test_an_output_without_dimensions_has_a_map_of_one_sign(fakes: ModuleType) -> None:

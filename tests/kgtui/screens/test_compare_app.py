@@ -39,7 +39,7 @@ def gpu_runs(compare_fakes: ModuleType, tmp_path: Path) -> Any:
 
 @pytest.fixture
 def open_on(make_bench: Any, bench_fakes: ModuleType, compare_fakes: ModuleType) -> Callable[..., Any]:
-    """The application on this store, with a text open that was not judged before."""
+    """The application on this store, with a text open that was not run before."""
 
     def make(kept: Any, **settings: Any) -> Any:
         return make_bench(
@@ -270,7 +270,9 @@ async def test_a_file_with_one_version_says_what_to_do(open_on: Any, runs: Any) 
     async with bench.app.run_test(size=NARROW) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c")
-        assert nothing(bench).startswith("no other version of this operator is kept; save another one, or mark two")
+        assert nothing(bench).startswith(
+            "no other version of this operator in the history; save another one, or mark two"
+        )
 
 
 async def test_a_run_that_was_deleted_is_unmarked_and_said(open_on: Any, four: Any) -> None:

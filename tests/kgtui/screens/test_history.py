@@ -167,9 +167,7 @@ async def test_an_empty_store_says_how_the_first_run_comes_about(looking_back: A
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
         words = plain_text(screen.query_one("#empty", Lines).lines)
-        assert words == (
-            "nothing was judged yet; ctrl+o, then enter on an operator opens its file, and every save is a run"
-        )
+        assert words == ("no runs yet; ctrl+o, then enter on an operator opens its file, and every save is a run")
         assert screen.query_one("#empty").display
 
 
@@ -403,7 +401,7 @@ async def test_a_run_that_goes_on_is_not_deleted_and_that_is_said(looking_back: 
         await pilot.press("d", "y")
         await settled(bench, pilot)
         assert listed(screen) == ["1"]
-        await said(bench, pilot, "run #1 still goes on; wait for its verdict, or stop it, then delete it")
+        await said(bench, pilot, "run #1 is still running; wait for its verdict, or stop it, then delete it")
 
 
 async def test_sessions_are_listed_and_enter_lists_the_runs_of_one(looking_back: Any, some: Past) -> None:

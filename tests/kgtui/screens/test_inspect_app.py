@@ -47,7 +47,7 @@ async def test_while_the_run_goes_on_the_page_grows_and_says_that_there_is_no_ve
         await bench.until(pilot, lambda: bench.app.workbench and len(bench.app.workbench.bench.view.cases) == 5)
         await pilot.press("I")
         assert text(bench)[0] == "aten::softmax: running"
-        assert "no verdict yet: the run goes on" in text(bench)
+        assert "no verdict yet: the run is in progress" in text(bench)
 
 
 async def test_before_anything_was_judged_the_page_says_what_to_press(make_bench: Any, fakes: ModuleType) -> None:
@@ -55,8 +55,8 @@ async def test_before_anything_was_judged_the_page_says_what_to_press(make_bench
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())
         await pilot.press("I", "w")
-        assert text(bench) == ["nothing was judged yet; r judges the file as it is"]
-        assert said(bench) == ["nothing was judged yet; r judges the file as it is"]
+        assert text(bench) == ["nothing has run yet; r runs the file"]
+        assert said(bench) == ["nothing has run yet; r runs the file"]
 
 
 async def test_results_of_an_earlier_text_are_marked_as_stale(make_bench: Any, fakes: ModuleType) -> None:

@@ -54,7 +54,7 @@ class LayeredEngine:
             async for event in events:
                 yield event
 
-    async def port(
+    async def retarget(
         self,
         candidate: Candidate,
         *,

@@ -110,7 +110,7 @@ async def test_cases_of_another_text_are_not_kept_as_new(make_bench: Any, fakes:
         await pilot.press("a")
         await bench.settled(pilot)
         assert rows(bench)["1x781 f32"] == "✔ pass"
-        assert rows(bench)["4x1 f32"] == "· not judged"
+        assert rows(bench)["4x1 f32"] == "· not run"
 
 
 async def test_a_syntax_error_leaves_the_old_results_stale(make_bench: Any, fakes: ModuleType) -> None:

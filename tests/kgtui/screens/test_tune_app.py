@@ -341,7 +341,7 @@ async def test_a_variant_that_was_not_kept_says_so(make_bench: Any) -> None:
         await pilot.press(*CHOOSE, "r")
         await done(bench, pilot)
         await pilot.press("enter")
-        assert said(bench)[-1] == "this run was not kept, so it cannot be opened"
+        assert said(bench)[-1] == "this run was not saved, so it cannot be opened"
 
 
 async def test_the_end_is_reported_on_another_screen(make_bench: Any, fakes: ModuleType) -> None:

@@ -73,4 +73,4 @@ def test_the_key_table_has_a_row_for_every_action() -> None:
     lines = key_table_markdown().splitlines()
     assert lines[:2] == ["| key | action | binding |", "|---|---|---|"]
     assert len(lines) == 2 + len(ACTIONS)
-    assert "| `r` `F5` | judge the saved file again, all cases | `workbench.run` |" in lines
+    assert "| `r` `F5` | run the saved file again, all cases | `workbench.run` |" in lines

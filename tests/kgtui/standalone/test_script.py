@@ -115,8 +115,8 @@ def test_a_file_that_cannot_be_judged_instead_is_reported_and_not_run(tmp_path):
     notes.write_text("silu\n")
     empty.write_text("")
     for path, why in (
-        (tmp_path / "missing.py", "there is no Python file; name the kernel file to judge instead"),
-        (notes, "there is no Python file; name the kernel file to judge instead"),
+        (tmp_path / "missing.py", "there is no Python file; name the kernel file to run instead"),
+        (notes, "there is no Python file; name the kernel file to run instead"),
         (empty, "it has no silu, which is what would be called"),
     ):
         found = ended(script, str(path))

@@ -229,14 +229,14 @@ def test_the_strip_of_a_run_that_waits_names_the_holder(bench_fakes: ModuleType,
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
         "verify 8/8 0.14s ✔ ▸ compile 1/1 0.22s ✔ ▸ bench –\n"
         "process 4242 has held the device since 2026-03-14 15:02 UTC: python train.py --batch [32]; "
-        "right on all 8 cases"
+        "8/8 cases passed"
     )
 
 
 def test_the_strip_while_it_times_says_how_far_it_is(bench_fakes: ModuleType, candidate: Candidate) -> None:
     view = view_of(bench_fakes.times_two_of_five(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
     assert plain_text((progress(view, UNICODE, short=True, timed=False), sentence(view, CONTEXT))) == (
-        "verify 8/8 ✔ ▸ compile 1/1 ✔ ▸ BENCH 2/5\nright on all 8 cases; 2 of 5 bench cases timed"
+        "verify 8/8 ✔ ▸ compile 1/1 ✔ ▸ BENCH 2/5\n8/8 cases passed; 2 of 5 bench cases timed"
     )
 
 
@@ -301,14 +301,14 @@ def test_the_strip_while_it_verifies_in_ascii(fakes: ModuleType, candidate: Cand
 def test_a_case_in_brief_is_what_it_looks_like_and_the_line(fakes: ModuleType, plan: Plan) -> None:
     result = fakes.wrong(plan.cases[4])
     assert plain_text(case_brief(result, glyphs=UNICODE)) == (
-        "127x128 f32  only the end of the last dimension is wrong: look at the mask of the tail block\nlook at  line 12"
+        "127x128 f32  only the end of the last dimension is wrong: check the mask of the tail block\ncheck    line 12"
     )
     looks = Diagnosis(kind=DiagnosisKind.TAIL_MASK, sentence="only the end", evidence="e", explained=1, wrong=1)
     report = replace(result.outputs[0], explanation=Explanation(diagnoses=(looks,)))
     explained = replace(result, outputs=(report,), location=None)
     suspected = Suspects(what="what is stored", lines=((7, "tl.store(a)"), (9, "tl.store(b)")))
     assert plain_text(case_brief(explained, glyphs=ASCII, suspected=suspected)) == (
-        "127x128 f32  only the end\nlook at  line 7, line 9  | what is stored"
+        "127x128 f32  only the end\ncheck    line 7, line 9  | what is stored"
     )
     assert plain_text(case_brief(result, glyphs=UNICODE, stale=True)).startswith("127x128 f32  stale: only the end")
     crashed = replace(result, outputs=(), message="IndexError: [1]\n  in f", location=None)
@@ -328,11 +328,11 @@ def test_a_run_that_was_cancelled_says_how_far_it_was(fakes: ModuleType, candida
     verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled before it was finished", passed=4, total=8)
     view = view_of([*fakes.stops_half_way(candidate, plan), RunFinished(at_s=0.2, verdict=verdict)])
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
-        "VERIFY 5/8 1 wrong ⊘ ▸ compile –\ncancelled: 5 of 8 cases were judged, 1 of them wrong"
+        "VERIFY 5/8 1 wrong ⊘ ▸ compile –\ncancelled: 5 of 8 cases were run, 1 of them wrong"
     )
     paused = replace(CONTEXT, paused=True, content_digest=view.digest)
     assert plain_text((sentence(view, paused),)) == (
-        "saves are not judged; the last run: cancelled: 5 of 8 cases were judged, 1 of them wrong"
+        "paused: saves are not run; the last run: cancelled: 5 of 8 cases were run, 1 of them wrong"
     )
 
 
@@ -371,10 +371,10 @@ def test_while_cases_are_judged_what_is_compiled_beside_them_is_not_the_state(
     judged = [CaseFinished(at_s=0.2, number=1, total=8, result=fakes.passed(plan.cases[0]))]
     both = view_of([*begun, StageStarted(at_s=0.15, stage=Stage.COMPILE, total=None), *judged])
     assert status_of(both, CONTEXT).state is State.VERIFYING
-    assert plain_text((sentence(both, CONTEXT),)) == "1 of 8 cases judged, none failed"
+    assert plain_text((sentence(both, CONTEXT),)) == "1 of 8 cases run, none failed"
     done = reduce_all(both, (StageFinished(at_s=0.3, stage=Stage.VERIFY, outcome=Outcome.PASS, elapsed_s=0.2),))
     assert status_of(done, CONTEXT).state is State.COMPILING
-    assert plain_text((sentence(done, CONTEXT),)) == "right on all 1 cases; compiling what they launched for sm_90"
+    assert plain_text((sentence(done, CONTEXT),)) == "1/1 cases passed; compiling what they launched for sm_90"
 
 
 def test_a_file_that_changed_during_a_pause_is_not_called_right(
@@ -382,9 +382,9 @@ def test_a_file_that_changed_during_a_pause_is_not_called_right(
 ) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
     paused = replace(CONTEXT, paused=True, content_digest=view.digest)
-    assert plain_text((sentence(view, paused),)) == ("saves are not judged; the last run: right on 8 of 8 cases")
+    assert plain_text((sentence(view, paused),)) == ("paused: saves are not run; the last run: right on 8 of 8 cases")
     changed = replace(paused, content_digest="another")
-    assert plain_text((sentence(view, changed),)) == "the file has changed since this run; going on judges it"
+    assert plain_text((sentence(view, changed),)) == "file changed while paused; p resumes"
 
 
 def test_a_pause_is_said_once(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
@@ -406,10 +406,10 @@ def test_a_failed_case_says_what_how_much_and_where(fakes: ModuleType, plan: Pla
         "expected  0.031622776  got nan",
         "max error nan; of the finite elements abs 3.1e-02  rel 9.8e-01  ulp 262144",
         "wrong     127 of 16,256 elements (0.781 %)",
-        "nan, inf  127 where 0 are expected",
-        "from, to  [0, 127] to [126, 127]",
-        "only the end of the last dimension is wrong: look at the mask of the tail block",
-        "where     · right  █ all wrong, by tiles of the output",
+        "nan, inf  127, expected 0",
+        "bounds    [0, 127] to [126, 127]",
+        "only the end of the last dimension is wrong: check the mask of the tail block",
+        "where     · right  █ all wrong, one cell per tile",
     ]
     assert detail[10] == "·" * 31 + "▓"
 
@@ -448,7 +448,7 @@ def test_an_access_out_of_bounds_names_tensor_index_and_line(fakes: ModuleType, 
 def test_the_error_map_begins_at_the_first_wrong_tile(fakes: ModuleType, plan: Plan) -> None:
     report = replace(fakes.WRONG_TAIL, error_map=("....", "....", "...9", "...."))
     told = plain_text(case_detail(fakes.wrong(plan.cases[4], report), glyphs=UNICODE)).splitlines()
-    assert told[told.index("where     · right  █ all wrong, by tiles of the output") + 1 :][:3] == [
+    assert told[told.index("where     · right  █ all wrong, one cell per tile") + 1 :][:3] == [
         "          the first 2 of 4 rows of tiles are right",
         "···▓",
         "····",
@@ -509,7 +509,7 @@ def test_a_run_of_some_cases_does_not_dress_the_others_in_old_results(
     before = view_of(fakes.all_pass(candidate, plan))
     now = view_of(fakes.run_events(candidate, plan, [fakes.passed(plan.cases[0])]))
     rows = case_rows(plan.cases, now, before, glyphs=UNICODE)
-    assert [row.cells[1].text for row in rows][:2] == ["✔ pass", "· not judged"]
+    assert [row.cells[1].text for row in rows][:2] == ["✔ pass", "· not run"]
 
 
 def test_a_case_that_a_run_ended_without_says_what_it_was_before(
@@ -520,8 +520,8 @@ def test_a_case_that_a_run_ended_without_says_what_it_was_before(
     rows = {row.key: row for row in case_rows(plan.cases, now, before, glyphs=UNICODE)}
     said = {name: (rows[name].cells[1].text, rows[name].cells[-1].text) for name in ("127x128 f32", "128x127 f16")}
     assert said == {
-        "127x128 f32": ("· not judged", "before: ✗ wrong value"),
-        "128x127 f16": ("· not judged", "before: ✔ pass"),
+        "127x128 f32": ("· not run", "before: ✗ wrong value"),
+        "128x127 f16": ("· not run", "before: ✔ pass"),
     }
     alone = case_rows(plan.cases, now, NO_RUN, glyphs=UNICODE)
     assert {row.cells[-1].text for row in alone[1:]} == {""}
@@ -765,7 +765,7 @@ def test_a_run_that_is_probed_says_so(bench_fakes: ModuleType, candidate: Candid
     view = probed(bench_fakes, candidate, ended=False)
     assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, probing", going_on=True)
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
-        "verify 8/8 0.14s ✔ ▸ PROBE ▸ compile – ▸ bench –\nright on all 8 cases; probing where the answers come from"
+        "verify 8/8 0.14s ✔ ▸ PROBE ▸ compile – ▸ bench –\n8/8 cases passed; probing"
     )
 
 
@@ -801,7 +801,7 @@ def test_a_run_that_was_cut_short_says_so_and_how_far_it_was(
     strip_context = replace(CONTEXT, opened=True)
     assert (status_of(view, strip_context).state, view.running) == (State.CUT_SHORT, False)
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, strip_context))) == (
-        "VERIFY 5/8 1 wrong ⊘ ▸ compile –\nno verdict: 5 of 8 cases were judged, 1 of them wrong"
+        "VERIFY 5/8 1 wrong ⊘ ▸ compile –\nno verdict: 5 of 8 cases were run, 1 of them wrong"
     )
 
 
@@ -811,7 +811,7 @@ def test_a_past_run_that_still_goes_on_is_shown_as_far_as_it_was(
     view, strip_context = view_of(fakes.stops_half_way(candidate, plan)), replace(CONTEXT, opened=True, elapsed_s=3e5)
     assert plain_text((head(view, strip_context, UNICODE)[0], sentence(view, strip_context))) == (
         "✗ failed 1/8 so far, verifying 5/8 · aten::softmax · softmax.py · cpu to sm_90\n"
-        "running in another process: 5 of 8 cases were judged, 1 of them wrong"
+        "running in another process: 5 of 8 cases were run, 1 of them wrong"
     )
 
 
@@ -852,7 +852,7 @@ def test_headline_with_a_passed_tier_names_it(fakes: ModuleType, candidate: Cand
     verifying = StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)
     view = view_of([started(candidate), verifying, *cases_of(fakes, plan, count=3), tier])
     assert status_of(view, CONTEXT) == Status(state=State.VERIFYING, detail="3/8, smoke 3/3 passed")
-    assert plain_text((sentence(view, CONTEXT),)) == "smoke passed after 0.27 s; 3 of 8 cases judged, none failed"
+    assert plain_text((sentence(view, CONTEXT),)) == "smoke passed after 0.27 s; 3 of 8 cases run, none failed"
 
 
 def test_headline_is_failed_with_the_first_failed_case(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
@@ -867,7 +867,7 @@ def test_headline_with_all_cases_right_passes_before_the_builds(
     compiling = StageStarted(at_s=0.3, stage=Stage.COMPILE)
     view = view_of([started(candidate), *cases_of(fakes, plan), compiling])
     assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, compiling 0/0", going_on=True)
-    assert next_step(view, CONTEXT).words == "cancels"
+    assert next_step(view, CONTEXT).words == "cancel"
 
 
 def test_headline_with_a_suspect_finding_is_flagged_early(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:

@@ -6,13 +6,14 @@ import argparse
 from collections.abc import Sequence
 
 from engine.reports.printable import printable
-from kgtui.cli.argument_groups import add_former, positive_integer
+from kgtui.cli.argument_groups import add_former, add_json, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.runs.saved_runs import file_of
 from kgtui.settings.paths import find_paths
 from kgtui.state.history.run_filter import read_filter
-from sessions import Reader, RunRow, open_store
+from sessions import RunRow, SessionRow, open_store
+from sessions.export import rows_as_json
 
 SUMMARY = "List sessions, or runs."
 
@@ -21,12 +22,13 @@ _DEFAULT_LIMIT = 20
 
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui sessions list`."""
-    parser.usage = f"{parser.prog} [--runs | --find FILTER] [--limit COUNT]"
+    parser.usage = f"{parser.prog} [--runs | --find FILTER] [--limit COUNT] [--json]"
     parser.add_argument("--runs", action="store_true", help="list runs instead of sessions")
     parser.add_argument("--find", metavar="FILTER", help="list the runs that match, such as 'op:softmax is:failed'")
     parser.add_argument(
         "--limit", metavar="COUNT", type=positive_integer, default=_DEFAULT_LIMIT, help="how many (default: 20)"
     )
+    add_json(parser)
     add_former(parser, lambda *_: "a list takes no number; `kgtui sessions show RUN` shows a run")
 
 
@@ -39,13 +41,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         if options.runs or options.find is not None:
-            console.say(_runs(store, options.limit, options.find or ""))
+            runs = store.runs(read_filter(options.find or ""), limit=options.limit)
+            console.say(rows_as_json("runs", runs) if options.json else _runs(runs))
         else:
-            console.say(_sessions(store, options.limit))
+            sessions = store.sessions(limit=options.limit)
+            console.say(rows_as_json("sessions", sessions) if options.json else _sessions(sessions))
     return Exit.PASSED
 
 
-def _sessions(store: Reader, limit: int) -> str:
+def _sessions(sessions: Sequence[SessionRow]) -> str:
     rows = [
         (
             f"{row.id}",
@@ -55,12 +59,12 @@ def _sessions(store: Reader, limit: int) -> str:
             f"{row.passed}",
             f"{row.flagged}",
         )
-        for row in store.sessions(limit=limit)
+        for row in sessions
     ]
     return _aligned(("session", "started (UTC)", "what", "runs", "passed", "flagged"), rows)
 
 
-def _runs(store: Reader, limit: int, typed: str) -> str:
+def _runs(runs: Sequence[RunRow]) -> str:
     rows = [
         (
             f"#{row.id}",
@@ -72,7 +76,7 @@ def _runs(store: Reader, limit: int, typed: str) -> str:
             printable(row.tag or ""),
             printable(row.note or ""),
         )
-        for row in store.runs(read_filter(typed), limit=limit)
+        for row in runs
     ]
     header = ("run", "started (UTC)", "operator", "state", "cases", "file", "tag", "note")
     marked = max((place for row in rows for place in (6, 7) if row[place]), default=5)

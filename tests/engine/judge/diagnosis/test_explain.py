@@ -107,7 +107,7 @@ def test_a_tail_of_what_an_argument_counts_is_reported_by_that_argument():
     found = Explainer().diagnoses(problem, (a, b, 65), 0, comparison)[0]
     assert (found.kind, found.sentence) == (
         K.TAIL_MASK,
-        "what lies from 64 on, of the 65 that k says, is left out: the tail after the last whole block of 64",
+        "elements from 64 on are left out, although k is 65: the tail after the last whole block of 64",
     )
 
 
@@ -125,7 +125,7 @@ def test_a_factor_of_a_part_that_multiplies_everything_is_reported():
     found = Explainer().diagnoses(ADD, (x, y, -0.75), 0, compared(ADD, (x, y, -0.75), (x + y) * -0.75))[0]
     assert (found.kind, found.sentence) == (
         K.MISSING_SCALE,
-        "everything is multiplied by alpha, which belongs to a part of it",
+        "everything is multiplied by alpha, which applies to one term only",
     )
 
 
@@ -140,7 +140,7 @@ def test_a_loop_that_sets_what_it_should_add_to_is_named_beside_the_race_that_lo
     found = Explainer().diagnoses(MM, (a, b), 0, compared(MM, (a, b), got))[0]
     assert (found.kind, found.sentence.partition(": ")[2]) == (
         K.RACE,
-        "programs overwrite each other's part, or a loop sets what it should add to",
+        "programs overwrite each other's part, or a loop assigns where it should add",
     )
 
 
@@ -172,7 +172,7 @@ def test_strides_that_are_not_looked_at_are_wrong_strides():
     got = SILU.reference(x.as_strided((9, 20), (20, 1)))
     found = Explainer().diagnoses(SILU, (x,), 0, compared(SILU, (x,), got))
     assert found[0].kind is K.WRONG_STRIDE
-    assert found[0].sentence == "x is read as if it were contiguous: its strides (40, 2) are not looked at"
+    assert found[0].sentence == "x treated as contiguous: strides (40, 2) ignored"
 
 
 def test_every_second_element_is_a_wrong_stride():
@@ -191,7 +191,7 @@ def test_a_weight_that_takes_no_part_is_a_missing_scale():
 def test_a_constant_factor_is_a_missing_scale_and_its_value_is_said():
     x = normal(9, 40)
     (found,) = Explainer().diagnoses(SILU, (x,), 0, compared(SILU, (x,), 0.125 * SILU.reference(x)))
-    assert (found.kind, found.sentence) == (K.MISSING_SCALE, "everything is 0.125 times what it should be")
+    assert (found.kind, found.sentence) == (K.MISSING_SCALE, "output is 0.125 times the expected value")
 
 
 def test_a_bias_that_takes_no_part_is_a_missing_bias():
@@ -318,7 +318,7 @@ def test_a_fault_on_the_way_is_said_and_the_output_stays_wrong():
     report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
     (told,) = Explainer().explained(hand, [got], (report,), repeated=None)
     assert told.outcome is Outcome.WRONG_VALUE
-    assert told.explanation == Explanation(untried="why could not be looked into: RuntimeError: not on this device")
+    assert told.explanation == Explanation(untried="not explained: RuntimeError: not on this device")
 
 
 def test_what_is_supposed_is_computed_on_the_host_whatever_the_default_is():
@@ -340,7 +340,7 @@ def test_what_nobody_asks_to_have_explained_says_so():
     wrong = compare("return", normal(9, 40, seed=5), SILU.reference(x), TOLERANCE, poison=0xFF)
     told = left_unexplained(None, [x, x], (right, wrong), repeated=None)
     assert (told[0], replace(told[1], explanation=None)) == (right, wrong)
-    assert told[1].explanation.untried.startswith("only the first wrong cases of a run are looked into")
+    assert told[1].explanation.untried.startswith("only the first wrong cases of a run are explained")
 
 
 def test_what_is_right_and_what_has_no_values_is_not_explained():

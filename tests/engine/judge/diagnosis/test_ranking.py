@@ -22,7 +22,7 @@ def test_the_symptom_that_says_most_comes_first_and_each_says_what_was_counted()
     unwritten, tail = diagnose([TAIL, POISON], wrong=24)
     assert unwritten == Diagnosis(
         kind=DiagnosisKind.UNWRITTEN_OUTPUT,
-        sentence="never written from column 64 on, or added to memory that nobody had set",
+        sentence="never written from column 64 on, or accumulated into uninitialized memory",
         evidence="24 of 24 wrong elements still hold the bytes 0xFF that filled new memory before the call",
         explained=24,
         wrong=24,
@@ -56,9 +56,9 @@ def test_small_errors_are_only_said_where_nothing_else_fits():
 @pytest.mark.parametrize(
     ("explained", "contradicted", "words"),
     [
-        (24, 0, "fits every wrong element"),
-        (23, 0, "fits 95 % of the wrong elements"),
-        (24, 3, "fits every wrong element, not 3 of the right ones"),
+        (24, 0, "explains all wrong elements"),
+        (23, 0, "explains 95 % of the wrong elements"),
+        (24, 3, "explains all wrong elements, contradicted by 3 correct elements"),
     ],
 )
 def test_how_well_it_fits_is_said_in_words(explained, contradicted, words):

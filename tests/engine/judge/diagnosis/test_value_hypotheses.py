@@ -51,7 +51,7 @@ def told(problem, inputs, got, **options):
 
 def test_powers_of_two_in_the_place_of_powers_of_e():
     x = normal(9, 40) * 3
-    words = "exp2 is taken where exp is meant: exp(x) is exp2(x * 1.442695), with the logarithm of e to the base 2"
+    words = "exp2 used instead of exp: multiply x by log2(e) = 1.442695"
     assert told(SOFTMAX, (x,), torch.softmax(x.double() * math.log(2), -1).float()) == (K.MISSING_SCALE, words)
     assert told(SILU, (x,), (x.double() / (1 + torch.exp2(-x.double()))).float()) == (K.MISSING_SCALE, words)
 
@@ -67,7 +67,7 @@ def test_powers_of_two_of_bfloat16_too():
     ("mistake", "words"),
     [
         (lambda x: SOFTMAX.reference(-x), "x has the wrong sign"),
-        (lambda x: SOFTMAX.reference(x.abs()), "x has lost its sign"),
+        (lambda x: SOFTMAX.reference(x.abs()), "the sign of x is lost"),
     ],
 )
 def test_a_sign_that_is_wrong_or_lost(mistake, words):
@@ -77,7 +77,7 @@ def test_a_sign_that_is_wrong_or_lost(mistake, words):
 
 def test_a_sign_on_the_way_that_the_output_has_too():
     x = normal(9, 40)
-    words = "a sign on the way is wrong: this is minus the answer for -x"
+    words = "sign error: output equals -f(-x)"
     assert told(SILU, (x,), -SILU.reference(-x)) == (K.MISSING_SCALE, words)
 
 
@@ -85,7 +85,7 @@ def test_negative_numbers_that_count_as_nothing():
     x, weight, bias = normal(9, 40), normal(40, seed=4), normal(40, seed=5)
     assert told(AFFINE, (x, weight, bias), AFFINE.reference(x.relu(), weight, bias)) == (
         K.ZEROED,
-        "what is negative in x counts as 0",
+        "negative values in x count as 0",
     )
 
 
@@ -94,7 +94,7 @@ def test_negative_numbers_that_count_as_nothing():
     [
         (
             lambda table: table.roll(4, 1),
-            (K.WRONG_STRIDE, "the two halves of the last dimension of table are taken for each other"),
+            (K.WRONG_STRIDE, "the two halves of the last dimension of table are swapped"),
         ),
         (
             lambda table: torch.cat((table[:, :4], -table[:, 4:]), 1),
@@ -111,7 +111,7 @@ def test_rows_that_are_counted_from_one():
     table, rows = normal(12, 7), torch.tensor([3, 0, 11, 5, 5, 2])
     assert told(ROWS, (table, rows), table[(rows - 1).clamp(min=0)]) == (
         K.WRONG_STRIDE,
-        "every number in rows is taken for one less than it is",
+        "every index in rows is read as one less than it is",
     )
 
 
@@ -119,7 +119,7 @@ def test_rows_that_are_not_looked_at():
     table, rows = normal(12, 7), torch.tensor([3, 0, 11, 5, 5, 2])
     assert told(ROWS, (table, rows), table[:6]) == (
         K.IGNORED_ARGUMENT,
-        "rows is not looked at: 0, 1, 2, ... along dimension 0 stand in its place",
+        "rows ignored: 0, 1, 2, ... along dimension 0 used instead",
     )
 
 
@@ -128,7 +128,7 @@ def test_slots_below_zero_that_meet_in_slot_zero_whichever_comes_last(last):
     memory, slots, values = normal(6, 8), torch.tensor([2, -1, 4, -1]), normal(4, 8, seed=4)
     got = SCATTER.reference(memory, slots, values)
     got[0] = values[last]
-    words = "numbers below 0 in slots are taken for 0, where 2 sources meet: whoever comes last remains"
+    words = "negative indices in slots are clamped to 0, where 2 sources write: the last write wins"
     assert told(SCATTER, (memory, slots, values), got, before=memory) == (K.RACE, words)
 
 
@@ -136,53 +136,56 @@ def test_one_slot_below_zero_has_slot_zero_for_itself():
     memory, slots, values = normal(6, 8), torch.tensor([2, -1, 4, 5]), normal(4, 8, seed=4)
     got = SCATTER.reference(memory, slots, values)
     got[0] = values[1]
-    words = "numbers below 0 in slots are taken for 0: what they say is to be skipped lands there"
+    words = "negative indices in slots are clamped to 0 instead of skipped"
     assert told(SCATTER, (memory, slots, values), got, before=memory) == (K.IGNORED_ARGUMENT, words)
 
 
 def test_two_tensors_taken_for_each_other():
     x, y = normal(9, 40), normal(9, 40, seed=4)
-    assert told(ADD, (x, y, 0.3), ADD.reference(y, x, 0.3)) == (K.IGNORED_ARGUMENT, "x and y are taken for each other")
+    assert told(ADD, (x, y, 0.3), ADD.reference(y, x, 0.3)) == (K.IGNORED_ARGUMENT, "x and y are swapped")
 
 
 def test_a_factor_that_multiplies_the_other_one_too():
     x, y = normal(9, 40), normal(9, 40, seed=4)
     assert told(SCALED, (x, y, 2.0, -0.5), SCALED.reference(x, y, 2.0, -1.0)) == (
         K.IGNORED_ARGUMENT,
-        "this is the answer for alpha * beta (-1) in place of -0.5 as beta",
+        "output equals the answer for beta = alpha * beta (-1) instead of -0.5",
     )
 
 
 def test_a_factor_that_is_cut_to_a_whole_number():
     x, y = normal(9, 40), normal(9, 40, seed=4)
-    words = "this is the answer for 2.0 in place of 2.75 as alpha"
+    words = "output equals the answer for alpha = 2.0 instead of 2.75"
     assert told(ADD, (x, y, 2.75), ADD.reference(x, y, 2.0)) == (K.IGNORED_ARGUMENT, words)
 
 
 def test_an_epsilon_that_is_written_down():
     norm = operator("x, epsilon", lambda x, epsilon: x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt())
     x = normal(9, 40) * torch.logspace(-4, 0, 9).view(9, 1)
-    words = "this is the answer for 1e-06 in place of 0.001 as epsilon"
+    words = "output equals the answer for epsilon = 1e-06 instead of 0.001"
     assert told(norm, (x, 1e-3), norm.reference(x, 1e-6)) == (K.IGNORED_ARGUMENT, words)
 
 
 def test_a_transposition_that_is_not_asked_for():
     x, y = normal(9, 9), normal(9, 5, seed=4)
-    assert told(PRODUCT, ("T", x, y), x @ y) == (K.IGNORED_ARGUMENT, "this is the answer for N in place of T as trans")
+    assert told(PRODUCT, ("T", x, y), x @ y) == (
+        K.IGNORED_ARGUMENT,
+        "output equals the answer for trans = N instead of T",
+    )
 
 
 def test_a_sum_that_begins_at_the_end():
     x = normal(9, 40)
     assert told(CUMSUM, (x,), CUMSUM.reference(x.flip(1)).flip(1)) == (
         K.WRONG_STRIDE,
-        "dimension 1 of x is walked from its end",
+        "dimension 1 of x is read in reverse",
     )
 
 
 def test_a_sum_that_leaves_out_the_element_itself():
     x = normal(9, 40)
     right = CUMSUM.reference(x)
-    words = "the right values lie in the wrong places: element i holds what belongs to element i - 1 of dimension 1, "
+    words = "correct values in wrong positions: element i holds the value of element i - 1 of dimension 1, "
     assert told(CUMSUM, (x,), torch.cat((torch.zeros(9, 1), right[:, :-1]), 1)) == (
         K.WRONG_STRIDE,
         words + "and the first is 0",
@@ -191,7 +194,7 @@ def test_a_sum_that_leaves_out_the_element_itself():
 
 def test_an_output_that_is_turned_round():
     x = normal(9, 40)
-    words = "the right values lie in the wrong places: element i holds what belongs to element 39 - i of dimension 1"
+    words = "correct values in wrong positions: element i holds the value of element 39 - i of dimension 1"
     assert told(SILU, (x,), SILU.reference(x).flip(1)) == (K.WRONG_STRIDE, words)
 
 
@@ -199,7 +202,7 @@ def test_a_dimension_that_is_walked_in_the_steps_of_another():
     table, rows = normal(8, 8), torch.tensor([3, 0, 7, 5, 5, 2])
     assert told(ROWS, (table, rows), torch.stack([table.flatten()[row : row + 8] for row in rows.tolist()])) == (
         K.WRONG_STRIDE,
-        "dimension 0 of table is walked in steps of 1, but its elements lie 8 apart",
+        "dimension 0 of table is read with stride 1, but its stride is 8",
     )
 
 
@@ -207,7 +210,7 @@ def test_a_dimension_that_is_walked_in_the_steps_of_another():
     ("left_out", "words"),
     [
         (-1, "the last element of dimension 1 of x is left out: a mask ends one element early"),
-        (0, "the first element of dimension 1 of x is left out: something begins one element late"),
+        (0, "the first element of dimension 1 of x is left out: a loop or mask starts one element late"),
     ],
 )
 def test_one_element_that_is_left_out_at_an_end(left_out, words):
@@ -221,7 +224,7 @@ def test_a_tail_that_counts_twice():
     x = normal(9, 40)
     more = x.clone()
     more[:, 32:] *= 2
-    words = "what lies from 32 on in dimension 1 of x counts twice: blocks or programs overlap"
+    words = "elements from 32 on in dimension 1 of x count twice: blocks or programs overlap"
     assert told(SUM, (x,), SUM.reference(more)) == (K.TAIL_MASK, words)
 
 
@@ -236,19 +239,19 @@ def test_a_last_block_of_one_element_is_reported_as_a_block():
 @pytest.mark.parametrize(
     ("factor", "origin"),
     [
-        (1 / 40, "0.025 times what it should be: 1 / 40, the size of dimension 1 of x"),
-        (40**-0.5, "0.158114 times what it should be: 1 / sqrt(40), of the size of dimension 1 of x"),
-        (0.3, "0.3 times what it should be"),
+        (1 / 40, "0.025 times the expected value: 1 / 40, the size of dimension 1 of x"),
+        (40**-0.5, "0.158114 times the expected value: 1 / sqrt(40), of the size of dimension 1 of x"),
+        (0.3, "0.3 times the expected value"),
     ],
 )
 def test_a_factor_is_reported_with_where_it_comes_from(factor, origin):
     x = normal(9, 40)
-    assert told(SUM, (x,), factor * SUM.reference(x)) == (K.MISSING_SCALE, f"everything is {origin}")
+    assert told(SUM, (x,), factor * SUM.reference(x)) == (K.MISSING_SCALE, f"output is {origin}")
 
 
 def test_a_factor_of_minus_one_is_reported_as_a_sign():
     x = normal(9, 40)
-    words = "everything is -1 times what it should be: the sign is wrong"
+    words = "output is -1 times the expected value: the sign is wrong"
     assert told(SILU, (x,), -SILU.reference(x)) == (K.MISSING_SCALE, words)
 
 
@@ -265,5 +268,5 @@ def test_small_numbers_are_not_taken_for_any_other_small_numbers():
     found = told(SUM, (x,), SUM.reference(x) / 257, **options)
     assert found == (
         K.MISSING_SCALE,
-        "everything is 0.00389105 times what it should be: 1 / 257, the size of dimension 1 of x",
+        "output is 0.00389105 times the expected value: 1 / 257, the size of dimension 1 of x",
     )

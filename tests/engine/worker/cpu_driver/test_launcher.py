@@ -116,7 +116,7 @@ def test_a_type_that_libdevice_does_not_take_is_refused_as_by_the_compiler(scena
 
 def test_a_function_of_libdevice_that_cannot_be_interpreted_is_named(scenarios: Scenarios) -> None:
     error = scenarios["a_function_that_libdevice_has_and_the_interpreter_has_not"]["error"]
-    assert "the interpreter has no libdevice.cyl_bessel_i0; judge this kernel on a GPU" in error
+    assert "the interpreter has no libdevice.cyl_bessel_i0; run this kernel on a GPU" in error
 
 
 def test_a_tensor_in_a_tuple_has_an_end_too(scenarios: Scenarios) -> None:

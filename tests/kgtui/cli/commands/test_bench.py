@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import json
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -26,6 +25,7 @@ from engine.model.events import CaseBenchmarked, DeviceAwaited, Event, KernelCom
 from kgtui.cli.command_line import parse
 from kgtui.cli.commands import bench
 from sessions import open_store
+from tests.kgtui.cli.documents import require_valid
 from tests.operators import find
 
 COMPILED = KernelCompiled(
@@ -93,7 +93,7 @@ def timed(**changes: object) -> Callable[[Plan], Sequence[Event]]:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--cases", "bench", "silu.py"], "which file? FILE stands before --cases and --baseline: they take every"),
+        (["--cases", "bench", "silu.py"], "which file? put FILE before --cases and --baseline: they take every"),
         (["silu.py", "--cases", "bensh"], "'bensh' is no case of aten::silu: did you mean 'bench'? (`kgtui problems"),
         (["silu.py", "--cases", "?"], "'?' is no case of aten::silu: use smoke, full, bench or a case's name"),
         (["silu.py", "--seconds", "0"], "argument --seconds: expected a number of seconds above 0, got '0'"),
@@ -102,7 +102,7 @@ def timed(**changes: object) -> Callable[[Plan], Sequence[Event]]:
         (["silu.py", "--baseline", "magic"], "argument --baseline: invalid choice: 'magic'"),
         (["silu.py", "--l2", "tepid"], "argument --l2: invalid choice: 'tepid'"),
         (["none.py", "--op", "silu"], "none.py does not exist"),
-        ([], "which file? `kgtui bench FILE --op OP` judges a kernel file, --sample the sample"),
+        ([], "which file? `kgtui bench FILE --op OP` verifies a kernel file, --sample the sample"),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_next_step(typed, kernel, arguments, complaint):
@@ -210,7 +210,7 @@ def test_who_holds_the_device_is_reported(checked, engine, kernel):
 def test_json_holds_what_was_timed_and_nothing_else_is_on_the_output(benched, engine, kernel, gpu):
     engine.timed = timed()
     ended = benched("silu.py", "--json")
-    document = json.loads(ended.out)
+    document = require_valid(ended.out)
     cases = [case.name for case in engine.plans[0].benchmark.cases]
     assert [case["case"] for case in document["benchmarks"]] == cases
     assert [cost["case"] for cost in document["costs"]] == cases
@@ -278,7 +278,7 @@ def test_without_a_gpu_a_wrong_kernel_fails_all_the_same(benched, engine, kernel
 
 
 def test_without_a_gpu_the_documents_hold_the_least_work(benched, engine, kernel, no_gpu):
-    document = json.loads(benched("silu.py", "--json").out)
+    document = require_valid(benched("silu.py", "--json").out)
     assert (document["benchmarks"], document["summaries"]) == ([], [])
     assert document["costs"]
     assert "## Not timed\n\n| case | bytes read | bytes written | operations |" in benched("silu.py", "--markdown").out

@@ -57,7 +57,7 @@ def test_no_file_at_all(typed):
     ended = typed("check")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: which file? `kgtui check FILE --op OP` judges a kernel file, --sample the sample\n",
+        "kgtui: which file? `kgtui check FILE --op OP` verifies a kernel file, --sample the sample\n",
     )
 
 
@@ -65,7 +65,7 @@ def test_a_file_beside_the_sample(typed, kernel):
     ended = typed("check", "silu.py", "--sample")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: --sample judges the sample; to judge silu.py, leave --sample out\n",
+        "kgtui: --sample verifies the sample; to verify silu.py, leave --sample out\n",
     )
 
 
@@ -420,7 +420,7 @@ def test_a_store_that_cannot_be_used_is_said_and_the_run_goes_on(checked, kernel
     spoil(home / "sessions.db")
     ended = checked("silu.py")
     assert ended.exit_code == 0
-    assert ended.err.startswith(f"kgtui: the run goes on, but is not kept: {home}/sessions.db: ")
+    assert ended.err.startswith(f"kgtui: the run continues, but is not saved: {home}/sessions.db: ")
     assert reason in ended.err
 
 
@@ -437,8 +437,8 @@ def test_a_home_that_cannot_be_written_is_said_and_the_run_goes_on(
     with without_root():
         exit_code = check.run(options, readable, engine_factory=engine)
     assert exit_code == 0
-    assert "the run goes on, but is not kept: " in console.err.getvalue()
-    assert "compiled code is not kept: " in console.err.getvalue()
+    assert "the run continues, but is not saved: " in console.err.getvalue()
+    assert "compiled code is not saved: " in console.err.getvalue()
     assert engine.artefacts.folder.parent != public_folder / "home"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,10 +17,11 @@ from engine.model.benchmark import DeviceState, Holder
 from engine.processes.fork_server_client import ForkServerClient
 from engine.sandbox.confinement import Measure
 from kgtui.cli.commands.doctor import Condition, condition_lines, condition_of
+from tests.kgtui.cli.documents import require_valid
 
 
 def test_the_json_document_names_devices_versions_measures_and_places(typed, home):
-    document = json.loads(typed("doctor", "--json").out)
+    document = require_valid(typed("doctor", "--json").out)
     assert document["schema"] == "kgtui.doctor/1"
     assert document["devices"][-1]["platform"] == "cpu"
     assert [found["platform"] for found in document["conditions"]] == [
@@ -107,8 +107,8 @@ def test_the_condition_of_a_device_is_its_drivers_word_and_its_lock(driver, tmp_
     assert list(condition_lines(condition)) == [
         "SM 1980 MHz, memory 2619 MHz, 41 C, 97% busy",
         "clocks are held down by: power cap",
-        "not told: power: Not Supported",
-        "not told: other processes: Not Supported",
+        "unknown: power: Not Supported",
+        "unknown: other processes: Not Supported",
         "lock: free",
     ]
     assert list(tmp_path.iterdir()) == []

@@ -21,6 +21,7 @@ from kgtui.generation.demo.order import RECORDING
 from kgtui.schemas import schema_text
 from sessions import open_store
 from tests.kgtui.cli.conftest import PreparedEngine
+from tests.kgtui.cli.documents import require_valid
 from tests.kgtui.generation.wire_server import Reply, WireServer
 
 ALPHA = ("--model", "replay:alpha", "--device", "cpu", "--target", "none")
@@ -139,7 +140,7 @@ class TestDemo:
 
     def test_json_is_one_document(self, generated, console):
         assert generated("--json", module=demo, name="demo") == 0
-        assert len(json.loads(printed(console))["cells"]) == 6
+        assert len(require_valid(printed(console))["cells"]) == 6
 
 
 class TestReading:

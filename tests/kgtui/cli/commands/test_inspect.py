@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -31,6 +30,7 @@ from engine.model.layers import Coverage, Layer, LayerReport, left_out_report
 from kgtui.cli.command_line import command_parsers, parse
 from kgtui.cli.commands import inspect
 from sessions import RunFilter, open_store
+from tests.kgtui.cli.documents import require_valid
 
 MOMENT = datetime(2026, 3, 14, 15, 2, 10, tzinfo=UTC)
 
@@ -112,7 +112,7 @@ def test_no_file_at_all(typed):
     ended = typed("inspect")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: which file? `kgtui inspect FILE --op OP` judges a kernel file, --sample the sample\n",
+        "kgtui: which file? `kgtui inspect FILE --op OP` verifies a kernel file, --sample the sample\n",
     )
 
 
@@ -166,7 +166,7 @@ def test_the_page_is_the_output_and_progress_goes_to_the_error_stream(inspected,
 def test_json_names_the_text_of_a_line_and_the_versions(inspected, engine, kernel, no_gpu):
     found = Finding(check="a", severity=Severity.HINT, message="look", location=Location(line=6))
     engine.extra = [FindingRaised(at_s=0.1, finding=found)]
-    document = json.loads(inspected("silu.py", "--json")[1])
+    document = require_valid(inspected("silu.py", "--json")[1])
     assert document["schema"] == "kgtui.inspect/1"
     assert document["findings"][0]["code"] == "return self * torch.sigmoid(self)"
     assert {"kgtui", "torch", "triton", "python"} <= set(document["versions"])
@@ -207,7 +207,7 @@ def test_a_run_is_kept_under_the_name_of_the_command(inspected, kernel, home):
 
 def test_nothing_is_kept_when_that_is_asked_for(inspected, kernel, home):
     _, out, _ = inspected("silu.py", "--no-store")
-    assert "  run           not kept\n" in out
+    assert "  run           not saved\n" in out
     assert not home.exists()
 
 
@@ -240,7 +240,7 @@ def test_a_file_that_is_no_text_has_a_page_too(inspected, folder):
 def test_of_a_kernel_that_is_right_the_claim_decides(inspected, engine, kernel, gpu, claim, exit_code, backing):
     engine.timed = times(low=1.9, high=2.0)
     ended, out, _ = inspected("silu.py", "--claim", claim, "--json")
-    document = json.loads(out)
+    document = require_valid(out)
     assert (ended, document["claim"]["backing"], document["verdict"]["outcome"]) == (exit_code, backing, "pass")
     assert document["headline"] == ("as prepared, but not 2.3x against eager" if exit_code else "as prepared")
 

@@ -31,7 +31,7 @@ def test_without_a_terminal_one_sentence_names_the_check(typed, folder, argument
     ended = typed(*arguments)
     assert (ended.exit_code, ended.out) == (2, "")
     assert ended.err == (
-        "kgtui: the workbench needs a terminal; `kgtui check FILE --op OP` judges a file without one\n"
+        "kgtui: the workbench needs a terminal; `kgtui check FILE --op OP` verifies a file without one\n"
     )
     assert list(folder.iterdir()) == []
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
+from tests.kgtui.cli.documents import require_valid
 from tests.operators import NAMES, find
 from tests.problems.test_folder import ROPE
 
@@ -58,7 +57,7 @@ def test_a_problem_of_integers_is_compared_to_the_bit(typed):
 
 
 def test_json_holds_every_case_with_tolerance_and_cost(typed):
-    document = json.loads(typed("problems", "show", "aten::mm", "--json").out)
+    document = require_valid(typed("problems", "show", "aten::mm", "--json").out)
     assert document["schema"] == "kgtui.problems/1"
     (problem,) = document["problems"]
     first = find("aten::mm").cases[0]
@@ -68,7 +67,7 @@ def test_json_holds_every_case_with_tolerance_and_cost(typed):
 
 
 def test_the_list_as_json_holds_every_problem(typed):
-    document = json.loads(typed("problems", "--json").out)
+    document = require_valid(typed("problems", "--json").out)
     assert [problem["name"] for problem in document["problems"]] == list(NAMES)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,18 +11,12 @@ import jsonschema
 import pytest
 
 from engine.model import Outcome
+from engine.model.events import EVENT_TYPES
 from kgtui.schemas import FOLDER, schema_names, schema_text
+from tests.kgtui.cli.documents import require_valid, require_valid_as
 
 ROOT = Path(__file__).parents[4]
 GOLDEN = sorted((ROOT / "tests/engine").glob("*/golden/*.json"))
-
-
-def require_valid(document: str) -> dict[str, object]:
-    """The document, checked against the schema that it names."""
-    plain = json.loads(document)
-    name = plain["schema"].removeprefix("kgtui.").partition("/")[0]
-    jsonschema.Draft202012Validator(json.loads(schema_text(name))).validate(plain)
-    return plain
 
 
 def properties(node: object) -> Iterator[tuple[str, dict[str, object]]]:
@@ -56,7 +51,8 @@ def test_an_unknown_name_lists_the_known_ones(typed):
     assert (ended.exit_code, ended.out) == (2, "")
     assert ended.err == (
         "kgtui: no such schema: 'chek'; "
-        "use one of audit, batch, check, compare, cost, doctor, inspect, models, problems, replay, session, tune\n"
+        "use one of audit, batch, check, compare, cost, doctor, event, inspect, models, problems, replay, session, "
+        "sessions, tune\n"
     )
 
 
@@ -77,6 +73,45 @@ def test_sessions_and_comparisons_are_valid(typed, checked, engine, kernel):
     checked("silu.py", "--cases", "smoke")
     assert len(require_valid(typed("sessions", "export", "1").out)["runs"]) == 1
     assert len(require_valid(typed("compare", "1", "2", "--json").out)["sides"]) == 2
+
+
+def test_lists_of_sessions_and_runs_are_valid(typed, checked, engine, kernel):
+    checked("silu.py", "--cases", "smoke")
+    sessions = require_valid(typed("sessions", "list", "--json").out)
+    assert ([row["id"] for row in sessions["sessions"]], sessions["runs"]) == ([1], None)
+    runs = require_valid(typed("sessions", "list", "--find", "op:silu", "--json").out)
+    assert ([row["id"] for row in runs["runs"]], runs["sessions"]) == ([1], None)
+
+
+def test_saved_run_is_the_document_of_the_check(typed, checked, engine, kernel):
+    printed = require_valid(checked("silu.py", "--json", "--cases", "smoke").out)
+    shown = require_valid(typed("sessions", "show", "--json").out)
+    assert (shown["run"], shown["cases"], shown["verdict"]) == (1, printed["cases"], printed["verdict"])
+
+
+def test_every_exported_event_is_valid(typed, checked, engine, kernel):
+    checked("silu.py", "--cases", "smoke")
+    lines = typed("sessions", "export", "1", "--format", "jsonl").out.splitlines()
+    events = [require_valid_as("event", json.loads(line))["event"] for line in lines]
+    assert (events[0], events[-1]) == ("RunStarted", "RunFinished")
+
+
+def test_event_without_a_key_of_its_kind_is_refused():
+    with pytest.raises(jsonschema.ValidationError):
+        require_valid_as("event", {"run": 1, "event": "LogWritten", "at_s": 0.0, "stream": "stdout"})
+
+
+def test_event_schema_lists_every_kind_with_its_required_keys():
+    published = {kind["title"]: kind["required"] for kind in json.loads(schema_text("event"))["oneOf"]}
+    required = {
+        name: [field.name for field in dataclasses.fields(kind) if _is_required(field)]
+        for name, kind in EVENT_TYPES.items()
+    }
+    assert published == required
+
+
+def _is_required(field):
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def test_operators_are_valid(typed):

@@ -11,6 +11,7 @@ from engine.model.benchmark import CaseBenchmark, Interval, Method, Timing
 from engine.model.events import CaseBenchmarked
 from kgtui.state.format.numbers import bytes_of
 from sessions import open_store
+from tests.kgtui.cli.documents import require_valid
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ def test_a_run_that_is_not_there(typed, two_runs):
 
 
 def test_the_newest_session_is_exported_by_default(typed, two_runs):
-    document = json.loads(typed("sessions", "export").out)
+    document = require_valid(typed("sessions", "export").out)
     assert (document["schema"], document["session"]["id"]) == ("kgtui.session/1", 2)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from engine.model.events import (
     PortingStarted,
 )
 from engine.run.retarget import PORTABILITY_TARGETS
+from tests.kgtui.cli.documents import require_valid
 
 if TYPE_CHECKING:
     from tests.kgtui.cli.conftest import PreparedEngine, Typed
@@ -130,7 +130,7 @@ def test_what_was_cut_short_is_no_success(targeted: Typed, launching: PreparedEn
 def test_the_document_holds_every_kernel_with_its_code(
     targeted: Typed, launching: PreparedEngine, kernel: Path
 ) -> None:
-    document = json.loads(targeted(kernel, "--json").out)
+    document = require_valid(targeted(kernel, "--json").out)
     assert [(one["target"], one["outcome"], one["built"], one["registers"]) for one in document["targets"]] == [
         ("sm_80", "pass", 1, 40),
         ("gfx942", "pass", 1, 40),

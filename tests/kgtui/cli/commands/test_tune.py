@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from kgtui.cli.commands import tune
 from kgtui.cli.console import Console
 from sessions import open_store
 from sessions.rows import RunFilter
+from tests.kgtui.cli.documents import require_valid
 
 if TYPE_CHECKING:
     from tests.kgtui.cli.conftest import PreparedEngine, Terminal, Typed
@@ -138,7 +138,7 @@ def test_the_document_holds_every_trial_and_why_none_is_proposed(
     console: Console, engine: PreparedEngine, tunable: Path, no_gpu: None
 ) -> None:
     exit_code, out, _ = spoken(console, engine, tunable, "--set", "BLOCK=64", "--json")
-    document = json.loads(out)
+    document = require_valid(out)
     assert (exit_code, document["schema"], document["proposed"]) == (0, "kgtui.tune/1", None)
     assert [trial["variant"] for trial in document["trials"]] == ["as it is", "BLOCK=64"]
     assert document["why_none"].startswith("nothing was timed")

@@ -54,7 +54,7 @@ def test_store_that_cannot_be_opened_is_reported_and_absent(paths: Paths) -> Non
     with opened(paths, warn=said.append) as recording:
         assert recording is None
     (message,) = said
-    assert message.startswith(f"the run goes on, but is not kept: {paths.sessions}")
+    assert message.startswith(f"the run continues, but is not saved: {paths.sessions}")
 
 
 def test_store_that_is_deleted_is_made_again_and_reported_once(paths: Paths, run_request: RunRequest) -> None:

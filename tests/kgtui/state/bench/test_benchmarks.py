@@ -309,7 +309,7 @@ def test_what_was_not_measured_is_said_and_never_a_number(problem: Problem, time
     assert texts(row)[5:9] == ["–", "–", "–", "–"]
     detail = plain_text(bench_detail(replace(one, benchmark=bare), glyphs=UNICODE))
     assert "note      CUPTI is missing" in detail
-    assert "before    the driver told nothing about the device" in detail
+    assert "before    the driver reported nothing about the device" in detail
 
 
 def test_a_kernel_of_another_specialisation_lends_its_registers_to_nobody(problem: Problem, timed: Any) -> None:

@@ -137,11 +137,11 @@ class TestWhichRuns:
         assert chosen((), current=9, digest="d", runs=runs[:2]).numbers == (8, 9)
 
     def test_a_text_that_is_alone_says_what_to_do(self) -> None:
-        with pytest.raises(UsageError, match="save another one, or mark two runs with space in the history"):
+        with pytest.raises(UsageError, match="save another one, or mark two runs there with space"):
             chosen((), current=4, digest="d", runs=(past_run(4, digest="d"), past_run(3, digest="d")))
 
     def test_without_a_run_it_says_what_to_do(self) -> None:
-        with pytest.raises(UsageError, match="r judges the file"):
+        with pytest.raises(UsageError, match="r runs the file"):
             chosen((1,), current=None)
 
     def test_a_mark_is_set_and_taken_back_and_a_fifth_is_refused(self) -> None:

@@ -77,7 +77,7 @@ def test_a_speed_up_that_may_be_none_is_not_green() -> None:
         ({"flagged": True}, "⚑ flagged"),
         ({"outcome": Outcome.WRONG_VALUE}, "✗ wrong value"),
         ({"outcome": Outcome.CANCELLED}, "⊘ cancelled"),
-        ({"outcome": None, "state": RunState.RUNNING}, "⟳ goes on"),
+        ({"outcome": None, "state": RunState.RUNNING}, "⟳ running"),
         ({"outcome": None, "state": RunState.INTERRUPTED}, "⊘ cut short"),
     ],
 )
@@ -133,7 +133,7 @@ class TestWay:
 
     def test_nothing_judged_is_said(self) -> None:
         none = replace(step(1), total=0, passed=0)
-        words = "no case of this file was judged yet, variants that were tuned aside"
+        words = "no case of this file has run yet, variants that were tuned aside"
         assert [plain_text((way_line(way, glyphs=UNICODE),)) for way in ((none,), ())] == [words, words]
 
     def test_many_runs_share_a_bar(self) -> None:

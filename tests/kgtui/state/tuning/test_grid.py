@@ -416,7 +416,7 @@ def test_the_variant_under_the_cursor_is_reported_in_full(tried: Any, fakes: Mod
         "40 registers, 0 B spilled, 16 B shared, 75% occupancy; times are geometric means of 5 cases"
     )
     first, second = plain_text(tried_detail(grid.tried[1], grid, glyphs=ASCII)).splitlines()
-    assert first.startswith("BLOCK=64  not kept  not right: 2 of 8 cases failed, first 127x128 f32")
+    assert first.startswith("BLOCK=64  not saved  not right: 2 of 8 cases failed, first 127x128 f32")
     assert second == "40 registers, 0 B spilled, 16 B shared, 75% occupancy"
 
 

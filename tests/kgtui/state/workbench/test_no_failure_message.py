@@ -1,4 +1,4 @@
-"""A case without a failure: that it was right is told apart from that it was not judged."""
+"""A case without a failure: that it was right is told apart from that it was not run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kgtui.state.workbench.workbench import Shown, Workbench
 
 @pytest.fixture
 def half(fakes: ModuleType) -> RunRecord:
-    """Five of eight cases are judged, of which one is wrong."""
+    """Five of eight cases are done, of which one is wrong."""
     candidate = Candidate(source=fakes.SOURCE, problem="aten::softmax")
     plan = Plan.for_tiers(fakes.softmax_problem(), tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None)
     return reduce_all(NO_RUN, fakes.stops_half_way(candidate, plan))
@@ -59,15 +59,15 @@ def test_a_case_that_was_not_judged_is_not_said_to_be_right(fakes: ModuleType, h
         "no case": why_nothing_failed(bench(fakes, half), None),
     }
     assert said == {
-        "before": "128x127 f16 was not judged: no run has begun; r judges the file",
+        "before": "128x127 f16 was not run: there is no run yet; r runs the file",
         "during": (
-            "128x127 f16 was not judged yet: the run goes on, 5 of 8 cases are judged; n shows a case that failed"
+            "128x127 f16 has not run yet: the run is in progress, 5 of 8 cases are done; n shows a case that failed"
         ),
-        "cancelled": ("128x127 f16 was not judged: the run was cancelled before; a judges this case, r all of them"),
-        "crashed": "128x127 f16 was not judged: the run ended before: the worker died; n shows a case that failed",
+        "cancelled": ("128x127 f16 was not run: the run was cancelled first; a runs this case, r all cases"),
+        "crashed": "128x127 f16 was not run: the run ended first: the worker died; n shows a case that failed",
         "of others": (
-            "128x127 f16 was not judged: this run was of other cases; a judges this case, r all of them"
+            "128x127 f16 was not run: this run had other cases; a runs this case, r all cases"
             "; n shows a case that failed"
         ),
-        "no case": "no case was judged yet; r judges the file",
+        "no case": "no case has run yet; r runs the file",
     }
