@@ -23,7 +23,7 @@ from tests.kgtui.pages.catalogue import Page
 from tests.kgtui.pages.drawing import Shot, shot_of
 
 _GONE = "softmax.py is gone from kernels; it is watched until it returns"  # the watcher's words
-_ENDLESS = {"loop"}  # the worker that judges, as long as the application lives
+_ENDLESS = {"loop", "agents"}  # the workers that judge and that look for runs of agents, as long as the app lives
 
 
 @dataclass(frozen=True, kw_only=True)
