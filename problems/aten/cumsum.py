@@ -107,9 +107,9 @@ def tolerance(case: Case) -> Tolerance:
     """One rounding, and sums as long as the dimension.
 
     Sums are carried in float32, in any order: one after another or as the tree of a parallel scan, each of n terms
-    costs less than a quarter of a unit of float32.  PyTorch's own kernel for CUDA carries those of the half types in
-    the half type; even a tree of depth log2(n) then errs by several units in the last place.  That is the mistake of a
-    narrow accumulator, and is not accepted.
+    costs less than a quarter of a unit of float32.  Sums carried in a half type err by
+    several units in the last place even as a tree of depth log2(n), and are not accepted.  PyTorch's own answer on a
+    GPU is outside in some half cases; a simulated tree of half sums errs alike, but the cause was not confirmed there.
     """
     return rounded(result_dtype(case), terms=case.shape("shape")[case.size("dim")])
 

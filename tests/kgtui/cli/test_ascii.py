@@ -46,6 +46,8 @@ COMMANDS = {
     "problems": ["problems"],
     "problems show": ["problems", "show", "silu"],
     "problems check": ["problems", "check", "silu"],
+    "problems audit": ["problems", "audit", "silu"],
+    "suites list": ["suites", "list"],
     "generate": ["generate", *GENERATED],
     "demo": ["demo"],
     "cost": ["cost"],
@@ -141,6 +143,7 @@ def test_each_command_has_the_option_and_is_tried_here() -> None:
     names = {parser.prog.removeprefix("kgtui ") for parser in command_parsers()}
     tried = {parse(typed).options.command for typed in COMMANDS.values()}
     elsewhere = {"open", "mcp", "sessions", "problems", "config", "config unset", "export-proof", "replay"}
+    elsewhere |= {"suites", "suites add", "suites remove"}
     assert tried | elsewhere == names
     assert all("--ascii" in parser.format_help() for parser in command_parsers())
 
