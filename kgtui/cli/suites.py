@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 from collections.abc import Container, Iterator
 from pathlib import Path
 
@@ -52,14 +51,13 @@ def task_list_text(suite: SuiteSource, *, weak: Container[str] = ()) -> str:
 
     The names in `weak` have a mark.
     """
-    wide = shutil.get_terminal_size((120, 24)).columns
     tasks = [(f"{name} !" if name in weak else name, suite.task(name)) for name in suite.names()]
     if not tasks:
         return f"{suite.choice.path} has no tasks"
     names = max(len(name) for name, _ in tasks)
     kinds = max(len(task.category) for _, task in tasks)
     return "\n".join(
-        f"{name:<{names}}  {task.category:<{kinds}}  {task.title}  {_sizes_or_refusal(task)}"[:wide].rstrip()
+        f"{name:<{names}}  {task.category:<{kinds}}  {task.title}  {_sizes_or_refusal(task)}".rstrip()
         for name, task in tasks
     )
 

@@ -206,7 +206,7 @@ def _bindings(value: object, path: Path) -> tuple[dict[str, tuple[str, ...]], li
         if isinstance(listed, list) and listed and all(isinstance(key, str) and key for key in listed):
             found[name] = tuple(listed)
         else:
-            words = f'expected a key or a list of keys, got {_shown(keys)}; write "{name}" = ["f9"]'
+            words = f'expected a key or a list of keys, got {_shown(keys)}; write "{name}" = ["f11"]'
             problems.append(f"{path}, {KEYS_TABLE}.{name}: {words}")
     return found, problems
 
@@ -238,7 +238,7 @@ def template() -> str:
     lines += [
         "# Keys by binding: F2 and `kgtui manual keys` show the names. Each line replaces all keys of its binding.",
         f"# [{KEYS_TABLE}]",
-        '# "workbench.run" = ["f9", "r"]',
+        '# "workbench.run" = ["f11", "r"]',
     ]
     return "\n".join(lines) + "\n"
 

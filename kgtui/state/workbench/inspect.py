@@ -70,7 +70,7 @@ def page_rows(inspection: Inspection, *, width: int, stale: bool, is_ascii: bool
         return (PageRow(line=line(Span(_NOTHING, Tone.MUTED))),)
     lines = page_lines(page_of(inspection, is_ascii=is_ascii), width=min(width, WIDEST))
     rows = tuple(PageRow(line=_drawn(one, stale=stale), about=one.line) for one in lines)
-    return (PageRow(line=line(Span(f"stale {_STALE}", Tone.WARN))), *rows) if stale else rows
+    return (PageRow(line=line(Span(_STALE, Tone.WARN))), *rows) if stale else rows
 
 
 def _drawn(page_line: PageLine, *, stale: bool) -> Line:

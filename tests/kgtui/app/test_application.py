@@ -782,7 +782,7 @@ async def test_the_palette_runs_any_action(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        await pilot.press("ctrl+p", *"judge the saved file")
+        await pilot.press("ctrl+p", *"run the saved file")
         found = sum(action.help == "run the saved file again, all cases" for action in ACTIONS)
         await bench.until(pilot, lambda: bench.app.screen.query_one(CommandList).option_count == found)
         await pilot.press("enter", "enter")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -217,7 +216,7 @@ async def test_of_a_kernel_that_fails_it_is_not_said_that_none_was_launched(make
         events = fakes.some_fail(candidate, plan)
         return [event for event in events if not isinstance(event, fakes.KernelLaunched | fakes.KernelCompiled)]
 
-    words = "no launch of a Triton kernel came to its end, so there is nothing to compile"
+    words = "no launch of a Triton kernel finished, so there is nothing to compile"
     bench = make_bench(fails)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         screen = await opened(bench, pilot, "T")
@@ -244,8 +243,11 @@ def two_runs(make_bench: Any, fakes: Any, monkeypatch: pytest.MonkeyPatch) -> An
         ]
 
     bench = make_bench()
-    services = replace(bench.app._services, read_artefact=lambda digest: texts.get(digest, "module {}").encode())
-    monkeypatch.setattr(bench.app, "_services", services)
+
+    async def artefact(digest: str) -> str:
+        return str(texts.get(digest, "module {}"))
+
+    monkeypatch.setattr(bench.app, "artefact", artefact)
     bench.later = compiles_to_less
     return bench
 
@@ -345,7 +347,7 @@ async def test_a_single_run_has_nothing_to_be_compared_with(make_bench: Any) -> 
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
         screen = await opened(bench, pilot, "D")
-        words = "no other run of aten::softmax is kept; save another version of the file"
+        words = "no other run of aten::softmax is saved; save another version of the file"
         assert text_of(screen, "#versus") == words
 
 

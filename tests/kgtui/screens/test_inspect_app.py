@@ -66,7 +66,7 @@ async def test_results_of_an_earlier_text_are_marked_as_stale(make_bench: Any, f
         bench.engine.script = fakes.never_begins
         await pilot.press("I")
         bench.watcher.save(bench.path.read_bytes() + b"# another\n")
-        await bench.until(pilot, lambda: text(bench)[0].startswith("stale of an earlier text"))
+        await bench.until(pilot, lambda: text(bench)[0].startswith("stale: from an earlier version"))
 
 
 async def test_from_a_finding_to_its_line_in_the_workbench(make_bench: Any, fakes: ModuleType) -> None:

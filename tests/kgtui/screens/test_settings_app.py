@@ -101,28 +101,28 @@ async def test_a_key_that_is_changed_works_and_is_shown_everywhere(make_bench: A
         screen = await opened(bench, pilot, "f2")
         screen.query_one(Grid).go_to("keys.workbench.run")
         await pilot.press("enter")
-        await type_into(bench, pilot, "f9 ctrl+t")
-        assert row_of(screen, "keys.workbench.run") == ["workbench.run", "F9 ctrl+t", "changed here, not written"]
+        await type_into(bench, pilot, "f11 ctrl+t")
+        assert row_of(screen, "keys.workbench.run") == ["workbench.run", "F11 ctrl+t", "changed here, not written"]
         await pilot.press("escape")
         await bench.settled(pilot)
-        assert "F9 run" in key_bar(bench.app.screen)
+        assert "F11 run" in key_bar(bench.app.screen)
         await pilot.press("r")
         await bench.settled(pilot)
         assert len(bench.engine.judged) == 1
-        await pilot.press("f9")
+        await pilot.press("f11")
         await bench.settled(pilot)
         assert len(bench.engine.judged) == 2
         await pilot.press("f1")
-        assert "F9 ctrl+t" in plain_text(bench.app.screen.query_one(Lines).lines)
+        assert "F11 ctrl+t" in plain_text(bench.app.screen.query_one(Lines).lines)
 
 
 async def test_keys_of_the_file_hold_from_the_start(make_bench: Any) -> None:
-    bench = make_bench(config='[keys]\n"everywhere.quit" = "ctrl+x"\n"everywhere.help" = "f9"\n')
+    bench = make_bench(config='[keys]\n"everywhere.quit" = "ctrl+x"\n"everywhere.help" = "f11"\n')
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        await pilot.press("f9")
+        await pilot.press("f11")
         assert type(bench.app.screen).__name__ == "HelpScreen"
-        await pilot.press("f9")
+        await pilot.press("f11")
         assert bench.app.screen is bench.app.workbench
 
 
@@ -182,16 +182,16 @@ async def test_the_help_is_searched_and_esc_leaves_the_search_first(make_bench: 
     async with bench.app.run_test() as pilot:
         screen = await opened(bench, pilot, "f1", "slash", "t", "m", "u", "x")
         assert "open $EDITOR" in plain_text(screen.query_one(Lines).lines)
-        assert "judge the saved file" not in plain_text(screen.query_one(Lines).lines)
+        assert "run the saved file" not in plain_text(screen.query_one(Lines).lines)
         await pilot.press("escape")
-        assert "judge the saved file" in plain_text(screen.query_one(Lines).lines)
+        assert "run the saved file" in plain_text(screen.query_one(Lines).lines)
         await pilot.press("escape")
         assert bench.app.screen is bench.app.workbench
 
 
 @pytest.mark.parametrize("screen_id", ["workbench", "settings"])
 async def test_the_palette_has_every_action_from_every_screen(make_bench: Any, screen_id: str) -> None:
-    bench = make_bench(config='[keys]\n"workbench.run" = "f9"\n')
+    bench = make_bench(config='[keys]\n"workbench.run" = "f11"\n')
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         bench.app.action_show(screen_id)
@@ -199,7 +199,7 @@ async def test_the_palette_has_every_action_from_every_screen(make_bench: Any, s
         hits = [hit async for hit in Actions(bench.app.screen).discover()]
         assert len(hits) == sum(action.listed for action in ACTIONS)
         here = "" if screen_id == "workbench" else "  on workbench"
-        assert f"run  (F9){here}" in [hit.text for hit in hits]
+        assert f"run  (F11){here}" in [hit.text for hit in hits]
 
 
 async def test_an_action_of_another_screen_is_done_there(make_bench: Any) -> None:

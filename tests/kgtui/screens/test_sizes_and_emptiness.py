@@ -142,6 +142,6 @@ async def test_before_anything_ran_every_screen_says_what_to_do(make_bench: Any,
 
 def says_what_to_do(text: str) -> bool:
     """Whether the words name a key or the act that fills the place, or what the place waits for or cannot have."""
-    acts = r"enter|esc|ctrl\+\w|save|[a-zA-Z] (judges|shows|opens|measures)|stands here"
-    waits = r"not run|starting engine|so nothing is measured|tab why"
+    acts = r"enter|esc|ctrl\+\w|save|[a-zA-Z] (runs|shows|opens|measures)|appears here"
+    waits = r"not run|as soon as|starting engine|so nothing is measured|tab says why"
     return re.search(rf"\b({acts}|{waits})\b", text) is not None

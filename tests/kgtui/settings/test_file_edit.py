@@ -23,8 +23,8 @@ FILE = Path("config.toml")
         ("# theme = 'dark'\n\n# more\n", {"theme": "light"}, "# theme = 'dark'\ntheme = \"light\"\n\n# more\n"),
         ("ascii = true\n\n[keys]\n'bench.axis' = 't'\n", {"theme": "light"},
          "ascii = true\ntheme = \"light\"\n\n[keys]\n'bench.axis' = 't'\n"),
-        ("[keys]\n'bench.axis' = 't'\n", {"keys.bench.axis": ("u", "f9"), "keys.workbench.run": ("R",)},
-         '[keys]\n\'bench.axis\' = ["u", "f9"]\n"workbench.run" = ["R"]\n'),
+        ("[keys]\n'bench.axis' = 't'\n", {"keys.bench.axis": ("u", "f11"), "keys.workbench.run": ("R",)},
+         '[keys]\n\'bench.axis\' = ["u", "f11"]\n"workbench.run" = ["R"]\n'),
         ("[keys]\n'bench.axis' = [\n  't',\n]  # two\n", {"keys.bench.axis": ("u",)},
          "[keys]\n'bench.axis' = [\"u\"]  # two\n"),
         ("[keys]\nbench.axis = 't'\n", {"keys.bench.axis": ("u",)}, '[keys]\nbench.axis = ["u"]\n'),
@@ -54,8 +54,8 @@ bench.axis = "t"
 
 
 def test_comments_order_and_layout_survive_every_edit() -> None:
-    changes = {"theme": "light", "folder": "k", "keys.workbench.run": ("f9",), "keys.bench.axis": ("u",)}
-    replaced = (('"dark"', '"light"'), ('"mine"', '"k"'), ('["r"]', '["f9"]'), ('"t"', '["u"]'))
+    changes = {"theme": "light", "folder": "k", "keys.workbench.run": ("f11",), "keys.bench.axis": ("u",)}
+    replaced = (('"dark"', '"light"'), ('"mine"', '"k"'), ('["r"]', '["f11"]'), ('"t"', '["u"]'))
     expected = USERS
     for before, after in replaced:
         expected = expected.replace(before, after)
@@ -70,9 +70,9 @@ def test_the_template_keeps_every_comment() -> None:
 
 
 def test_the_template_can_be_changed_and_says_what_was_meant() -> None:
-    config = edited(parse_config(template(), path=FILE), {"ascii": True, "keys.workbench.run": ("f9",)})
+    config = edited(parse_config(template(), path=FILE), {"ascii": True, "keys.workbench.run": ("f11",)})
     assert config.asked.ascii is True
-    assert config.asked.keys == {"workbench.run": ("f9",)}
+    assert config.asked.keys == {"workbench.run": ("f11",)}
     assert config.problems == ()
 
 

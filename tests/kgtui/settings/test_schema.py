@@ -35,7 +35,7 @@ notify = "osc9"
 notify_after_s = 3
 
 [keys]
-"workbench.run" = ["f9", "r"]
+"workbench.run" = ["f11", "r"]
 everywhere.help = "f1"
 """
     asked = Asked(
@@ -47,7 +47,7 @@ everywhere.help = "f1"
         editor="nvim -u NONE",
         notify=Notify.OSC9,
         notify_after_s=3.0,
-        keys={"workbench.run": ("f9", "r"), "everywhere.help": ("f1",)},
+        keys={"workbench.run": ("f11", "r"), "everywhere.help": ("f1",)},
     )
     assert parse_config(text, path=FILE) == Config(path=FILE, text=text, asked=asked)
 
@@ -70,9 +70,9 @@ everywhere.help = "f1"
                          "leave the line out for what is usual"),
         ("keys = 1", "config.toml, keys: expected a table, got 1; write [keys] above the bindings"),
         ("[keys]\n'workbench.run' = 6", "config.toml, keys.workbench.run: expected a key or a list of keys, got 6; "
-                                        'write "workbench.run" = ["f9"]'),
+                                        'write "workbench.run" = ["f11"]'),
         ("[keys]\n'workbench.run' = []", "config.toml, keys.workbench.run: expected a key or a list of keys, got []; "
-                                         'write "workbench.run" = ["f9"]'),
+                                         'write "workbench.run" = ["f11"]'),
         ("theme = ", "config.toml is not TOML: Invalid value (at end of document); mend that line"),
     ],
 )  # fmt: skip
@@ -110,10 +110,10 @@ def test_the_template_is_right_without_its_comment_signs() -> None:
     config = parse_config(bare, path=FILE)
     assert config.problems == ()
     assert [option.key for option in OPTIONS if config.asked.value(option.key) != option.example] == []
-    assert config.asked.keys == {"workbench.run": ("f9", "r")}
+    assert config.asked.keys == {"workbench.run": ("f11", "r")}
 
 
-@pytest.mark.parametrize("value", ["dark", 'a "quoted" \\ path', True, False, 10.0, 0.5, ("f9", '"')])
+@pytest.mark.parametrize("value", ["dark", 'a "quoted" \\ path', True, False, 10.0, 0.5, ("f11", '"')])
 def test_a_value_is_written_as_it_is_read(value: object) -> None:
     import tomllib
 

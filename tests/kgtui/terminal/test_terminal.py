@@ -61,7 +61,7 @@ def test_only_sequences_that_are_known_are_written_and_nothing_scrolls(start_app
     program = start_application()
     program.until_text(JUDGED)
     program.press("6\t12345?")
-    program.until_text("judge the saved file again")
+    program.until_text("run the saved file again")
     program.press("\x1b")
     program.until_text(JUDGED)
     program.press(QUIT)
@@ -83,7 +83,7 @@ def test_what_the_candidate_and_its_libraries_say_is_only_in_the_log(run_on_term
     sample = Path(__file__).parents[3] / "kgtui" / "samples" / "softmax.py"
     (tmp_path / "noisy.py").write_text(sample.read_text() + NOISY)
     program = run_on_terminal("-m", "kgtui", "open", "noisy.py", "--op", "softmax", columns=120, rows=36)
-    program.until_text("right on")
+    program.until_text("flagged")
     assert b"STRAY" not in program.screen.raw
     program.press("6")
     program.until_text("STRAY print")
@@ -180,7 +180,7 @@ def test_a_fault_of_ours_is_reported_in_five_lines_and_unsaved_text_is_rescued(
         "kgtui: the workbench failed: RuntimeError: broken [on] purpose: 31 signs (application.py, "
     )
     assert told == [
-        f"runs   those that were judged are kept in {home}/sessions.db",
+        f"runs   finished runs are saved in {home}/sessions.db",
         f"text   the unsaved text of {tmp_path}/softmax.py is in {home}/rescued/softmax.py",
         f"trace  {home}/rescued/fault.txt",
         "next   start kgtui again; if it fails in the same way, the trace is what a report needs",

@@ -48,10 +48,10 @@ def test_show_tells_every_setting_and_makes_nothing(typed, home):
 
 
 def test_show_tells_what_the_file_decided_and_the_keys(typed, config):
-    config.write_text('ascii = true\n[keys]\n"workbench.run" = "f9"\n')
+    config.write_text('ascii = true\n[keys]\n"workbench.run" = "f11"\n')
     lines = typed("config", "show").out.splitlines()
     assert f"ascii           true           {config}" in lines
-    assert lines[-1] == f"workbench.run   f9             {config}"
+    assert lines[-1] == f"workbench.run   f11            {config}"
 
 
 def test_show_ends_with_an_error_and_still_tells_what_holds(typed, config):
@@ -83,7 +83,7 @@ def test_a_command_says_what_is_wrong_and_goes_on(typed, config, folder):
     assert [path.relative_to(folder).as_posix() for path in folder.rglob("*.py")] == ["mine/softmax.py"]
 
 
-MINE = '# mine\ntheme = "dark"  # at night\n\n[keys]\n"workbench.run" = ["f9"]\n'
+MINE = '# mine\ntheme = "dark"  # at night\n\n[keys]\n"workbench.run" = ["f11"]\n'
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ MINE = '# mine\ntheme = "dark"  # at night\n\n[keys]\n"workbench.run" = ["f9"]\n
         ("notify_after_s", "10"),
         ("device", "cpu"),
         ("target", "sm_90"),
-        ("keys.workbench.run", "f9"),
+        ("keys.workbench.run", "f11"),
     ],
 )
 def test_a_setting_is_printed_for_a_script(typed, config, no_gpu, name, value):
@@ -108,7 +108,7 @@ def test_a_setting_is_printed_for_a_script(typed, config, no_gpu, name, value):
     ("arguments", "before", "after"),
     [
         (("theme", "light"), '"dark"', '"light"'),
-        (("keys.workbench.run", "f9", "R"), '["f9"]', '["f9", "R"]'),
+        (("keys.workbench.run", "f11", "Q"), '["f11"]', '["f11", "Q"]'),
         (("ascii", "true"), "# at night\n", "# at night\nascii = true\n"),
         (("notify_after_s", "2.5"), "# at night\n", "# at night\nnotify_after_s = 2.5\n"),
     ],
@@ -126,7 +126,7 @@ def test_the_first_setting_makes_the_file(typed, home):
 
 
 @pytest.mark.parametrize(
-    ("name", "gone"), [("theme", 'theme = "dark"  # at night\n'), ("keys.workbench.run", '"workbench.run" = ["f9"]\n')]
+    ("name", "gone"), [("theme", 'theme = "dark"  # at night\n'), ("keys.workbench.run", '"workbench.run" = ["f11"]\n')]
 )
 def test_a_setting_is_removed(typed, config, name, gone):
     config.write_text(MINE)

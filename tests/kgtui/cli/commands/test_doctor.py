@@ -39,10 +39,10 @@ def test_the_json_document_names_devices_versions_measures_and_places(typed, hom
 def test_the_settings_are_reported_with_who_decided_them_and_what_is_not_used(typed, home, folder):
     home.mkdir()
     config = home / "config.toml"
-    config.write_text("folder = 'mine'\nasci = true\n[keys]\n'workbench.run' = 'f9'\n'workbench.failed' = 'z'\n")
+    config.write_text("folder = 'mine'\nasci = true\n[keys]\n'workbench.run' = 'f11'\n'workbench.failed' = 'z'\n")
     lines = typed("doctor").out.splitlines()
     assert f'setting      folder          "mine"         {config}' in lines
-    assert "setting      workbench.run   f9" in lines
+    assert "setting      workbench.run   f11" in lines
     assert f"path         kernels: {folder}/mine" in lines
     assert [line for line in lines if "NOT USED" in line] == [
         f"setting      NOT USED: {config}, asci: there is no such setting; did you mean ascii?",
