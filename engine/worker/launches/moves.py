@@ -83,7 +83,8 @@ def _differs(now: torch.Tensor, then: torch.Tensor) -> torch.Tensor:
         return torch.ne(new, old)
     allowed = torch.finfo(now.dtype).eps * Base.abs(old)
     same = torch.eq(new, old) | (torch.isnan(new) & torch.isnan(old))
-    return ~(same | (Base.abs(new - old) <= allowed))
+    # An integer beyond the range of a half type is an infinity there, and nothing is near an infinity.
+    return ~(same | ((Base.abs(new - old) <= allowed) & torch.isfinite(old)))
 
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:

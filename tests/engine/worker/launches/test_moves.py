@@ -89,3 +89,8 @@ def test_whole_numbers_are_the_same_only_when_they_are_equal() -> None:
     x = torch.arange(1 << 40, (1 << 40) + 20)
     assert moved(lambda x, y: y.copy_(x), x, torch.zeros_like(x))
     assert not moved(lambda x, y: y.copy_(x + 1), x, torch.zeros_like(x))
+
+
+def test_packed_words_of_as_many_elements_are_not_moved() -> None:
+    words = torch.randint(1 << 20, 1 << 30, (20,), dtype=torch.int32)  # infinities in float16
+    assert not moved(lambda x, y: y.copy_(torch.randn(20)), words, torch.zeros(20, dtype=torch.float16))
