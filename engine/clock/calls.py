@@ -246,7 +246,7 @@ class Calls:
                 chunk.reason = str(error)
         holds = [_hold_of(found) if held else None for found, held in zip(by_call, chunk.holds, strict=True)]
         if not chunk.reason and any(held and hold is None for held, hold in zip(chunk.holds, holds, strict=True)):
-            # What is ours is in the wrong window, so that nobody can be blamed for what does.
+            # Our own work is in the wrong window, so no change there can be attributed to the candidate.
             chunk.reason, by_call, late = _OUT_OF_STEP, [[] for _ in range(calls)], ()
         by_call = [
             [activity for activity in found if activity is not hold] for found, hold in zip(by_call, holds, strict=True)

@@ -58,7 +58,7 @@ class Reference:
             raise ReferenceFaultError(f"the reference process is gone: {error.strerror}") from error
 
     def allow(self, seconds: float) -> None:
-        """From now on all that is asked has to be answered within this time."""
+        """Set the time within which every later question must be answered."""
         self._allowed_s = seconds
         self._stream.deadline = time.monotonic() + seconds
 

@@ -14,7 +14,7 @@ def give_state(module: torch.nn.Module, state: Iterable[tuple[str, torch.Tensor]
     """Move a module to the device and give it values by name: parameters share their memory, buffers are copied.
 
     A training module writes to its buffers, and a call must not write to its arguments.  A name that the module does
-    not have, or has in another shape, is told on stderr and keeps what the constructor made.
+    not have, or has in another shape, is reported on stderr and keeps what the constructor made.
     """
     module.to(device)
     own = dict(module.named_parameters()) | dict(module.named_buffers())

@@ -35,7 +35,7 @@ class NativeSource(Message, frozen=True):
 
 
 class ExtensionRequest(Message, frozen=True):
-    """An extension as torch.utils.cpp_extension is asked for it.
+    """An extension as it is requested from torch.utils.cpp_extension.
 
     `functions` maps names to their documentation, None where the texts define the module themselves.  With `joined`,
     all texts of a language are one unit with torch's headers before it, as in `load_inline`; else each is a file.

@@ -45,7 +45,7 @@ class PrepareVariant(CaseCommand, tag="prepare_variant", frozen=True):
 
 
 class VariantLaidOut(Reply, tag="variant_laid_out", frozen=True):
-    """The content is in `arena`; it is not where `dismissed` says why nobody could be judged by it.
+    """The content is in `arena`; it is not where `dismissed` says why no candidate could be verified with it.
 
     `changed` tells which element of ONE_ELEMENT, `kept` names the tensors that no variant changes.
     """

@@ -145,7 +145,7 @@ class Refill(CaseCommand, tag="refill", frozen=True):
 class Compare(CaseCommand, tag="compare", frozen=True):
     """Compare what the worker left in the arena and in `outputs` with what was expected of this call.
 
-    Without `explain` nobody looks into why a wrong output is wrong, which takes longer than comparing.  With `digests`
+    Without `explain` a wrong output is not diagnosed, which takes longer than comparing.  With `digests`
     the hashes of inputs, expected outputs and outputs are reported.
     """
 

@@ -94,7 +94,7 @@ class Answering:
         except MemoryError as error:
             reason = f"it needs more memory than the process may use: {error}"
             return CouldNot(reason=reason[:_MESSAGE_CHARACTERS]), []
-        except BaseException as error:  # the edge to the suite's code: whatever it raises is told, SystemExit too
+        except BaseException as error:  # the edge to the suite's code: whatever it raises is reported, SystemExit too
             reason = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARACTERS]
             return CouldNot(reason=reason, trace=traceback.format_exc()[-_TRACE_CHARACTERS:]), []
 

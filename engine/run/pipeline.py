@@ -363,7 +363,7 @@ class Run:
         return self._ahead.add(launch, specialisation)
 
     def _kernel(self, number: int, total: int, kernel: CompiledKernel) -> None:
-        native = len(self._native.compiled)  # told before, for they are built before anything is launched
+        native = len(self._native.compiled)  # reported before, for they are built before anything is launched
         self._emitter.tell(events.KernelCompiled(
             at_s=self._emitter.now(), number=native + number, total=native + total, kernel=kernel
         ))  # fmt: skip

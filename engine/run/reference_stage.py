@@ -1,4 +1,4 @@
-"""Foreign problems in a run: the reference is opened before the candidate is loaded, and the suite's rule is told."""
+"""Foreign problems in a run: opens the reference before the candidate is loaded, and reports the suite's own rule."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The tolerance of a foreign problem, measured on its reference: nobody has stated one that can be relied on.
+"""The tolerance of a foreign problem, measured on its reference: the suite states none that can be relied on.
 
 The error of the reference in its own precision is measured against its run in float64; where there is none, it is the
 larger of the difference between two runs and the error of a run in lower precision, scaled by the rounding steps.  An
 honest kernel may add up in another order, so MARGIN times that is allowed, and at least a few rounding steps; but never
-as much as would let an answer of lower precision pass, where that can be told apart.
+as much as would let an answer of lower precision pass, where that can be distinguished.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
 
 
 def require_room(planned: PlannedTask, needed_bytes: int | None) -> None:
-    """Nothing, for a task whose tensors fit into memory, or of which nobody knows how many bytes they have.
+    """Nothing, for a task whose tensors fit into memory, or whose number of bytes is unknown.
 
     Raises:
         UnsupportedError: they do not; says how many they have and how to make them smaller.

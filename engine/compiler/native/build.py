@@ -76,10 +76,10 @@ def _kernels(compiled: Sequence[Completed], target: str) -> Iterator[protocol.Na
                 yield _kernel(entry.group(1), done.output[entry.end() : end])
 
 
-def _kernel(symbol: str, told: str) -> protocol.NativeKernel:
-    used = _USED.search(told)
-    stack = _STACK.search(told)
-    shared = _SHARED.search(told)
+def _kernel(symbol: str, report: str) -> protocol.NativeKernel:
+    used = _USED.search(report)
+    stack = _STACK.search(report)
+    shared = _SHARED.search(report)
     return protocol.NativeKernel(
         symbol=symbol[:MOST_TEXT],
         registers=int(used.group(1)) if used else None,

@@ -101,7 +101,7 @@ class DeviceLock:
         try:
             place = _stand_in_line(line)
             while True:
-                # Opened again each time: a file that somebody has tidied away locks nobody out.
+                # Opened again each time: a lock on a file that was removed excludes no other process.
                 descriptor = await self._open("lock")
                 if _is_first(line, place) and _try_lock(descriptor) and os.fstat(descriptor).st_nlink:
                     return descriptor

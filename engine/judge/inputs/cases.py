@@ -46,7 +46,7 @@ _LEAST_BLOCK_BYTES = 64 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """Inputs of a case and what must come of them; nobody changes these tensors.
+    """Inputs of a case and the outputs expected of them; these tensors are never changed.
 
     `make_expected` makes the expected outputs, once and when they are first needed: a call that is only recorded is
     never compared.

@@ -78,7 +78,7 @@ class ProblemContract:
     `on_cpu` names arguments that are tensors in host memory on every device; they are never written.
     `may_write` names arguments that a call may change, and that are not compared: buffers of a foreign suite.
     `framework` is what may be left to PyTorch without computing the answer.  `suite` is there for a problem of
-    somebody else's suite: its reference runs in a process of its own, which calibrates the tolerance.
+    another suite: its reference runs in a process of its own, which calibrates the tolerance.
     """
 
     name: str

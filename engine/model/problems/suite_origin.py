@@ -1,4 +1,4 @@
-"""What a problem of somebody else's suite brings along beside its contract."""
+"""What a problem of a foreign suite brings along beside its contract."""
 
 from __future__ import annotations
 

@@ -161,14 +161,14 @@ def _kernels(one: Measurement) -> list[Line]:
 def _device(when: str, state: DeviceState | None) -> list[Line]:
     if state is None:
         return [line(muted(f"{when:<10}the driver reported nothing about the device"))]
-    told = (
+    readings = (
         (state.sm_clock_mhz, " MHz"),
         (state.memory_clock_mhz, " MHz memory"),
         (state.temperature_c, " C"),
         (None if state.power_w is None else round(state.power_w), " W"),
         (state.utilisation_percent, "% busy"),
     )
-    words = ", ".join(f"{value:,}{unit}" for value, unit in told if value is not None) or "no data"
+    words = ", ".join(f"{value:,}{unit}" for value, unit in readings if value is not None) or "no data"
     lines = [line(muted(f"{when:<10}"), words)]
     if state.throttled_by:
         lines.append(line(_INDENT, Span(f"clocks held down: {', '.join(state.throttled_by)}", Tone.WARN)))

@@ -1,4 +1,4 @@
-"""Why there is nothing to show of a case that is asked about: it was right, or it was not run, and why not."""
+"""Why there is nothing to show of a requested case: it passed, or was not run, and why not."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _CASTS = frozenset({"float", "half", "bfloat16"})
 
 
 class _InDouble(TorchFunctionMode):
-    """Takes float64 where a function of torch is asked for a narrower floating-point dtype."""
+    """Takes float64 where code requests a narrower floating-point dtype from torch."""
 
     def __torch_function__(
         self,

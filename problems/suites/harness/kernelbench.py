@@ -85,7 +85,7 @@ class ModelTask:
         if dtype is not None:
             model = model.to(dtype)
             inputs = [_cast(value, dtype, self._device) for value in inputs]
-        # A call may write to its inputs, which belong to whoever asks.
+        # A call may write to its inputs, which belong to the caller.
         found = model(*(value.clone() if isinstance(value, torch.Tensor) else value for value in inputs))
         return tuple(found) if isinstance(found, list | tuple) else (found,)
 
