@@ -217,6 +217,12 @@ def preview(
 def _case_lines(problem: Problem) -> tuple[Line, ...]:
     tiers = Counter(case.tier for case in problem.cases)
     counts = ", ".join(f"{tiers[tier]} {tier}" for tier in Tier if tiers[tier])
+    if problem.suite is not None:
+        return (
+            line(muted("cases      "), counts),
+            line(muted("tolerance  "), "calibrated when the reference runs"),
+            line(muted("cost       "), "measured when the reference runs"),
+        )
     dtypes = " ".join(dict.fromkeys(case.dtype.short for case in problem.cases))
     case = problem.cases[0]
     cost, tolerance = problem.cost(case), problem.tolerance(case)

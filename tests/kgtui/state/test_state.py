@@ -41,6 +41,8 @@ from engine.model.events import (
     from_json,
     to_json,
 )
+from engine.model.problems.form import CandidateForm
+from engine.model.problems.suite_origin import SuiteOrigin
 from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
 from kgtui.state.format.glyphs import ASCII, UNICODE, State
@@ -721,6 +723,17 @@ def test_the_preview_says_what_opening_will_do(fakes: ModuleType) -> None:
         "file       enter opens kernels/softmax.py",
         "file       enter copies the sample to kernels/softmax.py",
         "file       n makes kernels/softmax.py from a template",
+    ]
+
+
+def test_preview_of_a_foreign_problem_states_no_tolerance_or_work(fakes: ModuleType) -> None:
+    suite = SuiteOrigin(suite="kernelbench", form=CandidateForm.MODULE, own_rule="")
+    problem = replace(fakes.softmax_problem(), suite=suite)
+    shown = preview(fakes.described(problem), problem, file="k.py", file_exists=True, sample=False)
+    assert plain_text(shown).splitlines()[4:-1] == [
+        "cases      4 smoke, 4 full, 1 bench",
+        "tolerance  calibrated when the reference runs",
+        "cost       measured when the reference runs",
     ]
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from engine.model import Candidate, Outcome, Plan, Problem, Stage, Verdict
 from engine.model.events import RunFinished, RunStarted, StageFinished
+from engine.model.problems.form import CandidateForm
+from engine.model.problems.suite_origin import SuiteOrigin
 from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
 from kgtui.ports.protocols import BestRun
@@ -384,6 +386,12 @@ def test_without_a_clock_the_work_of_each_bench_case_is_shown(problem: Problem, 
         "          40 registers, no spills, 16 B shared, occupancy 75% by registers"
     )
     assert "not known" in plain_text(static_lines(NO_RUN))
+
+
+def test_unknown_work_of_a_foreign_problem_is_shown_as_dashes(problem: Problem) -> None:
+    suite = SuiteOrigin(suite="kernelbench", form=CandidateForm.MODULE, own_rule="")
+    (row, *_) = cost_rows(replace(problem, suite=suite), glyphs=UNICODE)
+    assert texts(row) == ["1024x256 f32", "–", "–", "–", "–", "–"]
 
 
 def test_specialisations_that_take_the_same_are_reported_once_and_those_that_take_most_first(
