@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import secrets
 import time
 import traceback
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ import torch
 
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceMemoryError, is_lost
+from engine.draws import Draws
 from engine.errors import ReferenceFaultError, UnsupportedError
 from engine.judge.benchmark.slots import Slots
 from engine.judge.compare.measures import bytes_of
@@ -169,7 +169,9 @@ class _Judge:
         started = time.perf_counter()
         problem = self._problem(command.problem)
         case = problem.case(command.case)
-        content = self._contents.of_case(problem, case, command.seed)
+        draws = Draws(command.draw_seed, problem.name, case.name)
+        seed = draws.seed_of("case") if command.seed is None else command.seed
+        content = self._contents.of_case(problem, case, seed)
         if command.expects:
             _ = content.expected  # a reference that fails does so before the candidate is called
         idle = cases.is_idle(problem, content)
@@ -180,7 +182,9 @@ class _Judge:
         else:
             content = cases.on_host(content)
             arena = cases.arena_in_file(content, Path(command.arena_path))
-        self._place.hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
+        self._place.hand = cases.CaseInHand(
+            problem=problem, case=case, arena=arena, base=content, content=content, draws=draws
+        )
         cases.fill(self._place.hand, content, command.poison)
         return protocol.Prepared(
             id=command.id,
@@ -200,7 +204,7 @@ class _Judge:
         content = hand.base
         if command.fresh:
             # Never the seed after the case's own: whoever learns the one would know the other.
-            content = self._contents.make(hand.problem, hand.case, secrets.randbits(62))
+            content = self._contents.make(hand.problem, hand.case, hand.draws.number("fresh"))
             if isinstance(hand.arena, tensors.ArenaFile):
                 content = cases.on_host(content)
         if content.specs != hand.base.specs:

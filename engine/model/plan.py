@@ -87,6 +87,7 @@ class Plan:
     `target` is what captured launches are compiled for ("sm_90", "gfx942"); None skips that stage.
     `limits` of None are the engine's own, which know the device.  `benchmark` of None times nothing.
     `policy` decides over what is found.  `seeds` make the inputs of the cases that they name once more.
+    Everything that the run draws follows from `draw_seed`; None draws new numbers.  Timed calls always draw new ones.
     """
 
     problem: Problem
@@ -94,6 +95,7 @@ class Plan:
     device: str
     target: str | None
     seeds: Mapping[str, int] = field(default_factory=dict)
+    draw_seed: int | None = None
     limits: Limits | None = None
     benchmark: BenchmarkPlan | None = None
     policy: Policy = Policy.DEFAULT

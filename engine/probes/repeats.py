@@ -9,7 +9,6 @@ wait for those before them has no race, and is then only called again as usual.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -179,7 +178,7 @@ def _program_orders(lab: Lab) -> Iterator[protocol.ProgramOrder]:
     if lab.process_pool.interpreted:
         yield protocol.ProgramOrder()
     for _ in range(1 if lab.process_pool.interpreted else _REPEATS):
-        yield protocol.ProgramOrder(seed=secrets.randbits(31))
+        yield protocol.ProgramOrder(seed=lab.draws.number("program order", bits=31))
 
 
 def _cases(lab: Lab) -> tuple[list[Passed], list[Passed]]:

@@ -103,8 +103,9 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
 
     That is in device memory, or in a new file at `arena_path` when one is given.
 
-    The judge draws the seed itself unless one is given, to replay a case that has ended.  Without `expects` expected
-    outputs are made when a comparison first needs them: the reference is known to work on this case.
+    The judge draws the seed itself unless one is given, to replay a case that has ended.  With `draw_seed` this seed
+    and all that the judge draws for the case later follow from that number.  Without `expects` expected outputs are
+    made when a comparison first needs them: the reference is known to work on this case.
     """
 
     problem: ProblemId
@@ -112,6 +113,7 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
     arena_path: str | None
     poison: Byte
     seed: int | None = None
+    draw_seed: int | None = None
     expects: bool = True
 
 

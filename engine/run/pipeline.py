@@ -8,6 +8,7 @@ from functools import partial
 
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
+from engine.draws import Draws
 from engine.model import (
     Artefact,
     Candidate,
@@ -307,6 +308,7 @@ class Run:
             limits=self._limits, profile=self._profile,
             passed=passed_of(self._plan.cases, self._results, self._first_launches),
             native=self._native.kernels if self._native.is_there else None,
+            draws=Draws(self._plan.draw_seed, "proof"),
         )  # fmt: skip
 
     @property

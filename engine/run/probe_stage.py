@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.draws import Draws
 from engine.model import Stage
 from engine.model.layers import Coverage, LayerReport
 from engine.probes import Probe, is_apart, name_of, observations_of, probes
@@ -62,6 +63,7 @@ class ProbingStage:
 
     async def _ask(self, probe: Probe, lab: Lab) -> None:
         """Tell what one probe observes; what it saw while a process of ours failed or was killed counts for nothing."""
+        lab = replace(lab, draws=Draws(lab.plan.draw_seed, name_of(probe)))
         before = _failures(lab), lab.session.kills
         observed = [observation async for observation in observations_of(probe, lab)]
         if (_failures(lab), lab.session.kills) != before:

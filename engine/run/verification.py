@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine import protocol
+from engine.draws import Draws
 from engine.errors import ChildDiedError, DeadlineError, EngineError, KilledError
 from engine.model import (
     Case,
@@ -233,6 +234,7 @@ class Verifier:
             poison=_POISONS[0],
             arena_path=None if shared else str(arena),
             seed=self._plan.seeds.get(case.name),
+            draw_seed=Draws(self._plan.draw_seed, "verification").seed_of(case.name),
         )
         prepared = await self._ask_judge(prepare, "make inputs")
         # Of the judge alone: a candidate that says so of its process would choose how it is verified.

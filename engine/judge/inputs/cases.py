@@ -19,6 +19,7 @@ import torch
 
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceBlock, DeviceMemoryError
+from engine.draws import Draws
 from engine.judge.compare.measures import raw
 from engine.judge.compare.outputs import Call
 from engine.judge.inputs.copied_arena import CopiedArena
@@ -90,7 +91,7 @@ class CaseInHand:
     """A case and its arena: what was written to it for the current call, and what must come of that.
 
     `free` are the tensors that other numbers may be put into, None until they are needed; `prepared_variant` is the
-    variant that was made ahead.
+    variant that was made ahead.  `draws` gives the seeds of further contents.
     """
 
     problem: ProblemDefinition
@@ -99,6 +100,7 @@ class CaseInHand:
     base: Content
     content: Content
     initial: list[torch.Tensor] = field(default_factory=list)
+    draws: Draws = field(default_factory=Draws)
     poison: int = 0
     free: tuple[protocol.TensorSpec, ...] | None = None
     prepared_variant: Made | None = None

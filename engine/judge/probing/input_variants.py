@@ -7,7 +7,6 @@ witness in the same precision, must be right on that very content with half of t
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -80,7 +79,7 @@ class Variants:
         if hand.free is None:
             hand.free = self._free(hand)
         kept = tuple(dict.fromkeys(name for name, part in _floats(hand) if part not in hand.free))
-        rng = torch.Generator(self._device).manual_seed(secrets.randbits(62))
+        rng = torch.Generator(self._device).manual_seed(hand.draws.number(variant))
         told = ""
         try:
             if not hand.free:
@@ -134,7 +133,7 @@ class Variants:
     def _free(self, hand: cases.CaseInHand) -> tuple[protocol.TensorSpec, ...]:
         """The tensors that are drawn again for every seed; what is always the same, as a table, means something."""
         with self._device:
-            rng = torch.Generator(self._device).manual_seed(secrets.randbits(62))
+            rng = torch.Generator(self._device).manual_seed(hand.draws.number("free tensors"))
             _, others = lay_out(hand.problem, hand.problem.make_inputs(hand.case, rng))
         return tuple(
             part

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from engine import protocol
 from engine.devices import Device
+from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem
 from engine.processes.candidate_session import CandidateSession
@@ -72,7 +73,8 @@ class Lab:
     """What a probe may know and do.
 
     One that is `apart` is asked beside another of the same candidate: it has a worker of its own, and its own case in
-    the judge's hands.  `native` are the kernels of its CUDA text, None for a file without native code.
+    the judge's hands.  `native` are the kernels of its CUDA text, None for a file without native code.  `draws` gives
+    what the probes draw.
     """
 
     plan: Plan
@@ -84,6 +86,7 @@ class Lab:
     profile: Profile = field(repr=False)
     native: NativeKernels | None = None
     apart: bool = False
+    draws: Draws = field(default_factory=Draws, repr=False)
 
     @property
     def problem(self) -> Problem:
@@ -135,6 +138,7 @@ class Lab:
             poison=0,
             arena_path=None if self.process_pool.shares_device else str(arena),
             apart=self.apart,
+            draw_seed=self.draws.seed_of(case.name),
             expects=False,
         )
         try:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine import protocol
+from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, Limits, Outcome, Problem
 from engine.processes.process_pool import ProcessPool
@@ -45,10 +46,13 @@ class NotReplayed:
 class Replays:
     """One replayer for the tapes of one run; `close` at the end."""
 
-    def __init__(self, *, process_pool: ProcessPool, problem: Problem, limits: Limits) -> None:
+    def __init__(
+        self, *, process_pool: ProcessPool, problem: Problem, limits: Limits, draw_seed: int | None = None
+    ) -> None:
         self._process_pool = process_pool
         self._problem = problem
         self._limits = limits
+        self._draws = Draws(draw_seed, "replay")
         self._hand: PooledProcess | None = None
         self._held: set[str] = set()
 
@@ -63,7 +67,7 @@ class Replays:
     ) -> Replayed | NotReplayed:
         """Replay a tape on content of `case`, the data of the Given steps `without` replaced by noise.
 
-        The content is new unless a `seed` is given.
+        The content is another one each time unless a `seed` is given.
 
         Raises:
             EngineError: judge or replayer failed.
@@ -72,10 +76,10 @@ class Replays:
         refused = await self._hold(hand, kernels)
         if refused is not None:
             return refused
-        seed = secrets.randbits(62) if seed is None else seed
+        seed = self._draws.number(case.name) if seed is None else seed
         arena = hand.room.shared / f"{secrets.token_hex(8)}.in"
         prepare = protocol.Prepare(
-            id=protocol.new_id(), problem=self._problem.id, case=case.name, poison=secrets.randbelow(256),
+            id=protocol.new_id(), problem=self._problem.id, case=case.name, poison=self._draws.number("poison", bits=8),
             arena_path=str(arena), seed=seed, apart=True, expects=False,
         )  # fmt: skip
         try:

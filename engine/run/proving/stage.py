@@ -73,7 +73,9 @@ class ProvingStage:
         self._lab = lab
         self._emitter = emitter
         self._kernels = kernels
-        self._replays = Replays(process_pool=lab.process_pool, problem=lab.problem, limits=lab.limits)
+        self._replays = Replays(
+            process_pool=lab.process_pool, problem=lab.problem, limits=lab.limits, draw_seed=lab.plan.draw_seed
+        )
         self._failures = 0
         self.record = ProofRecord()
         self.proofs: list[CaseProof] = []

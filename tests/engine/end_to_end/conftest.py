@@ -104,6 +104,7 @@ def judging(engine: Engine) -> Judging:
         folder: Path | None = None,
         also: tuple[str, ...] = (),
         sass: bool = True,
+        draw_seed: int | None = None,
     ) -> Judged:
         if isinstance(source, Path):
             content, filename = source.read_bytes(), source.name
@@ -112,7 +113,8 @@ def judging(engine: Engine) -> Judging:
         candidate = Candidate(source=content, problem=problem, filename=filename, folder=folder)
         plan = Plan.for_tiers(find(problem), tiers=tiers, device="cpu", target=target, limits=limits)
         chosen = (*plan.cases, *map(plan.problem.case, also))
-        plan = replace(plan, cases=tuple({case.name: case for case in chosen}.values()))
+        cases = tuple({case.name: case for case in chosen}.values())
+        plan = replace(plan, cases=cases, draw_seed=draw_seed)
         collected: list[events.Event] = []
         async with aclosing(engine.evaluate(candidate, plan)) as running:
             async for event in running:

@@ -1,0 +1,33 @@
+"""A run with a draw seed has the same inputs again, and so has its proof."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.artefacts import ArtefactStore
+from engine.model import events
+from engine.protocol.proof_file import read_proof, unpacked
+from tests.engine.end_to_end.conftest import COPY_KERNEL, Judged, Judging
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_runs_with_one_seed_have_the_same_inputs(judging: Judging, artefacts: ArtefactStore):
+    one, other = [_seeds(await judging(COPY_KERNEL, draw_seed=7), artefacts) for _ in range(2)]
+    assert len(one) == 6
+    assert one == other
+
+
+@pytest.mark.parametrize("seeds", [(7, 8), (None, None)])
+async def test_other_runs_have_other_inputs(
+    judging: Judging, artefacts: ArtefactStore, seeds: tuple[int | None, int | None]
+):
+    one, other = [_seeds(await judging(COPY_KERNEL, draw_seed=seed), artefacts) for seed in seeds]
+    assert not {*one} & {*other}
+
+
+def _seeds(judged: Judged, artefacts: ArtefactStore) -> list[int | None]:
+    """The seeds of all cases, and of the replays that proved them."""
+    (stored,) = (event for event in judged.events if isinstance(event, events.ProofStored))
+    proof = read_proof(unpacked(artefacts.read(stored.artefact.digest)))
+    return [case.seed for case in judged.cases] + [case.seed for case in proof.cases]
