@@ -16,7 +16,7 @@ import torch
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceMemoryError, is_lost
 from engine.draws import Draws
-from engine.errors import ReferenceFaultError, UnsupportedError
+from engine.errors import MachineBusyError, ReferenceFaultError, UnsupportedError
 from engine.judge.benchmark.slots import Slots
 from engine.judge.compare.measures import bytes_of
 from engine.judge.compare.outputs import reports_of
@@ -28,7 +28,7 @@ from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.correct_without_kernels import count_correct
 from engine.judge.probing.input_variants import Variants
 from engine.judge.probing.precision import measure_precision
-from engine.judge.reference import Reference
+from engine.judge.reference import Reference, reference_at
 from engine.model import CalledCase, Determinism, Outcome, OutputReport, ProblemDefinition, ProblemId
 from engine.problem_source import ReferenceSource, open_source
 from engine.protocol import tensors
@@ -38,7 +38,7 @@ from engine.sandbox.variables import DEVICE_VARIABLE
 
 _THREADS = 2
 _REFERENCE_S, _ATTACHING_S = 40.0, 90.0
-"""What a reference may take for all that one command asks of it, and to be opened and calibrated."""
+"""What a reference may take of its own time for all that one command asks of it, and to be opened and calibrated."""
 _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 4000, 20_000
 
 
@@ -85,6 +85,8 @@ class _Judge:
         except ReferenceFaultError as error:
             message = str(error)[:_MESSAGE_CHARACTERS]
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.PROBLEM, message=message)
+        except MachineBusyError as error:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=str(error))
         except (tensors.TruncatedError, UntrustedFileError) as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message=str(error))
         except DeviceMemoryError as error:
@@ -155,7 +157,7 @@ class _Judge:
         if self._reference is not None:
             self._reference.close()
         self._problems.pop(command.problem, None)
-        self._reference = Reference(Path(command.folder), self._device)
+        self._reference = reference_at(Path(command.folder), self._device, pid=command.pid)
         self._reference.allow(_ATTACHING_S)
         source = cast("ReferenceSource", open_source(command.problem.source))
         try:

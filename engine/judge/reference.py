@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -12,7 +11,9 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 import torch
 
-from engine.errors import ReferenceFaultError
+from engine.cpu_time.meter import Meter
+from engine.errors import EngineError, MachineBusyError, ReferenceFaultError
+from engine.judge.reference_deadline import ReferenceDeadline
 from engine.model.problems.suite_origin import Precision
 from engine.problem_source import OpenedReference, ReferenceUnavailableError
 from engine.protocol import tensors
@@ -40,7 +41,14 @@ _MOST_BYTES = 16 << 30
 class Reference:
     """One reference process, which has one task open.  After a failure it answers nothing more."""
 
-    def __init__(self, folder: Path, device: torch.device, *, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        device: torch.device,
+        *,
+        deadline: ReferenceDeadline,
+        most_bytes: int = _MOST_BYTES,
+    ) -> None:
         """`most_bytes` is how much an answer may carry.
 
         Raises:
@@ -48,19 +56,20 @@ class Reference:
         """
         self._device = device
         self._most_bytes = most_bytes
-        self._fault = ""
-        self._allowed_s = 0.0
+        self._fault: EngineError | None = None
+        self._deadline = deadline
         try:
             self._stream = ByteStream(
-                writes=_pipe(folder / QUESTIONS, os.O_WRONLY), reads=_pipe(folder / ANSWERS, os.O_RDONLY)
+                writes=_pipe(folder / QUESTIONS, os.O_WRONLY),
+                reads=_pipe(folder / ANSWERS, os.O_RDONLY),
+                waits=deadline.check,
             )
         except OSError as error:
             raise ReferenceFaultError(f"the reference process is gone: {error.strerror}") from error
 
     def allow(self, seconds: float) -> None:
-        """Set the time within which every later question must be answered."""
-        self._allowed_s = seconds
-        self._stream.deadline = time.monotonic() + seconds
+        """Set how much of its time the process has for all later questions together."""
+        self._deadline.begin(seconds)
 
     def open(self, *, harness: str, file: str, files: Mapping[str, str], details: Mapping[str, str]) -> OpenedReference:
         """Have the process import the task."""
@@ -99,8 +108,8 @@ class Reference:
     def _ask(
         self, question: Question, storages: Sequence[torch.Tensor] = (), *, doing: str
     ) -> tuple[Answered, list[torch.Tensor]]:
-        if self._fault:
-            raise ReferenceFaultError(self._fault)
+        if self._fault is not None:
+            raise self._fault
         try:
             self._stream.send(msgspec.json.encode(question), storages)
             answer = answers.decode(self._stream.line(most_bytes=MOST_HEAD_BYTES))
@@ -110,7 +119,10 @@ class Reference:
                 raise ReferenceFaultError(f"the problem's reference failed {doing}: {answer.reason}")
             return answer, self._stream.storages(answer.storages, most_bytes=self._most_bytes)
         except (StreamError, msgspec.MsgspecError) as error:
-            raise self._failed(f"{error} (allowed: {self._allowed_s:g} s)", doing) from error
+            raise self._failed(str(error), doing) from error
+        except MachineBusyError as error:
+            self._fault = error
+            raise
 
     def _values(self, answer: Answered, storages: Sequence[torch.Tensor]) -> tuple[object, ...]:
         try:
@@ -120,8 +132,18 @@ class Reference:
 
     def _failed(self, what: str, doing: str = "") -> ReferenceFaultError:
         """The error, which every later question gets too: the stream is out of step."""
-        self._fault = f"the problem's reference process failed{' ' + doing if doing else ''}: {what}"
-        return ReferenceFaultError(self._fault)
+        fault = ReferenceFaultError(f"the problem's reference process failed{' ' + doing if doing else ''}: {what}")
+        self._fault = fault
+        return fault
+
+
+def reference_at(folder: Path, device: torch.device, *, pid: int) -> Reference:
+    """The reference process with this id, whose pipes are in the folder.
+
+    Raises:
+        ReferenceFaultError: its pipes are not there.
+    """
+    return Reference(folder, device, deadline=ReferenceDeadline(Meter(pid).look))
 
 
 def _pipe(path: Path, flags: int) -> int:

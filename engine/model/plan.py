@@ -35,7 +35,7 @@ class CacheState(enum.StrEnum):
 class Limits:
     """What a candidate may use up before it is stopped: one process of it, and in total all of one run together.
 
-    Seconds are those that it had of the machine, as engine/processes/resources/cpu_deadline.py counts them.
+    Seconds are those that it had of the machine, as engine/cpu_time/deadline.py counts them.
     """
 
     load_s: float = 20.0

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 from engine import protocol
+from engine.cpu_time.deadline import Interval, together
+from engine.cpu_time.meter import Meter
 from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, RunMemoryError, WireError
 from engine.model import Stream
 from engine.processes.exit_reason import telling_line
 from engine.processes.resources.control_group import ControlGroup
-from engine.processes.resources.usage import Meter
 from engine.processes.waiting import first_of
 
 _CHUNK_BYTES = 1 << 16
@@ -92,8 +93,10 @@ class Child:
         self.ready = reply
         return reply
 
-    async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
-        """Send a command and wait for its reply.
+    async def ask(
+        self, command: protocol.AnyCommand, *, deadline_s: float, helper: int | None = None
+    ) -> protocol.AnyReply:
+        """Send a command and wait for its reply; what the process with the id `helper` uses counts as the child's.
 
         Raises:
             ChildDiedError: the child ended first; a KilledError when a signal from outside ended it.
@@ -111,7 +114,7 @@ class Child:
         future: asyncio.Future[protocol.AnyReply] = self._loop.create_future()
         self._pending = (command.id, future)
         self._commands.write(protocol.encode(command))
-        return await self._await_reply(command.id, future, deadline_s)
+        return await self._await_reply(command.id, future, deadline_s, helper)
 
     async def kill(self) -> int:
         """Kill the whole process group and wait until it is gone; its exit status.  Safe to call twice."""
@@ -143,14 +146,14 @@ class Child:
         return kind(f"the {self.kind} ended without a reply ({_how(code)})")
 
     async def _await_reply(
-        self, identifier: str, future: asyncio.Future[protocol.AnyReply], deadline_s: float
+        self, identifier: str, future: asyncio.Future[protocol.AnyReply], deadline_s: float, helper: int | None = None
     ) -> protocol.AnyReply:
         try:
             if self._fault is not None:
                 raise self._fault
             # Not read-until-EOF: a grandchild holding the pipe hides it.  Race the reply against process exit.
             racers: set[asyncio.Future[Any]] = {future, self._gone}  # Any: they differ in what they bring
-            await first_of(racers, kind=self.kind, limit_s=deadline_s, look=Meter(self.pid).look)
+            await first_of(racers, kind=self.kind, limit_s=deadline_s, look=_look(self.pid, helper))
             if not future.done():
                 await self._drain_replies()
             if future.done():
@@ -235,6 +238,15 @@ class Child:
         transport, _ = await self._loop.connect_read_pipe(lambda: reader_protocol, pipe)
         self._transports.append(transport)
         return stream
+
+
+def _look(pid: int, helper: int | None) -> Callable[[], Interval]:
+    """Measures a process, and with it one that works for it, where there is one."""
+    own = Meter(pid)
+    if helper is None:
+        return own.look
+    other = Meter(helper)
+    return lambda: together(own.look(), other.look())
 
 
 def _how(code: int) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from engine.cpu_time.meter import Meter
 from engine.errors import DeadlineError, EngineError, EngineLostError
 from engine.processes.child import Child
 from engine.processes.exit_reason import telling_line
@@ -30,7 +31,6 @@ from engine.processes.fork_server import (
     Refused,
     Report,
 )
-from engine.processes.resources.usage import Meter
 from engine.processes.waiting import first_of
 from engine.sandbox.confinement import Confinement
 

@@ -31,6 +31,8 @@ _LONG_S: Mapping[type[protocol.Command], float] = {
     protocol.Arrange: 180.0,  # a whole reference of a large case, and the imports that its first call brings about
 }
 """What the judge may take longer for than _JUDGE_S.  All else is short: who has not answered by then hangs."""
+_OF_REFERENCE = (protocol.FailureKind.PROBLEM, protocol.FailureKind.ENGINE)
+"""What the judge may say of a reference that failed, or that a busy machine gave no time."""
 _NEVER_LEFT = (protocol.PrepareBaseline, protocol.MeasurePeaks)
 """What nobody may have to wait for, nor share the device with, once the run that asked for it was cancelled."""
 
@@ -134,7 +136,8 @@ class ProcessPool:
         async with self._questions:
             judge = await self.judge()
             try:
-                reply = await judge.ask(command, deadline_s=_LONG_S.get(type(command), _JUDGE_S))
+                limit_s = _LONG_S.get(type(command), _JUDGE_S)
+                reply = await judge.ask(command, deadline_s=limit_s, helper=self.references.pid)
             except (DeadlineError, MachineBusyError):
                 self._count_failure(judge)
                 await judge.kill()  # or the next command would wait behind this one
@@ -146,7 +149,7 @@ class ProcessPool:
                 if isinstance(command, _NEVER_LEFT):
                     await asyncio.shield(judge.kill())
                 raise
-            if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.PROBLEM:
+            if isinstance(reply, protocol.Failed) and reply.kind in _OF_REFERENCE:
                 await self.references.close()  # it hangs, or its pipes are out of step: the next run gets a new one
             if isinstance(reply, protocol.Failed) and reply.broken:
                 await judge.kill()  # its device refuses everything, and would for the runs that follow

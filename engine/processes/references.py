@@ -28,6 +28,11 @@ class References:
         self._attached: tuple[ProblemId, int] | None = None
         self._reply: protocol.AnyReply | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """The process that the judge may be waiting for; None where there is none."""
+        return self._process.child.pid if self._process is not None else None
+
     async def attach(self, problem: ProblemId) -> protocol.AnyReply:
         """What the judge says of the problem: ReferenceAttached, or Failed with whose fault it is.
 
@@ -43,7 +48,9 @@ class References:
         folder = str(self._process.room.folder)
         try:
             reply = await self._ask_judge(
-                protocol.AttachReference(id=protocol.new_id(), problem=problem, folder=folder)
+                protocol.AttachReference(
+                    id=protocol.new_id(), problem=problem, folder=folder, pid=self._process.child.pid
+                )
             )
         except EngineError:
             await self.close()

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Collection
 from typing import Any
 
+from engine.cpu_time.deadline import Interval, Patience, Waited, longer, patience
 from engine.errors import DeadlineError, MachineBusyError
-from engine.processes.resources.cpu_deadline import Interval, Patience, Waited, longer, patience
 
 _LOOK_S = 0.25
 

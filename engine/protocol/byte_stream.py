@@ -1,11 +1,10 @@
-"""Lines and raw bytes of tensors over a pair of pipes, with a deadline and limits on what is read."""
+"""Lines and raw bytes of tensors over a pair of pipes, with limits on what is read and how long is waited."""
 
 from __future__ import annotations
 
 import os
 import select
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -13,6 +12,7 @@ from engine.protocol import tensors
 from engine.protocol.messages import TensorSpec, ValueSpec
 
 _CHUNK_BYTES = 1 << 20
+_LOOK_MS = 250
 
 
 class StreamError(Exception):
@@ -20,12 +20,13 @@ class StreamError(Exception):
 
 
 class ByteStream:
-    """One end of two pipes, which need not block; `deadline` is a time of `time.monotonic`, None waits for good."""
+    """One end of two pipes, which need not block."""
 
-    def __init__(self, *, reads: int, writes: int) -> None:
+    def __init__(self, *, reads: int, writes: int, waits: Callable[[], None] | None = None) -> None:
+        """`waits` is called before every chunk and four times a second while none comes; it raises to give up."""
         self._reads, self._writes = reads, writes
+        self._waits = waits
         self._kept = bytearray()
-        self.deadline: float | None = None
         os.set_blocking(reads, False)
         os.set_blocking(writes, False)
 
@@ -107,11 +108,13 @@ class ByteStream:
                 raise StreamError("it ended") from error
 
     def _wait(self, handle: int, event: int) -> None:
-        left_s = None if self.deadline is None else self.deadline - time.monotonic()
         poll = select.poll()
         poll.register(handle, event)
-        if not poll.poll(None if left_s is None else max(left_s, 0.0) * 1000):
-            raise StreamError("it did not answer in time")
+        while True:
+            if self._waits is not None:
+                self._waits()
+            if poll.poll(None if self._waits is None else _LOOK_MS):
+                return
 
 
 def checked_values(specs: Sequence[ValueSpec], storages: Sequence[torch.Tensor]) -> tuple[object, ...]:

@@ -125,10 +125,11 @@ class Describe(Command, tag="describe", frozen=True):
 
 
 class AttachReference(Command, tag="attach_reference", frozen=True):
-    """Judge: open this foreign problem in the reference process that has its pipes in `folder`."""
+    """Judge: open this foreign problem in the reference process with this `pid`, which has its pipes in `folder`."""
 
     problem: ProblemId
     folder: str
+    pid: int
 
 
 class ReferenceAttached(Reply, tag="reference_attached", frozen=True):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from engine.cpu_time.deadline import Interval
 from engine.errors import DeadlineError, MachineBusyError
-from engine.processes.resources.cpu_deadline import Interval
 from engine.processes.waiting import first_of
 
 SOON_S = 0.001  # between looks, which are scripted

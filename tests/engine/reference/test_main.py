@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 import torch
 
-from engine.errors import ReferenceFaultError
+from engine.cpu_time.deadline import Interval
+from engine.errors import MachineBusyError, ReferenceFaultError
 from engine.judge.reference import Reference
+from engine.judge.reference_deadline import ReferenceDeadline
 from engine.model import Precision
 from engine.protocol.byte_stream import ByteStream, StreamError, checked_values
 from engine.protocol.messages import TensorSpec
@@ -19,6 +22,7 @@ from engine.protocol.reference import ANSWERS, QUESTIONS
 
 CPU = torch.device("cpu")
 Answers = list[tuple[bytes, list[torch.Tensor]]]
+COMPUTING = Interval(wall_s=0.01, cpu_s=0.01)
 
 
 class Scripted:
@@ -31,9 +35,12 @@ class Scripted:
         reads = os.open(folder / QUESTIONS, os.O_RDONLY | os.O_NONBLOCK)
         self.stream = ByteStream(reads=reads, writes=os.open(folder / ANSWERS, os.O_RDWR))
 
-    def reference(self) -> Reference:
-        made = Reference(self.folder, CPU, most_bytes=64)
-        made.allow(5.0)
+    def reference(self, used: Interval = COMPUTING, *, limit_s: float = 5.0) -> Reference:
+        """The judge's end; `used` is what each look at the process finds, without a clock."""
+        made = Reference(
+            self.folder, CPU, deadline=ReferenceDeadline(lambda: used, clock=count().__next__), most_bytes=64
+        )
+        made.allow(limit_s)
         return made
 
 
@@ -80,10 +87,16 @@ def test_bad_answer_problem_fault(scripted: Scripted, line: bytes, said: str) ->
 
 
 def test_silent_reference_problem_fault_for_good(scripted: Scripted) -> None:
-    reference = scripted.reference()
-    reference.allow(0.0)
+    reference = scripted.reference(Interval(wall_s=10.0))
+    for _ in range(20):
+        with pytest.raises(ReferenceFaultError, match=r"did not answer in \d+ s \(0 s of CPU time\); it is given 5 s"):
+            reference.draw(seed=1, weight_seed=2)
+
+
+def test_reference_without_cpu_time_no_problem_fault(scripted: Scripted) -> None:
+    reference = scripted.reference(Interval(wall_s=1000.0, cpu_s=0.01, delayed_s=999.0))
     for _ in range(2):
-        with pytest.raises(ReferenceFaultError, match="did not answer in time"):
+        with pytest.raises(MachineBusyError, match=r"too busy: the reference process was given 0\.01 s"):
             reference.draw(seed=1, weight_seed=2)
 
 
@@ -100,7 +113,7 @@ def test_file_in_place_of_pipe_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"")
 
     with pytest.raises(ReferenceFaultError, match="gone"):
-        Reference(tmp_path, CPU)
+        Reference(tmp_path, CPU, deadline=ReferenceDeadline(lambda: COMPUTING))
 
 
 def test_stream_more_than_a_pipe_holds(tmp_path: Path) -> None:

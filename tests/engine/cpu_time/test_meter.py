@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.processes.resources.cpu_deadline import Interval
-from engine.processes.resources.usage import Meter
+from engine.cpu_time.deadline import Interval
+from engine.cpu_time.meter import Meter
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 

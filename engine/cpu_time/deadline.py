@@ -3,7 +3,7 @@
 On a busy machine a process waits for a CPU, and that is no fault of its own.  So a limit counts the CPU time of
 the process and of all below it, and half of the time that it slept, but no time in which it could run and was
 given no CPU.  A process that got hardly any CPU for long says nothing of itself: the machine is too busy.
-Pure functions of measured seconds: `usage.py` measures them, and nothing here looks at a clock.
+Pure functions of measured seconds: `meter.py` measures them, and nothing here looks at a clock.
 """
 
 from __future__ import annotations
@@ -56,6 +56,16 @@ class Waited:
     def counted_s(self) -> float:
         """What counts against a limit."""
         return self.running_s + ASLEEP_SHARE * self.asleep_s
+
+
+def together(one: Interval, other: Interval) -> Interval:
+    """What two processes used in the same time, as if they were one."""
+    return Interval(
+        wall_s=max(one.wall_s, other.wall_s),
+        cpu_s=one.cpu_s + other.cpu_s,
+        delayed_s=one.delayed_s + other.delayed_s,
+        stolen_s=max(one.stolen_s, other.stolen_s),
+    )
 
 
 def longer(waited: Waited, interval: Interval, *, cores: int) -> Waited:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.processes.resources.cpu_deadline import (
+from engine.cpu_time.deadline import (
     LEAST_MOST_S,
     MOST_TIMES,
     Interval,
@@ -12,6 +12,7 @@ from engine.processes.resources.cpu_deadline import (
     Waited,
     longer,
     patience,
+    together,
 )
 
 LIMIT_S = 10.0
@@ -54,6 +55,11 @@ def waited(seconds: float, *, cores: int = 2, **each: float) -> Waited:
 )
 def test_patience_counts_the_time_a_process_had(seconds: int, each: dict[str, float], expected: Patience) -> None:
     assert patience(waited(seconds, **each), limit_s=LIMIT_S) is expected
+
+
+def test_time_of_two_processes_counts_as_one() -> None:
+    waiting, helper = Interval(wall_s=1.0), Interval(wall_s=0.9, cpu_s=0.2, delayed_s=0.7, stolen_s=0.1)
+    assert together(waiting, helper) == Interval(wall_s=1.0, cpu_s=0.2, delayed_s=0.7, stolen_s=0.1)
 
 
 def test_a_pause_on_a_busy_machine_costs_no_patience() -> None:

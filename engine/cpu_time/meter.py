@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.processes.resources.cpu_deadline import Interval
+from engine.cpu_time.deadline import Interval
 
 _PROC = Path("/proc")
 _MOST_THREADS = 512  # that are looked at: more would keep the parent busy

@@ -1,0 +1,55 @@
+"""The deadline of a reference process: by what it did with the time, as the parent's are (engine/cpu_time)."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from engine.cpu_time.deadline import Interval, Patience, Waited, longer, patience
+from engine.errors import MachineBusyError
+from engine.protocol.byte_stream import StreamError
+
+_LOOK_S = 0.2  # at least, between two looks: the other end may send its answer in many small parts
+
+
+class ReferenceDeadline:
+    """The time that a reference process has for all that one command asks of it.
+
+    What the process computed counts, and half of what it slept; not how long it waited for a CPU.
+    """
+
+    def __init__(self, look: Callable[[], Interval], *, clock: Callable[[], float] = time.monotonic) -> None:
+        """`look` measures what the process has used since the last look."""
+        self._look, self._clock = look, clock
+        self._cores = len(os.sched_getaffinity(0))
+        self._looked_s = float("-inf")
+        self._limit_s = 0.0
+        self._waited = Waited()
+
+    def begin(self, limit_s: float) -> None:
+        """Count from here on."""
+        self._limit_s, self._waited = limit_s, Waited()
+        self._look_again()
+
+    def check(self) -> None:
+        """Nothing while there is time.
+
+        Raises:
+            StreamError: the process has had its time.
+            MachineBusyError: other processes left it hardly any time for long: nothing is known of it.
+        """
+        if self._clock() - self._looked_s < _LOOK_S:
+            return
+        self._waited = waited = longer(self._waited, self._look_again(), cores=self._cores)
+        match patience(waited, limit_s=self._limit_s):
+            case Patience.TIMED_OUT:
+                used = f"{waited.wall_s:.3g} s ({waited.cpu_s:.3g} s of CPU time)"
+                raise StreamError(f"it did not answer in {used}; it is given {self._limit_s:g} s")
+            case Patience.TOO_BUSY:
+                given = f"the reference process was given {waited.cpu_s:.3g} s of CPU time in {waited.wall_s:.3g} s"
+                raise MachineBusyError(f"this machine is too busy: {given}")
+
+    def _look_again(self) -> Interval:
+        self._looked_s = self._clock()
+        return self._look()
