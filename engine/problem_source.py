@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import EngineError
-from engine.model import Category, DType, Precision, Problem, ProblemDefinition
+from engine.model import DType, Precision, Problem, ProblemDefinition
 
 if TYPE_CHECKING:
     import torch
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 class ProblemDescription:
     """What is known of a problem without running its file.
 
-    `formula` is the first line of the file's docstring, `contract` the rest of it.  `dtypes` are those that its
-    cases name, in their order; empty where the text does not tell.  `functions` are the names in the file of what
-    makes inputs and the like, by their role: those that are names.  `stem` names its kernel file, where not the entry.
+    `category` is one of Category, or of a suite's own. `formula` is the first line of the file's docstring, `contract`
+    the rest of it. `dtypes` are those that its cases name, in their order; empty where the text does not tell.
+    `functions` are the names in the file of what makes inputs and the like, by their role: those that are names. `stem`
+    names its kernel file, where not the entry.
     """
 
     source: str
@@ -36,7 +37,7 @@ class ProblemDescription:
     entry: str
     signature: str
     summary: str
-    category: Category
+    category: str
     formula: str
     contract: str
     file: Path

@@ -15,7 +15,7 @@ import msgspec
 from textual.worker import Worker
 
 from engine.errors import KgtuiError, UsageError
-from engine.model import Category, Policy, Problem
+from engine.model import Policy, Problem
 from kgtui.app.start import Settings
 from kgtui.app.terminal import TerminalApp
 from kgtui.background import in_background
@@ -187,7 +187,7 @@ class Batching:
         self.changed()
 
     @property
-    def _categories(self) -> Mapping[str, Category]:
+    def _categories(self) -> Mapping[str, str]:
         return {one.name: one.category for one in self._host.problems}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.model import Category, Outcome
+from engine.model import Outcome
 from sessions.checked import CheckedRow
 from sessions.generation_rows import RunResult
 
@@ -15,7 +15,7 @@ class Result:
     """A candidate of a batch; `category` is None where its operator is not known (any more)."""
 
     row: CheckedRow
-    category: Category | None
+    category: str | None
 
     @property
     def run(self) -> RunResult | None:
@@ -90,7 +90,7 @@ class Counts:
     waiting: int
 
 
-def results_of(rows: Sequence[CheckedRow], categories: Mapping[str, Category]) -> tuple[Result, ...]:
+def results_of(rows: Sequence[CheckedRow], categories: Mapping[str, str]) -> tuple[Result, ...]:
     """The rows with the category of each operator, by its name."""
     return tuple(Result(row=row, category=categories.get(row.candidate.problem)) for row in rows)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.errors import KgtuiError, StoreError, UsageError
-from engine.model import Category, Problem
+from engine.model import Problem
 from engine.reports.run_record import RunRecord
 from kgtui.batches.candidates import BatchCandidate
 from kgtui.batches.request import BatchRequest
@@ -65,7 +65,7 @@ class Means:
     recording: BatchRecording
     verifiers: Sequence[Verifier]
     problem: Callable[[str], Problem]
-    categories: Mapping[str, Category]
+    categories: Mapping[str, str]
     happened: Happened
     trouble: Callable[[str], None]
     clock: Callable[[], float]

@@ -67,9 +67,9 @@ def page_text(problem: Problem, described: ProblemDescription, *, baselines: Seq
     lines = [
         f"{problem.name}: {problem.summary}",
         "",
-        f"  signature  {problem.signature}",
+        f"  signature  {problem.shown_signature}",
         f"  compared   {', '.join(problem.outputs)}",
-        f"  category   {problem.category}",
+        f"  category   {problem.shown_category}{_level(problem)}",
         f"  defined    {described.file}",
         f"  formula    {described.formula}",
         *_contract(described),
@@ -87,6 +87,12 @@ def page_text(problem: Problem, described: ProblemDescription, *, baselines: Seq
         for case in problem.cases
     ]
     return "\n".join(lines)
+
+
+def _level(problem: Problem) -> str:
+    """The level that a suite gives a task, where it is another word than the category."""
+    level = problem.suite.level if problem.suite is not None else ""
+    return f", {level}" if level and level != problem.shown_category else ""
 
 
 def _is_timed(problem: Problem, baseline: str) -> bool:
@@ -146,9 +152,9 @@ def _document(problem: Problem) -> Plain:
     return {
         "name": problem.name,
         "entry": problem.entry,
-        "signature": problem.signature,
+        "signature": problem.shown_signature,
         "summary": problem.summary,
-        "category": problem.category,
+        "category": problem.shown_category,
         "outputs": problem.outputs,
         "determinism": problem.determinism,
         "framework": problem.framework,

@@ -90,7 +90,7 @@ def scaffold(problem: Problem) -> str:
         summary=problem.summary.rstrip(".").replace("\\", "\\\\"),
         contract=_contract(problem),
         cases=_cases(problem),
-        definition=_definition(problem.signature),
+        definition=_definition(problem.shown_signature),
         entry=problem.entry,
         ending=ending,
     )
@@ -98,7 +98,7 @@ def scaffold(problem: Problem) -> str:
 
 def _contract(problem: Problem) -> str:
     """What is called, and where the answer goes."""
-    lines = [textwrap.fill(problem.signature, _WIDTH)]
+    lines = [textwrap.fill(problem.shown_signature, _WIDTH)]
     if problem.mutates:
         lines.append(f"Writes {_listed(problem.mutates)} in place.")
     return "\n".join(lines)

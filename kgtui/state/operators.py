@@ -24,7 +24,7 @@ MAX_ROWS = 300
 RECENT_FILES = 5
 COLUMNS = (
     Column(label="operator", width=25, most=40),
-    Column(label="source", width=7),
+    Column(label="source", width=17, least=7, rank=1),
     Column(label="category", width=15, most=25),
     Column(label="last verdict", width=16),
     Column(label="touched", width=11),

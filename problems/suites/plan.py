@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from engine.model import CandidateForm, Case, Category, SuiteOrigin, Tier
+from engine.model.parsing import parse
 from problems.suites.settings import PACKED, PRECISION, SuiteChoice
 from problems.suites.sizes import resized
+from problems.suites.syntax import functions
 from problems.suites.task import Size, SuiteFormat, Task
 
 _DRAWS = 5
@@ -64,7 +67,7 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
             "name": name,
             "entry": task.entry,
             "signature": f"{task.entry}({', '.join(argument_names(task))})",
-            "summary": " · ".join(part for part in (task.title, task.level, task.category) if part),
+            "summary": " · ".join(dict.fromkeys(part for part in (task.title, task.level, task.category) if part)),
             "category": Category.OTHER,
             "cases": tuple(_cases(task, choice, changed)),
             "returns": 0 if task.outputs else None,
@@ -73,7 +76,8 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
             "may_write": task.arguments or () if task.form is CandidateForm.SUBMISSION else (),
             "suite": SuiteOrigin(
                 suite=suite.title, form=task.form, own_rule=task.own_rule.sentence, refusal=task.refusal,
-                notes=(*_notes(choice, changed), *task.health),
+                notes=(*_notes(choice, changed), *task.health), category=task.category, level=task.level,
+                signature=shown_signature(task),
             ),
         },
         harness=f"{_HARNESS}.{task.harness}",
@@ -95,6 +99,25 @@ def argument_names(task: Task) -> tuple[str, ...]:
     if task.form is not CandidateForm.MODULE:
         return inputs
     return (*(f"{name}_" if name in _OF_MODULES else name for name in inputs), *_OF_MODULES)
+
+
+def shown_signature(task: Task) -> str:
+    """What a candidate defines, as the suite calls it: `ModelNew(*get_init_inputs()).forward(x)`."""
+    if task.form is CandidateForm.CALL:
+        return f"{task.entry}({_parameters(task)})"
+    if task.form is not CandidateForm.MODULE:
+        return f"{task.entry}({', '.join(argument_names(task))})"
+    inputs = ", ".join(task.arguments) if task.arguments is not None else "*get_inputs()"
+    return f"{task.entry}(*get_init_inputs()).forward({inputs})"
+
+
+def _parameters(task: Task) -> str:
+    """The parameters of the reference's function with their defaults."""
+    try:
+        function = functions(parse(task.text)).get(task.entry)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "*args, **kwargs"
+    return ast.unparse(function.args) if function is not None else "*args, **kwargs"
 
 
 def _cases(task: Task, choice: SuiteChoice, changed: Mapping[str, tuple[Size, Size]]) -> Iterator[Case]:

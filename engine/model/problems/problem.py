@@ -135,6 +135,16 @@ class ProblemContract:
         return self.suite.form if self.suite is not None else CandidateForm.FUNCTION
 
     @property
+    def shown_signature(self) -> str:
+        """What a candidate defines; of a foreign problem without the arguments that carry weights."""
+        return (self.suite.signature if self.suite is not None else "") or self.signature
+
+    @property
+    def shown_category(self) -> str:
+        """The category; of a foreign problem the suite's own."""
+        return (self.suite.category if self.suite is not None else "") or str(self.category)
+
+    @property
     def file_stem(self) -> str:
         """What a kernel file for it is called: its entry; of a foreign problem, whose entries are alike, its name."""
         return self.entry if self.suite is None else re.sub(r"\W+", "_", self.name.rpartition("::")[2])

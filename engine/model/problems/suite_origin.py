@@ -22,7 +22,8 @@ class SuiteOrigin:
 
     `form` is what a candidate's entry is.  `own_rule` is the suite's rule of comparison in a sentence; it is shown and
     decides nothing.  `notes` say in what the problem differs from the suite's, such as changed sizes.  `refusal` is why
-    nothing can be judged by it, "" where it can.
+    nothing can be judged by it, "" where it can.  `category` and `level` are the suite's own.  `signature` is what a
+    candidate defines, in the words of the suite; that of the problem also has the arguments that carry weights.
     """
 
     suite: str
@@ -30,3 +31,6 @@ class SuiteOrigin:
     own_rule: str
     notes: tuple[str, ...] = ()
     refusal: str = ""
+    category: str = ""
+    level: str = ""
+    signature: str = ""

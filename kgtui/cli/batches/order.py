@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.devices import Device
 from engine.errors import EngineError, UsageError
-from engine.model import Category, Policy, Tier
+from engine.model import Policy, Tier
 from kgtui.batches.candidates import CandidateSet, read_candidates, suite_candidates
 from kgtui.batches.documents import WRITERS
 from kgtui.batches.request import BatchRequest
@@ -33,7 +33,7 @@ class BatchCommand:
     device: Device
     jobs: int
     index: ProblemIndex
-    categories: dict[str, Category]
+    categories: dict[str, str]
     outputs: tuple[Path, ...]
     is_kept: bool
 
@@ -79,7 +79,7 @@ def read_batch(options: argparse.Namespace, console: Console) -> BatchCommand:
     )
 
 
-def categories_of(found: CandidateSet, index: ProblemIndex) -> dict[str, Category]:
+def categories_of(found: CandidateSet, index: ProblemIndex) -> dict[str, str]:
     """The category of each operator that has a candidate."""
     names = {candidate.listed.problem for candidate in found.candidates} - {""}
     categories = {}

@@ -30,6 +30,29 @@ def test_problem_appears_by_its_bare_name() -> None:
     assert [case.tier for case in problem.cases] == [Tier.SMOKE, *[Tier.FULL] * 4, Tier.BENCH]
 
 
+@pytest.mark.parametrize(
+    ("suite", "name", "signature", "category", "level"),
+    [
+        ("kernelbench", SOFTMAX, "ModelNew(*get_init_inputs()).forward(x)", "single operators", "level1"),
+        (
+            "kernelbench_x",
+            "kernelbenchx::Math/div",
+            "div(input, other, *, rounding_mode=None, out=None)",
+            "Math",
+            "difficulty 3",
+        ),
+        ("gpu_mode", "gpumode::pmpp_v2/scale_py", "custom_kernel(data)", "pmpp_v2", "pmpp_v2"),
+    ],
+)
+def test_shown_signature_category_those_of_suite(
+    suite: str, name: str, signature: str, category: str, level: str
+) -> None:
+    problem = suite_at(SAMPLE.parent / suite).problem(name)
+
+    assert (problem.shown_signature, problem.shown_category) == (signature, category)
+    assert problem.suite is not None and problem.suite.level == level
+
+
 def test_cap_and_size_told_with_the_problem() -> None:
     problem = source(cap=256, sizes={"dim": 512}).problem(SOFTMAX)
 
