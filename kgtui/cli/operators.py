@@ -138,7 +138,8 @@ def _tolerance(problem: Problem, case: Case) -> str:
     tolerance = problem.tolerance(case)
     if tolerance.relative == tolerance.absolute == 0:
         return "equal to the bit"
-    return f"{tolerance.relative:.2g} of expected + {tolerance.absolute:.2g} of rms"
+    least = f" (>= {tolerance.least_scale:.2g})" if tolerance.least_scale else ""
+    return f"{tolerance.relative:.2g} of expected + {tolerance.absolute:.2g} of rms{least}"
 
 
 def _work(problem: Problem, case: Case) -> str:

@@ -48,9 +48,13 @@ def eager(x: torch.Tensor, eps: float | None = None) -> torch.Tensor:
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding; near x = 1/2, where the quotient is about 1, its own rounding is that much of the logarithm."""
+    """One rounding; near x = 1/2, where the quotient is about 1, its own rounding is that much of the logarithm.
+
+    That error has the size of the quotient, however small the logarithm is, so the scale is 1 at least.
+    """
     honest = rounded(floating(case.dtype), roundings=3)
-    return Tolerance(relative=honest.relative, absolute=honest.absolute + 4 * floating(case.dtype).epsilon)
+    absolute = honest.absolute + 4 * floating(case.dtype).epsilon
+    return Tolerance(relative=honest.relative, absolute=absolute, least_scale=1.0)
 
 
 def cost(case: Case) -> Cost:

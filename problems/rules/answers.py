@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from engine.model import Determinism, DType, Tier
+from engine.model import Case, Determinism, DType, Tier
 from problems.kit import torch
 from problems.rules.trial import Trial, allowed
 from problems.rules.values import (
@@ -20,6 +20,8 @@ from problems.rules.values import (
 )
 
 LEAST_MARGIN = 3.0
+_DRAWS = 32
+_MOST_EXCESS = 1.5  # what the mean square of so many draws of one element may be off
 
 
 def repeatable_reference(trial: Trial) -> Iterator[str]:
@@ -70,6 +72,25 @@ def least_margin(trial: Trial) -> tuple[float, str] | None:
             if share.numel():
                 found.append((1 / float(share.max()), case.name))
     return min(found, default=None)
+
+
+def least_scale(trial: Trial) -> Iterator[str]:
+    """The least scale of a tolerance is no more than the root mean square of such outputs over many draws."""
+    for case in trial.cases:
+        least = trial.problem.tolerance(case).least_scale
+        usual = max(_scales_over_draws(trial, case), default=math.inf) if least else math.inf
+        if least > _MOST_EXCESS * usual:
+            yield f"{case.name}: the least scale is {least:.2g}, but outputs have a root mean square of {usual:.2g}"
+
+
+def _scales_over_draws(trial: Trial, case: Case) -> Iterator[float]:
+    """The root mean square of the finite values of each output over many draws, where it has any."""
+    drawn = [as_tuple(trial.problem.reference(*trial.made(case, seed))) for seed in range(_DRAWS)]
+    for outputs in zip(*drawn, strict=True):
+        values = torch.cat([widened(output).flatten() for output in outputs])
+        finite = values[values.isfinite()]
+        if finite.numel():
+            yield float(finite.abs().square().mean().sqrt())
 
 
 def written_only_content(trial: Trial) -> Iterator[str]:

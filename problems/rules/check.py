@@ -28,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     answers.repeatable_reference,
     answers.honest_eager,
     answers.margin,
+    answers.least_scale,
     answers.written_only_content,
     answers.truncation,
     answers.cost,

@@ -118,5 +118,5 @@ def has_tolerance(tolerance: Tolerance, wanted: torch.Tensor) -> bool:
 
 def allowed(tolerance: Tolerance, wanted: torch.Tensor) -> torch.Tensor:
     """How far each element may be from these finite values, in float64."""
-    scale = wanted.abs().square().mean().sqrt().nan_to_num()
+    scale = wanted.abs().square().mean().sqrt().nan_to_num().clamp(min=tolerance.least_scale)
     return tolerance.relative * wanted.abs() + tolerance.absolute * scale

@@ -99,7 +99,8 @@ def judge(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> Ju
     error, size = (got64 - expected64).abs(), expected64.abs()
     if got.dtype.is_floating_point or got.is_complex():
         sizes, finite = torch.where(expected_finite, size, 0.0), expected_finite.sum().clamp(min=1)
-        allowed = tolerance.relative * size + tolerance.absolute * typical(sizes, finite)
+        scale = typical(sizes, finite).clamp(min=tolerance.least_scale)
+        allowed = tolerance.relative * size + tolerance.absolute * scale
         same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
         wrong = torch.where(both, error > allowed, ~same_nonfinite)
     else:

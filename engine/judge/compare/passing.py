@@ -53,7 +53,7 @@ def _float_errors(got: torch.Tensor, expected: torch.Tensor, tolerance: Toleranc
     error = (got64 - expected64).abs_()
     allowed = tolerance.relative * size
     if tolerance.absolute:
-        allowed += tolerance.absolute * typical(size, size.numel())
+        allowed += tolerance.absolute * typical(size, size.numel()).clamp(min=tolerance.least_scale)
     counted = ordered(pair)
     answers = (
         (error <= allowed).all().double(),

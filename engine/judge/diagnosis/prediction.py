@@ -73,8 +73,8 @@ class Comparison:
 
     @cached_property
     def scale(self) -> torch.Tensor:
-        """The typical size of what was expected."""
-        return _typical_size(self.expected64)
+        """The typical size of what was expected, as the tolerance counts it."""
+        return _typical_size(self.expected64).clamp(min=self.tolerance.least_scale)
 
     def agrees(self, guess: torch.Tensor) -> torch.Tensor:
         """Which elements of what was got are those of `guess`, a tensor of the same shape."""

@@ -8,6 +8,7 @@ witness in the same precision, must be right on that very content with half of t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -171,12 +172,16 @@ class Variants:
         pairs = zip(content.expected, hand.base.expected, strict=True)
         if any(not _is_whole(value) and _typical(value) < _VANISHING * _typical(usual) for value, usual in pairs):
             raise UnfairError("the answer nearly vanishes, and with it all that it may be off")
+        tolerance = hand.problem.tolerance(hand.case)
+        zeros = tuple(map(torch.zeros_like, content.expected))
+        if tolerance.least_scale and _agree(zeros, content.expected, tolerance):
+            raise UnfairError("a zero is within tolerance of the answer")
         try:
             with self._device:
                 witness = eager_outputs(hand.problem, content.inputs)
         except Exception as error:  # the problem's own code, on content that nobody wrote it for
             raise UnfairError(f"eager fails on it: {type(error).__name__}") from error
-        if not _agree(witness, content.expected, _times(_MARGIN, hand.problem.tolerance(hand.case))):
+        if not _agree(witness, content.expected, _times(_MARGIN, tolerance)):
             raise UnfairError("eager is not clearly right on it")
 
 
@@ -211,7 +216,7 @@ def _drawn(weights: list[int], rng: torch.Generator) -> int:
 
 
 def _times(factor: float, tolerance: Tolerance) -> Tolerance:
-    return Tolerance(relative=factor * tolerance.relative, absolute=factor * tolerance.absolute)
+    return replace(tolerance, relative=factor * tolerance.relative, absolute=factor * tolerance.absolute)
 
 
 def _typical(value: torch.Tensor) -> float:

@@ -26,19 +26,22 @@ class Tolerance:
     """How far an output may lie from its float64 reference.
 
     An element passes when |got - expected| <= relative * |expected| + absolute * scale, where
-    `scale` is the root mean square of the finite expected values of that output.  Zero for both
-    asks for equality to the bit (integers, copies).
+    `scale` is the root mean square of the finite expected values of that output, but not under
+    `least_scale`.  Zero for the first two asks for equality to the bit (integers, copies).
+
+    `least_scale` is for outputs of few elements: the root mean square of one element is that element,
+    which may be near zero by chance, while the rounding errors of what it is made of are not smaller
+    then.  It is at most the root mean square of such outputs over many draws.
     """
 
     relative: float
     absolute: float
+    least_scale: float = 0.0
 
     def __post_init__(self) -> None:
-        for value in (self.relative, self.absolute):
+        for value in (self.relative, self.absolute, self.least_scale):
             if not (math.isfinite(value) and value >= 0):
-                raise ValueError(
-                    f"a tolerance must be finite and not negative, got {self.relative} and {self.absolute}"
-                )
+                raise ValueError(f"a tolerance must be finite and not negative, got {value}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,6 +58,7 @@ BREACHES: tuple[tuple[str, Made, str], ...] = (
     ("honest_eager", {"eager": torch.relu}, "eager is wrong"),
     ("honest_eager", {"eager": _changes_its_argument}, "eager changes self"),
     ("margin", {"tolerance": lambda case: Tolerance(relative=1e-9, absolute=1e-9)}, "eager takes 1 / "),
+    ("least_scale", {"tolerance": lambda case: Tolerance(relative=0, absolute=0, least_scale=9.0)}, "scale is 9, but"),
     ("cost", {"cost": lambda case: Cost(flops=1, bytes_read=1 << 40, bytes_written=1)}, "cost reads 1099511627776"),
     ("card_memory", {"cost": lambda case: Cost(flops=1, bytes_read=4 << 30, bytes_written=1)}, "bytes; a case has at"),
     ("cost", {"cost": lambda case: Cost(flops=1, bytes_read=0, bytes_written=1)}, "say at least 1"),

@@ -99,6 +99,17 @@ def test_what_is_not_finite_is_counted_on_both_sides_and_leaves_errors_alone() -
     assert wrong.message == "return: 3 of 4 wrong, worst [0] expected 1 got nan; 1 are not finite"
 
 
+@pytest.mark.parametrize(("got", "outcome"), [(0.25, Outcome.PASS), (0.75, Outcome.WRONG_VALUE)])
+def test_a_small_output_may_be_off_by_the_least_scale(got: float, outcome: Outcome) -> None:
+    tolerance = Tolerance(relative=0.0, absolute=0.5, least_scale=1.0)
+    assert report([got], [0.0], tolerance).outcome is outcome
+    assert report([got], [0.0], tolerance, dtype=torch.float64).outcome is outcome
+
+
+def test_the_least_scale_changes_nothing_for_larger_outputs() -> None:
+    assert report([5.0, 9.0], [4.0, 4.0], Tolerance(relative=0.0, absolute=1.0, least_scale=1.0)).mismatched == 1
+
+
 def test_without_a_finite_pair_there_is_no_error_to_measure() -> None:
     wrong = report([NAN], [1.0])
     assert (wrong.max_absolute_error, wrong.max_relative_error, wrong.max_ulp_error) == (None, None, None)

@@ -14,6 +14,7 @@ from engine.model import Outcome, Tolerance
 EXACT = Tolerance(relative=0.0, absolute=0.0)
 LOOSE = Tolerance(relative=0.1, absolute=0.0)
 SCALED = Tolerance(relative=0.0, absolute=0.1)
+FLOORED = Tolerance(relative=0.0, absolute=0.1, least_scale=8.0)
 NAN, INF = math.nan, math.inf
 
 
@@ -36,6 +37,9 @@ NAN, INF = math.nan, math.inf
         ([1.02, INF], [1.0, INF], SCALED),
         ([INF, NAN], [INF, NAN], SCALED),
         ([1.08, INF, INF, NAN], [1.0, INF, INF, NAN], SCALED),
+        ([0.5], [0.0], FLOORED),
+        ([1.0], [0.0], FLOORED),
+        ([2.0, 10.0], [1.0, 100.0], FLOORED),
     ],
 )
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.complex64])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -277,6 +278,14 @@ def test_where_the_answer_vanishes_no_error_is_small_enough_and_nobody_is_judged
     why = "the answer nearly vanishes, and with it all that it may be off"
     assert judge.vary(Variant.LARGE).dismissed == why
     assert judge.vary(Variant.TINY).dismissed == ""
+
+
+def test_an_answer_for_which_zero_would_be_right_judges_nobody(judge: Judge) -> None:
+    small = Tolerance(relative=0.0, absolute=0.25, least_scale=1.0)
+    judge.prepare(replace(problem(drawn(1), lambda x: x.abs() + 1), tolerance=lambda case: small))
+    assert judge.vary(Variant.TINY).dismissed == ""
+    judge.prepare(replace(problem(drawn(1), lambda x: x * 2), tolerance=lambda case: small))
+    assert judge.vary(Variant.TINY).dismissed == "a zero is within tolerance of the answer"
 
 
 def test_a_reference_that_fails_judges_nobody(judge: Judge) -> None:

@@ -134,7 +134,7 @@ def test_rules_are_applied_to_a_file(typed, own):
         1,
         [
             "signature                summary is empty; say in a few words what the operator does",
-            "user::rope: 20/21 rules kept",
+            "user::rope: 21/22 rules kept",
         ],
     )
 
