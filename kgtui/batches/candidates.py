@@ -154,7 +154,7 @@ def _of_suite(one: SuiteCandidate, suite: SuiteSource, numbers: _Numbers, *, roo
     listed = ListedCandidate(
         name=one.origin.removeprefix(f"{root}/"),
         problem=problem,
-        sample=numbers.of(problem, guesses(Path(one.origin)).sample),
+        sample=numbers.of(problem, one.sample),
         digest=hashlib.sha256(source).hexdigest(),
     )
     return BatchCandidate(listed=listed, read=lambda: source)

@@ -11,6 +11,7 @@ from problems.suites.files import Row, SuiteFileError, rows_of
 from problems.suites.task import Task
 
 _TEXTS = ("predict", "prediction", "response", "code")
+_SAMPLES = ("sample", "sample_id")
 _FILES = ("file", "task", "name")
 _INSTRUCTIONS = ("instruction", "prompt", "query")
 _BEGIN, _END = "Functional Description: ", "Wrapper Entry Information:"
@@ -46,7 +47,8 @@ def _candidate(row: Row, tasks: Sequence[Task], by_name: Mapping[str, Task], ori
     if text is None:
         raise SuiteFileError(f"{origin}: no candidate: expected a text in {', '.join(_TEXTS)}")
     task = _task(row, tasks, by_name, origin)
-    return SuiteCandidate(task=task.name, text=source_of(text, task, origin=origin), origin=origin)
+    sample = next((row[key] for key in _SAMPLES if type(row.get(key)) is int), None)
+    return SuiteCandidate(task=task.name, text=source_of(text, task, origin=origin), origin=origin, sample=sample)
 
 
 def _task(row: Row, tasks: Sequence[Task], by_name: Mapping[str, Task], origin: str) -> Task:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from problems.suites.candidates.naming import task_and_sample
 from problems.suites.candidates.predictions import names_of, predictions
 from problems.suites.candidates.record import SuiteCandidate, SuiteCandidates
 from problems.suites.candidates.solutions import is_solution, solution
@@ -66,11 +67,11 @@ def _of_text(file: Path, by_name: Mapping[str, Task], root: Path) -> SuiteCandid
     Raises:
         SuiteFileError: no part of its path is the name of a task, or it does not define the entry.
     """
-    place = file.relative_to(root)
-    spelled = [place.with_suffix("").as_posix(), place.stem, *reversed(place.parts[:-1]), place.parent.as_posix()]
-    task = next((by_name[name] for name in spelled if name in by_name), None)
-    if task is None:
-        raise SuiteFileError(f"{file}: called after no task of the suite; name it as a task, such as NAME.py")
-    return SuiteCandidate(
-        task=task.name, text=source_of(text_of(file, root=root), task, origin=str(file)), origin=str(file)
-    )
+    named = task_and_sample(file.relative_to(root), by_name)
+    if named is None:
+        raise SuiteFileError(
+            f"{file}: called after no task of the suite; name it as a task, such as NAME.py or NAME_0.py for a sample"
+        )
+    task, sample = named
+    text = source_of(text_of(file, root=root), task, origin=str(file))
+    return SuiteCandidate(task=task.name, text=text, origin=str(file), sample=sample)

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteCandidate:
-    """One source text for one task; `origin` is its file, with the row or entry where there are several in it."""
+    """One source text for one task; `origin` is its file, with the row or entry where there are several in it.
+
+    `sample` is the number that its name or row gives it among those of the task; None where none is given.
+    """
 
     task: str
     text: str
     origin: str
+    sample: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,18 @@ def test_files_named_after_tasks_are_candidates(suite, tmp_path):
     assert len(found.complaints) == 1
 
 
+def test_samples_of_each_model_are_samples_of_the_task(suite, tmp_path):
+    for name in ("one/level1/23_Softmax_0.py", "one/level1/23_Softmax_1.py", "two/23_Softmax_sample_1.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{MODEL}# {name}\n")
+    listed = [one.listed for one in suite_candidates(tmp_path, suite).candidates]
+    assert [(one.problem, one.sample) for one in listed] == [
+        ("kernelbench::level1/23_Softmax", 0),
+        ("kernelbench::level1/23_Softmax", 1),
+        ("kernelbench::level1/23_Softmax", 3),
+    ]
+
+
 @pytest.mark.parametrize("name", ["", "missing"])
 def test_no_candidate_for_a_task_is_refused(suite, tmp_path, name):
     with pytest.raises(UsageError, match="candidates"):

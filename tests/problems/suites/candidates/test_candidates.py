@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePath
 
 import pytest
 
+from problems.suites.candidates.naming import task_and_sample
+from problems.suites.candidates.predictions import names_of
 from problems.suites.candidates.reading import candidates_of
 from problems.suites.candidates.record import SuiteCandidates
 from problems.suites.scanning import format_of, read_suite
@@ -80,6 +83,41 @@ def test_kernel_function_stands_for_task(tmp_path: Path) -> None:
     source = RELU.replace("def relu", "def kernel_function")
 
     assert only(written(tmp_path, {"relu.py": source}, "kernelbench_x"))[1].endswith("\nrelu = kernel_function\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "sample"),
+    [
+        ("level1/23_Softmax.py", None),
+        ("23_Softmax.py", None),
+        ("level1/23_Softmax_0.py", 0),
+        ("23_Softmax_sample_3.py", 3),
+        ("a-model/level1/23_Softmax-12.py", 12),
+        ("a-model_2/23_Softmax/0.py", 0),
+        ("a-model/level1/23_Softmax/sample_4.py", 4),
+        ("runs/level_1_problem_23_sample_7_kernel.py", 7),
+        ("level_1_problem_23.py", None),
+    ],
+)
+def test_file_name_gives_task_and_sample(name: str, sample: int | None) -> None:
+    found = task_and_sample(PurePath(name), names_of(tasks_of("kernelbench")))
+
+    assert found is not None and (found[0].name, found[1]) == ("level1/23_Softmax", sample)
+
+
+@pytest.mark.parametrize("name", ["0.py", "level1/24_Other_0.py", "level_1_problem_99_kernel.py", "Softmax.py"])
+def test_file_name_without_task_gives_none(name: str) -> None:
+    assert task_and_sample(PurePath(name), names_of(tasks_of("kernelbench"))) is None
+
+
+def test_task_called_like_a_sample_is_itself() -> None:
+    (task, *_) = tasks_of("kernelbench")
+    conv, conv_3 = (replace(task, name=name) for name in ("level1/conv", "level1/conv_3"))
+    tasks = names_of([conv, conv_3])
+
+    assert task_and_sample(PurePath("conv_3.py"), tasks) == (conv_3, None)
+    assert task_and_sample(PurePath("conv_3_1.py"), tasks) == (conv_3, 1)
+    assert task_and_sample(PurePath("conv_4.py"), tasks) == (conv, 4)
 
 
 @pytest.mark.parametrize("name", ["swish.txt", "swish/answer_1.py", "activation/swish.py"])
@@ -159,4 +197,4 @@ def test_bad_rows_one_sentence_each_rest_goes_on(tmp_path: Path) -> None:
     assert complaints[3].startswith("all.jsonl:4: no JSON")
     assert complaints[4] == "all.jsonl:5: defines no relu, which a candidate for Activation/relu has to define"
     assert complaints[5] == "all.jsonl:6: empty, so it is no candidate for Activation/relu"
-    assert complaints[6] == "unknown.py: called after no task of the suite; name it as a task, such as NAME.py"
+    assert complaints[6].startswith("unknown.py: called after no task of the suite; name it as a task, such as NAME.py")
