@@ -26,11 +26,11 @@ from engine.model.benchmark import Peaks
 from engine.model.commands import CancelRun
 from engine.model.events import Event
 from engine.model.proof import ReplayedCase
+from engine.processes.builds.extensions import find_toolchain
 from engine.processes.directories import EngineDirectories, base_environment
-from engine.processes.extensions import find_toolchain
 from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.process_pool import ProcessPool
-from engine.protocol.proof_file import ProofFile
+from engine.protocol.proof.proof_file import ProofFile
 from engine.run.cancelling import RunsInProgress
 from engine.run.pipeline import Run
 from engine.run.proving.proof_file_replay import replay_proof_file

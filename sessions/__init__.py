@@ -10,8 +10,6 @@ imported only when a schema has to be made or migrated.  It must never delete wh
             store.record(run, event)
 """
 
-from sessions.browsing import Browser
-from sessions.deleting import Deleted
 from sessions.errors import (
     StoreDamagedError,
     StoreFullError,
@@ -20,7 +18,8 @@ from sessions.errors import (
     StoreReadOnlyError,
     StoreVersionError,
 )
-from sessions.reading import Reader
+from sessions.queries.browsing import Browser
+from sessions.queries.reading import Reader
 from sessions.rows import (
     Answer,
     BaselineRow,
@@ -38,6 +37,7 @@ from sessions.rows import (
     Totals,
 )
 from sessions.store import Store, open_memory_store, open_store
+from sessions.writing.deleting import Deleted
 
 __all__ = [
     "Answer",

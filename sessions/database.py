@@ -30,7 +30,7 @@ from sessions.errors import (
     full,
     read_only,
 )
-from sessions.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
+from sessions.tables.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
 
 Value: TypeAlias = str | bytes | int | float | None
 Values: TypeAlias = Mapping[str, Value]

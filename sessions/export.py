@@ -24,7 +24,7 @@ from engine.model.events import to_plain
 from engine.reports.bench import Benchmarks, bench_cells, failure_of, gated
 from engine.reports.remarks import remarks_on
 from engine.reports.run_record import RunRecord, StageRecord
-from sessions.reading import Reader
+from sessions.queries.reading import Reader
 from sessions.rows import RunRow, SessionRow
 
 JSON_SCHEMA = "kgtui.session/1"

@@ -10,7 +10,7 @@ import re
 import sys
 
 from sessions.database import open_memory
-from sessions.migrations import SCHEMA_VERSION
+from sessions.tables.migrations import SCHEMA_VERSION
 
 EXAMPLES = (
     (

@@ -21,15 +21,15 @@ from engine.errors import UsageError
 from engine.model import BenchmarkPlan, Candidate, Policy, Tier
 from engine.model.events import Event
 from engine.processes.liveness import is_alive, process_stamp
-from sessions.browsing import Browser
-from sessions.carrying import Carried, Renumbered, put, take
-from sessions.checked import CheckedStore
+from sessions.candidates.checked import CheckedStore
+from sessions.candidates.generations import GenerationStore, followed
 from sessions.database import Database, Value, open_file, open_memory
-from sessions.deleting import Deleted, delete
-from sessions.generations import GenerationStore, followed
-from sessions.recording import statements, tally
+from sessions.queries.browsing import Browser
 from sessions.rows import Generation, Review, RunRow, RunState
 from sessions.values import path_value, tiers_value, timestamp
+from sessions.writing.carrying import Carried, Renumbered, put, take
+from sessions.writing.deleting import Deleted, delete
+from sessions.writing.recording import statements, tally
 
 BUSY_TIMEOUT_S = 5.0
 

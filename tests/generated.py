@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sessions.generation_rows import NewGeneration, Settlement, Stop, TokenUsage
+from sessions.candidates.generation_rows import NewGeneration, Settlement, Stop, TokenUsage
 
 NEW_GENERATION = NewGeneration(
     problem="aten::softmax",

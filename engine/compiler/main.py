@@ -24,7 +24,7 @@ from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
 from engine.loading.lowering import ttir_of
 from engine.model import Launch
-from engine.protocol.replaying import MOST_MODULE_CHARACTERS
+from engine.protocol.proof.replaying import MOST_MODULE_CHARACTERS
 from engine.protocol.service import Line
 from engine.sandbox.confinement import Measure
 from engine.sandbox.priority import NICEST, be_nicer

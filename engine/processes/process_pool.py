@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from engine import protocol
 from engine.errors import DeadlineError, EngineError, EngineLostError, MachineBusyError
 from engine.model import Limits
+from engine.processes.builds.extensions import Extensions, Toolchain
+from engine.processes.builds.launchers import Launchers
 from engine.processes.child import Child
 from engine.processes.directories import EngineDirectories
-from engine.processes.extensions import Extensions, Toolchain
 from engine.processes.fork_server_client import ForkServerClient
-from engine.processes.launchers import Launchers
 from engine.processes.references import References
 from engine.processes.resources.control_group import ControlGroup, open_group
 from engine.processes.resources.total_usage import Usage, usage_below

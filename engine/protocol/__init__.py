@@ -91,7 +91,7 @@ from engine.protocol.probes.repeating import (
     RepeatOutputs,
     Watch,
 )
-from engine.protocol.replaying import (
+from engine.protocol.proof.replaying import (
     HoldKernel,
     LimitReading,
     Lower,

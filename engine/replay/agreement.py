@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from engine.protocol.messages import FloatSpec
-from engine.protocol.tape import Given, Launched, Step, Tape, TapedArgument, TapedNumber
+from engine.protocol.proof.tape import Given, Launched, Step, Tape, TapedArgument, TapedNumber
 
 
 class Disagreement(enum.Enum):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from engine.errors import KgtuiError
-from engine.protocol.tape import Addressed, Filled, Given, Launched, Moved, Step, Tape, TapedDescriptor, TapedView
+from engine.protocol.proof.tape import Addressed, Filled, Given, Launched, Moved, Step, Tape, TapedDescriptor, TapedView
 
 ELEMENT_BYTES = {
     "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "uint16": 2, "uint32": 4, "uint64": 8,

@@ -9,7 +9,7 @@ import numpy as np
 from engine.errors import UnsupportedError
 from engine.machine.ir import Scalar
 from engine.machine.numerics import Array, decode, encode, is_coded
-from engine.protocol.tape import TapedView
+from engine.protocol.proof.tape import TapedView
 from engine.replay.checks import ELEMENT_BYTES
 
 _SCALARS = {

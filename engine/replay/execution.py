@@ -14,7 +14,7 @@ from engine.machine.memory import Address, Argument, DescriptorArgument, Memory,
 from engine.machine.numerics import Array
 from engine.machine.results import AccessKind, Execution
 from engine.protocol.messages import FloatSpec
-from engine.protocol.tape import (
+from engine.protocol.proof.tape import (
     Addressed,
     Filled,
     Given,

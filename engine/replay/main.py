@@ -14,8 +14,8 @@ from engine.errors import UnsupportedError
 from engine.machine.errors import MachineError
 from engine.machine.numerics import Array
 from engine.machine.reader import read_module
+from engine.protocol.proof.tape import Given, Tape, TapedView
 from engine.protocol.service import Line
-from engine.protocol.tape import Given, Tape, TapedView
 from engine.replay.checks import TapeError, bytes_of, check_tape
 from engine.replay.elements import view_of
 from engine.replay.execution import Kernel, KernelStoppedError, Replay, replay

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from engine.model.proof import ReplayedCase
-from engine.protocol.proof_file import ProofFile
+from engine.protocol.proof.proof_file import ProofFile
 from engine.reports.printable import printable
 
 _SCHEMA = "kgtui.replay/1"

@@ -17,9 +17,9 @@ from engine.artefacts import ArtefactStore
 from engine.errors import DeadlineError, EngineError, WireError
 from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
 from engine.model import specialisation as specialisation_of
+from engine.processes.builds.kernel_cache import publish
+from engine.processes.builds.launchers import Launchers
 from engine.processes.candidate_session import CandidateSession, LoadError
-from engine.processes.kernel_cache import publish
-from engine.processes.launchers import Launchers
 from engine.profile import Profile
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 from engine.verdict import outcome_mapping

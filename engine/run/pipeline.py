@@ -32,21 +32,21 @@ from engine.processes.warm_pool import Spare
 from engine.profile import Profile
 from engine.run.cancelling import to_its_end, work_until_stopped
 from engine.run.compile_queue import Builder
-from engine.run.compile_stage import OVERFULL, CompilingStage
 from engine.run.dry_run import DryRun
 from engine.run.event_stream import EventEmitter
-from engine.run.load_stage import load
 from engine.run.native.building import NativeCode
-from engine.run.probe_stage import ProbingStage
 from engine.run.proving.kernels import LoweredKernels
 from engine.run.proving.stage import prove
-from engine.run.reference_stage import attach_reference
 from engine.run.run_limits import watch_usage
+from engine.run.stages.compile_stage import OVERFULL, CompilingStage
+from engine.run.stages.load_stage import load
+from engine.run.stages.probe_stage import ProbingStage
+from engine.run.stages.reference_stage import attach_reference
+from engine.run.stages.static_stage import read_and_refuse
+from engine.run.stages.timing_stage import TimingStage, learn_peaks, not_timed
+from engine.run.stages.verification import Verifier
+from engine.run.stages.verify_stage import VerifyingStage
 from engine.run.static_reading import Parsed, parse_candidate
-from engine.run.static_stage import read_and_refuse
-from engine.run.timing_stage import TimingStage, learn_peaks, not_timed
-from engine.run.verification import Verifier
-from engine.run.verify_stage import VerifyingStage
 from engine.static.source import SourceError
 from engine.timing.measurement_context import Metrology
 from engine.verdict.decide import Facts, Stop, judge

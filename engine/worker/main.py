@@ -35,12 +35,12 @@ from engine.worker.launches.records import LaunchBook
 from engine.worker.launches.tuning import Tuning
 from engine.worker.launches.withholding import Withholding
 from engine.worker.memory import CallMemory, NoRoomError, copy_out, values_of
-from engine.worker.monitor.device_trace_recorder import Tape
-from engine.worker.monitor.guard_zones import GuardZones
-from engine.worker.monitor.host_code import HostCode
-from engine.worker.monitor.memory_tracker import MemoryTracker
+from engine.worker.monitor.device.device_trace_recorder import Tape
+from engine.worker.monitor.device.guard_zones import GuardZones
+from engine.worker.monitor.device.own_kernels import OwnKernels
 from engine.worker.monitor.observer import Observer
-from engine.worker.monitor.own_kernels import OwnKernels
+from engine.worker.monitor.operators.memory_tracker import MemoryTracker
+from engine.worker.monitor.process.host_code import HostCode
 from engine.worker.monitor.race_witness import RaceDetector
 from engine.worker.monitor.recent_outputs import OutputRepeater
 from engine.worker.taping.recorder import TapeRecorder

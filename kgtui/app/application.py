@@ -21,11 +21,11 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 from engine.errors import KgtuiError, UsageError
 from engine.model import Problem
 from kgtui.app import clipboard
-from kgtui.app.agent_runs import AgentRuns
 from kgtui.app.finding import artefact_text, found_or_shown
+from kgtui.app.jobs.agent_runs import AgentRuns
+from kgtui.app.jobs.run_audience import RunAudience
+from kgtui.app.jobs.runs import Runs
 from kgtui.app.notifications import Notifications
-from kgtui.app.run_audience import RunAudience
-from kgtui.app.runs import Runs
 from kgtui.app.screen_stack import ScreenStack
 from kgtui.app.terminal import TerminalApp
 from kgtui.app.troubles import Troubles

@@ -21,8 +21,8 @@ from kgtui.generation.extraction import extract
 from problems.suites.candidates.reading import candidates_of
 from problems.suites.candidates.record import SuiteCandidate
 from problems.suites.source import SuiteSource
-from sessions.checked import ListedCandidate
-from sessions.generation_rows import Stop
+from sessions.candidates.checked import ListedCandidate
+from sessions.candidates.generation_rows import Stop
 
 _PYTHON, _ANSWERS, _ROWS = ".py", (".txt", ".md"), ".jsonl"
 

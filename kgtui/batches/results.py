@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.model import Outcome
-from sessions.checked import CheckedRow
-from sessions.generation_rows import RunResult
+from sessions.candidates.checked import CheckedRow
+from sessions.candidates.generation_rows import RunResult
 
 
 @dataclass(frozen=True, kw_only=True)

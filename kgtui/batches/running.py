@@ -14,7 +14,7 @@ from engine.reports.run_record import RunRecord
 from kgtui.batches.candidates import BatchCandidate
 from kgtui.batches.request import BatchRequest
 from kgtui.batches.results import Progress, Result, results_of
-from sessions.checked import CheckedRow, CheckedStore
+from sessions.candidates.checked import CheckedRow, CheckedStore
 
 TAG = "batch"
 

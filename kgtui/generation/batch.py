@@ -29,8 +29,8 @@ from kgtui.generation.requester import Requester
 from kgtui.generation.saves import SaveVerifier
 from kgtui.generation.strategies import Result, StrategyOptions, speedup_of, strategy_module
 from kgtui.generation.verifying import Verifier
-from sessions.generation_rows import Ending, GenerationRow, GenerationState, Limits
-from sessions.generations import GenerationStore
+from sessions.candidates.generation_rows import Ending, GenerationRow, GenerationState, Limits
+from sessions.candidates.generations import GenerationStore
 
 DEFAULT_CONCURRENCY = 8
 _JOBS_AT_ONCE = 64

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from engine.errors import KgtuiError, UsageError
-from sessions.generation_rows import Limits
+from sessions.candidates.generation_rows import Limits
 
 _UNITS = {"usd": 1_000_000, "ct": 10_000, "cent": 10_000}
 

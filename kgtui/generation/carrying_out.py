@@ -25,8 +25,8 @@ from kgtui.generation.requester import Clocks, Requester
 from kgtui.generation.verifying import QueuedVerifier, Submit
 from kgtui.ports.requests import DEFAULT_TIERS
 from kgtui.runner.run_queue import Ticket
-from sessions.generation_rows import Limits
-from sessions.generations import GenerationStore
+from sessions.candidates.generation_rows import Limits
+from sessions.candidates.generations import GenerationStore
 
 STRATEGIES_WITHOUT_ROUNDS = ("single",)
 

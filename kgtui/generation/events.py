@@ -11,7 +11,7 @@ from typing import TypeAlias
 from engine.model import Outcome
 from engine.model.events import Event
 from kgtui.generation.budget import Spent
-from sessions.generation_rows import Ending, GenerationRow
+from sessions.candidates.generation_rows import Ending, GenerationRow
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engine.model.parsing import parse
 from engine.static.fenced import PYTHON, Block, defines, fenced_blocks
-from sessions.generation_rows import Stop
+from sessions.candidates.generation_rows import Stop
 
 _DIFF = re.compile(r"^(?:--- .*\n\+\+\+ |@@ -\d)", re.MULTILINE)
 _MOST_CHARACTERS = 400_000

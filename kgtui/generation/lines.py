@@ -15,7 +15,7 @@ from kgtui.generation.events import (
     Spot,
 )
 from kgtui.generation.progress import Progress, save_text
-from sessions.generation_rows import Ending
+from sessions.candidates.generation_rows import Ending
 
 
 def event_line(event: GenerationEvent, progress: Progress, *, now_s: float) -> str | None:

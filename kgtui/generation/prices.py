@@ -13,7 +13,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 
 from engine.errors import UsageError
-from sessions.generation_rows import TokenUsage
+from sessions.candidates.generation_rows import TokenUsage
 
 MICROUSD_PER_USD = 1_000_000
 _MTOK = Decimal(1_000_000)

@@ -23,7 +23,7 @@ from kgtui.generation.events import (
     SaveVerified,
     Spot,
 )
-from sessions.generation_rows import Limits
+from sessions.candidates.generation_rows import Limits
 
 
 @dataclass(frozen=True, kw_only=True)

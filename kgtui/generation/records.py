@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.errors import KgtuiError, UsageError
-from sessions.generation_rows import Stop, TokenUsage
+from sessions.candidates.generation_rows import Stop, TokenUsage
 
 DEFAULT_MAX_TOKENS = 16_000
 _MOST_TEMPERATURE = 2.0

@@ -12,7 +12,7 @@ from kgtui.generation.batch import BatchRequest
 from kgtui.generation.prompts import Prompts
 from kgtui.generation.records import Message, ModelName, Role
 from kgtui.generation.strategies import DEFAULT, StrategyOptions
-from sessions.generation_rows import BatchRow, GenerationRow
+from sessions.candidates.generation_rows import BatchRow, GenerationRow
 
 
 def conversation(row: GenerationRow, run: RunRecord | None, *, remark: str, prompts: Prompts) -> tuple[Message, ...]:

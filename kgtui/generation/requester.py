@@ -31,8 +31,8 @@ from kgtui.generation.records import (
     TextArrived,
 )
 from kgtui.generation.retrying import Sleep, stream_with_retries
-from sessions.generation_rows import Attempt, GenerationRow, NewGeneration, Settlement, Stop, TokenUsage
-from sessions.generations import GenerationStore
+from sessions.candidates.generation_rows import Attempt, GenerationRow, NewGeneration, Settlement, Stop, TokenUsage
+from sessions.candidates.generations import GenerationStore
 
 _TEMPLATE_TOKENS = 200
 """What providers add to a prompt at most: roles and separators of its messages."""

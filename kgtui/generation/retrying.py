@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kgtui.generation.providers import Provider
 from kgtui.generation.records import Chunk, CompletionRequest, ProviderError
-from sessions.generation_rows import Attempt
+from sessions.candidates.generation_rows import Attempt
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState

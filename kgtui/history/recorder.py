@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from engine.model.events import Event
     from engine.reports.run_record import RunRecord
     from kgtui.ports.requests import RunRequest
-    from sessions.checked import CheckedStore
-    from sessions.generations import GenerationStore
+    from sessions.candidates.checked import CheckedStore
+    from sessions.candidates.generations import GenerationStore
     from sessions.store import Store
 
 

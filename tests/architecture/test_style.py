@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,10 @@ PACKAGES = ("engine", "problems", "sessions", "kgtui")
 MOST_LINES_OF_A_FILE = 400
 MOST_LINES_OF_A_FUNCTION = 60
 MOST_METHODS_OF_A_CLASS = 25
+MOST_FILES_OF_A_ROOM = 15  # without its __init__.py
+PLUG_IN_ROOMS = frozenset(  # found by scanning: one file is one plug-in, so the folder stays flat
+    {"engine/static/checks", "kgtui/cli/commands", "problems/aten", "problems/cublas", "problems/vllm"}
+)
 
 LOADER = "engine/loading/loader.py"  # the one place that runs a text as code
 RUNS_TEXT = frozenset({"eval", "exec", "compile", "__import__"})
@@ -56,6 +61,12 @@ def test_every_module_says_why_it_exists():
 def test_no_module_is_two_ideas_long():
     lines_by_name = {name: len(text.splitlines()) for name, text, _ in modules()}
     assert {name: lines for name, lines in lines_by_name.items() if lines > MOST_LINES_OF_A_FILE} == {}
+
+
+def test_no_room_has_too_many_files():
+    paths = [Path(name) for name, _, _ in modules()]
+    files_by_room = Counter(path.parent.as_posix() for path in paths if path.name != "__init__.py")
+    assert {room for room, files in files_by_room.items() if files > MOST_FILES_OF_A_ROOM} == PLUG_IN_ROOMS
 
 
 def test_every_function_fits_on_a_screen():

@@ -26,7 +26,7 @@ from sessions import (
     open_store,
 )
 from sessions.database import turn_wal_on
-from sessions.migrations import SCHEMA_VERSION
+from sessions.tables.migrations import SCHEMA_VERSION
 
 
 def test_a_new_store_is_made_with_its_folders(tmp_path):

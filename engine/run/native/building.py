@@ -9,7 +9,7 @@ from engine.artefacts import ArtefactStore
 from engine.errors import EngineError
 from engine.model import Artefact, Candidate, CompiledKernel, Launch, Location, Outcome, Stream, events
 from engine.model.native import Extension, NativeLanguage, NativeText
-from engine.processes.extensions import ExtensionBuild, Extensions
+from engine.processes.builds.extensions import ExtensionBuild, Extensions
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.run.native.diagnostics import CompilerError, first_error

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.protocol.monitoring import LIGHT, LOOKING_UP, MOVING
-from engine.protocol.tape import Given, Moved, Tape
+from engine.protocol.proof.tape import Given, Moved, Tape
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.replays import NotReplayed, Replayed
 

@@ -10,8 +10,8 @@ from engine.devices.hardware.targets import DEFAULT_TARGET
 from engine.errors import EngineError
 from engine.model import Launch, specialisation
 from engine.processes.candidate_session import CandidateSession, LoadError
-from engine.protocol.replaying import kernel_name
-from engine.protocol.tape import Tape
+from engine.protocol.proof.replaying import kernel_name
+from engine.protocol.proof.tape import Tape
 
 _LOWER_S = 20.0
 

@@ -9,7 +9,7 @@ from engine.errors import EngineError, UnsupportedError
 from engine.model import Limits, Problem
 from engine.model.proof import CaseProof, Gap, ReplayedCase
 from engine.processes.process_pool import ProcessPool
-from engine.protocol.proof_file import ProofFile, ProvenCase
+from engine.protocol.proof.proof_file import ProofFile, ProvenCase
 from engine.protocol.verifying import ContentDigests
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.proof_of_tape import TapedCase, Tried, try_to_prove

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.model import Case
 from engine.model.proof import CaseProof
-from engine.protocol.tape import Given, Tape
+from engine.protocol.proof.tape import Given, Tape
 from engine.run.proving import conclusion
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.replays import NotReplayed, Replayed, Replays

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from engine.artefacts import ArtefactStore
 from engine.model import Artefact
 from engine.model.proof import CaseProof
-from engine.protocol.proof_file import ProofFile, ProvenCase, ProvenKernel, ProvenRun, packed, proof_bytes
+from engine.protocol.proof.proof_file import ProofFile, ProvenCase, ProvenKernel, ProvenRun, packed, proof_bytes
 from engine.protocol.verifying import ContentDigests
 from engine.run.proving.proof_of_tape import TapedCase
 

@@ -13,7 +13,7 @@ from engine.errors import DeadlineError, EngineError
 from engine.model import Case, Limits, Outcome, Problem
 from engine.processes.process_pool import ProcessPool
 from engine.processes.warm_pool import PooledProcess
-from engine.protocol.tape import Tape
+from engine.protocol.proof.tape import Tape
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.proving.kernels import LoweredKernel
 

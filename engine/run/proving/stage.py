@@ -14,8 +14,8 @@ from engine.model import Determinism, Finding, Severity, Stage, events
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CaseSession, Lab, Passed
-from engine.protocol.proof_file import ProvenRun
-from engine.protocol.tape import MOST_TAPE_BYTES, Tape, read_tape
+from engine.protocol.proof.proof_file import ProvenRun
+from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
 from engine.replay.agreement import Agreement, Disagreement, agreement
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion

@@ -1,4 +1,4 @@
-"""Static checks that follow data or structure: one file each, found by scanning this folder.
+"""Static checks that follow data or structure: one file each, found by scanning this folder, which stays flat.
 
 A check that only looks for names is a row of `engine.static.names`; `checks()` lists both.  A check reads a candidate
 through `engine.static.analysis` and yields hints with a line.  Spelling proves nothing, so a static check never

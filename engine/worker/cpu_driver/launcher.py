@@ -34,7 +34,7 @@ from engine.worker.cpu_driver.storages import arguments_of
 from engine.worker.cpu_driver.traffic import traffic_of
 from engine.worker.launches.records import OPTIONS, LaunchBook, parts_of
 from engine.worker.launches.withholding import Withholding
-from engine.worker.monitor.memory_tracker import MemoryTracker
+from engine.worker.monitor.operators.memory_tracker import MemoryTracker
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
 from engine.worker.triton_interpreter.program_order import ProgramOrder

@@ -10,12 +10,13 @@ from typing import TypeVar
 import torch
 
 from engine.protocol.monitoring import MOST_ACTIONS, MOST_CHANGES, ChangeSeen, Observed
-from engine.worker.monitor import planted, torch_hooks
-from engine.worker.monitor.audit import Audit
-from engine.worker.monitor.host_code import HostCode
-from engine.worker.monitor.ledger import Ledger
-from engine.worker.monitor.memory_tracker import MemoryTracker
-from engine.worker.monitor.process_state_diff import Watch
+from engine.worker.monitor.operators import torch_hooks
+from engine.worker.monitor.operators.ledger import Ledger
+from engine.worker.monitor.operators.memory_tracker import MemoryTracker
+from engine.worker.monitor.process import planted
+from engine.worker.monitor.process.audit import Audit
+from engine.worker.monitor.process.host_code import HostCode
+from engine.worker.monitor.process.process_state_diff import Watch
 from engine.worker.taping.recorder import TapeRecorder
 
 _T = TypeVar("_T")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from engine.clock.safe_torch import Base, without_modes
-from engine.protocol.tape import MOST_STORAGES, TapedPlace, TapedStorage, TapedView
+from engine.protocol.proof.tape import MOST_STORAGES, TapedPlace, TapedStorage, TapedView
 from engine.protocol.tensors import dtype_name
 from engine.worker.operands import dtype_of
 

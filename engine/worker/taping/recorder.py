@@ -17,7 +17,7 @@ from engine.clock.safe_torch import Base, without_modes
 from engine.model import Launch, specialisation
 from engine.protocol.launches import MOST_LAUNCHES
 from engine.protocol.messages import FloatSpec
-from engine.protocol.tape import (
+from engine.protocol.proof.tape import (
     MOST_ADDRESSES,
     MOST_ARGUMENTS,
     MOST_READS,

@@ -21,7 +21,7 @@ from triton.runtime.interpreter import GridExecutor, InterpretedFunction
 from engine.loading.raised import OutOfBoundsError
 from engine.model import Location, OutOfBounds
 from engine.worker.launches.records import is_constexpr, parts_of
-from engine.worker.monitor.host_code import HostCode
+from engine.worker.monitor.process.host_code import HostCode
 from engine.worker.monitor.race_witness import ProgramAccess, RaceDetector
 from engine.worker.triton_interpreter import bfloat16, combining, float_arguments, libdevice, loop_values
 from engine.worker.triton_interpreter.language import interpreting

@@ -10,7 +10,7 @@ from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
 from kgtui.settings.paths import find_paths
 from sessions import open_store
-from sessions.generation_rows import CostBy
+from sessions.candidates.generation_rows import CostBy
 
 SUMMARY = "Show tokens and money by model, operator, day or session."
 GROUP = Group.MODELS

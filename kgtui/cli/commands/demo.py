@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     from kgtui.generation.reports import documents
     from kgtui.generation.reports.costs import costs_text
     from kgtui.settings.paths import HOME_VARIABLE
-    from sessions.generation_rows import CostBy
+    from sessions.candidates.generation_rows import CostBy
 
     def close(recording: StoreRecording, generated: Generated) -> int:
         found = comparison_of(recording.generations.of_batch(generated.batch))

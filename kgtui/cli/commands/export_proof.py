@@ -9,7 +9,7 @@ import argparse
 
 from engine.artefacts import ArtefactStore
 from engine.errors import UsageError
-from engine.protocol.proof_file import read_proof, unpacked
+from engine.protocol.proof.proof_file import read_proof, unpacked
 from kgtui.cli.argument_groups import positive_integer
 from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser

@@ -14,7 +14,7 @@ from engine.artefacts import ArtefactStore
 from engine.errors import UsageError
 from engine.model import Problem
 from engine.model.proof import ReplayedCase
-from engine.protocol.proof_file import MOST_FILE_BYTES, ProofFile, read_proof
+from engine.protocol.proof.proof_file import MOST_FILE_BYTES, ProofFile, read_proof
 from engine.reports.printable import printable
 from engine.reports.proof_replay import replay_json, replay_lines
 from engine.sandbox.user_files import UserFileError, read_user_file

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from engine.errors import UsageError
-from sessions.generation_rows import TokenUsage
+from sessions.candidates.generation_rows import TokenUsage
 
 FOLDER = Path(__file__).with_name("known")
 TASK_PLACE = "{task}"

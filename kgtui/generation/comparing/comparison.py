@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kgtui.generation.comparing.groups import GroupsOf, source_of
 from kgtui.generation.comparing.rates import Rates, correct_share, is_correct, is_counted, rates_of, speedup_of
 from kgtui.generation.comparing.statistics import holm, mean, paired_p_value
-from sessions.generation_rows import GenerationRow, GenerationState
+from sessions.candidates.generation_rows import GenerationRow, GenerationState
 
 
 @dataclass(frozen=True, kw_only=True)

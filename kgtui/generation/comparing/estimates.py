@@ -8,7 +8,7 @@ from kgtui.generation.batch import BatchRequest
 from kgtui.generation.budget import usd_text
 from kgtui.generation.comparing.statistics import estimated_total
 from kgtui.generation.records import ModelName
-from sessions.generation_rows import GenerationRow, GenerationState
+from sessions.candidates.generation_rows import GenerationRow, GenerationState
 
 LEAST_SAMPLE = 3
 

@@ -13,7 +13,7 @@ from typing import Protocol
 from engine.model import Outcome
 from engine.model.benchmark import Interval
 from kgtui.generation.comparing.statistics import bootstrap, geometric_mean, mean, mean_with_failures, pass_at_k
-from sessions.generation_rows import RunResult
+from sessions.candidates.generation_rows import RunResult
 
 THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
 _KS = (1, 5, 10)

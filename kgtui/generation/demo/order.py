@@ -14,7 +14,7 @@ from kgtui.generation.prices import Price, PriceList
 from kgtui.generation.records import ModelName, Sampling
 from kgtui.generation.strategies import StrategyOptions
 from problems.index import open_index
-from sessions.generation_rows import Limits
+from sessions.candidates.generation_rows import Limits
 
 RECORDING = Path(__file__).with_name("recording.json")
 OPERATORS = ("aten::silu", "aten::softmax", "aten::add")

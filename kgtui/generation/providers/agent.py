@@ -31,7 +31,7 @@ from kgtui.generation.records import (
     TextArrived,
 )
 from kgtui.settings.paths import find_paths
-from sessions.generation_rows import Stop
+from sessions.candidates.generation_rows import Stop
 
 NAME = "agent"
 KEY_VARIABLE = ""

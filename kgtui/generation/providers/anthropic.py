@@ -16,7 +16,7 @@ from kgtui.generation.records import (
     Role,
     TextArrived,
 )
-from sessions.generation_rows import Stop, TokenUsage
+from sessions.candidates.generation_rows import Stop, TokenUsage
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic

@@ -14,7 +14,7 @@ from kgtui.generation.records import (
     ModelName,
     TextArrived,
 )
-from sessions.generation_rows import Stop, TokenUsage
+from sessions.candidates.generation_rows import Stop, TokenUsage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -15,7 +15,7 @@ import msgspec
 
 from engine.errors import UsageError
 from kgtui.generation.records import AnswerEnded, Chunk, CompletionRequest, ModelName, ProviderError, TextArrived
-from sessions.generation_rows import Stop, TokenUsage
+from sessions.candidates.generation_rows import Stop, TokenUsage
 
 NAME = "replay"
 KEY_VARIABLE = ""

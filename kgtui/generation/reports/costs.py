@@ -8,7 +8,7 @@ import msgspec
 
 from kgtui.generation.budget import usd_text
 from kgtui.generation.reports.tables import Table, text_of
-from sessions.generation_rows import CostBy, CostRow
+from sessions.candidates.generation_rows import CostBy, CostRow
 
 JSON_SCHEMA = "kgtui.cost/1"
 _HEADER = (

@@ -18,7 +18,7 @@ from engine.model import Outcome
 from engine.reports.run_record import RunRecord
 from kgtui.generation.prompts import Prompts
 from kgtui.generation.records import Message
-from sessions.generation_rows import GenerationRow
+from sessions.candidates.generation_rows import GenerationRow
 
 DEFAULT = "single"
 _REQUIRED = ("NAME", "SUMMARY", "run")

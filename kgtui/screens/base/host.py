@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from kgtui.state.tuning.grid import VariantGrid
     from kgtui.state.tuning.tunables import Tunables
     from kgtui.state.workbench.workbench import Workbench
-    from sessions.checked import CheckBatchRow
-    from sessions.generation_rows import GenerationRow
+    from sessions.candidates.checked import CheckBatchRow
+    from sessions.candidates.generation_rows import GenerationRow
 
 Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]
 """From the size of the screen and the settings to facts about this machine, a line each."""

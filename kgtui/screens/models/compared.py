@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from engine.errors import KgtuiError
 from kgtui.generation.comparing.comparison import comparison_of
 from kgtui.generation.comparing.groups import groups_from
+from kgtui.generation.display.rows import COLUMNS
+from kgtui.generation.display.views import View, cost_view, matrix_view, metrics_view, price_view
 from kgtui.generation.prices import read_prices
-from kgtui.generation.rows import COLUMNS
-from kgtui.generation.views import View, cost_view, matrix_view, metrics_view, price_view
 from kgtui.state.format.lines import Span, Tone, line
 
 if TYPE_CHECKING:
     from kgtui.generation.comparing.comparison import Comparison
     from kgtui.screens.base.host import Host
-    from sessions.generation_rows import GenerationRow
+    from sessions.candidates.generation_rows import GenerationRow
 
 
 class ComparedModels:

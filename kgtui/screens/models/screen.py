@@ -14,10 +14,17 @@ from textual.widgets import DataTable, Input
 from engine.errors import KgtuiError
 from kgtui.background import in_background
 from kgtui.generation.comparing.comparison import comparison_of
+from kgtui.generation.display.rows import (
+    COLUMNS,
+    candidate_rows,
+    guide_lines,
+    model_lines,
+    progress_lines,
+    streaming_lines,
+)
+from kgtui.generation.display.typed import EXAMPLE
+from kgtui.generation.display.views import View, runs_beside
 from kgtui.generation.reports.documents import as_markdown
-from kgtui.generation.rows import COLUMNS, candidate_rows, guide_lines, model_lines, progress_lines, streaming_lines
-from kgtui.generation.typed import EXAMPLE
-from kgtui.generation.views import View, runs_beside
 from kgtui.screens import Place
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.screens.models.compared import ComparedModels

@@ -1,6 +1,6 @@
 """Other values of what the open file fixes: chosen here, tried as a grid, and the winner proposed as a patch.
 
-It runs no candidate and writes no file; `kgtui.app.tuning` does.
+It runs no candidate and writes no file; `kgtui.app.jobs.tuning` does.
 """
 
 from __future__ import annotations

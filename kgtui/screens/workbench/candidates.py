@@ -18,10 +18,10 @@ from kgtui.state.workbench.status import CandidateStage
 from kgtui.widgets.controls.entry import Entry
 
 if TYPE_CHECKING:
+    from kgtui.generation.display.versions import Version, VersionKey
     from kgtui.generation.progress import Progress
-    from kgtui.generation.versions import Version, VersionKey
     from kgtui.screens.base.host import GenerationControl
-    from sessions.generation_rows import GenerationRow
+    from sessions.candidates.generation_rows import GenerationRow
 
 _UNSAVED = "the file has unsaved text: ctrl+s saves it, then generate"
 _NONE_SHOWN = "no candidate is shown: < and > step through the generated ones"
@@ -49,7 +49,7 @@ class CandidateViewer:
 
     def action_generate(self) -> None:
         """Ask for models, a strategy and a budget."""
-        from kgtui.generation.typed import EXAMPLE
+        from kgtui.generation.display.typed import EXAMPLE
 
         if self._context.bench.unsaved:
             self._context.notify(_UNSAVED, severity="warning")
@@ -123,7 +123,7 @@ class CandidateViewer:
         self._context.notify("generating: answers stream here; esc returns to the file")
 
     async def _step(self, step: int) -> None:
-        from kgtui.generation.versions import stepped
+        from kgtui.generation.display.versions import stepped
 
         await self._generation.fetch()
         versions = self._versions()
@@ -137,7 +137,7 @@ class CandidateViewer:
             self._context.notify(words)
 
     def _show_new(self, progress: Progress, rows: tuple[GenerationRow, ...]) -> None:
-        from kgtui.generation.versions import next_shown, versions_of
+        from kgtui.generation.display.versions import next_shown, versions_of
 
         versions = versions_of(rows, progress, problem=self._context.bench.problem.name)
         version = next((one for one in versions if one.key == self._shown), None)
@@ -167,7 +167,7 @@ class CandidateViewer:
             self._show_answer(version, stage=stage, remark=text)
 
     def _show_answer(self, version: Version, *, stage: CandidateStage, remark: str) -> None:
-        from kgtui.generation.versions import as_python
+        from kgtui.generation.display.versions import as_python
 
         context, run, before = self._context, version.run, self._context.bench.old
         context.bench = candidate_shown(
@@ -188,7 +188,7 @@ class CandidateViewer:
             context.draw()  # else only the text grew, and the strip is drawn at each tick
 
     def _text(self, version: Version, versions: tuple[Version, ...]) -> str:
-        from kgtui.generation.versions import arriving_text, stored_text
+        from kgtui.generation.display.versions import arriving_text, stored_text
 
         if version.row is None:
             return arriving_text(version, self._generation.progress)
@@ -206,7 +206,7 @@ class CandidateViewer:
         return version
 
     def _versions(self) -> tuple[Version, ...]:
-        from kgtui.generation.versions import versions_of
+        from kgtui.generation.display.versions import versions_of
 
         generation = self._generation
         return versions_of(generation.rows, generation.progress, problem=self._context.bench.problem.name)

@@ -26,16 +26,16 @@ from kgtui.screens.workbench.candidates import CandidateViewer
 from kgtui.screens.workbench.code import CodeLoader
 from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.drawing import Drawing
-from kgtui.screens.workbench.external_editor import ExternalEditor
-from kgtui.screens.workbench.file import FileKeeper
+from kgtui.screens.workbench.editing.external_editor import ExternalEditor
+from kgtui.screens.workbench.editing.file import FileKeeper
+from kgtui.screens.workbench.editing.replacing import Replacer
+from kgtui.screens.workbench.editing.unsaved_text import UnsavedText
 from kgtui.screens.workbench.pointer import Pointer
-from kgtui.screens.workbench.replacing import Replacer
 from kgtui.screens.workbench.results import ResultsPanel
 from kgtui.screens.workbench.run_history import PastRunViewer
 from kgtui.screens.workbench.runs import RunController
 from kgtui.screens.workbench.search import Searcher
 from kgtui.screens.workbench.tabs import TabSwitcher
-from kgtui.screens.workbench.unsaved_text import UnsavedText
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.operators import RAIL_COLUMNS
 from kgtui.state.workbench.status import Mode

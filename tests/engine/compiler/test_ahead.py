@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from engine.processes.kernel_cache import publish
+from engine.processes.builds.kernel_cache import publish
 
 pytestmark = pytest.mark.slow
 

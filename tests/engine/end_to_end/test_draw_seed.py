@@ -6,7 +6,7 @@ import pytest
 
 from engine.artefacts import ArtefactStore
 from engine.model import events
-from engine.protocol.proof_file import read_proof, unpacked
+from engine.protocol.proof.proof_file import read_proof, unpacked
 from tests.engine.end_to_end.conftest import COPY_KERNEL, Judged, Judging
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from engine.model import Outcome, events
 from engine.model.proof import Gap
-from engine.protocol.proof_file import read_proof, unpacked
-from engine.protocol.replaying import kernel_name
+from engine.protocol.proof.proof_file import read_proof, unpacked
+from engine.protocol.proof.replaying import kernel_name
 from tests.candidates import candidates, cheat, stated
 from tests.engine.end_to_end.conftest import COPY_KERNEL
 from tests.operators import find

@@ -12,7 +12,7 @@ from engine import protocol
 from engine.errors import WireError
 from engine.model import CacheState, Launch, Location, Outcome, OutOfBounds, OutputReport, ProblemId
 from engine.model.native import NativeLanguage
-from engine.protocol.tape import (
+from engine.protocol.proof.tape import (
     Filled,
     Given,
     HostRead,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.protocol.proof_file import ProofFile, ProvenCase, ProvenKernel, ProvenRun
-from engine.protocol.replaying import kernel_name
+from engine.protocol.proof.proof_file import ProofFile, ProvenCase, ProvenKernel, ProvenRun
+from engine.protocol.proof.replaying import kernel_name
 from engine.protocol.verifying import ContentDigests
 from tests.engine.replay.tapes import DOUBLE, launched, tape, vector
 

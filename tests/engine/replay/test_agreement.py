@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from engine.protocol.tape import Given
+from engine.protocol.proof.tape import Given
 from engine.replay.agreement import Agreement, Disagreement, agreement
 from tests.engine.replay.tapes import BYTES, ELEMENTS, launched, tape, vector
 

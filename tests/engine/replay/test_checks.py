@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from engine.protocol.tape import Addressed, Filled, Given, Moved, TapedPlace, TapedStorage, TapedView
+from engine.protocol.proof.tape import Addressed, Filled, Given, Moved, TapedPlace, TapedStorage, TapedView
 from engine.replay.checks import TapeError, check_tape
 from tests.engine.replay.tapes import BYTES, launched, tape, vector
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.errors import UnsupportedError
 from engine.machine.reader import read_module
-from engine.protocol.tape import Addressed, Filled, Given, Moved, TapedPlace, TapedStorage
+from engine.protocol.proof.tape import Addressed, Filled, Given, Moved, TapedPlace, TapedStorage
 from engine.replay.checks import TapeError, check_tape
 from engine.replay.execution import Kernel, KernelStoppedError, replay
 from tests.engine.replay.tapes import BYTES, content, double, launched, tape, vector, zeros

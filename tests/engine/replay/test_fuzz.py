@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from engine.errors import KgtuiError
-from engine.protocol.tape import Filled, Given, Moved, read_tape
+from engine.protocol.proof.tape import Filled, Given, Moved, read_tape
 from engine.replay.checks import check_tape
 from engine.replay.execution import KernelStoppedError, replay
 from tests.engine.replay.tapes import BYTES, content, double, launched, tape, vector, zeros

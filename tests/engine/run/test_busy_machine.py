@@ -13,7 +13,7 @@ from engine.errors import MachineBusyError
 from engine.model import Outcome, events
 from engine.model.layers import Coverage, LayerReport
 from engine.processes.child import Child
-from engine.run.probe_stage import ProbingStage
+from engine.run.stages.probe_stage import ProbingStage
 from tests.engine.run.test_deaths import Dying, lab_of
 from tests.engine.run.test_pipeline import CASES, Theatre, verdict
 

@@ -17,7 +17,7 @@ from engine.probes.lab.case_session import Lab
 from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
-from engine.run.probe_stage import ProbingStage
+from engine.run.stages.probe_stage import ProbingStage
 from tests.engine.run.test_pipeline import CASES, GPU, PROBLEM, Theatre, verdict
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from engine.worker.cpu_driver.launcher import Launches
 from engine.worker.launches.records import LaunchBook
 from engine.worker.launches.tuning import Tuning
 from engine.worker.launches.withholding import Withholding
-from engine.worker.monitor.memory_tracker import MemoryTracker
+from engine.worker.monitor.operators.memory_tracker import MemoryTracker
 from engine.worker.monitor.race_witness import RaceDetector
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter

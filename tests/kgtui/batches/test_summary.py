@@ -9,8 +9,8 @@ from kgtui.batches.documents import as_csv, as_html, as_markdown, as_text
 from kgtui.batches.lines import counts_text, duration_text, ending_text
 from kgtui.batches.results import Progress, Result, counts_of
 from kgtui.batches.summary import summary_of
-from sessions.checked import CheckedRow, ListedCandidate
-from sessions.generation_rows import RunResult
+from sessions.candidates.checked import CheckedRow, ListedCandidate
+from sessions.candidates.generation_rows import RunResult
 
 
 def result(

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import UsageError
 from kgtui.files.external_editor import Opening, opening
-from kgtui.screens.workbench import external_editor
+from kgtui.screens.workbench.editing import external_editor
 from tests.guards import PATIENCE_S
 
 KERNEL = Path("/k/my kernel.py")

@@ -21,7 +21,7 @@ from kgtui.generation.records import ModelName, Sampling
 from kgtui.generation.requester import Clocks, Requester
 from kgtui.generation.strategies import StrategyOptions
 from sessions import Store, open_store
-from sessions.generation_rows import GenerationRow, Limits
+from sessions.candidates.generation_rows import GenerationRow, Limits
 from tests.kgtui.fakes import descriptions, softmax_problem
 from tests.kgtui.generation.fakes import FakeVerifier, ScriptedProvider, finished
 

@@ -11,7 +11,7 @@ from engine.model.benchmark import Interval, Summary
 from engine.reports.run_record import RunRecord
 from kgtui.generation.records import AnswerEnded, Chunk, CompletionRequest, TextArrived
 from kgtui.generation.verifying import Watch, unwatched
-from sessions.generation_rows import Stop, TokenUsage
+from sessions.candidates.generation_rows import Stop, TokenUsage
 
 USAGE = TokenUsage(input_tokens=100, output_tokens=50)
 

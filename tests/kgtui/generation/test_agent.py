@@ -24,7 +24,7 @@ from kgtui.generation.records import (
     Sampling,
     TextArrived,
 )
-from sessions.generation_rows import Stop, TokenUsage
+from sessions.candidates.generation_rows import Stop, TokenUsage
 
 KEY = "sk-agent-0123456789"
 WRITES = "open('kernel.py', 'w').write('def softmax(self):\\n    return self\\n')"

@@ -14,7 +14,7 @@ from kgtui.generation.progress import NO_BATCH, after
 from kgtui.generation.records import ConnectionCutError, ProviderError
 from kgtui.generation.retrying import wait_seconds
 from kgtui.generation.strategies import StrategyOptions
-from sessions.generation_rows import Ending, GenerationState, Limits, Stop
+from sessions.candidates.generation_rows import Ending, GenerationState, Limits, Stop
 from tests.kgtui.generation.fakes import answer
 
 THREE = StrategyOptions(samples=3)

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import UsageError
 from kgtui.generation.budget import Amount, Budget, BudgetReachedError, Spent, parse_budget
-from sessions.generation_rows import Limits
+from sessions.candidates.generation_rows import Limits
 
 
 class Clock:

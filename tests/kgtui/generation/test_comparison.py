@@ -12,7 +12,15 @@ from kgtui.generation.comparing.comparison import comparison_of
 from kgtui.generation.reports import documents
 from kgtui.generation.reports.costs import costs_text
 from kgtui.generation.reports.tables import cell_text
-from sessions.generation_rows import CostBy, CostRow, GenerationRow, GenerationState, RunResult, Stop, TokenUsage
+from sessions.candidates.generation_rows import (
+    CostBy,
+    CostRow,
+    GenerationRow,
+    GenerationState,
+    RunResult,
+    Stop,
+    TokenUsage,
+)
 
 
 def row(

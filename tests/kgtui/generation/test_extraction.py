@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgtui.generation.extraction import extract
-from sessions.generation_rows import Stop
+from sessions.candidates.generation_rows import Stop
 
 CODE = "import torch\n\n\ndef softmax(x):\n    return x\n"
 OTHER = "import triton\n\n\ndef softmax(x):\n    return x + 1\n"

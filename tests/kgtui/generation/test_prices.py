@@ -10,7 +10,7 @@ import pytest
 from engine.errors import UsageError
 from kgtui.generation.budget import usd_text
 from kgtui.generation.prices import Price, PriceList, read_prices, to_microusd
-from sessions.generation_rows import TokenUsage
+from sessions.candidates.generation_rows import TokenUsage
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 PRICE = Price(input_usd=Decimal(3), output_usd=Decimal(15), cached_usd=Decimal("0.3"), cache_write_usd=Decimal("3.75"))

@@ -24,7 +24,7 @@ from kgtui.generation.records import (
     TextArrived,
     parse_model,
 )
-from sessions.generation_rows import Stop, TokenUsage
+from sessions.candidates.generation_rows import Stop, TokenUsage
 from tests.kgtui.generation.wire_server import PIECES, TEXT, Reply, WireServer
 
 KEY = "sk-test-0123456789abcdef"

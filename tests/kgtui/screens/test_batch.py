@@ -12,7 +12,7 @@ from textual.widgets import Input
 from kgtui.history.recorder import StoreRecording
 from kgtui.widgets.text.toned import Grid, Lines
 from sessions import open_store
-from sessions.checked import ListedCandidate
+from sessions.candidates.checked import ListedCandidate
 
 SOURCE = "def softmax(self, dim):\n    return self  # {}\n"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from kgtui.generation.versions import as_python
+from kgtui.generation.display.versions import as_python
 from kgtui.history.recorder import StoreRecording
 from kgtui.state.workbench.status import CandidateStage, Mode
 from kgtui.widgets.controls.entry import Entry

@@ -11,12 +11,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from kgtui.generation.demo.order import RECORDING
+from kgtui.generation.display.rows import streaming_lines
+from kgtui.generation.display.typed import parse_wanted
+from kgtui.generation.display.views import bar, price_view
 from kgtui.generation.events import AnswerGrew, RequestSent, Spot
 from kgtui.generation.prices import read_prices
 from kgtui.generation.progress import NO_BATCH, after
-from kgtui.generation.rows import streaming_lines
-from kgtui.generation.typed import parse_wanted
-from kgtui.generation.views import bar, price_view
 from kgtui.history.recorder import StoreRecording
 from kgtui.state.format.glyphs import ASCII
 from kgtui.state.format.lines import plain_text

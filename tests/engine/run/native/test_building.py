@@ -14,7 +14,7 @@ from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.model import Candidate, Limits, Location, Outcome, Plan, Stage, events
 from engine.model.native import NativeLanguage
-from engine.processes.extensions import Extensions, Toolchain
+from engine.processes.builds.extensions import Extensions, Toolchain
 from engine.run.native.building import NOTE
 from engine.run.pipeline import Run
 from tests.engine.run.test_pipeline import PROBLEM

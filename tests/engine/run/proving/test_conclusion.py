@@ -8,7 +8,7 @@ import pytest
 from engine.model import Severity
 from engine.model.layers import Coverage, Layer
 from engine.model.proof import CaseProof, Gap
-from engine.protocol.tape import Given, HostRead, Moved
+from engine.protocol.proof.tape import Given, HostRead, Moved
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving import conclusion
 from engine.run.proving.replays import NotReplayed, Replayed

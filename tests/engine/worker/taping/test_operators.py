@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from engine.protocol.tape import Given, Tape, read_tape
+from engine.protocol.proof.tape import Given, Tape, read_tape
 from engine.replay.checks import check_tape
 from engine.replay.elements import view_of
 from engine.replay.execution import Replay, replay
-from engine.worker.monitor.ledger import Ledger
+from engine.worker.monitor.operators.ledger import Ledger
 from engine.worker.taping.recorder import TapeRecorder
 from tests.engine.replay.tapes import zeros
 

@@ -12,7 +12,7 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from engine.protocol.messages import FloatSpec
-from engine.protocol.tape import (
+from engine.protocol.proof.tape import (
     Addressed,
     Given,
     Launched,

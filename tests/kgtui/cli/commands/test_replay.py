@@ -13,7 +13,7 @@ from engine.artefacts import ArtefactStore
 from engine.errors import UsageError
 from engine.model.events import ProofStored
 from engine.model.proof import CaseProof, Gap, ReplayedCase
-from engine.protocol.proof_file import packed, proof_bytes
+from engine.protocol.proof.proof_file import packed, proof_bytes
 from kgtui.cli.command_line import parse
 from kgtui.cli.commands import replay
 from kgtui.schemas import schema_text

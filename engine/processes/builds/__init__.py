@@ -1,0 +1,1 @@
+"""Code that child processes build, and the cache from which workers read it."""

@@ -1,0 +1,117 @@
+"""The code that launches kernels, for Tritons that make it with a C compiler: once per list of argument types.
+
+It depends on the types alone, never on a candidate's code, so it is kept as long as the engine.  It is
+built by compilers that never load a candidate: nothing that one candidate did can reach the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from engine import protocol
+from engine.devices.hardware.targets import target_named
+from engine.errors import EngineError
+from engine.processes.builds.kernel_cache import publish
+from engine.processes.warm_pool import PooledProcess, Spare
+from engine.profile import Profile
+
+_BUILDERS = 4
+_BUILD_S = 30.0
+_MOST_BUILT = 1024  # for all candidates together
+_MOST_ARGUMENTS = 256
+_ANY_POINTER = "*i8"
+_PLAIN_TYPE = re.compile(r"\*{0,2}[a-z][a-z0-9_]{0,20}")
+
+
+class Launchers:
+    """Builds launchers into `kernel cache`, several at once; `close` at the end."""
+
+    def __init__(self, *, spare: Spare, cache_folder: Path, target: str) -> None:
+        self.cache_folder = cache_folder
+        self._spare = spare
+        self._target = target
+        self._built: dict[tuple[str, ...], asyncio.Task[None]] = {}
+        self._idle: asyncio.Queue[PooledProcess | None] = asyncio.Queue()
+        for _ in range(_BUILDERS):
+            self._idle.put_nowait(None)
+        self._needed: bool | None = None  # unknown until a compiler has said what its Triton needs
+
+    def need(self, specialisation: str, profile: Profile) -> asyncio.Future[None] | None:
+        """When the launcher for this specialisation, in Triton's own description, is there; None when none is needed.
+
+        One that cannot be built is built by the worker itself, at its first launch.
+        """
+        types = _types_of(specialisation) if self._needed is not False else ()
+        if not types:
+            return None
+        if types not in self._built:
+            if len(self._built) == _MOST_BUILT:
+                return None
+            self._built[types] = asyncio.create_task(self._build(types, profile))
+        return self._built[types]
+
+    async def close(self) -> None:
+        """Dismiss the builders.  Safe to call twice."""
+        for task in self._built.values():
+            task.cancel()
+        await asyncio.gather(*self._built.values(), return_exceptions=True)
+        while not self._idle.empty():
+            hand = self._idle.get_nowait()
+            if hand is not None:
+                await hand.dismiss()
+
+    async def _build(self, types: tuple[str, ...], profile: Profile) -> None:
+        hand = await self._idle.get()
+        try:
+            if not await self._is_needed():
+                return
+            if hand is not None and not hand.child.alive:
+                await hand.dismiss()
+                hand = None
+            hand = hand or await self._spare.take()
+            command = protocol.BuildLauncher(id=protocol.new_id(), types=types, target=self._target)
+            with profile.span("build launcher"):
+                reply = await hand.child.ask(command, deadline_s=_BUILD_S)
+            if isinstance(reply, protocol.Compiled):
+                publish(reply.cache, hand.room.cache, self.cache_folder)
+        except (EngineError, OSError):
+            if hand is not None:
+                await hand.dismiss()
+            hand = None
+        finally:
+            self._idle.put_nowait(hand)
+
+    async def _is_needed(self) -> bool:
+        """What the compilers' Triton needs; asked of one that stays where it is."""
+        if self._needed is None:
+            ready = (await self._spare.wait()).child.ready
+            self._needed = ready is not None and target_named(self._target).backend in ready.launchers_for
+        return self._needed
+
+
+def _types_of(specialisation: str) -> tuple[str, ...]:
+    """The argument types of a launch; () where there are others than plain ones, or none are reported.
+
+    They come from a worker, and become part of a C program: nothing but known forms passes.  To that program
+    every pointer is an address, so that one launcher serves them all.
+    """
+    try:
+        signature = msgspec.json.decode(specialisation, type=_Description).signature if specialisation else {}
+    except msgspec.MsgspecError:
+        return ()
+    types = tuple(signature.values())
+    plain = all(isinstance(kind, str) and _PLAIN_TYPE.fullmatch(kind) for kind in types)
+    if not plain or len(types) > _MOST_ARGUMENTS or any(kind.startswith("tensordesc") for kind in types):
+        return ()
+    return tuple(_ANY_POINTER if kind.startswith("*") else kind for kind in types)
+
+
+class _Description(msgspec.Struct, frozen=True):
+    """The part of Triton's own description of a specialisation that matters here."""
+
+    signature: dict[str, Any]  # Any: types as text, or nested lists of them

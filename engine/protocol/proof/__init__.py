@@ -1,0 +1,1 @@
+"""Messages and the file format of the proof: the tape of a call, and its replay."""

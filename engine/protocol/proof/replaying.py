@@ -1,0 +1,77 @@
+"""Commands and replies of replaying: a kernel as data, and a tape on content that its candidate never met."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated
+
+import msgspec
+
+from engine.model import Launch
+from engine.protocol.messages import Command, Count, FilePaths, Reply, Returned, Word
+from engine.protocol.proof.tape import MOST_STEPS, Tape
+from engine.protocol.verifying import ArenaSpec
+
+MOST_MODULE_CHARACTERS = 2 << 20
+
+
+class Lower(Command, tag="lower", frozen=True):
+    """Compiler: make the TTIR of one launch, and compile it no further."""
+
+    launch: Launch
+    target: str
+
+
+class Lowered(Reply, tag="lowered", frozen=True):
+    """The TTIR of a launch, and which of its arguments the kernel's function takes, in order."""
+
+    ttir: Annotated[str, msgspec.Meta(max_length=MOST_MODULE_CHARACTERS)]
+    arguments: Annotated[tuple[Word, ...], msgspec.Meta(max_length=1024)]
+
+
+def kernel_name(ttir: str, arguments: tuple[str, ...]) -> str:
+    """The name by which a replayer holds a kernel: the SHA-256 of its TTIR and arguments."""
+    return hashlib.sha256(repr((arguments, ttir)).encode()).hexdigest()
+
+
+class LimitReading(Command, tag="limit_reading", frozen=True):
+    """Replayer: from now on read only libraries and what is at or below `readable`, where that can be limited."""
+
+    readable: FilePaths
+
+
+class HoldKernel(Command, tag="hold_kernel", frozen=True):
+    """Replayer: read this module and keep it under `name`."""
+
+    name: str
+    ttir: str
+    arguments: tuple[str, ...]
+
+
+class ReplayTape(Command, tag="replay_tape", frozen=True):
+    """Replayer: execute a tape on the content of `arena`, and leave what it returned in the file `outputs`.
+
+    `kernels` are the names of held modules, one for each specialisation of the tape.  `without` are the numbers of
+    Given steps whose data is not used.  A tape whose memory has more than `most_bytes` is refused.
+    """
+
+    tape: Tape
+    kernels: tuple[str, ...]
+    arena: ArenaSpec
+    outputs: str
+    max_output_bytes: Count
+    most_bytes: Count
+    without: tuple[Count, ...] = ()
+
+
+class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
+    """A tape was executed.
+
+    `moved_bytes` were written by moves and fills.  `foreign` are the Given steps that outputs may come from;
+    `by_kernels` is whether each output that was written has content that a kernel stored.
+    """
+
+    returned: Returned
+    moved_bytes: Count
+    foreign: Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_STEPS)] = ()
+    by_kernels: bool = False

@@ -1,0 +1,388 @@
+"""Judging cases: the judge prepares, the worker computes, the judge compares.
+
+As soon as one case was right the next is expected to be: then the judge copies what a call left, and
+compares its copies while the worker is in the next call already, also that of the next case.
+
+Every case is called twice on the same content with different poison, and SMOKE cases a third time
+with new content in the same storage, where an answer that was kept from before is wrong.  On a
+device, where a call costs microseconds, every case gets that third call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine import protocol
+from engine.draws import Draws
+from engine.errors import ChildDiedError, DeadlineError, EngineError, KilledError
+from engine.model import (
+    Case,
+    CaseResult,
+    Finding,
+    Launch,
+    Limits,
+    Outcome,
+    OutputReport,
+    Plan,
+    Severity,
+    Tier,
+)
+from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.processes.process_pool import ProcessPool
+from engine.profile import Profile
+from engine.protocol.executing import Executed
+from engine.run.native.calls import Build, with_extensions
+from engine.run.stages.reference_stage import OwnRuleCount
+from engine.verdict import executed_launches, outcome_mapping
+from engine.verdict.decide import Stop
+
+# 0xFF makes nan of every float and -1 of every integer; 0x7B makes large finite numbers of both.
+_POISONS = (0xFF, 0x7B)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Call:
+    """One call of a case: with which poison, on new content or the content of the call before."""
+
+    poison: int
+    fresh: bool = False
+
+
+_TWICE = (_Call(poison=_POISONS[0]), _Call(poison=_POISONS[1]))
+_AND_FRESH = (*_TWICE, _Call(poison=_POISONS[0], fresh=True))
+_CONFIRMING_S = 10.0
+_MOST_EXPLAINED = 3
+_WHY_LATER = (
+    "",
+    "first call correct, second call on the same input wrong: kept state or a race",
+    "correct until new input in the same memory: returned an earlier output",
+)
+
+
+@dataclass(kw_only=True)
+class Judging:
+    """What is known of a case while its calls are made.
+
+    `overlaps` is whether outputs are compared beside the next call, `comparing` the comparison that is
+    under way, `taken` what is left to be compared when all calls are made, `fault` what fails the case although its
+    values are right, and `killed` whether a signal from outside ended the worker.
+    """
+
+    case: Case
+    started_s: float
+    overlaps: bool
+    stop: Stop | None = None
+    fault: Stop | None = None
+    failed: protocol.Failed | None = None
+    comparing: asyncio.Task[Stop | None] | None = None
+    taken: str | None = None
+    seed: int | None = None
+    calls: int = 0
+    reports: tuple[OutputReport, ...] = ()
+    compared: int = 0
+    repeated: bool = True
+    killed: bool = False
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether an output that was compared is not right."""
+        return any(report.outcome is not Outcome.PASS for report in self.reports)
+
+
+class Verifier:
+    """Judges the cases of one run, one after another; one may be begun before the one before it has ended."""
+
+    def __init__(
+        self,
+        *,
+        plan: Plan,
+        limits: Limits,
+        process_pool: ProcessPool,
+        session: CandidateSession,
+        clock: Callable[[], float],
+        profile: Profile,
+        on_launch: Callable[[Launch, str], None],
+        on_finding: Callable[[Finding], None],
+        on_trace: Callable[[str], None],
+        call_s: Callable[[Case], float] | None = None,
+        build: Build | None = None,
+    ) -> None:
+        self._plan = plan
+        self._limits = limits
+        self._process_pool = process_pool
+        self._session = session
+        self._clock = clock
+        self._profile = profile
+        self._build = build
+        self._call_s = call_s or (lambda _: limits.case_s)
+        self._has_timed_out = False
+        self._on_launch = on_launch
+        self._on_finding = on_finding
+        self._on_trace = on_trace
+        self._said_unshared = False
+        self._executed: set[tuple[object, ...]] = set()
+        self._expects_right = False
+        self._wrong = 0
+        self.own_rule = OwnRuleCount()
+        self.launches: dict[str, tuple[Launch, ...]] = {}
+        """By case, the specialisations that no case before it had launched."""
+
+    async def begin(self, case: Case) -> Judging:
+        """Make the calls of a case; every way to fail is a result of `end`, not an exception."""
+        judging = Judging(case=case, started_s=self._clock(), overlaps=self._expects_right)
+        try:
+            try:
+                if not self._session.occupied:
+                    await self._session.load()
+                judging.stop = await with_extensions(judging, self._calls, build=self._build, restart=self._restart)
+            except LoadError as error:
+                judging.stop = outcome_mapping.of_failure(error.failed)
+            except EngineError as error:
+                judging.stop = outcome_mapping.of_worker_error(error, "while computing")
+                self._has_timed_out = isinstance(error, DeadlineError)
+                judging.killed = isinstance(error, KilledError)
+                await self._session.clear()
+            await self._compared(judging)
+        finally:
+            if judging.comparing is not None:  # we are being cancelled
+                judging.comparing.cancel()
+                await asyncio.gather(judging.comparing, return_exceptions=True)
+        failed = judging.failed
+        if failed is not None and failed.broken:
+            await self._session.clear()  # its context is lost; the next case gets a new one
+        if failed is not None and failed.trace:
+            self._on_trace(failed.trace)
+        if judging.taken is None:
+            released = await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")
+            judging.seed = released.seed if isinstance(released, protocol.Released) else None
+        return judging
+
+    async def _restart(self, judging: Judging) -> None:
+        """Forget the calls of a case and load the candidate in another worker, whose memory is another too."""
+        await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")
+        judging.failed, judging.reports, judging.calls, judging.compared = None, (), 0, 0
+        await self._session.clear()
+        await self._session.load()
+
+    async def end(self, judging: Judging) -> CaseResult:
+        """The result of a case that was begun; to be waited for before that of the next."""
+        if judging.taken is not None:
+            compare_snapshot = protocol.CompareSnapshot(id=protocol.new_id(), taken=judging.taken, ends=True)
+            judging.stop = await self._compare(judging, compare_snapshot)
+        should_repeat = self._plan.problem.determinism.has_one_answer
+        if should_repeat and not judging.repeated and not judging.is_wrong and judging.stop is None:
+            message = "two calls on the same input differ in bits, both within tolerance"
+            finding = Finding(check="repeat", severity=Severity.NOTE, message=message, case=judging.case.name)
+            self._on_finding(finding)
+        result = self._result(judging)
+        self._expects_right = result.outcome is Outcome.PASS
+        self._wrong += result.outcome is not Outcome.PASS
+        return result
+
+    @property
+    def _explains(self) -> bool:
+        """Whether a wrong output is looked into: the first of a run say what others would, and a save is waited for."""
+        return self._wrong < _MOST_EXPLAINED
+
+    async def _calls(self, judging: Judging) -> Stop | None:
+        """Make the calls of the case until one is wrong; what stopped them, if anything."""
+        case = judging.case
+        arena = self._session.shared / f"{secrets.token_hex(8)}.in"
+        outputs = arena.with_suffix(".out")
+        prepared = await self._prepare(case, arena)
+        if not isinstance(prepared, protocol.Prepared):
+            return outcome_mapping.of_trusted(prepared, "while inputs were made")
+        calls = _AND_FRESH if case.tier is Tier.SMOKE or not self._process_pool.interpreted else _TWICE
+        observed = secrets.choice(calls)  # one is enough, and none may know which it will be
+        try:
+            for call, following in zip(calls, (*calls[1:], None), strict=True):
+                command = protocol.Call(
+                    id=protocol.new_id(),
+                    case=case.name,
+                    arguments=prepared.arguments,
+                    arena=prepared.arena,
+                    outputs=str(outputs),
+                    max_output_bytes=self._limits.output_bytes,
+                    poison=call.poison,
+                    observe=call is observed,
+                )
+                stop = await self._call(judging, command, following)
+                if stop is not None or judging.is_wrong:
+                    return stop
+        except ChildDiedError:  # whoever reads beyond the end of what was cut short is killed, the worker too
+            if prepared.arena.handle or not _is_shorter(arena, prepared.arena.bytes):
+                raise
+            await self._session.clear()
+            return Stop(outcome=Outcome.TAMPERED, message="the shared memory of the case was cut short")
+        finally:
+            if not prepared.arena.handle:
+                _unlink(arena, outputs)
+        return None
+
+    async def _prepare(self, case: Case, arena: Path) -> protocol.AnyReply | EngineError:
+        """The case's inputs in memory that the worker sees: the device's own, and a file where that is not shared."""
+        shared = self._process_pool.shares_device
+        prepare = protocol.Prepare(
+            id=protocol.new_id(),
+            problem=self._plan.problem.id,
+            case=case.name,
+            poison=_POISONS[0],
+            arena_path=None if shared else str(arena),
+            seed=self._plan.seeds.get(case.name),
+            draw_seed=Draws(self._plan.draw_seed, "verification").seed_of(case.name),
+        )
+        prepared = await self._ask_judge(prepare, "make inputs")
+        # Of the judge alone: a candidate that says so of its process would choose how it is verified.
+        if shared and isinstance(prepared, protocol.Failed) and prepared.kind is protocol.FailureKind.UNSUPPORTED:
+            self._process_pool.share_no_more(prepared.message)
+            prepared = await self._prepare(case, arena)
+        if self._process_pool.unshared and not self._said_unshared:
+            self._said_unshared = True
+            message = f"device memory is not shared between processes here ({self._process_pool.unshared})"
+            message += "; tensors travel through the host"
+            self._on_finding(Finding(check="memory", severity=Severity.NOTE, message=message))
+        return prepared
+
+    async def _call(self, judging: Judging, command: protocol.Call, following: _Call | None) -> Stop | None:
+        """Make one call and have what it left compared, at once or beside the call that follows."""
+        with self._profile.span("call"):
+            called = await self._session.ask(command, deadline_s=self._limit_s(judging.case))
+        if isinstance(called, protocol.Failed | protocol.Called):
+            name = judging.case.name
+            self.launches[name] = (*self.launches.get(name, ()), *called.launches)
+            for launch in called.launches:
+                self._on_launch(launch, name)
+            self._find_executed(judging, called.executed)
+        if (stop := await self._compared(judging)) is not None or judging.is_wrong:
+            return stop
+        judging.calls += 1
+        if isinstance(called, protocol.Failed):
+            judging.failed = called
+            return outcome_mapping.of_failure(called)
+        if not isinstance(called, protocol.Called):
+            return Stop(outcome=Outcome.TAMPERED, message=f"a call was answered with {type(called).__name__}")
+        if judging.overlaps:
+            return await self._take(judging, command, called, following)
+        compare = protocol.Compare(
+            id=protocol.new_id(),
+            outputs=command.outputs,
+            max_output_bytes=command.max_output_bytes,
+            returned=called.returned,
+            explain=self._explains,
+        )
+        stop = await self._compare(judging, compare)
+        if stop is not None or judging.is_wrong or following is None:
+            return stop
+        refill = protocol.Refill(id=protocol.new_id(), fresh=following.fresh, poison=following.poison)
+        refilled = await self._ask_judge(refill, "make inputs again")
+        if not isinstance(refilled, protocol.Done):
+            return outcome_mapping.of_trusted(refilled, "while inputs were made again")
+        return None
+
+    def _find_executed(self, judging: Judging, executed: Executed | None) -> None:
+        """Tell what the launches of a call showed: of each check, kernel and line once in a run."""
+        if executed is None:
+            return
+        judging.fault = judging.fault or executed_launches.stop_of(executed)
+        for finding in executed_launches.findings_of(executed, judging.case.name):
+            key = (finding.check, finding.location, finding.message.partition(":")[0])
+            if key not in self._executed:
+                self._executed.add(key)
+                self._on_finding(finding)
+
+    def _limit_s(self, case: Case) -> float:
+        """How long a call may take; who has not returned once need not be waited for as long to have it confirmed."""
+        return min(self._call_s(case), _CONFIRMING_S) if self._has_timed_out else self._call_s(case)
+
+    async def _take(
+        self, judging: Judging, command: protocol.Call, called: protocol.Called, following: _Call | None
+    ) -> Stop | None:
+        """Have what a call left copied, to be compared beside the call that follows."""
+        take = protocol.TakeSnapshot(
+            id=protocol.new_id(),
+            outputs=command.outputs,
+            max_output_bytes=command.max_output_bytes,
+            returned=called.returned,
+            again=protocol.Again(fresh=following.fresh, poison=following.poison) if following is not None else None,
+            explain=self._explains,
+        )
+        taken = await self._ask_judge(take, "take outputs")
+        if not isinstance(taken, protocol.Done):
+            return outcome_mapping.of_trusted(taken, "while outputs were copied")
+        if following is None:
+            judging.taken = take.id
+        else:
+            compare_snapshot = protocol.CompareSnapshot(id=protocol.new_id(), taken=take.id, ends=False)
+            judging.comparing = asyncio.create_task(self._compare(judging, compare_snapshot))
+        return None
+
+    async def _compared(self, judging: Judging) -> Stop | None:
+        """Wait for the comparison that is under way; what it found comes before whatever was met meanwhile."""
+        if judging.comparing is None:
+            return None
+        stop, judging.comparing = await judging.comparing, None
+        if stop is not None or judging.is_wrong:
+            judging.stop, judging.failed = stop, None
+        return stop
+
+    async def _compare(self, judging: Judging, command: protocol.Compare | protocol.CompareSnapshot) -> Stop | None:
+        compared = await self._ask_judge(command, "compare")
+        if not isinstance(compared, protocol.Compared):
+            return outcome_mapping.of_trusted(compared, "while outputs were compared")
+        judging.seed = compared.seed
+        judging.reports = compared.reports
+        judging.compared += 1
+        self.own_rule.count(compared.passes_own_rule)
+        judging.repeated = judging.repeated and compared.repeated is not False
+        if compared.mutated is not None and not judging.is_wrong:
+            return Stop(outcome=Outcome.MUTATED_INPUT, message=compared.mutated)
+        return None
+
+    async def _ask_judge(self, command: protocol.AnyCommand, doing: str) -> protocol.AnyReply | EngineError:
+        try:
+            with self._profile.span(doing):
+                return await self._process_pool.ask_judge(command)
+        except EngineError as error:
+            return error
+
+    def _result(self, judging: Judging) -> CaseResult:
+        case, stop, failed = judging.case, judging.stop, judging.failed
+        wrong = next((report for report in judging.reports if report.outcome is not Outcome.PASS), None)
+        if stop is None and wrong is None:
+            stop = judging.fault
+        outcome, message = Outcome.PASS, ""
+        if stop is not None:
+            outcome, message = stop.outcome, stop.message
+        elif wrong is not None:
+            later = _WHY_LATER[judging.compared - 1] if judging.compared > 1 else ""
+            outcome, message = wrong.outcome, f"{wrong.message} ({later})" if later else wrong.message
+        return CaseResult(
+            case=case.name,
+            tier=case.tier,
+            outcome=outcome,
+            elapsed_s=self._clock() - judging.started_s,
+            calls=judging.calls,
+            seed=judging.seed,
+            message=message,
+            location=stop.location if stop else None,
+            outputs=judging.reports,
+            out_of_bounds=failed.out_of_bounds if failed else None,
+        )
+
+
+def _is_shorter(path: Path, size_bytes: int) -> bool:
+    try:
+        return path.stat().st_size < size_bytes
+    except OSError:
+        return False
+
+
+def _unlink(*paths: Path) -> None:
+    for path in paths:
+        with contextlib.suppress(OSError):  # the worker may have put a folder there; its room is removed after it
+            path.unlink()

@@ -1,0 +1,105 @@
+"""The stage of a run that decides: every case runs as soon as its kernels are ready, and is reported in that order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from engine.model import Case, CaseResult, Outcome, SuiteOrigin, Tier, events
+from engine.processes.candidate_session import CandidateSession
+from engine.run.event_stream import EventEmitter
+from engine.run.stages.reference_stage import own_rule_note
+from engine.run.stages.verification import Judging, Verifier
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Stop
+
+_FATAL = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY})
+_ENDING = (Outcome.TAMPERED, Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR)
+_MAX_DEATHS = 2
+
+
+class VerifyingStage:
+    """Judges the cases of one candidate; `run` once.  `results` are theirs, in the order in which they ended."""
+
+    def __init__(
+        self,
+        *,
+        cases: Sequence[Case],
+        verifier: Verifier,
+        session: CandidateSession,
+        emitter: EventEmitter,
+        next_of: Callable[[Sequence[Case]], Awaitable[Case]] | None,
+        results: list[CaseResult],
+        suite: SuiteOrigin | None = None,
+    ) -> None:
+        self._cases = tuple(cases)
+        self._verifier = verifier
+        self._session = session
+        self._emitter = emitter
+        self._next_of = next_of
+        self._results = results
+        self._suite = suite
+        self._deaths = 0
+        self._waiting = list(cases)
+        self._repeated: set[str] = set()
+
+    async def run(self) -> Stop | None:
+        """Judge until the last case or a reason to stop; that reason."""
+        ending: asyncio.Task[Stop | None] | None = None
+        stop: Stop | None = None
+        waiting = self._waiting
+        try:
+            while stop is None and (waiting or ending is not None):
+                if not waiting and ending is not None:
+                    stop, ending = await ending, None  # and it may be to be judged again
+                    continue
+                case = await self._next_of(waiting) if self._next_of is not None else waiting[0]
+                waiting.remove(case)
+                judging = await self._verifier.begin(case)
+                if ending is not None and (stop := await ending) is not None:
+                    return stop  # what was begun meanwhile was begun for nothing
+                ending = asyncio.create_task(self._end(judging))
+                if judging.taken is None:  # it is known already, and the next may depend on it
+                    stop, ending = await ending, None
+        finally:
+            if ending is not None:
+                ending.cancel()
+                await asyncio.gather(ending, return_exceptions=True)
+        if self._suite is not None and self._verifier.own_rule.calls:
+            self._emitter.note("suite rule", own_rule_note(self._suite, self._verifier.own_rule))
+        if stop is None and self._session.fault is not None:
+            return outcome_mapping.of_worker_error(self._session.fault, "after the last case")
+        return stop
+
+    async def _end(self, judging: Judging) -> Stop | None:
+        """Tell the result of a case; why no other is to be tried, when there is a reason."""
+        result = await self._verifier.end(judging)
+        if self._is_to_be_repeated(judging, result):
+            self._repeated.add(result.case)
+            self._waiting.insert(0, judging.case)
+            return None
+        self._results.append(result)
+        number, total = len(self._results), len(self._cases)
+        self._emitter.tell(events.CaseFinished(at_s=self._emitter.now(), number=number, total=total, result=result))
+        self._tell_tier(result.tier)
+        self._deaths += result.outcome in _FATAL
+        if result.outcome in _ENDING:
+            return Stop(outcome=result.outcome, message=result.message)
+        if self._deaths == _MAX_DEATHS and number < total and result.outcome in _FATAL:
+            rest = "1 other case was" if total - number == 1 else f"other {total - number} cases were"
+            message = f"{result.message} (twice; the {rest} not tried)"
+            return Stop(outcome=result.outcome, message=message, location=result.location)
+        return None
+
+    def _tell_tier(self, tier: Tier) -> None:
+        """Tell that a tier is judged, with its last case."""
+        judged = [result.outcome for result in self._results if result.tier is tier]
+        if len(judged) == sum(case.tier is tier for case in self._cases):
+            passed = judged.count(Outcome.PASS)
+            self._emitter.tell(
+                events.TierFinished(at_s=self._emitter.now(), tier=tier, passed=passed, total=len(judged))
+            )
+
+    def _is_to_be_repeated(self, judging: Judging, result: CaseResult) -> bool:
+        """Whether this says nothing of the candidate, for the first time: a process of ours failed, or was killed."""
+        return (result.outcome is Outcome.ENGINE_ERROR or judging.killed) and result.case not in self._repeated

@@ -1,0 +1,1 @@
+"""What a candidate does on a device: kernels that ran, and stores outside of its tensors."""

@@ -1,0 +1,372 @@
+"""Which operators of torch a candidate calls, how often and on how much, while its calls are verified.
+
+Seen are the operators of the thread that calls the entry and of those that `beside` is active in, and what takes
+content out of torch; a candidate that knows of the ledger can step around it.  So it can show what was done, never
+that something was not.  Timed calls are not noted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.overrides import _get_current_function_mode_stack as function_modes
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import _disable_current_modes as disabled_modes
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
+
+from engine.protocol.monitoring import (
+    GIVEN,
+    INTO,
+    LOOKING_UP,
+    MOST_OPERATORS,
+    UNSEEN,
+    OperatorKind,
+    OperatorSeen,
+)
+from engine.worker.monitor.operators.memory_tracker import MemoryTracker
+from engine.worker.monitor.operators.operator_kinds import KINDS
+from engine.worker.operands import (
+    address_of,
+    are_booleans,
+    are_integers,
+    are_one,
+    elements_of,
+    is_meta,
+    tensors_in,
+)
+from engine.worker.taping.operators import note as note_operator
+from engine.worker.taping.operators import note_view
+from engine.worker.taping.recorder import TapeRecorder
+
+_MOST_NAMES = 256
+_OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
+"""On booleans these are questions, as the logical ones are; `&` and `|` between comparisons are written so."""
+_TOLD_BY_CASE = frozenset(
+    {
+        OperatorKind.LIGHT,
+        OperatorKind.COMPUTE,
+        OperatorKind.QUESTION,
+        OperatorKind.COPY,
+        OperatorKind.RANDOM,
+    }
+)
+_JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack", "_foreach_copy_"))
+_OF_NUMBERS = "fill_ lift_fresh full full_like new_full scalar_tensor linspace arange"
+_TOLD_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_NUMBERS.split())
+"""What brings numbers in from outside of torch."""
+_COPYING = torch.ops.aten.copy_
+_LOOKING_UP = frozenset(getattr(torch.ops.aten, name) for name in LOOKING_UP)
+_SETTING = torch.ops.aten.set_
+_RESIZING = frozenset(getattr(torch.ops.aten, name) for name in ("resize_", "resize_as_"))
+_MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
+_CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no type in common that can be named
+    torch._C.TensorBase.numpy: "Tensor.numpy",
+    torch._C.TensorBase.tolist: "Tensor.tolist",
+    torch.Tensor.__array__: "Tensor.__array__",
+    torch.Tensor.__dlpack__: "Tensor.__dlpack__",
+    torch._C.TensorBase.apply_: "Tensor.apply_",
+    torch._C.TensorBase.map_: "Tensor.map_",
+    torch._C.TensorBase.map2_: "Tensor.map2_",
+}
+"""What makes arrays and numbers of a tensor, or gives them to Python; `observed_effects` knows these by "Tensor."."""
+_MANY_NUMBERS = 64  # more than sizes and strides
+_NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
+_ASKING: frozenset[Any] = frozenset({torch.isfinite, torch.Tensor.isfinite, torch.isinf, torch.Tensor.isinf})
+"""Questions that torch answers by arithmetic on all that is asked about."""
+
+
+@dataclass(kw_only=True, slots=True)
+class _Entry:
+    name: str
+    kind: OperatorKind
+    uses: int = 0
+    largest_in: int = 0
+    largest_out: int = 0
+    total_in: int = 0
+    total_out: int = 0
+
+
+class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
+    """While active, notes the operators that this thread calls."""
+
+    def __init__(self, memory: MemoryTracker | None = None, recorder: TapeRecorder | None = None) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.memory = memory or MemoryTracker()
+        self.recorder = recorder or TapeRecorder()
+        self._entries: dict[
+            tuple[Any, str, bool, bool], _Entry
+        ] = {}  # Any: an OpOverloadPacket, which has no public name
+        self._packets: set[Any] = set()
+        self._case = ""
+        self._inputs: set[int] = set()
+        self._is_on = self._is_noting = False
+        self._followed: set[str] = set()
+        self.overfull = False
+
+    @contextlib.contextmanager
+    def of_call(self, case: str, arguments: Sequence[object], *, notes: bool = True) -> Iterator[None]:
+        """The ledger, active for one call of the entry with these arguments.
+
+        It is active as well in a call of which it `notes` nothing: none may know which it will be.
+        """
+        self._case = case
+        self._inputs = {address for tensor in tensors_in(arguments) if (address := address_of(tensor))}
+        self._is_on, self._is_noting = True, notes
+        try:
+            with self.memory.of_call(arguments) if notes else contextlib.nullcontext(), self, _Departures(self):
+                yield
+        finally:
+            self._is_on = self._is_noting = False
+
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[None]:
+        """Note operators of this thread too, while another is in a call of the entry."""
+        with _Beside(self), _Departures(self):
+            yield
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the entry is being called, and what happens is noted."""
+        return self._is_on
+
+    def handed_over(self, values: Iterable[object]) -> None:
+        """What the entry returned is about to be taken: what nobody was seen to write is noted."""
+        self.memory.taken(tensors_in(values))
+        for name, elements in ((UNSEEN, self.memory.take_changed()), (GIVEN, self.memory.numbers())):
+            is_told = elements >= _MANY_NUMBERS if name == GIVEN else elements
+            entry = self.entry(name, OperatorKind.COMPUTE) if is_told else None
+            if entry is not None:
+                entry.uses += 1
+                entry.total_out += elements
+                entry.largest_out = max(entry.largest_out, elements)
+
+    @contextlib.contextmanager
+    def asked(self) -> Iterator[None]:
+        """Note nothing of this thread within: torch answers a question."""
+        with disabled_modes():
+            yield
+
+    def follow(self, operator: str) -> None:
+        """What is behind this operator ("namespace::name") is Python that is run `within`, and is noted itself."""
+        self._followed.add(operator)
+
+    def follows(self, packet: Any) -> bool:  # Any: an OpOverloadPacket, which has no public name
+        """Whether there is nothing to note of the operator itself."""
+        return bool(self._followed) and packet._qualified_op_name in self._followed
+
+    @contextlib.contextmanager
+    def within(self) -> Iterator[None]:
+        """Note operators of this thread again, where torch has left the ledger to carry one out."""
+        with contextlib.ExitStack() as stack:
+            if self._is_on and not any(isinstance(mode, Ledger | _Beside) for mode in dispatch_modes()):
+                stack.enter_context(_Beside(self))
+            if self._is_on and not any(isinstance(mode, _Departures) for mode in function_modes()):  # type: ignore[no-untyped-call]
+                stack.enter_context(_Departures(self))
+            yield
+
+    def carried_out(self, how: str, tensor: torch.Tensor, *, kind: OperatorKind = OperatorKind.COMPUTE) -> None:
+        """Note that the content of a tensor was taken to where no operator of torch works on it."""
+        if self.recorder.is_on:
+            self.recorder.read(how, tensor)
+        self.note(how, kind, (tensor,), (tensor,), self.reads((tensor,)))
+
+    def seen(self) -> tuple[OperatorSeen, ...]:
+        """What was called up to now."""
+        return tuple(
+            OperatorSeen(
+                name=entry.name,
+                kind=entry.kind,
+                case=case,
+                reads_inputs=reads_inputs,
+                integers=integers,
+                uses=entry.uses,
+                largest_in=entry.largest_in,
+                largest_out=entry.largest_out,
+                total_in=entry.total_in,
+                total_out=entry.total_out,
+            )
+            for (_, case, reads_inputs, integers), entry in self._entries.items()
+        )
+
+    def entry(self, packet: Any, kind: OperatorKind, *, reads: bool = False, integers: bool = False) -> _Entry | None:
+        """The entry of an operator that `reads` the entry's arguments or not; None when there is no room for it."""
+        if not self._is_noting:
+            return None
+        by_case = kind in _TOLD_BY_CASE or packet in _TOLD_BY_CASE_TOO or isinstance(packet, str)
+        key = (packet, self._case if by_case else "", by_case and reads, by_case and integers)
+        entry = self._entries.get(key)
+        if entry is None:
+            self._packets.add(packet)
+            if len(self._entries) >= MOST_OPERATORS or len(self._packets) > _MOST_NAMES:
+                self.overfull = True
+                return None
+            name = packet if isinstance(packet, str) else str(packet._qualified_op_name)
+            entry = self._entries[key] = _Entry(name=name[:200], kind=kind)
+        return entry
+
+    def note(
+        self, packet: Any, kind: OperatorKind, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor], reads: bool
+    ) -> None:
+        """Note one use of an operator that made content."""
+        self._follow(made, reads)
+        if packet is _COPYING and len(taken) == 2 and are_one(*taken):
+            return  # Triton's interpreter copies the tensors of a launch back onto themselves
+        is_light = kind is OperatorKind.LIGHT
+        entry = self.entry(packet, kind, reads=reads, integers=is_light and are_integers((*taken, *made)))
+        if entry is not None:
+            elements_in, elements_out = sum(map(elements_of, taken)), sum(map(elements_of, made))
+            if packet in _LOOKING_UP and taken:  # of a table it reads what it makes
+                elements_in -= max(0, elements_of(taken[0]) - elements_out)
+            pieces = len(taken) if len(made) == 1 else len(made)
+            entry.uses += pieces if packet in _JOINING else 1
+            entry.total_in += elements_in
+            entry.total_out += elements_out
+            entry.largest_in = max(entry.largest_in, elements_in)
+            entry.largest_out = max(entry.largest_out, elements_out)
+
+    def reads(self, taken: Sequence[torch.Tensor]) -> bool:
+        """Whether one of these tensors is an argument of the entry, or what torch alone made of one."""
+        return any(address_of(tensor) in self._inputs for tensor in taken)
+
+    def _follow(self, made: Sequence[torch.Tensor], reads: bool) -> None:
+        for tensor in made:
+            address = address_of(tensor)
+            if address and reads:
+                self._inputs.add(address)
+            else:
+                self._inputs.discard(address)
+
+
+def _dispatch(
+    mode: Ledger,
+    operator: Any,  # an OpOverload; torch has no public name for its type
+    types: Sequence[type],
+    args: Sequence[Any] = (),  # Any: the operator's own
+    kwargs: dict[str, Any] | None = None,
+) -> Any:
+    packet = operator.overloadpacket
+    if packet is _NUMBER_OF_ONE:
+        mode.carried_out("Tensor.item", args[0], kind=OperatorKind.METADATA)
+        return operator(*args, **(kwargs or {}))
+    if mode.follows(packet):
+        return operator(*args, **(kwargs or {}))
+    if packet not in KINDS:  # in inference mode torch hands over whole what is made of others
+        with _Beside(mode), torch._C.DisableTorchFunction():
+            result = operator.decompose(*args, **(kwargs or {}))
+        if result is not NotImplemented:
+            return result
+    kind = KINDS.get(packet, OperatorKind.COMPUTE)
+    if kind in _MAKES_NO_CONTENT:  # most of all that is called: counted, and no more
+        if (entry := mode.entry(packet, kind)) is not None:
+            entry.uses += 1
+        if packet is _SETTING and len(args) > 1:
+            mode.memory.made_of(args[1])
+        result = _carry_out(mode, operator, types, args, kwargs)
+        if packet in _RESIZING:
+            mode.memory.left(tensors_in((result,)))
+        if mode.recorder.is_on and kind is OperatorKind.VIEW:
+            note_view(mode.recorder, args, result)
+        return result
+    taken = () if kind is OperatorKind.ALLOCATION else tuple(tensors_in((args, kwargs)))
+    reads = mode.reads(taken)  # before it is called: it may write what it takes
+    mode.memory.taken(taken)
+    if mode.recorder.is_on:
+        mode.recorder.taken(taken)
+    result = _carry_out(mode, operator, types, args, kwargs)
+    if mode.recorder.is_on:
+        note_operator(mode.recorder, packet, args, kwargs or {}, result)
+    made = (result,) if type(result) is torch.Tensor else tuple(tensors_in((result,)))
+    mode.memory.left((*made, *taken) if operator._schema.is_mutable else made)
+    if not made and operator._schema.is_mutable:
+        made = tuple(tensors_in(_written(operator, args, kwargs or {})))
+    if packet in _OF_BITS and are_booleans((*taken, *made)):
+        kind = OperatorKind.QUESTION
+    if not made or not all(type(one) is torch.Tensor and is_meta(one) for one in made):
+        into = kind is OperatorKind.COPY and packet not in _JOINING and operator._overloadname.endswith("out")
+        mode.note(f"{packet._qualified_op_name}{INTO}" if into else packet, kind, taken, made, reads)
+    return result  # what is on the meta device has a shape and a type, and no content
+
+
+def _carry_out(
+    mode: Ledger, operator: Any, types: Sequence[type], args: Sequence[Any], kwargs: dict[str, Any] | None
+) -> Any:  # Any: as above
+    """Call the operator; where a kind of tensor has code of its own for it, what that does is noted too."""
+    tensors = tensors_in((args, kwargs)) if types else ()
+    owner = next((type(one) for one in tensors if _has_own(type(one), "__torch_dispatch__")), None)
+    if owner is not None:
+        with mode.within():
+            result = owner.__torch_dispatch__(operator, types, tuple(args), kwargs or {})
+        if result is not NotImplemented:
+            return result
+    return operator(*args, **(kwargs or {}))
+
+
+def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[object]:
+    """The arguments that an operator writes to; those of many tensors in place return none."""  # Any: as above
+    for place, argument in enumerate(operator._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            yield args[place] if place < len(args) else kwargs.get(argument.name)
+
+
+def _has_own(kind: type, method: str) -> bool:
+    """Whether a kind of tensor, or an object that represents one, has code of its own for what torch does with it."""
+    mine, torchs = getattr(kind, method, None), getattr(torch.Tensor, method)
+    return mine is not None and getattr(mine, "__func__", mine) is not getattr(torchs, "__func__", torchs)
+
+
+# Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
+Ledger.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
+
+
+class _Beside(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
+    """Stands for a ledger in another thread, whose modes are its own."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.ledger = ledger
+
+
+def _dispatch_beside(
+    mode: _Beside, operator: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+) -> Any:  # Any: as above
+    if mode.ledger.is_on:
+        return _dispatch(mode.ledger, operator, types, args, kwargs)
+    return operator(*args, **(kwargs or {}))
+
+
+_Beside.__torch_dispatch__ = _dispatch_beside  # type: ignore[method-assign, assignment]
+
+
+class _Departures(TorchFunctionMode):
+    """While active, has a ledger note which tensors are made numbers, arrays or raw memory of."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self._ledger = ledger
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        how = _CARRYING_OUT.get(function) if getattr(function, "__hash__", None) else None
+        if how is not None and self._ledger.is_on and args and isinstance(args[0], torch.Tensor):
+            self._ledger.carried_out(how, args[0])
+        owner = next((one for one in types if _has_own(one, "__torch_function__")), None)
+        if owner is not None and torch._C._is_torch_function_enabled():
+            with self._ledger.within():
+                result = owner.__torch_function__(function, types, args, kwargs or {})  # type: ignore[attr-defined]
+            if result is not NotImplemented:
+                return result
+        is_asking = getattr(function, "__hash__", None) is not None and function in _ASKING
+        if is_asking and args and type(args[0]) is torch.Tensor:  # another type could compute in the meantime
+            with self._ledger.asked():
+                return function(*args, **(kwargs or {}))
+        return function(*args, **(kwargs or {}))

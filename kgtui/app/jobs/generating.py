@@ -1,0 +1,219 @@
+"""Generated candidates of one application: one batch at a time, its runs queued behind every save.
+
+It knows no widget.  Events come far more often than a screen is drawn; a screen reads `progress` when it draws.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from textual.worker import Worker
+
+from engine.devices import platform_named
+from engine.errors import KgtuiError, UsageError
+from kgtui.background import in_background
+from kgtui.generation.batch import DEFAULT_CONCURRENCY, BatchRequest, Task
+from kgtui.generation.carrying_out import GenerationRecording, Means, Order, carry_out
+from kgtui.generation.display.typed import parse_wanted
+from kgtui.generation.events import AnswerStored, BatchEnded, CandidateVerified, GenerationEvent
+from kgtui.generation.lines import ending_text
+from kgtui.generation.prices import read_prices
+from kgtui.generation.progress import NO_BATCH, Progress
+from kgtui.generation.prompts import Prompts
+from kgtui.generation.records import Sampling
+from kgtui.generation.replying import conversation, reply_request
+from kgtui.settings.paths import find_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+
+    from kgtui.app.start import Settings
+    from kgtui.app.terminal import TerminalApp
+    from kgtui.ports.requests import Audience
+    from kgtui.runner.engine_service import EngineService
+    from kgtui.screens.base.host import Host
+    from sessions.candidates.generation_rows import GenerationRow, Limits
+
+_GROUP = "generation"
+
+
+class Generating:
+    """At most one batch at a time; `changed` is called when an answer or a verdict was stored, and at the end."""
+
+    def __init__(
+        self, host: Host, *, app: TerminalApp, audience: Audience, settings: Settings, service: EngineService
+    ) -> None:
+        self.progress: Progress = NO_BATCH
+        self.rows: tuple[GenerationRow, ...] = ()
+        self.changed: Callable[[], None] = lambda: None
+        self._host = host
+        self._app = app
+        self._audience = audience
+        self._settings = settings
+        self._service = service
+        self._worker: Worker[None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a batch has begun and not ended."""
+        return self._worker is not None and self._worker.is_running
+
+    def begin(self, typed: str) -> None:
+        """Generate for the open operator.
+
+        Raises:
+            UsageError: no file is open, something typed is wrong, or a batch is running.
+        """
+        self._refuse_second()
+        wanted = parse_wanted(typed)
+        task = self._task()
+        request = BatchRequest(
+            operators=(task.problem.name,),
+            models=wanted.models,
+            strategy=wanted.strategy,
+            options=wanted.options,
+            sampling=Sampling(),
+            device=self._settings.device,
+            target=self._settings.target,
+        )
+        means = self._means()
+        self._start(partial(self._run, self._order(request, task, wanted.limits), means))
+
+    def reply(self, row: GenerationRow, remark: str) -> None:
+        """Send a stored answer back to its model, with the report of its run and a remark.
+
+        Raises:
+            UsageError: no file is open, or a batch is running.
+        """
+        self._refuse_second()
+        self._start(partial(self._reply, row, remark, self._task(), self._means()))
+
+    def stop(self) -> bool:
+        """Stop generating; what arrived is stored."""
+        if self._worker is None or not self.is_running:
+            return False
+        self._worker.cancel()
+        return True
+
+    def read(self) -> None:
+        """Fetch the stored answers for the open operator."""
+        in_background(self._app, self._read, group="generated rows")
+
+    async def fetch(self) -> None:
+        """Read the stored answers for the open operator now."""
+        await self._read()
+
+    def _refuse_second(self) -> None:
+        if self.is_running:
+            raise UsageError("a batch is running; esc stops it")
+
+    def _task(self) -> Task:
+        """The open operator."""
+        workbench = self._host.workbench
+        if workbench is None:
+            raise UsageError("no file is open: enter on an operator opens its file, then generate")
+        problem = workbench.bench.problem
+        described = next((one for one in self._host.problems if one.name == problem.name), None)
+        if described is None:
+            raise UsageError(f"{problem.name} has no description yet; try again in a moment")
+        return Task(problem=problem, description=described)
+
+    def _order(self, request: BatchRequest, task: Task, limits: Limits) -> Order:
+        return Order(
+            request=request,
+            tasks=(task,),
+            limits=limits,
+            device=platform_named(self._settings.device).detect()[0],
+            concurrency=DEFAULT_CONCURRENCY,
+        )
+
+    def _start(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
+        self.progress = NO_BATCH
+        self._worker = in_background(self._app, work, group=_GROUP)
+
+    async def _run(self, order: Order, means: Means) -> None:
+        try:
+            await carry_out(order, means)
+        except KgtuiError as error:
+            self._app.notify(str(error), severity="error", markup=False)
+        except asyncio.CancelledError:
+            self.read()
+            raise
+        await self._read()  # so that the batch is over only when its last answer can be shown
+
+    async def _reply(self, row: GenerationRow, remark: str, task: Task, means: Means) -> None:
+        """Read the run and the batch of the answer, then carry the reply out within the budget of that batch."""
+        recording = means.recording
+        try:
+            run = None
+            if row.run is not None and row.run.outcome is not None:
+                run = await asyncio.to_thread(recording.run_record, row.run.number)
+            if row.batch is None:
+                raise UsageError("this answer belongs to no batch; generate a new one")
+            batch = await asyncio.to_thread(recording.generations.batch, row.batch)
+            request = replace(
+                reply_request(row, batch, remark=remark), device=self._settings.device, target=self._settings.target
+            )
+            messages = conversation(row, run, remark=remark, prompts=means.prompts)
+        except KgtuiError as error:
+            self._app.notify(str(error), severity="error", markup=False)
+            return
+        await self._run(self._order(request, replace(task, conversation=messages), batch.limits), means)
+
+    async def every_row(self) -> tuple[GenerationRow, ...]:
+        """Every stored answer, for all operators."""
+        recording = self._host.past.recording
+        if not hasattr(recording, "generations"):
+            return ()
+        generations = cast("GenerationRecording", recording).generations
+        try:
+            return await asyncio.to_thread(generations.of_every_session)
+        except KgtuiError as error:
+            self._audience.trouble_arose(str(error))
+            return ()
+
+    @property
+    def price_file(self) -> Path:
+        """Where the user's own prices are, if there are any."""
+        return find_paths(self._settings.environment).config.parent / "prices.toml"
+
+    async def _read(self) -> None:
+        workbench, recording = self._host.workbench, self._host.past.recording
+        if workbench is None or not hasattr(recording, "generations"):
+            return
+        generations = cast(GenerationRecording, recording).generations
+        try:
+            self.rows = await asyncio.to_thread(generations.of_problem, workbench.bench.problem.name)
+        except KgtuiError as error:
+            self._audience.trouble_arose(str(error))
+        self._app.wake()
+        self.changed()
+
+    def _happened(self, event: GenerationEvent, progress: Progress) -> None:
+        self.progress = progress
+        self._app.wake()
+        if isinstance(event, BatchEnded) and event.message:
+            self._app.notify(ending_text(progress), severity="warning", markup=False)
+        if isinstance(event, AnswerStored | CandidateVerified | BatchEnded):
+            self.read()
+
+    def _means(self) -> Means:
+        recording = self._host.past.recording
+        if not hasattr(recording, "generations"):
+            raise UsageError("answers are paid for, so nothing is generated without a store to keep them in")
+        beside = find_paths(self._settings.environment).config.parent
+        return Means(
+            recording=cast(GenerationRecording, recording),
+            submit=self._service.enqueue,
+            drop=self._service.drop,
+            prices=read_prices(self.price_file),
+            prompts=Prompts(beside / "prompts"),
+            environment=self._settings.environment,
+            trouble=self._audience.trouble_arose,
+            happened=self._happened,
+            clock=self._host.clock,
+        )

@@ -1,0 +1,51 @@
+"""What is typed on the Models screen: models, a strategy, how many answers and a budget, in any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.errors import UsageError
+from kgtui.generation.budget import parse_budget
+from kgtui.generation.providers import provider_module
+from kgtui.generation.records import ModelName, parse_model
+from kgtui.generation.strategies import DEFAULT, StrategyOptions, strategy_names
+from sessions.candidates.generation_rows import Limits
+
+EXAMPLE = "anthropic:MODEL refine n=4 2usd"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A batch as it was typed."""
+
+    models: tuple[ModelName, ...]
+    strategy: str
+    options: StrategyOptions
+    limits: Limits
+
+
+def parse_wanted(text: str, *, remark: str = "") -> Wanted:
+    """The words of a line such as "anthropic:MODEL refine n=4 2usd"; what follows `--` is a remark for the model.
+
+    Raises:
+        UsageError: a word is none of these, or no model is among them.
+    """
+    head, _, said = text.partition(" -- ")
+    models: dict[ModelName, None] = {}
+    strategy, samples, budget = DEFAULT, 1, list[str]()
+    for word in head.split():
+        if ":" in word:
+            models[parse_model(word)] = None
+        elif word in strategy_names():
+            strategy = word
+        elif word.startswith("n=") and word[2:].isdecimal():
+            samples = int(word[2:])
+        else:
+            budget.append(word)
+    limits = parse_budget(tuple(budget))
+    if not models:
+        raise UsageError(f"which model? type for example: {EXAMPLE}")
+    for model in models:
+        provider_module(model.provider)
+    options = StrategyOptions(samples=samples, remark=said.strip() or remark)
+    return Wanted(models=tuple(models), strategy=strategy, options=options, limits=limits)

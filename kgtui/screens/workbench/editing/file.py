@@ -1,0 +1,260 @@
+"""The file on the workbench: editing it, writing it, and never losing either side of a conflict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from engine.errors import UsageError
+from engine.problem_source import ProblemDescription
+from kgtui.files import disk
+from kgtui.ports.file_events import TroubleKind, WatchTrouble
+from kgtui.screens.workbench.context import WorkbenchContext
+from kgtui.screens.workbench.editing.unsaved_text import UnsavedText
+from kgtui.screens.workbench.runs import RunController
+from kgtui.state.workbench.status import Mode
+from kgtui.widgets.controls.ask import Answer, Ask
+
+_OVERTAKEN = "overtaken"
+_LEAVE = "leave"
+_SWITCH = "switch"
+_OVERWRITE = "overwrite"
+_CHANGED = (Answer(key="w", label="write, keep both"), Answer(key="r", label="take the file's"))
+_UNSAVED = (Answer(key="s", label="save first"), Answer(key="d", label="discard the text"))
+
+
+class FileKeeper:
+    """Changes files; one for each workbench screen."""
+
+    def __init__(self, context: WorkbenchContext, *, runs: RunController, unsaved: UnsavedText) -> None:
+        self._context = context
+        self._runs = runs
+        self._unsaved = unsaved
+        self._next_problem: ProblemDescription | None = None
+        self._settled: bytes | None = None
+
+    def opened(self) -> None:
+        """Another file is open now: what was settled of the one before does not hold for it."""
+        self._settled = None
+        self._unsaved.offer()
+
+    def saved(self, content: bytes, *, siblings_changed: bool = False) -> None:
+        """The file has new content, or one that it imports has: show it and judge it.
+
+        While the editor holds unsaved text both are kept: the file's new content is judged, and the user chooses.
+        """
+        context = self._context
+        if content == context.bench.saved and not siblings_changed:
+            return
+        context.bench = replace(context.bench, saved=content, notice="")
+        if context.bench.unsaved:
+            context.bench = replace(context.bench, overtaking=content)
+            answers = (Answer(key="r", label="take the file's text"), Answer(key="k", label="keep mine"))
+            self._ask(_OVERTAKEN, f"{context.bench.path.name} also changed on disk.", answers)
+        elif context.bench.old is None:
+            context.source.load(content)
+        if context.bench.paused:
+            context.draw()
+        else:
+            self._runs.judge(again=siblings_changed)
+
+    def watch_troubled(self, trouble: WatchTrouble) -> None:
+        """Say what keeps the watcher from the file for as long as it does: a run of its last text changes nothing."""
+        context = self._context
+        if trouble.kind is TroubleKind.POLLING:
+            context.bench = replace(context.bench, notice=trouble.message)
+        else:
+            message = "" if trouble.kind is TroubleKind.BACK else trouble.message
+            context.bench = replace(context.bench, trouble=message)
+        context.draw()
+
+    def action_edit(self) -> None:
+        """Let letters be text; a generated candidate is taken into the editor in the place of the file's text."""
+        context = self._context
+        if context.bench.shown.candidate:
+            self._take_candidate(edits=True)
+        elif context.bench.old is not None:
+            context.notify("this is a past run; esc returns to the file")
+        elif why := context.bench.why_not_editable:
+            context.notify(f"{context.bench.path.name} {why}")
+        else:
+            context.set_mode(Mode.EDIT)
+            context.draw()
+
+    def action_save(self) -> None:
+        """Write the file and judge it."""
+        self.save()
+
+    def save(self) -> bool:
+        """Write the text, then judge it; False when it could not be written, and the text stays.
+
+        Where another program wrote the file since it was read, the user is asked first, and both texts are kept.
+        """
+        context = self._context
+        if not context.bench.unsaved:
+            context.notify("nothing to save: the file holds this text already")
+            return True
+        content, path = context.source.content, context.bench.path
+        rival = self._rival(content)
+        if rival is not None and rival != self._settled:
+            context.bench = replace(context.bench, overtaking=rival)
+            self._ask(_OVERWRITE, f"{path.name} changed on disk.", _CHANGED)
+            return False
+        try:
+            beside = _kept_beside(path, rival) if rival is not None else None
+            disk.write(path, content)
+        except UsageError as error:
+            context.notify(str(error), severity="error")
+            context.bench = replace(context.bench, notice=str(error))
+            context.draw()
+            return False
+        context.bench = replace(context.bench, saved=content, unsaved=False, overtaking=None, notice="")
+        context.source.accept()
+        self._unsaved.forget()
+        if beside is not None:
+            shown = context.host.kernels.shown(beside)
+            context.notify(f"what {path.name} held on disk is now in {shown}")
+        if (ask := context.screen.query_one(Ask)).subject:  # the text that it asks about is saved
+            ask.close()
+            context.source.take_keys()
+        if context.bench.paused:
+            context.draw()
+        else:
+            self._runs.judge()
+        return True
+
+    def action_keep(self) -> None:
+        """Write the generated candidate that is shown into the file, and run that."""
+        name = self._context.bench.shown.candidate
+        if not name:
+            self._context.notify("no generated candidate is shown; < and > step through them")
+        elif self._take_candidate(edits=False) and self.save():
+            self._context.notify(f"{name} is now in {self._context.bench.path.name}")
+
+    def _take_candidate(self, *, edits: bool) -> bool:
+        """Put the shown candidate in the place of the file's text, unsaved; False where it has no code yet."""
+        context = self._context
+        if not context.bench.view.started:
+            context.notify("this answer has no code that was run; R sends it back with a remark", severity="warning")
+            return False
+        if context.bench.why_not_editable:
+            context.notify(f"{context.bench.path.name} {context.bench.why_not_editable}")
+            return False
+        text = context.source.editor.text
+        context.bench = replace(context.bench, old=None)
+        context.source.load(context.bench.saved)
+        context.set_mode(Mode.EDIT if edits else Mode.WATCH)
+        context.source.editor.rewrite(text)
+        context.bench = replace(context.bench, unsaved=context.source.content != context.bench.saved)
+        context.draw()
+        return True
+
+    def ask_to_leave(self) -> None:
+        """There is unsaved text: ask what becomes of it before the program ends."""
+        question = f"{self._context.bench.path.name} has unsaved text."
+        self._ask(_LEAVE, question, _UNSAVED)
+
+    @property
+    def asked_to_leave(self) -> bool:
+        """Whether that question stands."""
+        return self._context.screen.query_one(Ask).subject == _LEAVE
+
+    def leave_for(self, problem: ProblemDescription) -> None:
+        """Open another operator's file, once what is unsaved here is settled."""
+        self._next_problem = problem
+        if self._context.bench.unsaved:
+            question = f"{self._context.bench.path.name} has unsaved text."
+            self._ask(_SWITCH, question, _UNSAVED)
+        else:
+            self._switch()
+
+    def step_back(self) -> None:
+        """Withdraw the question; nothing changes."""
+        self._answered("", "escape")
+
+    def _ask(self, subject: str, question: str, answers: tuple[Answer, ...]) -> None:
+        self._context.screen.query_one(Ask).ask(subject, question, answers, answered=partial(self._answered, subject))
+
+    def _answered(self, subject: str, key: str) -> None:
+        """Do what the user chose; escape changes nothing."""
+        context = self._context
+        context.screen.query_one(Ask).close()
+        context.source.take_keys()
+        match subject, key:
+            case _, "escape":
+                pass
+            case "overtaken" | "overwrite", "r":
+                self._take(context.bench.overtaking or context.bench.saved)
+            case "overtaken", "k":
+                self._settled = context.bench.overtaking
+                context.bench = replace(context.bench, overtaking=None)
+            case "overwrite", "w":
+                self._settled = context.bench.overtaking
+                self.save()
+            case "leave" | "switch", "s":
+                if self.save():
+                    self._go(subject)
+            case "leave" | "switch", "d":
+                context.source.load(context.bench.saved)
+                context.bench = replace(context.bench, unsaved=False)
+                self._unsaved.forget()
+                self._go(subject)
+        context.draw()
+
+    def _rival(self, content: bytes) -> bytes | None:
+        """What the file holds by now, where that is neither what was read nor what is to be written."""
+        try:
+            held = disk.read(self._context.bench.path)
+        except UsageError:
+            return None  # gone: it is made again; or not readable: writing it says why
+        return held if held not in (self._context.source.read, content) else None
+
+    def _take(self, content: bytes) -> None:
+        """Show what the file holds instead, and judge that where it was not yet."""
+        context = self._context
+        is_new = content != context.bench.saved
+        context.bench = replace(context.bench, saved=content, overtaking=None, unsaved=False)
+        context.source.load(content)
+        self._unsaved.forget()
+        if is_new and not context.bench.paused:
+            self._runs.judge()
+
+    def _go(self, subject: str) -> None:
+        if subject == _LEAVE:
+            self._context.screen.app.exit()
+        else:
+            self._switch()
+
+    def _switch(self) -> None:
+        context, problem = self._context, self._next_problem
+        if problem is None:
+            return
+        path = context.host.kernels.path_of(problem)
+        if not path.exists() and context.host.kernels.has_sample(problem):
+            try:
+                path = context.host.kernels.copy_sample(problem)
+            except UsageError as error:
+                context.notify(str(error), severity="error")
+                return
+        if path.exists():
+            context.host.open_file(problem, path)
+        else:
+            context.notify(
+                f"{context.host.kernels.shown(path)} does not exist yet; ctrl+o, then n makes it from a template"
+            )
+
+
+def _kept_beside(path: Path, content: bytes) -> Path:
+    """The new file beside `path` that holds this content now.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    place, again = path.with_name(f"{path.stem}_on_disk{path.suffix}"), 2
+    try:
+        while not disk.write_new(place, content):
+            place, again = path.with_name(f"{path.stem}_on_disk_{again}{path.suffix}"), again + 1
+    except OSError as error:
+        raise UsageError(f"{path} was not saved: {place.name} beside it cannot be written: {error.strerror}") from error
+    return place

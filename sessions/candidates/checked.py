@@ -1,0 +1,221 @@
+"""Batches of candidates in the store: the journal from which a batch that was interrupted is resumed.
+
+A part of the open store, `store.checked`.  A result is the verdict of the run that the journal names, so it is there
+exactly when the run has one: nothing is written twice, and a program may end at any moment.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from engine.errors import UsageError
+from engine.model import Outcome
+from engine.processes.liveness import is_alive
+from sessions.candidates.generation_rows import RunResult
+from sessions.candidates.generations import followed
+from sessions.candidates.run_results import RUN_COLUMNS, RUN_SUMMARY, run_result
+from sessions.database import Database
+from sessions.values import json_list
+
+_INSERT_BATCH = """
+insert into check_batches (session, request, started_at) values (:session, :request, :now)"""
+_SELECT_BATCHES = """
+select check_batches.*, sessions.pid, sessions.process_stamp, sessions.ended_at as session_ended_at,
+    (select count(*) from check_results where batch = check_batches.id) as candidates
+from check_batches join sessions on sessions.id = check_batches.session"""
+_TAKE_OVER = "update check_batches set session = :session, ended_at = null where id = :batch"
+_END_BATCH = "update check_batches set ended_at = :now where id = :batch"
+_INSERT_RESULT = """
+insert into check_results (batch, place, name, problem, sample, digest, refusal, run)
+values (:batch, :place, :name, :problem, :sample, :digest, :refusal, :run)"""
+_CLEAR = "delete from check_results where batch = :batch"
+_ATTACH = "update check_results set run = :run where batch = :batch and place in (select value from json_each(:places))"
+_SELECT_RESULTS = f"""
+select check_results.*, {RUN_COLUMNS}
+from check_results left join runs on runs.id = check_results.run {RUN_SUMMARY}
+where batch = :batch and (:places is null or place in (select value from json_each(:places))) order by place"""
+# A run that was cancelled or failed by a fault of ours is made again when the batch is resumed.
+NO_RESULT = (Outcome.CANCELLED, Outcome.ENGINE_ERROR)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedCandidate:
+    """A candidate of a batch; `digest` is empty where it has no source, `refusal` says why it is not run."""
+
+    name: str
+    problem: str
+    sample: int
+    digest: str
+    refusal: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedRow:
+    """A candidate of a batch and the run of it; `run` is None until it begins."""
+
+    place: int
+    candidate: ListedCandidate
+    run: RunResult | None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to run."""
+        if self.candidate.refusal:
+            return True
+        return self.run is not None and self.run.outcome is not None and self.run.outcome not in NO_RESULT
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckBatchRow:
+    """A batch; `request` is JSON, `pid` the process that works on it, None where none does."""
+
+    id: int
+    session: int
+    request: str
+    started_at: datetime
+    candidates: int
+    has_ended: bool
+    pid: int | None
+
+    @property
+    def candidates_path(self) -> str:
+        """Where its candidates come from, as its request says."""
+        return str(msgspec.json.decode(self.request)["candidates"])
+
+
+class CheckedStore:
+    """Batches of candidates of one open store.  Each method may raise StoreError.
+
+    `session_of` and `run_of` give the present number of a session or run that the caller knows by a former one, `now`
+    is the time as the store writes it.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        session_of: Callable[[int], int],
+        run_of: Callable[[int], int],
+        now: Callable[[], str],
+    ) -> None:
+        self._database = database
+        self._session_of = session_of
+        self._run_of = run_of
+        self._now = now
+        self._batch_by_former: dict[int, int] = {}
+
+    def renumbered(self, batches: Mapping[int, int]) -> None:
+        """Batches that callers know have other numbers in the file that is in use by now."""
+        self._batch_by_former = followed(self._batch_by_former, batches)
+
+    def begin(self, session_id: int, request: str, candidates: Sequence[ListedCandidate]) -> int:
+        """The number of a new batch with these candidates, none of them run."""
+        with self._database.transaction() as connection:
+            values = {"session": self._session_of(session_id), "request": request, "now": self._now()}
+            number = connection.execute(_INSERT_BATCH, values).lastrowid
+            assert number is not None, "SQLite gives a row id to every row of a table that has one"
+            _insert(connection, number, [(candidate, None) for candidate in candidates])
+        return number
+
+    def resume(self, batch: int, session_id: int, candidates: Sequence[ListedCandidate]) -> None:
+        """Work on a batch again, with the candidates as they are now; what was run of the same source stays.
+
+        Raises:
+            UsageError: another process works on it.
+        """
+        with self._database.transaction() as connection:
+            row = self.batch(batch)
+            if row.pid is not None and row.session != self._session_of(session_id):
+                raise UsageError(f"batch {batch} is running in process {row.pid}; wait until it has ended")
+            runs = {before.candidate: before.run.number for before in self.results(batch) if before.run is not None}
+            number = self._batch(batch)
+            connection.execute(_TAKE_OVER, {"batch": number, "session": self._session_of(session_id)})
+            connection.execute(_CLEAR, {"batch": number})
+            _insert(connection, number, [(candidate, runs.get(candidate)) for candidate in candidates])
+
+    def attach(self, batch: int, places: Sequence[int], run: int) -> None:
+        """Note which run these candidates, which have one source, get their verdict from."""
+        with self._database.transaction() as connection:
+            values = {"batch": self._batch(batch), "places": json_list(places)}
+            connection.execute(_ATTACH, {**values, "run": self._run_of(run)})
+
+    def end(self, batch: int) -> None:
+        """Note that every candidate of the batch has its verdict."""
+        with self._database.transaction() as connection:
+            connection.execute(_END_BATCH, {"batch": self._batch(batch), "now": self._now()})
+
+    def newest(self, request: str) -> CheckBatchRow | None:
+        """The newest batch with this very request; None when there is none."""
+        return next((row for row in self.batches() if row.request == request), None)
+
+    def batches(self) -> tuple[CheckBatchRow, ...]:
+        """Every batch, the newest first."""
+        return tuple(map(_batch_row, self._database.rows(f"{_SELECT_BATCHES} order by check_batches.id desc")))
+
+    def batch(self, batch: int) -> CheckBatchRow:
+        """Batch number `batch`.
+
+        Raises:
+            UsageError: there is none.
+        """
+        rows = self._database.rows(f"{_SELECT_BATCHES} where check_batches.id = :batch", {"batch": self._batch(batch)})
+        if not rows:
+            raise UsageError(f"there is no batch {batch}; `kgtui check --candidates DIR` begins one")
+        return _batch_row(rows[0])
+
+    def results(self, batch: int, places: Sequence[int] | None = None) -> tuple[CheckedRow, ...]:
+        """Every candidate of a batch, or those at these places, in their order."""
+        values = {"batch": self._batch(batch), "places": None if places is None else json_list(places)}
+        return tuple(map(_checked_row, self._database.rows(_SELECT_RESULTS, values)))
+
+    def _batch(self, batch: int) -> int:
+        self._database.follow()  # before the number is looked up
+        return self._batch_by_former.get(batch, batch)
+
+
+def _insert(
+    connection: sqlite3.Connection, batch: int, candidates: Sequence[tuple[ListedCandidate, int | None]]
+) -> None:
+    rows = (
+        {
+            "batch": batch,
+            "place": place,
+            "name": candidate.name,
+            "problem": candidate.problem,
+            "sample": candidate.sample,
+            "digest": candidate.digest,
+            "refusal": candidate.refusal,
+            "run": run,
+        }
+        for place, (candidate, run) in enumerate(candidates, start=1)
+    )
+    connection.executemany(_INSERT_RESULT, rows)
+
+
+def _batch_row(row: sqlite3.Row) -> CheckBatchRow:
+    works = row["ended_at"] is None and row["session_ended_at"] is None and is_alive(row["pid"], row["process_stamp"])
+    return CheckBatchRow(
+        id=row["id"],
+        session=row["session"],
+        request=row["request"],
+        started_at=datetime.fromisoformat(row["started_at"]),
+        candidates=row["candidates"],
+        has_ended=row["ended_at"] is not None,
+        pid=row["pid"] if works else None,
+    )
+
+
+def _checked_row(row: sqlite3.Row) -> CheckedRow:
+    candidate = ListedCandidate(
+        name=row["name"],
+        problem=row["problem"],
+        sample=row["sample"],
+        digest=row["digest"],
+        refusal=row["refusal"],
+    )
+    return CheckedRow(place=row["place"], candidate=candidate, run=run_result(row))

@@ -1,0 +1,1 @@
+"""Reading runs, benchmarks and findings from the store.  Never writes."""

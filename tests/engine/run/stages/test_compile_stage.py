@@ -1,0 +1,29 @@
+"""What the compile stage adds to the kernels that were compiled."""
+
+from __future__ import annotations
+
+from engine.model import CompiledKernel, Launch, Location, Outcome, Severity
+from engine.run.stages.compile_stage import narrow_offsets
+
+
+def compiled(kernel: str, line: int | None) -> CompiledKernel:
+    launch = Launch(
+        kernel=kernel,
+        signature={},
+        constants={},
+        divisible_by_16=(),
+        num_warps=4,
+        num_stages=3,
+        grid=(1,),
+        line=1,
+    )
+    return CompiledKernel(launch=launch, target="sm_90", outcome=Outcome.PASS, elapsed_s=0.1, narrow_offset_line=line)
+
+
+def test_each_kernel_with_narrow_offsets_has_one_note_at_its_first_line() -> None:
+    found = narrow_offsets([compiled("a", 9), compiled("b", None), compiled("a", 7), compiled("c", 20)])
+    assert [(one.message.split()[0], one.location) for one in found] == [
+        ("a", Location(line=7)),
+        ("c", Location(line=20)),
+    ]
+    assert {(one.check, one.severity) for one in found} == {("offsets", Severity.NOTE)}

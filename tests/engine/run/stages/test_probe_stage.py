@@ -1,0 +1,361 @@
+"""The stage that doubts: what a lab asks of judge and worker, and who is gone afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from engine import protocol
+from engine.devices import Device
+from engine.model import (
+    Candidate,
+    Case,
+    CaseResult,
+    Cost,
+    DType,
+    Finding,
+    Limits,
+    Outcome,
+    Plan,
+    ProblemDefinition,
+    Severity,
+    Stage,
+    Tier,
+    Tolerance,
+    events,
+)
+from engine.model.layers import Coverage, Layer, LayerReport
+from engine.probes import Observation, Probe, name_of, probes
+from engine.probes.lab.case_session import Lab, Passed, Replayed, passed_of
+from engine.processes.candidate_session import CandidateSession
+from engine.profile import Profile
+from engine.run.event_stream import EventEmitter
+from engine.run.stages.probe_stage import ProbingStage
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
+RESULT = CaseResult(case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=3, seed=1)
+ARENA = protocol.ArenaSpec(path="/nowhere", storages=(), bytes=256)
+LEDGER = (protocol.Withheld(kernel=protocol.Kernel(name="k", line=2), launches=1, withheld=1),)
+SURVIVAL = protocol.CorrectCount(name="return", total=4, right=4, trivial=0)
+WITHHOLD = protocol.Withhold()
+CHECKED = LayerReport(layer=Layer.INPUTS, by="own", coverage=Coverage.CHECKED)
+Changes = Callable[[str, protocol.AnyCommand], protocol.AnyReply | bytes | None]
+
+
+def never(*_: object) -> object:
+    raise AssertionError("the parent makes no tensors")
+
+
+PROBLEM = ProblemDefinition(
+    name="toy::twice",
+    entry="f",
+    signature="f(x: Tensor) -> Tensor",
+    summary="",
+    category="toy",
+    cases=(CASE,),
+    make_inputs=never,
+    reference=never,
+    eager=never,
+    tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
+    cost=lambda _: Cost(flops=1, bytes_read=1, bytes_written=1),
+).problem("toy_problems")
+
+
+class Stand:
+    """A lab whose children are played here; `asked` is what they were, in this order."""
+
+    def __init__(self, employ: Employ) -> None:
+        self.asked: list[protocol.AnyCommand] = []
+        self.changes: Changes = lambda kind, command: None
+        _, process_pool = employ(self._play)
+        loop = asyncio.get_running_loop()
+        self.emitted = EventEmitter(loop.time, started=loop.time())
+        self.session = CandidateSession(
+            candidate=Candidate(source=b"", problem=PROBLEM.name),
+            entry="f",
+            spare=process_pool.worker,
+            limits=Limits(),
+            on_log=lambda *_: None,
+        )
+        self.lab = Lab(
+            plan=Plan(problem=PROBLEM, cases=(CASE,), device="cpu", target=None),
+            session=self.session,
+            process_pool=process_pool,
+            device=Device(platform="cpu", index=0, name="cpu"),
+            limits=Limits(),
+            passed=passed_of((CASE,), (RESULT,), {}),
+            profile=Profile(loop.time, started=loop.time()),
+        )
+
+    def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes | None:
+        self.asked.append(command)
+        if (changed := self.changes(kind, command)) is not None:
+            return changed
+        match command:
+            case protocol.Load():
+                return protocol.Loaded(id=command.id)
+            case protocol.Prepare():
+                return protocol.Prepared(id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0)
+            case protocol.Call():
+                return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0, ledger=LEDGER)
+            case protocol.CountCorrect():
+                return protocol.CorrectCounted(id=command.id, outputs=(SURVIVAL,))
+            case protocol.Release():
+                return protocol.Released(id=command.id, seed=1)
+        return protocol.Done(id=command.id)
+
+    def count(self, kind: type[protocol.AnyCommand]) -> int:
+        return sum(isinstance(command, kind) for command in self.asked)
+
+    async def call(self) -> Replayed:
+        async with self.lab.at(CASE) as bench:
+            return await bench.call(poison=7, withhold=WITHHOLD)
+
+    async def stage(
+        self,
+        *chosen: Callable[[Lab], AsyncIterator[Observation]],
+        apart: Callable[[Lab], AsyncIterator[Observation]] | None = None,
+    ) -> list[events.Event]:
+        """Everything that the stage tells with these probes, and with one that is asked apart."""
+        modules = [
+            SimpleNamespace(
+                __name__="engine.probes.own", CATCHES=(), LAYER=Layer.INPUTS, APART=probe is apart, probe=probe
+            )
+            for probe in (*chosen, *([apart] if apart is not None else []))
+        ]
+        await ProbingStage(lab=self.lab, emitter=self.emitted, chosen=cast(list[Probe], modules)).run()  # cast: modules
+        self.emitted.close()
+        return [event async for event in self.emitted.stream()]
+
+
+@pytest.fixture
+async def stand(employ: Employ) -> AsyncIterator[Stand]:
+    stand = Stand(employ)
+    yield stand
+    await stand.session.clear()
+
+
+async def asks_once(lab: Lab) -> AsyncIterator[Observation]:
+    async with lab.at(CASE) as bench:
+        replayed = await bench.call(poison=7)
+    yield Finding(check="own", severity=Severity.HINT, message=f"{replayed.outputs[0].right} right")
+    yield CHECKED
+
+
+async def test_a_call_gets_new_content_in_the_same_memory_and_is_counted(stand: Stand) -> None:
+    assert await stand.call() == Replayed(ledger=LEDGER, outputs=(SURVIVAL,))
+    kinds = [protocol.Load, protocol.Prepare, protocol.Refill, protocol.Call, protocol.CountCorrect, protocol.Release]
+    assert [type(command) for command in stand.asked] == kinds
+    refill, call = (command for command in stand.asked if isinstance(command, protocol.Refill | protocol.Call))
+    assert isinstance(refill, protocol.Refill)
+    assert isinstance(call, protocol.Call)
+    assert (refill.fresh, refill.poison, call.poison, call.withhold, call.arena) == (True, 7, 7, WITHHOLD, ARENA)
+
+
+async def test_the_first_call_of_a_worker_has_as_long_as_a_verified_one(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deadlines = noted_deadlines(stand, monkeypatch)
+    await stand.call()
+    await stand.call()
+    await stand.lab.renew()
+    await stand.call()
+    assert deadlines == [Limits().case_s, 3.0, Limits().case_s]
+
+
+@pytest.mark.parametrize(("verified_s", "deadline_s"), [(1.4, 3.0), (2.5, 5.0), (9.0, Limits().case_s)])
+async def test_a_call_of_a_case_that_was_slow_when_it_was_verified_has_twice_as_long(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch, verified_s: float, deadline_s: float
+) -> None:
+    stand.lab = replace(stand.lab, passed=passed_of((CASE,), (replace(RESULT, elapsed_s=verified_s),), {}))
+    deadlines = noted_deadlines(stand, monkeypatch)
+    await stand.call()
+    await stand.call()
+    assert deadlines[1] == deadline_s
+
+
+def noted_deadlines(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The deadlines of everything that the session is asked from now on."""
+    deadlines: list[float] = []
+    ask = stand.session.ask
+
+    async def noting(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+        deadlines.append(deadline_s)
+        return await ask(command, deadline_s=deadline_s)
+
+    monkeypatch.setattr(stand.session, "ask", noting)
+    return deadlines
+
+
+async def test_a_call_may_be_on_content_as_before_in_another_order_and_watched(stand: Stand) -> None:
+    program_order, watch = protocol.ProgramOrder(seed=3), protocol.Watch(positions=(1,))
+    async with stand.lab.at(CASE) as bench:
+        called = await bench.make(poison=7, fresh=False, program_order=program_order, watch=watch)
+    assert isinstance(called, protocol.Called)
+    refill, call = (command for command in stand.asked if isinstance(command, protocol.Refill | protocol.Call))
+    assert isinstance(refill, protocol.Refill)
+    assert isinstance(call, protocol.Call)
+    assert (refill.fresh, call.program_order, call.watch) == (False, program_order, watch)
+    assert stand.count(protocol.CountCorrect) == 0
+
+
+async def test_a_candidate_that_raises_is_trouble_with_its_ledger(stand: Stand) -> None:
+    def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if not isinstance(command, protocol.Call):
+            return None
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no answer", ledger=LEDGER)
+
+    stand.changes = fail
+    assert await stand.call() == Replayed(ledger=LEDGER, trouble="no answer")
+    assert stand.session.occupied
+
+
+async def test_a_worker_whose_device_is_lost_is_replaced(stand: Stand) -> None:
+    def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if not isinstance(command, protocol.Call):
+            return None
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="illegal access", broken=True)
+
+    stand.changes = fail
+    assert await stand.call() == Replayed(trouble="illegal access", lost=True)
+    assert not stand.session.occupied
+
+
+async def test_a_worker_that_meddles_with_the_channel_is_lost_and_no_exception(stand: Stand) -> None:
+    stand.changes = lambda kind, command: b"no reply\n" if isinstance(command, protocol.Call) else None
+    replayed = await stand.call()
+    assert (replayed.lost, replayed.outputs, stand.session.occupied) == (True, (), False)
+    assert replayed.trouble
+
+
+async def test_a_judge_that_fails_leaves_the_layer_unchecked(stand: Stand) -> None:
+    def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if not isinstance(command, protocol.CountCorrect):
+            return None
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="no memory")
+
+    stand.changes = fail
+    report = next(event.report for event in await stand.stage(asks_once) if isinstance(event, events.LayerChecked))
+    assert (report.layer, report.by, report.coverage) == (Layer.INPUTS, "own", Coverage.NOT_CHECKED)
+    assert report.why == "EngineError: the judge could not count the correct outputs of c: no memory"
+
+
+async def test_the_stage_tells_its_beginning_what_was_found_and_its_end(stand: Stand) -> None:
+    began, found, checked, *others, ended = await stand.stage(asks_once)
+    assert isinstance(began, events.StageStarted)
+    assert isinstance(found, events.FindingRaised)
+    assert isinstance(checked, events.LayerChecked)
+    assert isinstance(ended, events.StageFinished)
+    assert (began.stage, ended.stage, ended.outcome) == (Stage.PROBE, Stage.PROBE, Outcome.PASS)
+    assert (found.finding.message, checked.report) == ("4 right", CHECKED)
+    not_asked = [event.report for event in others if isinstance(event, events.LayerChecked)]
+    assert {report.by for report in not_asked} == {name_of(probe) for probe in probes()}
+    assert {report.coverage for report in not_asked} == {Coverage.NOT_ASKED}
+
+
+async def test_whoever_was_probed_has_no_worker_afterwards(stand: Stand) -> None:
+    await stand.session.load()
+    await stand.stage(asks_once)
+    assert (stand.session.occupied, stand.count(protocol.Load)) == (False, 1)
+
+
+async def test_who_is_asked_apart_waits_while_the_others_are_asked_and_has_its_own_worker_and_case(
+    stand: Stand,
+) -> None:
+    others_are_done = asyncio.Event()
+    seen: list[str] = []
+
+    async def waits(lab: Lab) -> AsyncIterator[Observation]:
+        async with lab.at(CASE) as bench:
+            await others_are_done.wait()
+            await bench.make(poison=7)
+        seen.append("waited")
+        yield CHECKED
+
+    async def asks(lab: Lab) -> AsyncIterator[Observation]:
+        async for observation in asks_once(lab):
+            yield observation
+        seen.append("asked")
+        others_are_done.set()
+
+    await stand.session.load()
+    emitted = await stand.stage(asks, apart=waits)
+    assert seen == ["asked", "waited"]
+    assert [event.report for event in emitted if isinstance(event, events.LayerChecked)][:2] == [CHECKED, CHECKED]
+    of_cases = [command for command in stand.asked if isinstance(command, protocol.CaseCommand)]
+    assert Counter((type(command), command.apart) for command in of_cases) == {
+        (kind, apart): 1
+        for kind in (protocol.Prepare, protocol.Refill, protocol.CountCorrect, protocol.Release)
+        for apart in (False, True)
+        if (kind, apart) != (protocol.CountCorrect, True)
+    }
+    assert stand.count(protocol.Load) == 2
+
+
+async def test_on_a_device_nobody_is_asked_apart(stand: Stand) -> None:
+    async def asks(lab: Lab) -> AsyncIterator[Observation]:
+        assert lab is stand.lab
+        yield CHECKED
+
+    stand.lab.process_pool.interpreted = False
+    emitted = await stand.stage(apart=asks)
+    assert next(event.report for event in emitted if isinstance(event, events.LayerChecked)) == CHECKED
+
+
+async def test_who_was_asked_apart_is_gone_when_the_session_is_cleared(stand: Stand) -> None:
+    rooms: list[Path] = []
+
+    async def asks(lab: Lab) -> AsyncIterator[Observation]:
+        await lab.session.load()
+        rooms.append(lab.session.shared)
+        yield CHECKED
+
+    await stand.stage(apart=asks)
+    await stand.session.clear()
+    assert [room.exists() for room in rooms] == [False]
+
+
+async def test_a_stage_that_is_cancelled_ends_who_is_asked_apart(stand: Stand) -> None:
+    begun = asyncio.Event()
+    ended: list[str] = []
+
+    async def waits(lab: Lab) -> AsyncIterator[Observation]:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("waiting")
+        yield CHECKED
+
+    running = asyncio.create_task(stand.stage(apart=waits))
+    await begun.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert ended == ["waiting"]
+
+
+async def test_without_probes_the_worker_stays(stand: Stand) -> None:
+    await stand.session.load()
+    await stand.stage()
+    assert stand.session.occupied
+
+
+def test_what_passed_keeps_the_order_of_the_results() -> None:
+    other = Case(name="d", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
+    results = [
+        CaseResult(case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=1, seed=1) for name in "dc"
+    ]
+    assert passed_of((CASE, other), results, {}) == (
+        Passed(case=other, result=results[0], launches=()),
+        Passed(case=CASE, result=results[1], launches=()),
+    )

@@ -1,0 +1,222 @@
+"""The last stage of a run: what it says of the lock, and what it must not take for the lock's fault."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import protocol
+from engine.devices import Device
+from engine.devices.hardware.device_lock import DeviceLock, occupancy
+from engine.errors import UnsupportedError
+from engine.model import (
+    BenchmarkPlan,
+    Candidate,
+    Case,
+    Cost,
+    DType,
+    Limits,
+    ProblemDefinition,
+    Tier,
+    Tolerance,
+    events,
+)
+from engine.model.layers import Coverage, left_out_count
+from engine.processes.candidate_session import CandidateSession
+from engine.profile import Profile
+from engine.run.event_stream import EventEmitter
+from engine.run.stages.timing_stage import TimingStage
+from engine.timing.measurement_context import Metrology
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+GPU = Device(platform="cuda", index=0, name="a GPU", target="sm_90")
+LOCK = "GPU-1a20"
+NOTHING = BenchmarkPlan(cases=())
+CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
+
+
+def never(*_: object) -> object:
+    raise AssertionError("the parent makes no tensors")
+
+
+PROBLEM = ProblemDefinition(
+    name="toy::twice",
+    entry="f",
+    signature="f(x: Tensor) -> Tensor",
+    summary="",
+    category="toy",
+    cases=(CASE,),
+    make_inputs=never,
+    reference=never,
+    eager=never,
+    tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
+    cost=lambda _: Cost(flops=1, bytes_read=1, bytes_written=1),
+).problem("toy_problems")
+
+
+class DriverError(Exception):
+    """Stands for pynvml.NVMLError."""
+
+
+class Stage:
+    """A timing stage, on a device whose memory `ask_memory` tells; `asked` says whether we held the lock."""
+
+    def __init__(
+        self,
+        employ: Employ,
+        locks: Path,
+        *,
+        other: Candidate | None = None,
+        plan: BenchmarkPlan = NOTHING,
+        judged_s: float = 0.0,
+    ) -> None:
+        self.locks = locks
+        self.asked: list[bool] = []
+        self.failure: Exception | None = None
+        driver = SimpleNamespace(
+            NVMLError=DriverError,
+            nvmlInit=lambda: None,
+            nvmlShutdown=lambda: None,
+            nvmlDeviceGetHandleByIndex=lambda index: index,
+            nvmlDeviceGetMemoryInfo=self._ask_memory,
+        )
+        loop = asyncio.get_running_loop()
+        self._emitter = EventEmitter(loop.time, started=loop.time() - judged_s)
+        _, process_pool = employ(_load_what_is_text, target="sm_90")
+
+        def session(candidate: Candidate) -> CandidateSession:
+            return CandidateSession(
+                candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+            )
+
+        self.stage = TimingStage(
+            plan=plan,
+            problem=PROBLEM,
+            process_pool=process_pool,
+            device=GPU,
+            session=session(Candidate(source=b"", problem=PROBLEM.name)),
+            other=session(other) if other is not None else None,
+            metrology=Metrology(
+                device=GPU,
+                process_pool=process_pool,
+                peaks_folder=None,
+                lock=DeviceLock(locks, device_id=LOCK, command="kgtui", poll_s=0.001),
+                driver=driver,  # type: ignore[arg-type]  # what is asked of it here
+            ),
+            profile=Profile(loop.time, started=loop.time()),
+            clock=loop.time,
+            emitter=self._emitter,
+            launches=lambda _: (),
+        )
+
+    async def emitted(self) -> list[events.Event]:
+        """What was told until now."""
+        self._emitter.close()
+        return [event async for event in self._emitter.stream()]
+
+    async def notes(self) -> list[tuple[str, str]]:
+        """What was noted until now."""
+        found = [event.finding for event in await self.emitted() if isinstance(event, events.FindingRaised)]
+        return [(finding.check, finding.message) for finding in found]
+
+    def _ask_memory(self, handle: object) -> SimpleNamespace:
+        self.asked.append(self.locks.is_dir() and occupancy(self.locks, LOCK).is_held)
+        if self.failure is not None:
+            raise self.failure
+        return SimpleNamespace(free=1 << 30)
+
+
+def _load_what_is_text(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+    """A worker that loads every file but one that is broken."""
+    if isinstance(command, protocol.Load) and Path(command.path).read_bytes() == b"broken":
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no such name")
+    return (
+        protocol.Loaded(id=command.id, siblings=())
+        if isinstance(command, protocol.Load)
+        else protocol.Done(id=command.id)
+    )
+
+
+@pytest.fixture
+async def stage(employ: Employ, tmp_path: Path) -> Stage:
+    return Stage(employ, tmp_path / "locks")
+
+
+async def test_what_is_timed_is_timed_under_the_lock_of_the_device(stage: Stage) -> None:
+    await stage.stage.run()
+    assert stage.asked == [True]
+    assert await stage.notes() == []
+    assert not occupancy(stage.locks, LOCK).is_held
+
+
+async def test_without_a_lock_it_is_timed_all_the_same_and_that_is_said(stage: Stage) -> None:
+    stage.locks.write_text("no folder")
+    await stage.stage.run()
+    assert stage.asked == [False]
+    [(check, message)] = await stage.notes()
+    assert check == "device_lock"
+    assert message.startswith(f"others may use the device while it is measured: {stage.locks}")
+
+
+async def test_what_a_benchmark_cannot_do_is_not_told_as_a_fault_of_the_lock_nor_tried_again(stage: Stage) -> None:
+    stage.failure = UnsupportedError("no such thing on this machine")
+    with pytest.raises(UnsupportedError, match="no such thing"):
+        await stage.stage.run()
+    assert stage.asked == [True]
+    assert await stage.notes() == []
+    assert not occupancy(stage.locks, LOCK).is_held
+
+
+async def test_who_is_timed_beside_the_candidate_is_reported_by_the_hash(employ: Employ, tmp_path: Path) -> None:
+    other = Candidate(source=b"an earlier text", problem=PROBLEM.name)
+    stage = Stage(employ, tmp_path / "locks", other=other)
+    await stage.stage.run()
+    assert [event.digest for event in await stage.emitted() if isinstance(event, events.OtherLoaded)] == [other.digest]
+
+
+async def test_of_one_that_does_not_load_only_that_is_reported(employ: Employ, tmp_path: Path) -> None:
+    stage = Stage(employ, tmp_path / "locks", other=Candidate(source=b"broken", problem=PROBLEM.name))
+    await stage.stage.run()
+    emitted = await stage.emitted()
+    assert [event for event in emitted if isinstance(event, events.OtherLoaded)] == []
+    [note] = [event.finding for event in emitted if isinstance(event, events.FindingRaised)]
+    assert note.check == "compare"
+    assert note.message.startswith("the other candidate could not be loaded")
+
+
+async def test_cases_for_which_no_time_was_left_are_reported_as_not_asked_for(employ: Employ, tmp_path: Path) -> None:
+    plan = BenchmarkPlan(cases=(CASE, replace(CASE, name="d"), replace(CASE, name="e")), ends_s=1e-9)
+    stage = Stage(employ, tmp_path / "locks", plan=plan)
+    await stage.stage.run()
+    emitted = await stage.emitted()
+    reports = [event.report for event in emitted if isinstance(event, events.LayerChecked)]
+    assert [event.benchmark.case for event in emitted if isinstance(event, events.CaseBenchmarked)] == ["c"]
+    assert [(report.by, report.coverage) for report in reports][1:] == [("cases left out", Coverage.NOT_ASKED)]
+    assert reports[1].why == ("2 of 3 cases were not timed, so that the run ends soon; `kgtui bench` times all of them")
+    assert left_out_count(reports) == 2
+
+
+async def test_as_much_time_as_judging_took_is_left_for_the_probes(employ: Employ, tmp_path: Path) -> None:
+    plan = BenchmarkPlan(cases=(CASE, replace(CASE, name="d")), ends_s=5_000.0)
+    for judged_s, timed in ((1_000.0, ["c", "d"]), (2_600.0, ["c"])):
+        stage = Stage(employ, tmp_path / "locks", plan=plan, judged_s=judged_s)
+        await stage.stage.run()
+        assert [
+            each.benchmark.case for each in await stage.emitted() if isinstance(each, events.CaseBenchmarked)
+        ] == timed
+
+
+async def test_with_time_enough_no_case_is_left_out(employ: Employ, tmp_path: Path) -> None:
+    plan = BenchmarkPlan(cases=(CASE, replace(CASE, name="d")), ends_s=1e9)
+    stage = Stage(employ, tmp_path / "locks", plan=plan)
+    await stage.stage.run()
+    emitted = await stage.emitted()
+    assert [event.benchmark.case for event in emitted if isinstance(event, events.CaseBenchmarked)] == ["c", "d"]
+    assert [event.report.by for event in emitted if isinstance(event, events.LayerChecked)] == ["timing"]

@@ -1,0 +1,412 @@
+"""Cases being judged: what is asked in which order, and whose word counts when two things happen at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import protocol
+from engine.errors import DeadlineError
+from engine.model import (
+    Candidate,
+    Case,
+    CaseResult,
+    Cost,
+    DType,
+    Limits,
+    Outcome,
+    OutputReport,
+    Plan,
+    ProblemDefinition,
+    Tier,
+    Tolerance,
+    events,
+)
+from engine.processes.candidate_session import CandidateSession
+from engine.profile import Profile
+from engine.run.event_stream import EventEmitter
+from engine.run.stages import verification
+from engine.run.stages.verification import Verifier, _unlink
+from engine.run.stages.verify_stage import VerifyingStage
+from engine.verdict.decide import Stop
+from tests.guards import PATIENCE_S
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "abcd")
+A, B, C, D = CASES
+PROBLEM = ProblemDefinition(
+    name="toy::twice",
+    entry="f",
+    signature="f(x: Tensor) -> Tensor",
+    summary="",
+    category="toy",
+    cases=CASES,
+    make_inputs=lambda case, rng: (),
+    reference=lambda x: x,
+    eager=lambda x: x,
+    tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
+    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
+).problem("toy_problems")
+ARENA = protocol.ArenaSpec(handle="0f" * 64, block_bytes=4096, storages=(), bytes=1024)
+
+
+class Court:
+    """A verifier on a device whose judge and worker are played here.
+
+    `asked` is what they were, a word each; `wrong` are the comparisons that come out wrong, and `breaks`
+    the calls at which the worker dies, as numbers of a case's calls: "b2" is the second of case b.
+    """
+
+    def __init__(self, employ: Employ) -> None:
+        self.asked: list[str] = []
+        self.observed: list[str] = []
+        self.explained: list[str] = []
+        self.wrong: set[str] = set()
+        self.breaks: set[str] = set()
+        self.on_ask: Callable[[str], bool] = lambda word: True
+        self.emitted = EventEmitter(lambda: 0.0, started=0.0)
+        self.results: list[CaseResult] = []
+        self.traces: list[str] = []
+        self.fork_server, self.process_pool = employ(self._play, target="sm_90")
+        self.process_pool.share_no_more("nobody lends here")
+        self.session = CandidateSession(
+            candidate=Candidate(source=b"", problem="toy::twice"),
+            entry="f",
+            spare=self.process_pool.worker,
+            limits=Limits(case_s=60.0),
+            on_log=lambda *_: None,
+        )
+        plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
+        self.verifier = Verifier(
+            plan=plan,
+            limits=Limits(case_s=60.0),
+            process_pool=self.process_pool,
+            session=self.session,
+            clock=lambda: 0.0,
+            profile=Profile(lambda: 0.0, started=0.0),
+            on_launch=lambda *_: None,
+            on_finding=lambda _: None,
+            on_trace=self.traces.append,
+        )
+        self._in_hand = ""
+        self._calls = 0
+        self._taken: dict[str, str] = {}
+
+    @property
+    def worker(self) -> int:
+        """The pid of the worker that was forked last."""
+        return [pid for pid, kind in enumerate(self.fork_server.forked, start=2) if kind == "worker"][-1]
+
+    async def judge(self, case: Case) -> CaseResult:
+        return await self.verifier.end(await self.verifier.begin(case))
+
+    async def run(self, *cases: Case) -> Stop | None:
+        stage = VerifyingStage(
+            cases=cases,
+            verifier=self.verifier,
+            session=self.session,
+            emitter=self.emitted,
+            next_of=None,
+            results=self.results,
+        )
+        return await stage.run()
+
+    async def events(self) -> list[events.Event]:
+        self.emitted.close()
+        return [event async for event in self.emitted.stream()]
+
+    def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Load):
+            return protocol.Loaded(id=command.id)
+        word, reply = self._answer(command)
+        self.asked.append(word)
+        if word in self.breaks:
+            self.fork_server.die(self.worker)
+            return None
+        return reply if self.on_ask(word) else None
+
+    def _answer(self, command: protocol.AnyCommand) -> tuple[str, protocol.AnyReply]:
+        match command:
+            case protocol.Prepare():
+                self._in_hand, self._calls = command.case, 0
+                return f"prepare {command.case}", protocol.Prepared(
+                    id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0
+                )
+            case protocol.Call():
+                self._calls += 1
+                self.observed += [f"{self._in_hand}{self._calls}"] if command.observe else []
+                called = protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+                return f"{self._in_hand}{self._calls}", called
+            case protocol.Compare():
+                name = f"{self._in_hand}{self._calls}"
+                self.explained += [name] if command.explain else []
+                return f"compare {name}", self._compared(command.id, name, seed=None)
+            case protocol.TakeSnapshot():
+                self._taken[command.id] = f"{self._in_hand}{self._calls}"
+                self.explained += [self._taken[command.id]] if command.explain else []
+                return f"take {self._taken[command.id]}", protocol.Done(id=command.id)
+            case protocol.CompareSnapshot():
+                name = self._taken.pop(command.taken)
+                return f"conclude {name}", self._compared(command.id, name, seed=5 if command.ends else None)
+            case protocol.Refill():
+                return "refill", protocol.Done(id=command.id)
+            case protocol.Release():
+                return f"release {self._in_hand}", protocol.Released(id=command.id, seed=4)
+        raise AssertionError(f"nobody should be asked {command}")
+
+    def _compared(self, identifier: str, name: str, *, seed: int | None) -> protocol.Compared:
+        outcome = Outcome.WRONG_VALUE if name in self.wrong else Outcome.PASS
+        report = OutputReport(name="return", outcome=outcome, message=f"{name} is {outcome}", total=4)
+        return protocol.Compared(id=identifier, reports=(report,), repeated=None, mutated=None, seed=seed)
+
+
+@pytest.fixture
+def court(employ: Employ) -> Court:
+    return Court(employ)
+
+
+ONE_BY_ONE = ["a1", "compare a1", "refill", "a2", "compare a2", "refill", "a3", "compare a3", "release a"]
+
+
+async def test_the_first_case_is_compared_call_by_call(court: Court) -> None:
+    result = await court.judge(A)
+    assert (result.outcome, result.calls, result.seed) == (Outcome.PASS, 3, 4)
+    assert court.asked == ["prepare a", *ONE_BY_ONE]
+
+
+async def test_one_call_of_each_case_is_observed_and_which_cannot_be_foretold(court: Court) -> None:
+    for _ in range(40):
+        await court.judge(A)
+    assert len(court.observed) == 40
+    assert set(court.observed) == {"a1", "a2", "a3"}
+
+
+async def test_after_a_right_case_what_a_call_left_is_copied_and_compared_later(court: Court) -> None:
+    await court.judge(A)
+    court.asked.clear()
+    result = await court.judge(B)
+    assert (result.outcome, result.calls, result.seed) == (Outcome.PASS, 3, 5)
+    assert sorted(court.asked) == sorted(
+        ["prepare b", "b1", "take b1", "b2", "conclude b1", "take b2", "b3", "conclude b2", "take b3", "conclude b3"]
+    )
+    order = [court.asked.index(word) for word in ("take b1", "conclude b1", "take b2", "conclude b2", "take b3")]
+    assert order == sorted(order)
+
+
+async def test_a_call_is_compared_while_the_worker_is_in_the_next(court: Court) -> None:
+    await court.judge(A)
+    hold_until(court, "b2", "conclude b1")
+    result = await asyncio.wait_for(court.judge(B), timeout=PATIENCE_S)
+    assert result.outcome is Outcome.PASS
+
+
+async def test_the_last_call_of_a_case_is_compared_while_the_worker_is_in_the_first_of_the_next(court: Court) -> None:
+    hold_until(court, "c1", "conclude b3")
+    assert await asyncio.wait_for(court.run(A, B, C), timeout=PATIENCE_S) is None
+    assert [(result.case, result.outcome) for result in court.results] == [(name, Outcome.PASS) for name in "abc"]
+    assert court.asked.index("prepare c") < court.asked.index("conclude b3")
+
+
+def hold_until(court: Court, call: str, other: str) -> None:
+    """Have the worker answer `call` only when `other` has been asked."""
+    held: list[bytes] = []
+    play = court._play
+
+    def hold(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        reply = play(kind, command)
+        assert reply is not None
+        if court.asked[-1:] == [call] and other not in court.asked:
+            held.append(protocol.encode(reply))
+            return None
+        if court.asked[-1:] == [other] and held:
+            court.fork_server.say(court.worker, held.pop())
+        return reply
+
+    court.fork_server.answer = hold
+
+
+async def test_a_wrong_answer_that_is_found_beside_the_next_call_is_the_result(court: Court) -> None:
+    await court.judge(A)
+    court.wrong = {"b1"}
+    result = await court.judge(B)
+    assert (result.outcome, result.message, result.calls, result.seed) == (
+        Outcome.WRONG_VALUE,
+        "b1 is wrong_value",
+        1,
+        4,
+    )
+    assert "take b2" not in court.asked
+    assert court.asked[-1] == "release b"
+
+
+async def test_a_later_call_that_is_wrong_is_reported_as_such(court: Court) -> None:
+    await court.judge(A)
+    court.wrong = {"b3"}
+    result = await court.judge(B)
+    assert (result.outcome, result.calls) == (Outcome.WRONG_VALUE, 3)
+    assert "new input in the same memory" in result.message
+
+
+async def test_what_was_wrong_before_a_worker_died_is_the_result(court: Court) -> None:
+    await court.judge(A)
+    court.wrong, court.breaks = {"b1"}, {"b2"}
+    result = await court.judge(B)
+    assert (result.outcome, result.message, result.calls) == (Outcome.WRONG_VALUE, "b1 is wrong_value", 1)
+    assert not court.session.occupied
+
+
+async def test_a_worker_that_dies_after_a_right_call_has_crashed(court: Court) -> None:
+    await court.judge(A)
+    court.breaks = {"b2"}
+    result = await court.judge(B)
+    assert result.outcome is Outcome.CRASHED
+    assert not court.session.occupied
+
+
+async def test_a_call_that_fails_after_a_right_one_is_the_result(court: Court) -> None:
+    await court.judge(A)
+    play = court._play
+
+    def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        reply = play(kind, command)
+        if court.asked[-1:] == ["b2"]:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no", trace="a trace")
+        return reply
+
+    court.fork_server.answer = fail
+    result = await court.judge(B)
+    assert (result.outcome, result.message, result.calls) == (Outcome.RUNTIME_ERROR, "no", 2)
+    assert court.traces == ["a trace"]
+
+
+async def test_after_a_wrong_case_the_next_is_compared_call_by_call_again(court: Court) -> None:
+    await court.judge(A)
+    court.wrong = {"b2"}
+    await court.judge(B)
+    court.asked.clear()
+    await court.judge(C)
+    assert court.asked == [
+        "prepare c",
+        *(
+            word.replace("a1", "c1").replace("a2", "c2").replace("a3", "c3").replace("release a", "release c")
+            for word in ONE_BY_ONE
+        ),
+    ]
+
+
+async def test_a_wrong_candidate_makes_no_call_more_than_it_must(court: Court) -> None:
+    court.wrong = {"a1", "b1", "c1"}
+    await court.run(A, B, C)
+    assert [word for word in court.asked if word[0] in "abc" and word[1:].isdigit()] == ["a1", "b1", "c1"]
+
+
+async def test_only_the_first_wrong_cases_are_looked_into(court: Court, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verification, "_MOST_EXPLAINED", 2)
+    court.wrong = {"a1", "b1", "c1"}
+    await court.run(A, B, C, D)
+    assert court.explained == ["a1", "b1"]
+
+
+async def test_cancelling_leaves_no_comparison_behind(court: Court) -> None:
+    await court.judge(A)
+    asked = asyncio.Event()
+
+    def silent(word: str) -> bool:
+        if word in ("b2", "conclude b1"):
+            asked.set()
+        return word not in ("b2", "conclude b1")
+
+    court.on_ask = silent
+    judging = asyncio.create_task(court.verifier.begin(B))
+    await asked.wait()
+    judging.cancel()
+    await asyncio.gather(judging, return_exceptions=True)
+    assert [task for task in asyncio.all_tasks() if "_compare" in repr(task.get_coro())] == []
+
+
+async def test_results_are_reported_in_the_order_of_the_cases_with_their_numbers(court: Court) -> None:
+    court.wrong = {"c3"}
+    assert await court.run(A, B, C, D) is None
+    emitted = [event for event in await court.events() if isinstance(event, events.CaseFinished)]
+    assert [(event.number, event.total, event.result.case, event.result.outcome) for event in emitted] == [
+        (1, 4, "a", Outcome.PASS),
+        (2, 4, "b", Outcome.PASS),
+        (3, 4, "c", Outcome.WRONG_VALUE),
+        (4, 4, "d", Outcome.PASS),
+    ]
+
+
+async def test_after_two_deaths_the_rest_is_not_tried(court: Court) -> None:
+    court.breaks = {"b2", "c1"}
+    stop = await court.run(A, B, C, D)
+    assert stop is not None
+    assert stop.outcome is Outcome.CRASHED
+    assert "(twice; the 1 other case was not tried)" in stop.message
+    assert [result.case for result in court.results] == ["a", "b", "c"]
+
+
+async def test_after_the_second_death_in_the_last_case_nothing_was_left_out(court: Court) -> None:
+    court.breaks = {"b2", "c1"}
+    assert await court.run(A, B, C) is None
+
+
+async def test_a_case_that_was_begun_before_the_run_stopped_is_not_told(court: Court) -> None:
+    def tampered(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.CompareSnapshot) and command.ends:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message="the file was cut short")
+        return court._play(kind, command)
+
+    court.fork_server.answer = tampered
+    stop = await court.run(A, B, C, D)
+    assert stop is not None
+    assert stop.outcome is Outcome.TAMPERED
+    assert "c1" in court.asked
+    assert [result.case for result in court.results] == ["a", "b"]
+
+
+def test_a_folder_in_the_place_of_an_arena_does_not_end_the_run(tmp_path: Path) -> None:
+    (tmp_path / "case.in").mkdir()
+    (tmp_path / "case.out").write_bytes(b"")
+    _unlink(tmp_path / "case.in", tmp_path / "case.out")
+    assert not (tmp_path / "case.out").exists()
+
+
+async def test_a_call_after_one_that_did_not_return_has_ten_seconds_at_most(
+    court: Court, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deadlines: list[float] = []
+    ask = court.session.ask
+
+    async def never(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+        if not isinstance(command, protocol.Call):
+            return await ask(command, deadline_s=deadline_s)
+        deadlines.append(deadline_s)
+        raise DeadlineError(f"the worker timed out after {deadline_s:g} s")
+
+    monkeypatch.setattr(court.session, "ask", never)
+    stop = await court.run(A, B, C)
+    assert stop is not None
+    late = "while computing, the worker timed out after 10 s (infinite loop?)"
+    assert stop.message == f"{late} (twice; the 1 other case was not tried)"
+    assert deadlines == [60.0, 10.0]
+
+
+async def test_a_tier_is_reported_with_its_last_case(court: Court) -> None:
+    court.wrong = {"b1"}
+    await court.run(replace(A, tier=Tier.SMOKE), B)
+    emitted = [event for event in await court.events() if not isinstance(event, events.LogWritten)]
+    assert [(type(event).__name__, getattr(event, "tier", None)) for event in emitted] == [
+        ("CaseFinished", None),
+        ("TierFinished", Tier.SMOKE),
+        ("CaseFinished", None),
+        ("TierFinished", Tier.FULL),
+    ]
+    tiers = [event for event in emitted if isinstance(event, events.TierFinished)]
+    assert [(tier.passed, tier.total) for tier in tiers] == [(1, 1), (0, 1)]

@@ -1,0 +1,170 @@
+"""The record of a call, from a device and a driver that are scripted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import protocol
+from engine.clock.cupti import CuptiError, Kind
+from engine.clock.instruments import Instruments
+from engine.clock.scripted import ScriptedDevice
+from engine.worker.monitor.device import device_trace_recorder as tapes
+from engine.worker.monitor.device.device_trace_recorder import Tape
+from engine.worker.monitor.device.own_kernels import OwnKernels
+
+OWN, FOREIGN, INDUCTOR = 11, 22, 33
+
+
+class Owner(OwnKernels):
+    """Knows whose functions are whose."""
+
+    def __init__(self) -> None:
+        self._written = set()
+        self._file_by_function = {OWN: "/candidate/kernel.py", INDUCTOR: "/cache/generated.py"}
+        self.belong_to(Path("/candidate"))
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for what other threads may do: there are none."""
+    monkeypatch.setattr(tapes, "_SETTLING_S", 0.0)
+
+
+def record(device: ScriptedDevice, call: Any, *, leave: Any = None, instruments: Instruments | None = None) -> Any:
+    tape = Tape(instruments or device.instruments(), Owner())
+    return tape.record("i", call, leave or (lambda returned: ()))
+
+
+def seen(recorded: protocol.Recorded) -> list[tuple[str, bool, str, bool, int, int]]:
+    return [(one.name, one.own, one.file, one.replayed, one.launches, one.device_ns) for one in recorded.activities]
+
+
+def test_kernels_are_reported_by_function_and_the_longest_first() -> None:
+    device = ScriptedDevice()
+
+    def call() -> None:
+        device.put("own", 50, function=OWN)
+        device.put("own", 40, function=FOREIGN)
+        device.put("fused", 200, function=INDUCTOR)
+        device.put("own", 50, function=OWN)
+
+    assert seen(record(device, call)) == [
+        ("fused", False, "/cache/generated.py", False, 1, 200),
+        ("own", True, "", False, 2, 100),
+        ("own", False, "", False, 1, 40),
+    ]
+
+
+def test_copies_and_fills_have_no_names() -> None:
+    device = ScriptedDevice()
+
+    def call() -> None:
+        device.put("copy of 8 bytes", 5, kind=Kind.COPY)
+        device.put("copy of 16 bytes", 7, kind=Kind.COPY)
+        device.put("fill of 8 bytes", 3, kind=Kind.FILL)
+
+    recorded = record(device, call)
+    assert [(one.kind, one.name, one.launches, one.device_ns) for one in recorded.activities] == [
+        (protocol.ActivityKind.COPY, "", 2, 12),
+        (protocol.ActivityKind.FILL, "", 1, 3),
+    ]
+
+
+def test_what_we_do_with_the_answer_is_not_the_candidates() -> None:
+    device = ScriptedDevice()
+    recorded = record(
+        device, lambda: device.put("own", 50, function=OWN), leave=lambda _: (device.put("ours", 9), ())[1]
+    )
+    assert ([one.name for one in recorded.activities], recorded.late) == (["own"], ())
+
+
+def test_what_another_thread_launches_after_the_return_is_late() -> None:
+    device = ScriptedDevice()
+
+    def leave(returned: object) -> tuple[()]:
+        device.put("late", 9, function=OWN, thread=-1)
+        return ()
+
+    recorded = record(device, lambda: device.put("own", 50, function=OWN), leave=leave)
+    assert recorded.late == ("late",)
+    assert [one.name for one in recorded.activities] == ["own", "late"]
+
+
+def test_a_replayed_graph_is_known_by_the_names_that_were_captured() -> None:
+    device = ScriptedDevice()
+    tape = Tape(device.instruments(), Owner())
+    tape.record("i", lambda: (device.put("own", 5, function=OWN), device.put("both", 5, function=OWN)), lambda _: ())
+    tape.record("i", lambda: device.put("both", 5, function=FOREIGN), lambda _: ())
+    tape.record("i", lambda: device.put("both", 5, function=OWN), lambda _: ())  # it stays in doubt
+
+    def replay() -> None:
+        for name in ("own", "both", "never"):
+            device.put(name, 5, function=None)
+
+    replayed = tape.record("i", replay, lambda _: ())
+    assert [(one.name, one.own, one.replayed) for one in replayed.activities] == [
+        ("own", True, True),
+        ("both", False, True),
+        ("never", False, True),
+    ]
+
+
+def test_streams_beside_the_callers_are_counted() -> None:
+    device = ScriptedDevice()
+
+    def call() -> None:
+        for stream in (0, 4, 4, 5):
+            device.put("own", 5, function=OWN, stream=stream)
+
+    assert record(device, call).streams == 2
+
+
+def test_the_nodes_of_a_captured_call_are_reported_by_function() -> None:
+    device = ScriptedDevice()
+
+    def call() -> None:
+        device.put("own", 50, function=OWN)
+        device.put("other", 50, function=FOREIGN)
+
+    recorded = record(device, call)
+    assert [(node.name, node.own) for node in recorded.nodes] == [("own", True), ("other", False)]
+    assert recorded.uncaptured == ""
+
+
+def test_a_call_that_cannot_be_captured_says_why() -> None:
+    device = ScriptedDevice()
+
+    def call() -> None:
+        if device.capturing:
+            raise RuntimeError("cannot wait\nwhile capturing")
+        device.put("own", 50, function=OWN)
+
+    recorded = record(device, call)
+    assert (recorded.nodes, recorded.uncaptured) == ((), "RuntimeError: cannot wait")
+
+
+def test_without_a_recorder_nothing_is_recorded() -> None:
+    device = ScriptedDevice()
+    with pytest.raises(CuptiError, match="scripted without a recorder"):
+        record(device, lambda: None, instruments=device.instruments(precise=False))
+
+
+def test_a_driver_that_disagrees_with_the_record_is_not_believed() -> None:
+    device = ScriptedDevice()
+    device.listener.hear = lambda call: None  # type: ignore[method-assign]  # a driver that tells nothing
+    with pytest.raises(CuptiError, match="the driver and the device's record disagree on a launch of ours"):
+        record(device, lambda: None)
+
+
+def test_recording_ends_also_when_the_candidate_raises() -> None:
+    device = ScriptedDevice()
+
+    def call() -> None:
+        raise ArithmeticError("no answer")
+
+    with pytest.raises(ArithmeticError):
+        record(device, call)
+    assert (device.is_recording, device.listener.is_listening) == (False, False)

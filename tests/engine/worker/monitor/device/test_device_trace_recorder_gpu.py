@@ -1,0 +1,100 @@
+"""Whose kernels a real device ran, by its record, by the driver's launches and by the nodes of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from triton.compiler.compiler import CompiledKernel
+
+from engine import protocol
+from engine.clock.instruments import instruments_of
+from engine.verdict.device_activity import Origin, shares
+from engine.worker.monitor.device.device_trace_recorder import Tape
+from engine.worker.monitor.device.own_kernels import OwnKernels
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: it is its record that is read"),
+]
+
+COUNT = 1 << 20
+
+
+@triton.jit
+def double(x_ptr, y_ptr, count, block: tl.constexpr):
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    tl.store(y_ptr + at, 2 * tl.load(x_ptr + at, mask=at < count), mask=at < count)
+
+
+@pytest.fixture(scope="module")
+def tape() -> Iterator[Tape]:
+    """A tape that takes this file for the candidate's."""
+    load = CompiledKernel._init_handles
+    own = OwnKernels()
+    own.belong_to(Path(__file__).parent)
+    yield Tape(instruments_of(torch.device("cuda")), own)
+    CompiledKernel._init_handles = load
+
+
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    y = torch.empty_like(x)
+    double[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), block=1024)
+    return y
+
+
+def recorded(tape: Tape, call: Callable[[], object]) -> protocol.Recorded:
+    """The second call: the first one compiles."""
+    call()
+    return tape.record("i", call, lambda returned: ())
+
+
+def test_a_kernel_of_this_file_is_its_own_in_the_record_and_in_the_graph(tape: Tape) -> None:
+    x = torch.randn(COUNT, device="cuda")
+    told = recorded(tape, lambda: doubled(x))
+    assert [(share.origin, share.launches, share.names) for share in shares(told)] == [(Origin.OWN, 1, ("double",))]
+    assert told.nodes == (protocol.NodeSeen(name="double", own=True),)
+    assert (told.streams, told.late) == (0, ())
+
+
+def test_a_product_of_torch_is_a_librarys(tape: Tape) -> None:
+    a = torch.randn(512, 512, device="cuda")
+    assert {share.origin for share in shares(recorded(tape, lambda: a @ a))} == {Origin.LIBRARY}
+
+
+def test_what_torch_computes_and_what_it_moves_are_distinguished(tape: Tape) -> None:
+    x = torch.randn(1024, 1024, device="cuda")
+    assert {share.origin for share in shares(recorded(tape, lambda: torch.softmax(x, -1)))} == {Origin.TORCH}
+    assert {share.origin for share in shares(recorded(tape, lambda: x.t().contiguous()))} == {Origin.MOVES}
+    assert {share.origin for share in shares(recorded(tape, lambda: x.clone()))} == {Origin.COPIES}
+
+
+def test_kernels_of_a_replayed_graph_are_known_by_the_names_that_were_captured(tape: Tape) -> None:
+    x = torch.randn(COUNT, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+
+    def capture() -> None:
+        with torch.cuda.graph(graph):
+            doubled(x)
+
+    doubled(x)
+    tape.record("i", capture, lambda returned: ())
+    told = recorded(tape, graph.replay)
+    assert [(one.name, one.own, one.replayed) for one in told.activities] == [("double", True, True)]
+
+
+def test_a_stream_beside_the_callers_is_counted(tape: Tape) -> None:
+    x = torch.randn(COUNT, device="cuda")
+    side = torch.cuda.Stream()
+
+    def call() -> None:
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            doubled(x)
+        torch.cuda.current_stream().wait_stream(side)
+
+    assert recorded(tape, call).streams == 1

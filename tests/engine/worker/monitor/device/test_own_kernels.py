@@ -1,0 +1,115 @@
+"""Which functions are of the candidate's kernels, told where Triton loads a binary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from triton.compiler.compiler import ASTSource, CompiledKernel
+
+from engine.worker.monitor.device.own_kernels import OwnKernels
+
+HERE = Path(__file__).parent
+
+
+class Kernel:
+    """As much of a JIT function as a source has."""
+
+    def __init__(self, function: Any) -> None:
+        self.fn = function
+
+
+def mine() -> None:
+    """A function of this file."""
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnKernels]:
+    """Over a Triton that loads without a device."""
+
+    def load(kernel: Any) -> None:
+        kernel.function = kernel.handle
+
+    monkeypatch.setattr(CompiledKernel, "_init_handles", load)
+    yield OwnKernels()
+
+
+def loaded(handle: object, source: object) -> None:
+    kernel = CompiledKernel.__new__(CompiledKernel)
+    kernel.handle, kernel.src, kernel.module = handle, source, None
+    kernel._init_handles()
+
+
+def of_function(function: Any) -> ASTSource:
+    source = ASTSource.__new__(ASTSource)
+    source.fn = Kernel(function)
+    return source
+
+
+def test_a_kernel_of_the_candidates_folder_is_its_own(own: OwnKernels) -> None:
+    loaded(11, of_function(mine))
+    own.belong_to(HERE)
+    assert (own.owns(11), own.file_of(11)) == (True, __file__)
+
+
+def test_a_kernel_of_another_folder_is_not(own: OwnKernels) -> None:
+    loaded(11, of_function(mine))
+    own.belong_to(HERE / "elsewhere")
+    assert (own.owns(11), own.file_of(11)) == (False, __file__)
+
+
+def test_what_was_made_from_no_function_is_nobodys(own: OwnKernels) -> None:
+    loaded(11, object())
+    own.belong_to(HERE)
+    assert (own.owns(11), own.file_of(11)) == (False, "")
+
+
+def test_a_function_that_triton_never_loaded_is_nobodys(own: OwnKernels) -> None:
+    own.belong_to(HERE)
+    assert (own.owns(12), own.owns(None), own.file_of(None)) == (False, False, "")
+
+
+def code_in(path: Path, text: str) -> dict[str, Any]:
+    """The names of a module of this text, which believes to lie at `path`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    names: dict[str, Any] = {}
+    exec(compile(text, str(path), "exec"), names)
+    return names
+
+
+WRITES = """
+import os
+from pathlib import Path
+
+def write(path, text):
+    unfinished = Path(path).with_suffix(".tmp")
+    unfinished.write_text(text)
+    os.replace(unfinished, path)
+"""
+
+
+@pytest.mark.parametrize(("author", "is_own"), [("candidate/kernel.py", True), ("site-packages/library.py", False)])
+def test_generated_file_belongs_to_the_code_that_wrote_it(
+    own: OwnKernels, tmp_path: Path, author: str, is_own: bool
+) -> None:
+    own.belong_to(tmp_path / "candidate")
+    own.follow_writes()
+    write = code_in(tmp_path / author, WRITES)["write"]
+    generated = tmp_path / "cache" / "generated.py"
+    generated.parent.mkdir()
+    write(generated, "def pointwise():\n    pass\n")
+    loaded(11, of_function(code_in(generated, generated.read_text())["pointwise"]))
+    assert (own.owns(11), own.file_of(11)) == (is_own, str(generated))
+
+
+def test_generated_file_that_writes_another_makes_it_own_too(own: OwnKernels, tmp_path: Path) -> None:
+    own.belong_to(tmp_path / "candidate")
+    own.follow_writes()
+    first, second = tmp_path / "cache" / "first.py", tmp_path / "cache" / "second.py"
+    first.parent.mkdir()
+    code_in(tmp_path / "candidate" / "kernel.py", WRITES)["write"](first, WRITES)
+    code_in(first, WRITES)["write"](second, "")
+    loaded(11, of_function(code_in(second, "def pointwise():\n    pass\n")["pointwise"]))
+    assert own.owns(11)

@@ -1,0 +1,343 @@
+"""Every operator of torch that is called is in the ledger, with how much it took and made."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from engine.protocol.monitoring import OperatorKind, OperatorSeen
+from engine.worker.monitor.operators.ledger import Ledger
+
+X = torch.arange(64.0).view(8, 8)
+
+
+def seen(call: Callable[[torch.Tensor], object], *, times: int = 1) -> dict[str, OperatorSeen]:
+    ledger = Ledger()
+    for _ in range(times):
+        with ledger.of_call("c", (X, 3, [X])):
+            call(X)
+    return {f"{one.name}{'' if one.reads_inputs else ' of its own'}": one for one in ledger.seen()}
+
+
+@pytest.mark.parametrize(
+    ("call", "kinds"),
+    [
+        (lambda x: torch.empty(3), {OperatorKind.ALLOCATION}),
+        (lambda x: torch.zeros_like(x), {OperatorKind.ALLOCATION}),
+        (lambda x: torch.tensor(3.0), {OperatorKind.ALLOCATION, OperatorKind.VIEW}),
+        (lambda x: x.new_full((2,), 1.0).fill_(2), {OperatorKind.ALLOCATION}),
+        (lambda x: x.view(-1)[3:].unsqueeze(0).expand(2, -1), {OperatorKind.VIEW}),
+        (lambda x: x.t().unbind(), {OperatorKind.VIEW}),
+        (lambda x: x[0, 0].item(), {OperatorKind.VIEW, OperatorKind.METADATA}),
+        (lambda x: x.t().contiguous(), {OperatorKind.VIEW, OperatorKind.COPY}),
+        (lambda x: x.half(), {OperatorKind.COPY}),
+        (lambda x: torch.nn.functional.pad(x, (0, 8)), {OperatorKind.COPY}),
+        (lambda x: torch.cat([x, x]), {OperatorKind.COPY}),
+        (lambda x: torch.randn(3), {OperatorKind.RANDOM}),
+        (lambda x: bool((x > 70).any()), {OperatorKind.QUESTION, OperatorKind.METADATA}),
+        (lambda x: bool(((x < 0) | (x >= 64)).any()), {OperatorKind.QUESTION, OperatorKind.METADATA}),
+        (lambda x: ~x.isnan() & (x != 1), {OperatorKind.QUESTION}),
+        (lambda x: x.int() & 1, {OperatorKind.COPY, OperatorKind.COMPUTE}),
+        (lambda x: torch.bitwise_or(x.int(), x > 3), {OperatorKind.COPY, OperatorKind.QUESTION, OperatorKind.COMPUTE}),
+        (lambda x: x + x, {OperatorKind.LIGHT}),
+        (lambda x: x.sum(0), {OperatorKind.LIGHT}),
+        (lambda x: torch.softmax(x, -1), {OperatorKind.COMPUTE}),
+        (lambda x: x @ x, {OperatorKind.COMPUTE}),
+        (lambda x: torch.ops.aten.mm(x, x), {OperatorKind.COMPUTE}),
+        (lambda x: getattr(torch, "m" + "m")(x, x), {OperatorKind.COMPUTE}),
+        (lambda x: torch.nn.functional.silu(x), {OperatorKind.COMPUTE}),
+        (lambda x: x.index_select(0, x[0, 1:2].int()), {OperatorKind.COMPUTE, OperatorKind.COPY, OperatorKind.VIEW}),
+    ],
+)
+def test_an_operator_is_of_its_kind(call: Callable[[torch.Tensor], object], kinds: set[OperatorKind]) -> None:
+    told = {one.kind for one in seen(call).values()}
+    assert kinds - {OperatorKind.VIEW} <= told <= kinds
+
+
+def test_what_torch_says_of_shapes_and_types_on_the_meta_device_is_no_work() -> None:
+    assert seen(lambda x: torch.softmax(torch.empty_like(x, device="meta") @ x.to("meta"), -1)) == {}
+
+
+def test_work_that_is_moved_to_the_meta_device_is_work() -> None:
+    assert "aten::exp" in seen(lambda x: x.exp().to("meta"))
+
+
+def test_uses_and_elements_are_counted() -> None:
+    product = seen(lambda x: (x @ x, x[:2] @ x), times=2)["aten::mm"]
+    assert (product.uses, product.case, product.kind) == (4, "c", OperatorKind.COMPUTE)
+    assert (product.largest_in, product.largest_out) == (128, 64)
+    assert (product.total_in, product.total_out) == (2 * (128 + 80), 2 * (64 + 16))
+
+
+@pytest.mark.parametrize(
+    ("call", "kinds"),
+    [
+        (lambda x: x.to(torch.float16), {OperatorKind.COPY}),
+        (lambda x: torch.concat([x, x]), {OperatorKind.COPY}),
+        (lambda x: x.ravel().is_floating_point(), {OperatorKind.VIEW}),
+        (lambda x: torch.multiply(x, x), {OperatorKind.LIGHT}),
+        (lambda x: torch.matmul(x, x), {OperatorKind.COMPUTE}),
+    ],
+)
+def test_an_operator_made_of_others_is_those_in_inference_mode_too(
+    call: Callable[[torch.Tensor], object], kinds: set[OperatorKind]
+) -> None:
+    def inferring(x: torch.Tensor) -> None:
+        with torch.inference_mode():
+            call(x)
+
+    noted = seen(inferring)
+    assert {one.kind for one in noted.values()} - {OperatorKind.METADATA} == kinds
+    assert not {"aten::concat", "aten::matmul"} & set(noted)
+
+
+@pytest.mark.parametrize(
+    ("call", "taken"),
+    [
+        (lambda x: x.index_select(0, torch.tensor([2, 1])), 16 + 2),
+        (lambda x: x[torch.tensor([2])], 8 + 1),
+        (lambda x: torch.nn.functional.embedding(torch.tensor([2, 1]), x), 16 + 2),
+        (lambda x: x[:1].index_select(0, torch.zeros(4, dtype=torch.int64)), 8 + 4),
+    ],
+)
+def test_what_is_looked_up_in_a_table_is_all_that_is_read_of_it(
+    call: Callable[[torch.Tensor], object], taken: int
+) -> None:
+    (lookup,) = (one for one in seen(call).values() if one.kind is OperatorKind.COMPUTE)
+    assert lookup.total_in == taken
+
+
+def test_what_is_made_of_an_input_by_torch_alone_reads_inputs() -> None:
+    told = seen(lambda x: torch.softmax((x.double() * 2).t().contiguous(), -1))
+    assert {"aten::mul", "aten::_softmax"} <= set(told)
+
+
+def test_what_is_made_of_own_memory_does_not_read_inputs() -> None:
+    def finish(x: torch.Tensor) -> None:
+        partial = torch.empty(4, 8)
+        partial.numpy()[:] = 1  # as a kernel writes it
+        partial.sum(0)
+
+    assert [name for name in seen(finish) if "sum" in name] == ["aten::sum of its own"]
+
+
+def test_memory_that_is_written_from_an_input_counts_as_one() -> None:
+    def launder(x: torch.Tensor) -> None:
+        own = torch.empty_like(x)
+        own.copy_(x)
+        own.exp()
+
+    assert "aten::exp" in seen(launder)
+
+
+def test_memory_that_is_had_again_after_a_copy_of_an_input_is_not_one() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X,)):
+        copy = X.clone()
+        ledger._follow([copy], reads=False)  # as an allocation at the same address does
+        copy.exp()
+    assert [one.reads_inputs for one in ledger.seen() if one.name == "aten::exp"] == [False]
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda x: x.numpy(), "Tensor.numpy"),
+        (lambda x: torch._C.TensorBase.numpy(x), "Tensor.numpy"),
+        (lambda x: x.t().tolist(), "Tensor.tolist"),
+        (lambda x: np.asarray(x), "Tensor.__array__"),
+        (lambda x: np.from_dlpack(x), "Tensor.__dlpack__"),
+    ],
+)
+def test_what_takes_content_out_of_torch_is_noted_with_how_much(
+    call: Callable[[torch.Tensor], object], name: str
+) -> None:
+    taken = seen(call)[name]
+    assert (taken.kind, taken.case, taken.uses, taken.largest_out) == (OperatorKind.COMPUTE, "c", 1, 64)
+
+
+def test_another_thread_is_noted_where_the_ledger_is_active_in_it_and_a_call_goes_on() -> None:
+    ledger = Ledger()
+
+    def work(operator: Callable[[torch.Tensor], object]) -> None:
+        def run() -> None:
+            with ledger.beside():
+                operator(X)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+
+    work(torch.exp)
+    with ledger.of_call("c", (X,)):
+        work(torch.sin)
+        work(torch.Tensor.tolist)
+    assert [one.name for one in ledger.seen()] == ["aten::sin", "Tensor.tolist"]
+    assert all(one.reads_inputs for one in ledger.seen())
+
+
+def test_numbers_that_are_taken_one_by_one_are_reported_by_case_and_in_sum() -> None:
+    taken = seen(lambda x: [value.item() for value in x.flatten()])["Tensor.item"]
+    assert (taken.case, taken.uses, taken.largest_out, taken.total_out) == ("c", 64, 1, 64)
+
+
+def test_a_question_that_torch_answers_by_arithmetic_is_no_arithmetic() -> None:
+    assert seen(lambda x: torch.isfinite(x)) == {}
+    assert seen(lambda x: x.isinf()) == {}
+
+
+def test_a_type_that_computes_while_it_is_asked_a_question_is_noted() -> None:
+    class Busy(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            return X.exp()
+
+    assert "aten::exp" in seen(lambda x: torch.isfinite(x.as_subclass(Busy)))
+
+
+def test_of_an_operator_that_is_followed_what_it_does_is_noted_and_not_its_name() -> None:
+    ledger = Ledger()
+    library = torch.library.Library("kgtui_test_ledger", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        with ledger.within():
+            x.tolist()
+            return x.exp()
+
+    library.impl("twice", twice, "CPU")
+    ledger.follow("kgtui_test_ledger::twice")
+    with ledger.of_call("c", (X,)):
+        torch.ops.kgtui_test_ledger.twice(X)
+    assert {one.name for one in ledger.seen() if one.kind is OperatorKind.COMPUTE} == {"Tensor.tolist", "aten::exp"}
+
+
+def test_an_operator_that_nobody_follows_computes() -> None:
+    library = torch.library.Library("kgtui_test_unfollowed", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x.exp(), "CPU")
+    told = seen(lambda x: torch.ops.kgtui_test_unfollowed.twice(x))
+    assert [(one.name, one.kind) for one in told.values()] == [("kgtui_test_unfollowed::twice", OperatorKind.COMPUTE)]
+
+
+def test_within_notes_once_where_the_ledger_is_active_and_nothing_outside_a_call() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X,)), ledger.within():
+        X.exp()
+    with ledger.within():
+        X.exp()
+    assert [one.uses for one in ledger.seen()] == [1]
+
+
+@pytest.mark.parametrize("name", ["apply_", "map_"])
+def test_who_hands_each_number_to_python_takes_them_out(name: str) -> None:
+    more = (X.clone(),) if name == "map_" else ()
+    told = seen(lambda x: getattr(x.clone(), name)(*more, lambda *numbers: numbers[0]))
+    assert told[f"Tensor.{name}"].total_out == 64
+
+
+def test_what_a_kind_of_tensor_does_where_torch_asks_it_is_noted() -> None:
+    class Wrapped(torch.Tensor):
+        inner: torch.Tensor
+
+        @classmethod
+        def __torch_dispatch__(cls, operator, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            return args[0].inner.exp()
+
+    def call(x: torch.Tensor) -> object:
+        wrapped = torch.Tensor._make_wrapper_subclass(Wrapped, x.shape)  # type: ignore[attr-defined]
+        wrapped.inner = x
+        return wrapped.clone()
+
+    assert {"aten::exp", "aten::clone of its own"} <= set(seen(call))
+
+
+def test_what_a_kind_of_tensor_takes_out_where_torch_asks_it_is_noted() -> None:
+    class Nosy(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            if function is torch.Tensor.neg:
+                return torch._C.TensorBase.numpy(args[0].as_subclass(torch.Tensor))
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    assert "Tensor.numpy" in seen(lambda x: x.as_subclass(Nosy).neg())
+    assert "aten::exp" in seen(lambda x: x.as_subclass(Nosy).exp())
+
+
+def test_numbers_of_python_come_in_by_case() -> None:
+    told = seen(lambda x: torch.tensor([1.0, 2.0, 3.0]))["aten::lift_fresh of its own"]
+    assert (told.case, told.total_out) == ("c", 3)
+
+
+def test_copies_and_random_numbers_are_reported_by_case() -> None:
+    told = seen(lambda x: torch.empty(1).uniform_(2.0, 2.0) + torch.ops.aten.clone.out(x[0], out=torch.empty(8)).sum())
+    assert {told[f"aten::{name}"].case for name in ("uniform_ of its own", "clone.out")} == {"c"}
+
+
+def test_a_copy_of_memory_onto_itself_is_none() -> None:
+    told = seen(lambda x: x.untyped_storage().copy_(x.untyped_storage()))
+    assert "aten::copy_" not in told
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        lambda rows: rows[1],
+        lambda rows: rows[:, 0],
+        lambda rows: rows[0].clone(),
+        lambda rows: rows[0].view(torch.int32),
+        lambda rows: rows[0, :1].expand(8),
+    ],
+)
+def test_a_copy_from_beside_is_one(beside: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    rows = torch.arange(64.0).view(8, 8)
+    told = seen(lambda x: rows[0].copy_(beside(rows)))
+    assert told["aten::copy_ of its own"].uses == 1
+
+
+def test_what_is_copied_while_a_kernel_is_launched_is_reported() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X,)), ledger.memory.launch([X]):
+        torch.empty_like(X).copy_(X)
+    assert {one.name for one in ledger.seen()} == {"aten::empty_like", "aten::copy_"}
+
+
+def test_the_uses_of_a_join_are_its_pieces() -> None:
+    joined = seen(lambda x: torch.cat(list(x[:5])))["aten::cat"]
+    assert (joined.case, joined.uses, joined.reads_inputs) == ("c", 5, True)
+
+
+def test_in_a_call_that_is_not_noted_the_ledger_is_there_and_notes_nothing() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X,), notes=False):
+        assert ledger.is_on
+        X.exp().tolist()
+    assert ledger.seen() == ()
+
+
+def test_nothing_outside_a_call_is_noted() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", ()):
+        pass
+    X.exp()
+    assert ledger.seen() == ()
+
+
+def test_more_cases_than_fit_are_left_out_and_said() -> None:
+    ledger = Ledger()
+    for number in range(1025):
+        with ledger.of_call(f"case {number}", (X,)):
+            X.exp()
+    assert len(ledger.seen()) == 1024
+    assert ledger.overfull
+
+
+def test_what_operators_on_lists_write_in_place_is_counted() -> None:
+    made = [torch.zeros(8), torch.zeros(8)]
+    told = seen(lambda x: (torch._foreach_copy_(made, [x[0], x[1]]), torch._foreach_exp_(made)))
+    copied, computed = told["aten::_foreach_copy_"], told["aten::_foreach_exp_"]
+    assert (copied.uses, copied.total_out, computed.uses, computed.total_out) == (2, 16, 1, 16)

@@ -1,0 +1,253 @@
+"""What a candidate leaves changed is told, and nothing of what Triton and torch change themselves."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import ctypes
+import gc
+import hashlib
+import math
+import mmap
+import pathlib
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import timeit
+import types
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+import triton
+from torch.overrides import BaseTorchFunctionMode
+from triton.runtime import interpreter
+
+from engine.protocol.monitoring import ChangeKind, ChangeSeen
+from engine.worker.monitor.process.code_pages import code_pages
+from engine.worker.monitor.process.process_state_diff import Watch
+
+
+def pretend(*args: object, **kwargs: object) -> bool:
+    return True
+
+
+@pytest.fixture
+def watch() -> Watch:
+    """A watch that began just now."""
+    watch = Watch(torch.device("cpu"))
+    watch.begin()
+    return watch
+
+
+@pytest.mark.parametrize(
+    ("owner", "attribute"),
+    [
+        (torch, "allclose"), (torch.Tensor, "equal"), (torch.cuda, "synchronize"), (torch.cuda.Event, "elapsed_time"),
+        (torch.nn.functional, "softmax"), (triton, "cdiv"), (triton.runtime.jit.JITFunction, "run"),
+        (builtins, "print"), (time, "perf_counter"), (statistics, "median"), (math, "fsum"),
+        (timeit, "default_timer"), (random, "random"), (torch.random, "fork_rng"), (pathlib.Path, "rename"),
+        (contextlib._GeneratorContextManager, "__exit__"), (triton.language.core, "load"),
+        (triton.language.tensor, "__add__"), (interpreter.InterpreterBuilder, "create_fadd"),
+        (interpreter.GridExecutor, "__call__"),
+    ],
+)  # fmt: skip
+def test_a_replaced_function_is_reported(
+    watch: Watch, monkeypatch: pytest.MonkeyPatch, owner: object, attribute: str
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, attribute, pretend)
+        changes = watch.changes()
+    assert [(one.kind, one.name.rpartition(".")[2]) for one in changes] == [(ChangeKind.FUNCTION, attribute)]
+    assert changes[0].detail.startswith("pretend in line ")
+    assert watch.changes() == ()
+
+
+def test_an_operation_that_only_the_builder_in_use_has_is_reported(watch: Watch) -> None:
+    interpreter.interpreter_builder.create_fadd = pretend
+    try:
+        names = [one.name for one in watch.changes()]
+    finally:
+        del interpreter.interpreter_builder.create_fadd
+    assert names == ["triton.interpreter_builder.create_fadd"]
+
+
+def test_a_callback_of_the_collector_is_reported(watch: Watch) -> None:
+    gc.callbacks.append(pretend)
+    try:
+        changes = watch.changes()
+    finally:
+        gc.callbacks.remove(pretend)
+    assert [one.name for one in changes] == ["gc.callbacks"]
+    assert changes[0].detail.startswith("pretend in line ")
+
+
+def test_a_handler_of_a_signal_is_reported(watch: Watch) -> None:
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        names = [one.name for one in watch.changes()]
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert names == ["the handler of SIGALRM"]
+
+
+def test_a_mode_that_was_left_on_is_reported(watch: Watch) -> None:
+    with BaseTorchFunctionMode():
+        names = [one.name for one in watch.changes()]
+    assert names == ["the modes of functions"]
+
+
+def test_a_function_with_other_code_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(torch.nn.functional.softmax, "__code__", pretend.__code__)
+        changes = watch.changes()
+    assert [(one.name, one.detail.split(" in ")[0]) for one in changes] == [
+        ("torch.nn.functional.softmax", "its code is now pretend")
+    ]
+
+
+def test_a_function_that_is_gone_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.delattr(torch, "allclose")
+        changes = watch.changes()
+    assert changes == (ChangeSeen(kind=ChangeKind.FUNCTION, name="torch.allclose", detail="removed"),)
+
+
+def test_a_module_that_has_every_attribute_does_not_blind_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Agreeable(types.ModuleType):
+        def __getattr__(self, name: str) -> object:
+            return pretend
+
+    import triton.testing  # noqa: F401  # so that the watch knows it
+
+    watch = Watch(torch.device("cpu"))
+    watch.begin()
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "triton.testing", Agreeable("triton.testing"))
+        patched.setattr(torch, "allclose", pretend)
+        told = {change.name for change in watch.changes()}
+    assert {"torch.allclose", "triton.testing.do_bench"} <= told
+
+
+@pytest.fixture
+def settings() -> Iterator[None]:
+    """Settings of this process as they were, afterwards."""
+    allowed, dtype, grad = torch.backends.cudnn.allow_tf32, torch.get_default_dtype(), torch.is_grad_enabled()
+    yield
+    torch.backends.cudnn.allow_tf32 = allowed
+    torch.set_default_dtype(dtype)
+    torch.set_grad_enabled(grad)
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize(
+    ("change", "name", "detail"),
+    [
+        (
+            lambda: setattr(torch.backends.cudnn, "allow_tf32", False),
+            "torch.backends.cudnn.allow_tf32",
+            "True -> False",
+        ),
+        (lambda: torch.set_default_dtype(torch.float64), "torch.get_default_dtype", "torch.float32 -> torch.float64"),
+        (lambda: torch.set_grad_enabled(False), "torch.is_grad_enabled", "True -> False"),
+    ],
+)
+def test_a_changed_setting_is_reported(watch: Watch, change: Callable[[], object], name: str, detail: str) -> None:
+    change()
+    assert watch.changes() == (ChangeSeen(kind=ChangeKind.SETTING, name=name, detail=detail),)
+
+
+def test_drawn_random_numbers_are_reported(watch: Watch) -> None:
+    torch.randn(3)
+    assert watch.changes() == (ChangeSeen(kind=ChangeKind.RANDOM_STATE, name="cpu"),)
+
+
+@pytest.mark.parametrize(
+    ("held", "kind"), [(torch.ones(3), ChangeKind.BUSY_THREAD), ("a queue", ChangeKind.THREAD)], ids=["tensor", "text"]
+)
+def test_a_thread_left_running_is_reported_with_whether_it_holds_tensors(
+    watch: Watch, held: object, kind: ChangeKind
+) -> None:
+    end = threading.Event()
+
+    def wait(what: object) -> None:
+        end.wait()
+
+    thread = threading.Thread(target=wait, args=([held],), name="left \udc80")
+    thread.start()
+    try:
+        changes = watch.changes()
+    finally:
+        end.set()
+        thread.join()
+    assert changes == (ChangeSeen(kind=kind, name="left \\udc80"),)
+
+
+def test_a_thread_that_uses_the_processor_is_distinguished_from_one_that_waits(watch: Watch) -> None:
+    end, started = threading.Event(), threading.Event()
+
+    def burn() -> None:
+        started.set()
+        while not end.is_set():
+            hashlib.sha256(bytes(1 << 20))
+
+    threads = [threading.Thread(target=burn, name="burns"), threading.Thread(target=end.wait, name="waits")]
+    for thread in threads:
+        thread.start()
+    started.wait()
+    try:
+        changes = watch.changes()
+    finally:
+        end.set()
+        for thread in threads:
+            thread.join()
+    assert {one.name: one.kind for one in changes} == {
+        "burns": ChangeKind.BURNING_THREAD,
+        "waits": ChangeKind.THREAD,
+    }
+
+
+def test_a_library_that_is_to_be_loaded_first_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("LD_PRELOAD", "/tmp/clock.so")
+        changes = watch.changes()
+    assert changes == (ChangeSeen(kind=ChangeKind.PRELOADING, name="LD_PRELOAD", detail="/tmp/clock.so"),)
+    assert watch.changes() == ()
+
+
+@pytest.mark.skipif(code_pages() is None, reason="only Linux tells how pages of code are mapped")
+def test_machine_code_that_was_written_to_is_reported(watch: Watch) -> None:
+    libc = ctypes.CDLL(None)
+    address = ctypes.cast(libc.lrand48, ctypes.c_void_p).value
+    assert address is not None
+    size, page = mmap.PAGESIZE, ctypes.c_void_p(address - address % mmap.PAGESIZE)
+    assert libc.mprotect(page, ctypes.c_size_t(size), mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) == 0
+    ctypes.memmove(address, ctypes.string_at(address, 1), 1)  # the same byte, in a page of our own now
+    assert libc.mprotect(page, ctypes.c_size_t(size), mmap.PROT_READ | mmap.PROT_EXEC) == 0
+    (change,) = watch.changes()
+    assert change.name.startswith("the machine code of lib")
+    assert change.detail.endswith("KiB of it were written to")
+
+
+def test_a_process_left_running_is_reported(watch: Watch) -> None:
+    child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write(b"x")
+    child.stdin.flush()
+    child.stdout.read(1)  # it is `cat` by now, and no copy of us
+    try:
+        changes = watch.changes()
+    finally:
+        child.communicate()
+    assert [one for one in changes if one.kind is ChangeKind.PROCESS] == [
+        ChangeSeen(kind=ChangeKind.PROCESS, name="cat")
+    ]
+
+
+def test_a_watch_that_never_began_has_nothing_to_tell() -> None:
+    assert Watch(torch.device("cpu")).changes() == ()

@@ -1,0 +1,138 @@
+"""Batches and generations: stored before they are sent, settled once, summed by group."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import StoreError, UsageError
+from sessions import open_store
+from sessions.candidates.generation_rows import Attempt, CostBy, Ending, GenerationState, Limits, TokenUsage
+from tests.generated import NEW_GENERATION, new_generation, settlement
+
+REQUEST = '{"models":["replay:alpha"]}'
+
+
+@pytest.fixture
+def batch(store, session_id):
+    return store.generations.begin_batch(session_id, REQUEST, Limits(microusd=2_000_000))
+
+
+def test_a_settled_generation_is_read_back_whole(store, session_id, batch):
+    number = store.generations.reserve(session_id, batch, NEW_GENERATION)
+    store.generations.settle(number, settlement())
+    (row,) = store.generations.of_batch(batch)
+    assert (row.state, row.received, row.cost_microusd) == (GenerationState.SETTLED, "an answer", 250)
+    assert row.usage == settlement().usage
+    assert store.source(row.digest) == settlement().source
+
+
+def test_settling_twice_is_refused(store, session_id, batch):
+    number = store.generations.reserve(session_id, batch, NEW_GENERATION)
+    store.generations.settle(number, settlement())
+    with pytest.raises(StoreError, match=f"generation {number} is settled already"):
+        store.generations.settle(number, settlement(cost_microusd=999))
+    assert store.generations.of_batch(batch)[0].cost_microusd == 250
+
+
+def test_a_place_is_reserved_only_once(store, session_id, batch):
+    store.generations.reserve(session_id, batch, NEW_GENERATION)
+    with pytest.raises(StoreError):
+        store.generations.reserve(session_id, batch, NEW_GENERATION)
+
+
+def test_a_refused_request_costs_nothing_and_frees_its_place(store, session_id, batch):
+    number = store.generations.reserve(session_id, batch, NEW_GENERATION)
+    store.generations.add_attempt(number, Attempt(number=1, status=500, message="server error", waited_s=2.0))
+    store.generations.fail(number, "server error")
+    store.generations.reserve(session_id, batch, NEW_GENERATION)
+    assert [row.cost_microusd for row in store.generations.of_batch(batch)] == [0, None]
+    assert store.generations.attempts(number) == (Attempt(number=1, status=500, message="server error", waited_s=2.0),)
+
+
+def test_an_unknown_usage_is_stored_as_unknown(store, session_id, batch):
+    number = store.generations.reserve(session_id, batch, NEW_GENERATION)
+    store.generations.settle(number, settlement(usage=None, cost_microusd=None))
+    (row,) = store.generations.of_batch(batch)
+    assert (row.usage, row.cost_microusd) == (None, None)
+
+
+def test_a_place_with_an_answer_is_found(store, session_id, batch):
+    assert store.generations.at_place(batch, NEW_GENERATION) is None
+    number = store.generations.reserve(session_id, batch, NEW_GENERATION)
+    assert store.generations.at_place(batch, NEW_GENERATION) is None
+    store.generations.settle(number, settlement())
+    assert store.generations.at_place(batch, NEW_GENERATION).id == number
+    assert store.generations.at_place(batch, new_generation(place="sample-2")) is None
+
+
+class TestResuming:
+    def test_what_a_dead_process_reserved_is_lost(self, store, session_id, batch, path):
+        store.generations.reserve(session_id, batch, NEW_GENERATION)
+        store.end_session(session_id)
+        with open_store(path) as other:
+            assert other.generations.unfinished_batch(REQUEST) == batch
+            other.generations.resume_batch(batch)
+            (row,) = other.generations.of_batch(batch)
+        assert (row.state, row.cost_microusd, row.reserved_microusd) == (GenerationState.LOST, None, 900)
+
+    def test_a_batch_of_a_living_process_is_refused(self, store, session_id, batch):
+        store.generations.reserve(session_id, batch, NEW_GENERATION)
+        with pytest.raises(UsageError, match=f"batch {batch} is running in process"):
+            store.generations.resume_batch(batch)
+
+    def test_a_finished_batch_is_not_found(self, store, batch):
+        store.generations.end_batch(batch, Ending.FINISHED)
+        assert store.generations.unfinished_batch(REQUEST) is None
+
+    def test_a_batch_that_met_its_budget_is_found(self, store, batch):
+        store.generations.end_batch(batch, Ending.BUDGET)
+        assert store.generations.unfinished_batch(REQUEST) == batch
+
+
+class TestCosts:
+    @pytest.fixture(autouse=True)
+    def answers(self, store, session_id, batch, judge):
+        """Two models, three answers, of which one has no known price and one passed."""
+        for place, (model, cost) in enumerate((("alpha", 250), ("alpha", None), ("beta", 70))):
+            new = new_generation(model=model, place=f"sample-{place}")
+            number = store.generations.reserve(session_id, batch, new)
+            store.generations.settle(number, settlement(cost_microusd=cost))
+            if place == 0:
+                store.generations.attach_run(number, judge())
+
+    def test_costs_by_model_count_what_is_unpriced(self, store):
+        alpha, beta = store.generations.costs(CostBy.MODEL)
+        assert (alpha.group, alpha.answers, alpha.unpriced, alpha.cost_microusd) == ("replay:alpha", 2, 1, 250)
+        assert (beta.group, beta.answers, beta.unpriced, beta.cost_microusd) == ("replay:beta", 1, 0, 70)
+
+    def test_costs_by_model_count_correct_answers(self, store):
+        assert [row.correct for row in store.generations.costs(CostBy.MODEL)] == [1, 0]
+
+    @pytest.mark.parametrize("by", list(CostBy))
+    def test_every_grouping_sums_to_the_same(self, store, by):
+        rows = store.generations.costs(by)
+        assert sum(row.cost_microusd or 0 for row in rows) == 320
+        assert sum(row.input_tokens for row in rows) == 300
+
+    def test_deleting_the_run_keeps_the_answer(self, store, batch):
+        store.delete_run(1)
+        assert [row.run for row in store.generations.of_batch(batch)] == [None, None, None]
+
+    def test_deleting_the_session_deletes_its_batches(self, store, session_id, batch, ask):
+        store.end_session(session_id)
+        store.delete_session(session_id)
+        assert ask("select (select count(*) from batches) + (select count(*) from generations)") == [(0,)]
+        assert ask("pragma foreign_key_check") == []
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"input_tokens": -1, "output_tokens": 0},
+        {"input_tokens": 5, "output_tokens": 0, "cached_tokens": 4, "cache_write_tokens": 2},
+        {"input_tokens": 5, "output_tokens": 3, "reasoning_tokens": 4},
+    ],
+)
+def test_usage_that_contradicts_itself_is_refused(counts):
+    with pytest.raises(ValueError, match="tokens"):
+        TokenUsage(**counts)
