@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -40,7 +40,8 @@ _JOBS_AT_ONCE = 64
 class BatchRequest:
     """What is generated.  Its JSON is in the store; a batch with the same one can be resumed.
 
-    `continues` is the stored generation that it is a reply to, None for a batch with a prompt of its own.
+    `continues` is the stored generation that it is a reply to, None for a batch with a prompt of its own.  `suites` are
+    the ids of the foreign suites of its operators, with the user's choices of sizes and precision.
     """
 
     operators: tuple[str, ...]
@@ -51,10 +52,14 @@ class BatchRequest:
     device: str
     target: str | None
     continues: int | None = None
+    suites: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """One line of JSON, the same for equal requests."""
-        return msgspec.json.encode(self, order="sorted").decode()
+        values = msgspec.to_builtins(self)
+        if not self.suites:
+            del values["suites"]  # an unfinished batch of before this field can be resumed
+        return msgspec.json.encode(values, order="sorted").decode()
 
     @staticmethod
     def from_json(text: str) -> BatchRequest:
@@ -77,6 +82,11 @@ class Task:
     description: ProblemDescription
     examples: tuple[Example, ...] = ()
     conversation: tuple[Message, ...] = ()
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing can be verified for it, "" where it can: a task of a suite that needs what is not here."""
+        return self.problem.suite.refusal if self.problem.suite is not None else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,8 +267,6 @@ def _first(group: BaseExceptionGroup[BaseException]) -> str:
     return str(error)
 
 
-def jobs_of(request: BatchRequest) -> Iterator[tuple[str, ModelName]]:
-    """Every operator with every model, in the order in which they begin."""
-    for operator in request.operators:
-        for model in request.models:
-            yield operator, model
+def suites_of(tasks: Sequence[Task]) -> tuple[str, ...]:
+    """The ids of the foreign suites that the tasks are of, each once."""
+    return tuple(dict.fromkeys(task.problem.source for task in tasks if task.problem.suite is not None))

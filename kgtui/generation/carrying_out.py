@@ -97,9 +97,12 @@ async def carry_out(order: Order, means: Means) -> Generated:
     """Begin or resume the batch and run it to its end.
 
     Raises:
-        UsageError: a key is missing, or there is nothing to resume.
+        UsageError: a key is missing, there is nothing to resume, or an operator cannot be verified.
         StoreError: the store cannot be written.
     """
+    for task in order.tasks:
+        if task.refusal:
+            raise UsageError(f"{task.problem.name} cannot be verified, so nothing is generated: {task.refusal}")
     async with connected(order.request.models, means.environment) as providers:
         session = means.recording.session()
         number, before = _begun(order, means.recording, session=session)

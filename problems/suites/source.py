@@ -56,7 +56,8 @@ class SuiteSource:
 
     def describe(self, name: str) -> ProblemDescription:
         """What the files of the suite say of a problem."""
-        task, contract = self.task(name), self._planned(name).contract
+        task, made = self.task(name), self._planned(name)
+        contract = made.contract
         formula, contract_text = _documentation(task)
         return ProblemDescription(
             source=self.id,
@@ -70,6 +71,7 @@ class SuiteSource:
             file=task.file,
             dtypes=(self.choice.accuracy.dtype,),
             stem=self.problem(name).file_stem,
+            reference={made.file: made.files[made.file], **made.files},
         )
 
     def problem(self, name: str) -> Problem:

@@ -15,7 +15,7 @@ from textual.worker import Worker
 from engine.devices import platform_named
 from engine.errors import KgtuiError, UsageError
 from kgtui.background import in_background
-from kgtui.generation.batch import DEFAULT_CONCURRENCY, BatchRequest, Task
+from kgtui.generation.batch import DEFAULT_CONCURRENCY, BatchRequest, Task, suites_of
 from kgtui.generation.carrying_out import GenerationRecording, Means, Order, carry_out
 from kgtui.generation.display.typed import parse_wanted
 from kgtui.generation.events import AnswerStored, BatchEnded, CandidateVerified, GenerationEvent
@@ -79,6 +79,7 @@ class Generating:
             sampling=Sampling(),
             device=self._settings.device,
             target=self._settings.target,
+            suites=suites_of((task,)),
         )
         means = self._means()
         self._start(partial(self._run, self._order(request, task, wanted.limits), means))

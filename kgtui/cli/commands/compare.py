@@ -8,7 +8,7 @@ from engine.errors import UsageError
 from kgtui.cli.argument_groups import add_problems, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.operator_patterns import operators_named
+from kgtui.cli.operator_patterns import suite_or_typed
 from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.history.comparison_source import read_side
@@ -28,7 +28,7 @@ def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui compare`."""
     parser.usage = (
         f"{parser.prog} RUN RUN [RUN [RUN]] [--json | --markdown]\n"
-        f"       {parser.prog} [OP ...] --models A,B [--json | --markdown]"
+        f"       {parser.prog} [OP ...] [--suite PATH] --models A,B [--json | --markdown]"
     )
     parser.add_argument(
         "runs", metavar="RUN", nargs="*", help="the numbers of two to four saved runs; with --models, operators"
@@ -86,7 +86,7 @@ def _models(options: argparse.Namespace, console: Console) -> int:
     from kgtui.generation.reports import documents
 
     index = problem_index(options, console)
-    operators = operators_named(options.runs, index.names, resolve=index.resolve) if options.runs else None
+    operators = suite_or_typed(options.runs, options, console, index=index)
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         rows = store.generations.of_every_session()
     known = tuple(dict.fromkeys(row.model_name for row in rows))

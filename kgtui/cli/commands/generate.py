@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from engine.errors import UsageError
 from kgtui.cli.argument_groups import add_device, add_problems, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.operator_patterns import operators_named
+from kgtui.cli.operator_patterns import suite_or_typed
 from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.runs.run_command import EngineFactory
 
 if TYPE_CHECKING:
+    from kgtui.generation.batch import Task
     from kgtui.generation.carrying_out import Generated, Order
     from kgtui.history.recorder import StoreRecording
 
@@ -28,12 +30,14 @@ _EFFORTS = ("low", "medium", "high")
 
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui generate`."""
-    parser.usage = f"{parser.prog} OP [OP ...] --model PROVIDER:MODEL [--model ...] [options]"
+    parser.usage = f"{parser.prog} OP [OP ...] | --suite PATH [OP ...] --model PROVIDER:MODEL [--model ...] [options]"
     parser.epilog = (
         "keys come from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY; a local server is openai:MODEL@URL. "
         "`kgtui manual models` describes strategies, budgets and prices."
     )
-    parser.add_argument("ops", metavar="OP", nargs="+", help="operators, or patterns such as 'aten::*'")
+    parser.add_argument(
+        "ops", metavar="OP", nargs="*", help="operators, or patterns such as 'aten::*' (default: all of --suite)"
+    )
     add_problems(parser)
     parser.add_argument(
         "--model", metavar="PROVIDER:MODEL", dest="models", action="append", required=True, help="a model; repeatable"
@@ -92,7 +96,7 @@ def read_order(options: argparse.Namespace, console: Console) -> Order:
     Raises:
         KgtuiError: an operator, a model or an amount is none.
     """
-    from kgtui.generation.batch import BatchRequest, Task
+    from kgtui.generation.batch import BatchRequest, suites_of
     from kgtui.generation.budget import parse_budget
     from kgtui.generation.carrying_out import Order
     from kgtui.generation.providers import provider_module
@@ -103,10 +107,9 @@ def read_order(options: argparse.Namespace, console: Console) -> Order:
     for model in models:
         provider_module(model.provider)
     device, target = place_for(options, console, file=None)
-    index = problem_index(options, console)
-    names = operators_named(options.ops, index.names, resolve=index.resolve)
+    tasks = _tasks(options, console)
     request = BatchRequest(
-        operators=names,
+        operators=tuple(task.problem.name for task in tasks),
         models=models,
         strategy=options.strategy,
         options=StrategyOptions(
@@ -123,15 +126,40 @@ def read_order(options: argparse.Namespace, console: Console) -> Order:
         ),
         device=device.platform,
         target=target,
+        suites=suites_of(tasks),
     )
     return Order(
         request=request,
-        tasks=tuple(Task(problem=index.find(name), description=index.describe(name)) for name in names),
+        tasks=tasks,
         limits=parse_budget(tuple(options.budget)),
         device=device,
         concurrency=options.concurrency,
         resume=options.resume,
     )
+
+
+def _tasks(options: argparse.Namespace, console: Console) -> tuple[Task, ...]:
+    """The operators that were typed, or the whole suite; of several, those that cannot be verified are left out.
+
+    Raises:
+        UsageError: there is no such operator, none was typed, or none can be verified.
+    """
+    from kgtui.generation.batch import Task
+
+    index = problem_index(options, console)
+    names = suite_or_typed(options.ops, options, console, index=index)
+    if names is None:
+        raise UsageError(
+            "which operator? `kgtui generate OP --model PROVIDER:MODEL`; --suite PATH alone is all its tasks"
+        )
+    tasks = tuple(Task(problem=index.find(name), description=index.describe(name)) for name in names)
+    ready = tuple(task for task in tasks if not task.refusal)
+    if ready:
+        for task in tasks:
+            if task.refusal:
+                console.warn(f"{task.problem.name} is left out, it cannot be verified: {task.refusal}")
+        return ready
+    raise UsageError(f"no task can be verified; {tasks[0].problem.name}: {tasks[0].refusal}")
 
 
 def _estimate(order: Order, console: Console) -> int:

@@ -13,13 +13,18 @@ GroupsOf: TypeAlias = "Callable[[str], tuple[str, ...]]"
 
 
 def source_of(problem: str) -> tuple[str, ...]:
-    """The source of an operator, "aten", which its name begins with."""
-    return (problem.partition("::")[0],)
+    """The source of an operator, "aten", which its name begins with; of a suite's task also its level or category.
+
+    "kernelbench::level1/23_Softmax" is of "kernelbench" and of "kernelbench::level1".
+    """
+    level, is_task, _ = problem.rpartition("/")
+    source = problem.partition("::")[0]
+    return (source, level) if is_task else (source,)
 
 
 def groups_from(descriptions: Iterable[ProblemDescription]) -> GroupsOf:
     """From the name of an operator to its source and, where it is described, its category."""
-    category_by_name = {one.name: str(one.category) for one in descriptions}
+    category_by_name = {one.name: str(one.category) for one in descriptions if not one.reference}
 
     def groups_of(problem: str) -> tuple[str, ...]:
         category = category_by_name.get(problem)

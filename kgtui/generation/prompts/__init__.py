@@ -5,7 +5,8 @@ Pure functions from records to text; a template gets exactly the names that its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,9 @@ from kgtui.generation.records import Message, Role
 FOLDER = Path(__file__).parent
 SUFFIX = ".md.j2"
 MOST_FEEDBACK_CHARACTERS = 12_000
+MOST_REFERENCE_CHARACTERS = 40_000
 _MOST_CASES = 80
+_BACKTICKS = re.compile(r"`{3,}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +49,15 @@ class Parent:
     feedback: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShownFile:
+    """A file of a suite in a prompt; `text` is empty where it would be too long, `fence` encloses it in Markdown."""
+
+    name: str
+    text: str
+    fence: str
+
+
 class Prompts:
     """The templates; `folder` is where the user's own are, which may not exist."""
 
@@ -61,9 +73,12 @@ class Prompts:
         examples: Sequence[Example] = (),
         remark: str = "",
     ) -> tuple[Message, ...]:
-        """The messages that ask for a first kernel; `remark` is what the user adds."""
+        """The messages that ask for a first kernel; `remark` is what the user adds.
+
+        A problem of a foreign suite has a template of its own, which shows the suite's reference.
+        """
         text = self._render(
-            "problem",
+            "problem" if problem.suite is None else "suite",
             problem=problem,
             description=description,
             hardware=hardware,
@@ -73,6 +88,7 @@ class Prompts:
             tolerance=problem.tolerance,
             examples=tuple(examples),
             remark=remark,
+            files=shown_files(description.reference),
         )
         return (
             Message(role=Role.SYSTEM, text=self._render("system", entry=problem.entry)),
@@ -105,6 +121,23 @@ class Prompts:
         except jinja2.TemplateError as error:
             where = f" line {error.lineno}" if isinstance(error, jinja2.TemplateSyntaxError) else ""
             raise UsageError(f"prompt template {name}{SUFFIX}{where}: {error}; correct it, or remove it") from error
+
+
+def shown_files(files: Mapping[str, str]) -> tuple[ShownFile, ...]:
+    """The texts as a prompt shows them: the first whole, the others as long as all of them stay below the limit."""
+    shown: list[ShownFile] = []
+    total = 0
+    for name, text in files.items():
+        total += len(text)
+        is_whole = not shown or total <= MOST_REFERENCE_CHARACTERS
+        shown.append(ShownFile(name=name, text=text.strip("\n") if is_whole else "", fence=_fence(text)))
+    return tuple(shown)
+
+
+def _fence(text: str) -> str:
+    """A code fence that is longer than every fence in the text."""
+    longest = max(map(len, _BACKTICKS.findall(text)), default=0)
+    return "`" * max(3, longest + 1)
 
 
 def prompt_text(messages: Sequence[Message]) -> str:

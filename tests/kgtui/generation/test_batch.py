@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import StoreError
+from kgtui.generation.batch import BatchRequest
 from kgtui.generation.events import AnswerGrew, AnswerStored, CandidateVerified, RequestRefused, RequestSent
 from kgtui.generation.prices import PriceList
 from kgtui.generation.progress import NO_BATCH, after
@@ -15,6 +16,7 @@ from kgtui.generation.records import ConnectionCutError, ProviderError
 from kgtui.generation.retrying import wait_seconds
 from kgtui.generation.strategies import StrategyOptions
 from sessions.candidates.generation_rows import Ending, GenerationState, Limits, Stop
+from tests.kgtui.generation.conftest import REQUEST
 from tests.kgtui.generation.fakes import answer
 
 THREE = StrategyOptions(samples=3)
@@ -233,3 +235,10 @@ async def test_an_answer_that_cannot_be_stored_ends_the_batch(bench, monkeypatch
 def test_waits_double_up_to_a_minute(attempt, retry_after_s, spread, expected):
     error = ProviderError("x", retries=True, retry_after_s=retry_after_s)
     assert wait_seconds(error, attempt=attempt, spread=spread) == expected
+
+
+def test_a_request_without_suites_keeps_its_text():
+    assert "suites" not in REQUEST.to_json()
+    assert BatchRequest.from_json(REQUEST.to_json()) == REQUEST
+    changed = replace(REQUEST, suites=("s",))
+    assert BatchRequest.from_json(changed.to_json()) == changed

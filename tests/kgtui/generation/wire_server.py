@@ -6,7 +6,9 @@ Each request takes the next `Reply` of the script; requests are kept, with their
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -184,3 +186,33 @@ def _anthropic(reply: Reply) -> Iterator[tuple[str, bool]]:
     stop = {"stop_reason": "max_tokens" if reply.stops_at_length else "end_turn", "stop_sequence": None}
     yield event("message_delta", delta=stop, usage={"output_tokens": 40} if reply.has_usage else None), False
     yield event("message_stop"), False
+
+
+@contextlib.contextmanager
+def served(*replies: Reply) -> Iterator[str]:
+    """A server with this script in a thread of its own; its URL."""
+    with serving(*replies) as server:
+        yield server.url
+
+
+@contextlib.contextmanager
+def serving(*replies: Reply) -> Iterator[WireServer]:
+    """A server with this script in a thread of its own."""
+    began, found = threading.Event(), []
+
+    async def serve() -> None:
+        ended = asyncio.Event()
+        async with WireServer(script=list(replies)) as server:
+            found.append((server, asyncio.get_running_loop(), ended))
+            began.set()
+            await ended.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    began.wait()
+    server, loop, ended = found[0]
+    try:
+        yield server
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        thread.join()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import io
 import json
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +19,7 @@ from kgtui.schemas import schema_text
 from sessions import open_store
 from tests.kgtui.cli.conftest import PreparedEngine
 from tests.kgtui.cli.documents import require_valid
-from tests.kgtui.generation.wire_server import Reply, WireServer
+from tests.kgtui.generation.wire_server import Reply, served
 
 ALPHA = ("--model", "replay:alpha", "--device", "cpu", "--target", "none")
 SILU = Path(__file__).parents[4] / "problems" / "aten" / "silu.py"
@@ -218,30 +215,6 @@ def test_no_key_is_left_in_any_file(generated, console, home, folder, monkeypatc
     assert SECRET.encode() not in left
     assert isinstance(noisy.out, io.StringIO)
     assert SECRET not in noisy.out.getvalue() + noisy.err.getvalue()
-
-
-@contextlib.contextmanager
-def served(*replies):
-    """A server with this script in a thread of its own; its URL."""
-    began, url = threading.Event(), []
-
-    async def serve():
-        stop.append((asyncio.get_running_loop(), asyncio.Event()))
-        async with WireServer(script=list(replies)) as server:
-            url.append(server.url)
-            began.set()
-            await stop[0][1].wait()
-
-    stop = []
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
-    began.wait()
-    try:
-        yield url[0]
-    finally:
-        loop, ended = stop[0]
-        loop.call_soon_threadsafe(ended.set)
-        thread.join()
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
