@@ -52,7 +52,10 @@ def describe(file: Path, *, name: str, source: str, shown: str) -> ProblemDescri
     first, _, rest = (ast.get_docstring(tree) or "").partition("\n")
     return ProblemDescription(
         source=source,
-        **texts,
+        name=texts["name"],
+        entry=texts["entry"],
+        signature=texts["signature"],
+        summary=texts["summary"],
         category=_category(given.get("category"), call, shown),
         formula=first,
         contract=rest.strip("\n"),

@@ -23,11 +23,17 @@ def source_of(problem: str) -> tuple[str, ...]:
 
 
 def groups_from(descriptions: Iterable[ProblemDescription]) -> GroupsOf:
-    """From the name of an operator to its source and, where it is described, its category."""
-    category_by_name = {one.name: str(one.category) for one in descriptions if not one.reference}
+    """From the name of an operator to its source and, where it is described, its category.
+
+    A suite's category is named with its source, and left out where it is the level.
+    """
+    category_by_name = {
+        one.name: f"{one.library}::{one.category}" if one.reference else str(one.category) for one in descriptions
+    }
 
     def groups_of(problem: str) -> tuple[str, ...]:
+        named = source_of(problem)
         category = category_by_name.get(problem)
-        return source_of(problem) if category is None else (*source_of(problem), category)
+        return named if category is None or category in named else (*named, category)
 
     return groups_of

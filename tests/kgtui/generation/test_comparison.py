@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
 from engine.model import Outcome
 from kgtui.generation.comparing.comparison import comparison_of
+from kgtui.generation.comparing.groups import groups_from, source_of
 from kgtui.generation.reports import documents
 from kgtui.generation.reports.costs import costs_text
 from kgtui.generation.reports.tables import cell_text
@@ -21,6 +23,7 @@ from sessions.candidates.generation_rows import (
     Stop,
     TokenUsage,
 )
+from tests.kgtui.fakes import descriptions
 
 
 def row(
@@ -156,3 +159,15 @@ def test_an_unknown_cost_is_a_word():
     )  # fmt: skip
     assert "unknown" in costs_text([one], CostBy.MODEL)
     assert "$0" not in costs_text([one], CostBy.MODEL)
+
+
+def test_a_task_of_a_suite_is_grouped_by_level():
+    assert source_of("kernelbench::level1/23_Softmax") == ("kernelbench", "kernelbench::level1")
+    assert source_of("aten::softmax") == ("aten",)
+
+
+def test_the_category_of_a_suite_is_named_with_it():
+    task = replace(descriptions()[0], name="s::level1/a", category="fusions", reference={"a.py": "..."})
+    groups = groups_from([task, replace(task, name="s::easy/b", category="easy")])
+    assert groups("s::level1/a") == ("s", "s::level1", "s::fusions")
+    assert groups("s::easy/b") == ("s", "s::easy")
