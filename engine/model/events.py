@@ -112,6 +112,15 @@ class ProofStored:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SuiteRuleApplied:
+    """Of the compared `calls` of a foreign problem `passed` pass its suite's own rule, which decides nothing."""
+
+    at_s: float
+    calls: int
+    passed: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class TierFinished:
     """All cases of a tier were judged; `passed` of `total` were right.  Further tiers, probes and builds may follow."""
 
@@ -249,7 +258,7 @@ Event: TypeAlias = (
     RunStarted | StageStarted | StageFinished | FindingRaised | LayerChecked | CaseFinished | KernelLaunched
     | KernelCompiled | KernelDisassembled | DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken
     | LogWritten | RunFinished | PortingStarted | KernelPorted | PortDisassembled | PortingFinished | OtherLoaded
-    | TierFinished | CaseProven | ProofStored
+    | TierFinished | CaseProven | ProofStored | SuiteRuleApplied
 )  # fmt: skip
 
 EVENT_TYPES: dict[str, type[Event]] = {
@@ -258,7 +267,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         RunStarted, StageStarted, StageFinished, FindingRaised, LayerChecked, CaseFinished, KernelLaunched,
         KernelCompiled, KernelDisassembled, DeviceAwaited, CaseBenchmarked, BenchmarkSummarised, ProfileTaken,
         LogWritten, RunFinished, PortingStarted, KernelPorted, PortDisassembled, PortingFinished, OtherLoaded,
-        TierFinished, CaseProven, ProofStored,
+        TierFinished, CaseProven, ProofStored, SuiteRuleApplied,
     )
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from kgtui.batches.agreement import agreement_of
 from kgtui.batches.results import Result
 from kgtui.batches.summary import Group, Summary, summary_of
 from kgtui.batches.tables import results_table, summary_tables
@@ -18,8 +19,8 @@ from kgtui.generation.reports.tables import text_of
 
 JSON_SCHEMA = "kgtui.batch/1"
 _CSV_HEADER = (
-    "candidate", "operator", "category", "sample", "run", "verdict", "passed", "total", "proven", "speedup",
-    "elapsed_s", "reason",
+    "candidate", "operator", "category", "sample", "run", "verdict", "passed", "total", "proven",
+    "rule_passed", "rule_calls", "agreement", "speedup", "elapsed_s", "reason",
 )  # fmt: skip
 
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
@@ -90,6 +91,9 @@ def plain_result(result: Result) -> Plain:
         "passed": run.passed if run is not None else None,
         "total": run.total if run is not None else None,
         "proven": run.proven if run is not None else None,
+        "rule_passed": run.rule_passed if run is not None else None,
+        "rule_calls": run.rule_calls if run is not None else None,
+        "agreement": agreement_of(result),
         "speedup": run.speedup if run is not None else None,
         "elapsed_s": run.elapsed_s if run is not None else None,
         "reason": result.sentence,
@@ -112,6 +116,7 @@ def _plain_group(group: Group) -> Plain:
         "operators": group.rates.operators,
         "unsolved": group.rates.unsolved,
         "counts": msgspec.to_builtins(group.counts),
+        "agreements": msgspec.to_builtins(group.agreements) if group.agreements.compared else None,
         **plain_rates(group.rates),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kgtui.batches.agreement import agreements_of
 from kgtui.batches.results import Counts, Progress, Result, counts_of
 
 
@@ -24,6 +25,9 @@ def ending_text(batch: int, results: Sequence[Result]) -> str:
     counts = counts_of(results)
     left = sum(not result.row.is_done for result in results)
     text = f"batch {batch}: {len(results) - left}/{len(results)} candidates: {counts_text(counts)}"
+    otherwise = agreements_of(results).disagreements
+    if otherwise:
+        text += f", {otherwise} judged otherwise by the suite's own rule"
     return f"{text}; {left} left, the same command with --resume runs them" if left else text
 
 

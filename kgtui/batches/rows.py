@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kgtui.batches.agreement import agreement_of, rule_text
 from kgtui.batches.lines import counts_text, duration_text, ending_text
 from kgtui.batches.results import Progress, Result, counts_of
 from kgtui.batches.typed import EXAMPLE
@@ -16,6 +17,7 @@ COLUMNS = (
     Column(label="verdict", width=14),
     Column(label="cases", width=9),
     Column(label="proven", width=7, rank=1),
+    Column(label="own rule", width=9, rank=2),
     Column(label="speed-up", width=9, rank=1),
     Column(label="run", width=7),
     Column(label="reason", width=90, least=20, rank=2),
@@ -79,8 +81,16 @@ def _row(result: Result, *, is_running: bool) -> Row:
             verdict,
             Span(f"{run.passed}/{run.total}" if run is not None and has_run else ""),
             Span("" if run is None or run.proven is None else str(run.proven)),
+            _rule_span(result),
             Span("" if run is None or run.speedup is None else f"{run.speedup:.2f}x"),
             Span(f"#{run.number}" if run is not None and has_run else ""),
             muted(result.sentence),
         ),
     )
+
+
+def _rule_span(result: Result) -> Span:
+    """What the suite's own rule says, with a colour where kgtui judges otherwise."""
+    agreement = agreement_of(result)
+    is_otherwise = agreement is not None and agreement.is_disagreement
+    return Span(rule_text(result), Tone.WARN) if is_otherwise else muted(rule_text(result))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from kgtui.batches.agreement import Agreements, agreements_of
 from kgtui.batches.headline import Headline, headlines
 from kgtui.batches.results import Counts, Result, counts_of
 from kgtui.generation.comparing.rates import Rates, is_counted, rates_of
@@ -22,6 +23,7 @@ class Group:
     not_counted: int
     counts: Counts
     rates: Rates
+    agreements: Agreements
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,7 @@ def group_of(kind: str, name: str, results: Sequence[Result]) -> Group:
         not_counted=len(results) - len(counted),
         counts=counts_of(results),
         rates=rates_of(list(by_problem.values())),
+        agreements=agreements_of(results),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kgtui.batches.agreement import Agreement, rule_text
 from kgtui.batches.results import Result
 from kgtui.batches.summary import Group, Summary
 from kgtui.generation.reports.tables import NOT_MEASURED, Table, interval_text
@@ -17,7 +18,7 @@ _RATES = (
 
 def summary_tables(summary: Summary) -> tuple[Table, ...]:
     """Every table of the summary that has rows."""
-    tables = (_rates_table(summary), _fast_table(summary), _headline_table(summary))
+    tables = (_rates_table(summary), _rule_table(summary), _fast_table(summary), _headline_table(summary))
     return tuple(table for table in tables if table.rows)
 
 
@@ -25,9 +26,21 @@ def results_table(results: Sequence[Result]) -> Table:
     """A row for each candidate."""
     return Table(
         title="Candidates",
-        header=("candidate", "operator", "sample", "verdict", "cases", "proven", "speed-up", "run", "reason"),
+        header=(
+            "candidate",
+            "operator",
+            "sample",
+            "verdict",
+            "cases",
+            "proven",
+            "suite's rule",
+            "speed-up",
+            "run",
+            "reason",
+        ),
         rows=tuple(map(_result_row, results)),
-        note="cases passed of all; speed-up over eager",
+        note="cases passed of all; compared calls that pass the suite's own rule, ! where kgtui judges otherwise; "
+        "speed-up over eager",
     )
 
 
@@ -40,6 +53,7 @@ def _result_row(result: Result) -> tuple[str, ...]:
         result.word,
         NOT_MEASURED if run is None else f"{run.passed}/{run.total}",
         NOT_MEASURED if run is None or run.proven is None else str(run.proven),
+        rule_text(result) or NOT_MEASURED,
         NOT_MEASURED if run is None or run.speedup is None else f"{run.speedup:.2f}x",
         NOT_MEASURED if run is None else f"#{run.number}",
         result.sentence,
@@ -72,6 +86,22 @@ def _rates_row(group: Group) -> tuple[str, ...]:
         interval_text(rates.speedup_all),
         str(rates.unsolved),
     )
+
+
+def _rule_table(summary: Summary) -> Table:
+    """How many candidates the suites' own rules judge otherwise; no rows where no suite's rule was applied."""
+    return Table(
+        title="Own rules of the suites",
+        header=("group", "compared", "judged otherwise", *Agreement),
+        rows=tuple(_rule_row(group) for group in summary.groups if group.agreements.compared),
+        note="candidates by the suite's own rule on the same calls, beside the verdict of kgtui; a flag is a rejection",
+    )
+
+
+def _rule_row(group: Group) -> tuple[str, ...]:
+    found = group.agreements
+    by_kind = (found.both_pass, found.suite_only, found.ours_only, found.neither)
+    return (group.name, *map(str, (found.compared, found.disagreements, *by_kind)))
 
 
 def _fast_table(summary: Summary) -> Table:

@@ -130,7 +130,8 @@ class BatchRow:
 class RunResult:
     """The verdict on a generated candidate; `speedup` is over eager, None unless it passed and was timed.
 
-    `proven` of the `passed` cases are proven, None where no proof was tried.
+    `proven` of the `passed` cases are proven, None where no proof was tried.  `rule_passed` of the `rule_calls` calls
+    of a foreign problem that were compared pass its suite's own rule; None of other problems.
     """
 
     number: int
@@ -143,6 +144,8 @@ class RunResult:
     benchmark_s: float
     speedup: float | None
     proven: int | None = None
+    rule_calls: int | None = None
+    rule_passed: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from sessions.candidates.generation_rows import RunResult
 RUN_COLUMNS = """
     runs.outcome as run_outcome, runs.sentence as run_sentence, runs.flagged as run_flagged,
     runs.passed as run_passed, runs.proven as run_proven, runs.total as run_total, runs.elapsed_s as run_elapsed_s,
+    runs.rule_calls as run_rule_calls, runs.rule_passed as run_rule_passed,
     (select coalesce(sum(benchmarks.elapsed_s), 0) from benchmarks where benchmarks.run = runs.id) as run_benchmark_s,
     summaries.speedup as run_speedup"""
 RUN_SUMMARY = """
@@ -32,4 +33,6 @@ def run_result(row: sqlite3.Row) -> RunResult | None:
         benchmark_s=row["run_benchmark_s"],
         speedup=row["run_speedup"],
         proven=row["run_proven"],
+        rule_calls=row["run_rule_calls"],
+        rule_passed=row["run_rule_passed"],
     )

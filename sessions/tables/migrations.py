@@ -348,6 +348,14 @@ MIGRATIONS = (
             "alter table runs add column review text",
         ),
     ),
+    Migration(
+        name="012_suite_rule",
+        statements=(
+            # Calls of a foreign problem that were compared, and those that pass its suite's own rule.
+            "alter table runs add column rule_calls integer",
+            "alter table runs add column rule_passed integer",
+        ),
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

@@ -21,6 +21,7 @@ from engine.model.events import (
     RunFinished,
     RunStarted,
     StageFinished,
+    SuiteRuleApplied,
     to_json,
 )
 from sessions.database import Values
@@ -36,6 +37,7 @@ _FINISH_RUN = """
 update runs set outcome = :outcome, sentence = :sentence, passed = :passed, total = :total, flagged = :flagged,
     proven = :proven
 where id = :run"""
+_APPLY_RULE = "update runs set rule_calls = :calls, rule_passed = :passed where id = :run"
 _INSERT_TIMING = """
 insert into timings (run, seq, name, case_name, value) values (:run, :seq, :name, :case_name, :value)"""
 # A case that is judged again in the same run replaces its row; both events stay.
@@ -115,6 +117,8 @@ def statements(event: Event, *, run_id: int, seq: int) -> Iterator[Statement]:
             stored = event.artefact
             values = {**place, "digest": stored.digest, "bytes": stored.bytes, "cases": event.cases}
             yield _INSERT_PROOF, values
+        case SuiteRuleApplied():
+            yield _APPLY_RULE, {"run": run_id, "calls": event.calls, "passed": event.passed}
         case CaseBenchmarked():
             yield from benchmark_statements(event.benchmark, place=place)
         case BenchmarkSummarised():

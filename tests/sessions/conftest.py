@@ -57,6 +57,7 @@ from engine.model.events import (
     RunStarted,
     StageFinished,
     StageStarted,
+    SuiteRuleApplied,
 )
 from sessions import Store, open_store
 
@@ -208,6 +209,7 @@ WHOLE_RUN: tuple[Event, ...] = (
         ),
     ),
     ProofStored(at_s=1.1, artefact=Artefact(kind="proof", digest="c" * 64, bytes=3000), cases=1),
+    SuiteRuleApplied(at_s=1.2, calls=3, passed=2),
     run_finished(Outcome.WRONG_VALUE, passed=1),
 )  # fmt: skip
 

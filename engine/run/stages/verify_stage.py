@@ -66,7 +66,9 @@ class VerifyingStage:
                 ending.cancel()
                 await asyncio.gather(ending, return_exceptions=True)
         if self._suite is not None and self._verifier.own_rule.calls:
-            self._emitter.note("suite rule", own_rule_note(self._suite, self._verifier.own_rule))
+            rule = self._verifier.own_rule
+            self._emitter.note("suite rule", own_rule_note(self._suite, rule))
+            self._emitter.tell(events.SuiteRuleApplied(at_s=self._emitter.now(), calls=rule.calls, passed=rule.passed))
         if stop is None and self._session.fault is not None:
             return outcome_mapping.of_worker_error(self._session.fault, "after the last case")
         return stop

@@ -209,6 +209,7 @@ FULL = (
         ),
     ),
     events.ProofStored(at_s=1.7, artefact=ARTEFACT, cases=2),
+    events.SuiteRuleApplied(at_s=1.8, calls=11, passed=10),
 )
 BARE = (
     events.RunStarted(

@@ -15,12 +15,12 @@ from sessions.candidates.generation_rows import RunResult
 
 def result(
     problem="aten::add", outcome=Outcome.PASS, *, place=1, speedup=None, flagged=False, refusal="",
-    category=Category.POINTWISE_BINARY, digest="d",
+    category=Category.POINTWISE_BINARY, digest="d", rule=None,
 ):  # fmt: skip
     passed = 3 if outcome is Outcome.PASS else 0
     run = RunResult(
         number=place, outcome=outcome, sentence="as prepared", flagged=flagged, passed=passed, total=3, elapsed_s=0.5,
-        benchmark_s=0.0, speedup=speedup, proven=passed,
+        benchmark_s=0.0, speedup=speedup, proven=passed, rule_calls=None if rule is None else 3, rule_passed=rule,
     )  # fmt: skip
     candidate = ListedCandidate(
         name=f"{place}.py", problem=problem, sample=place, digest="" if refusal else digest, refusal=refusal

@@ -1,0 +1,83 @@
+"""The verdicts of a batch beside those of the suites' own rules, over the same calls."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.model import Outcome
+from kgtui.batches.results import Result
+
+# Outcomes that judge what a candidate returned.  Of one that crashed or was stopped a suite's rule has seen no output.
+_JUDGED = frozenset(
+    (
+        Outcome.PASS, Outcome.WRONG_VALUE, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.NONFINITE,
+        Outcome.MUTATED_INPUT,
+    )
+)  # fmt: skip
+
+
+class Agreement(enum.StrEnum):
+    """What the two say of one candidate; one that passes with a flag is rejected by kgtui."""
+
+    BOTH_PASS = "both pass"
+    SUITE_ONLY = "only the suite passes"
+    OURS_ONLY = "only kgtui passes"
+    NEITHER = "both reject"
+
+    @property
+    def is_disagreement(self) -> bool:
+        """Whether one of them accepts what the other rejects."""
+        return self in (Agreement.SUITE_ONLY, Agreement.OURS_ONLY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreements:
+    """How many candidates both a suite's rule and kgtui have judged, and how."""
+
+    both_pass: int
+    suite_only: int
+    ours_only: int
+    neither: int
+
+    @property
+    def compared(self) -> int:
+        """All of them."""
+        return self.both_pass + self.suite_only + self.ours_only + self.neither
+
+    @property
+    def disagreements(self) -> int:
+        """Those that one of the two accepts and the other rejects."""
+        return self.suite_only + self.ours_only
+
+
+def agreement_of(result: Result) -> Agreement | None:
+    """What the two say of a candidate; None where one of them says nothing."""
+    run = result.run
+    if run is None or run.outcome not in _JUDGED or not run.rule_calls:
+        return None
+    ours, theirs = result.word == "passed", run.rule_passed == run.rule_calls
+    if ours:
+        return Agreement.BOTH_PASS if theirs else Agreement.OURS_ONLY
+    return Agreement.SUITE_ONLY if theirs else Agreement.NEITHER
+
+
+def agreements_of(results: Sequence[Result]) -> Agreements:
+    """How many candidates the two judge alike, and how many otherwise."""
+    found = [agreement_of(result) for result in results]
+    return Agreements(
+        both_pass=found.count(Agreement.BOTH_PASS),
+        suite_only=found.count(Agreement.SUITE_ONLY),
+        ours_only=found.count(Agreement.OURS_ONLY),
+        neither=found.count(Agreement.NEITHER),
+    )
+
+
+def rule_text(result: Result) -> str:
+    """How many of the compared calls pass the suite's rule, marked where kgtui judges otherwise; empty without one."""
+    run, agreement = result.run, agreement_of(result)
+    if run is None or not run.rule_calls:
+        return ""
+    mark = " !" if agreement is not None and agreement.is_disagreement else ""
+    return f"{run.rule_passed}/{run.rule_calls}{mark}"
