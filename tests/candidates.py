@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.model import CaseResult, Finding, Outcome, Severity
 from engine.static.source import directives
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -53,3 +55,21 @@ def stated(path: Path) -> Stated:
         diagnosis=found.get("diagnosis"),
         case=case.group(1) if case else None,
     )
+
+
+def flags_of(findings: Iterable[Finding]) -> set[str]:
+    """The checks that found what makes a run not credible."""
+    return {finding.check for finding in findings if finding.severity in (Severity.SUSPECT, Severity.PROOF)}
+
+
+def words_of(outcome: Outcome, cases: Iterable[CaseResult]) -> set[str]:
+    """The outcome, and "out_of_bounds" when a case has such a report.
+
+    A wrong value that meets a special one of the inputs may be one that is not finite, which names the run; where
+    the special values lie depends on the draw.
+    """
+    every = tuple(cases)
+    words = {outcome.value} | {"out_of_bounds" for case in every if case.out_of_bounds is not None}
+    if outcome is Outcome.NONFINITE:
+        words |= {case.outcome.value for case in every if case.outcome is Outcome.WRONG_VALUE}
+    return words

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.model import CaseResult, Finding, Limits, Outcome, Severity, Tier
-from tests.candidates import candidates, mechanism, stated
+from engine.model import Limits, Outcome, Tier
+from tests.candidates import candidates, flags_of, mechanism, stated, words_of
 from tests.engine.end_to_end.conftest import Judged
 from tests.operators import find
 
@@ -94,7 +94,7 @@ async def test_the_shares_of_five_honest_files_are_all_full_cases():
 async def test_a_wrong_kernel_fails_as_stated(judging, path):
     target = "sm_90" if "compile_error" in stated(path).expect else None
     judged = await _judge_until(_ends_as_stated, judging, path, target=target)
-    assert _words(judged.verdict.outcome, judged.cases) & stated(path).expect, judged.verdict.sentence
+    assert words_of(judged.verdict.outcome, judged.cases) & stated(path).expect, judged.verdict.sentence
 
 
 @pytest.mark.sampled(group=mechanism)
@@ -103,10 +103,10 @@ async def test_a_cheat_does_not_pass_and_ends_as_stated(judging, path, record_pr
     judged = await _judge_until(_is_caught_as_stated, judging, path, target=None, limits=IMPATIENT)
     is_believed = judged.verdict.outcome is Outcome.PASS and not judged.verdict.flagged
     record_property("cheat", "passed" if is_believed else "caught")
-    assert _words(judged.verdict.outcome, judged.cases) & stated(path).expect, judged.verdict.sentence
+    assert words_of(judged.verdict.outcome, judged.cases) & stated(path).expect, judged.verdict.sentence
     if judged.verdict.outcome is Outcome.PASS:
         assert judged.verdict.flagged
-        assert _flags(judged.findings) & stated(path).findings
+        assert flags_of(judged.findings) & stated(path).findings
 
 
 async def _judge(
@@ -146,27 +146,10 @@ async def _judge_until(
 
 
 def _ends_as_stated(judged: Judged, path: Path) -> bool:
-    return bool(_words(judged.verdict.outcome, judged.cases) & stated(path).expect)
+    return bool(words_of(judged.verdict.outcome, judged.cases) & stated(path).expect)
 
 
 def _is_caught_as_stated(judged: Judged, path: Path) -> bool:
     if not _ends_as_stated(judged, path) or judged.verdict.outcome is not Outcome.PASS:
         return _ends_as_stated(judged, path)
-    return judged.verdict.flagged and bool(_flags(judged.findings) & stated(path).findings)
-
-
-def _flags(findings: list[Finding]) -> set[str]:
-    """The checks that found what makes a run not credible."""
-    return {finding.check for finding in findings if finding.severity in (Severity.SUSPECT, Severity.PROOF)}
-
-
-def _words(outcome: Outcome, cases: list[CaseResult]) -> set[str]:
-    """The outcome, and "out_of_bounds" when a case has such a report.
-
-    A wrong value that meets a special one of the inputs may be one that is not finite, which names the run; where
-    the special values lie is drawn anew in each run.
-    """
-    words = {outcome.value} | {"out_of_bounds" for case in cases if case.out_of_bounds is not None}
-    if outcome is Outcome.NONFINITE:
-        words |= {case.outcome.value for case in cases if case.outcome is Outcome.WRONG_VALUE}
-    return words
+    return judged.verdict.flagged and bool(flags_of(judged.findings) & stated(path).findings)
