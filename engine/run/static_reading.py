@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from engine.errors import EngineError
-from engine.model import Candidate, Finding, Location, Plan
+from engine.model import Candidate, Determinism, Finding, Location, Plan, Problem
 from engine.model.native import Extension
 from engine.processes.single_task import ask_apart, limit_this_process
 from engine.static.analysis import Reading
@@ -50,7 +50,10 @@ class StaticRead:
 
 
 class Request(msgspec.Struct, forbid_unknown_fields=True):
-    """A text to read; `folder` is as the system spells it, None where no file beside it counts."""
+    """A text to read; `folder` is as the system spells it, None where no file beside it counts.
+
+    `permits` names the checks whose pattern the operator permits.
+    """
 
     source: bytes
     problem: str
@@ -59,6 +62,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True):
     signature: str
     refuses: bool
     folder: bytes | None
+    permits: tuple[str, ...] = ()
 
 
 class Reply(msgspec.Struct, forbid_unknown_fields=True):
@@ -95,6 +99,7 @@ async def parse_candidate(candidate: Candidate, plan: Plan, *, cpu_s: int = CPU_
         signature=plan.problem.signature,
         refuses=WEIGHTS[plan.policy].refuses,
         folder=os.fsencode(candidate.folder) if candidate.folder is not None else None,
+        permits=_permitted(plan.problem),
     )
     if is_quickly_parsed(candidate.source):
         source = await asyncio.to_thread(read_source, candidate, plan.problem.entry)
@@ -126,7 +131,8 @@ async def read_parsed(parsed: Parsed) -> StaticRead:
 
 
 def _read(request: Request, source: Source) -> StaticRead:
-    found = tuple(read_statically(source.tree, source.text, request.entry))
+    every = read_statically(source.tree, source.text, request.entry)
+    found = tuple(one for one in every if one.check not in request.permits)
     extensions = _extensions(request, source)
     if not request.refuses:
         return StaticRead(findings=found, extensions=extensions)
@@ -134,6 +140,13 @@ def _read(request: Request, source: Source) -> StaticRead:
     unread = sibling_imports(source.tree, folder) if folder is not None else ()
     broken = breaches(source.tree, source.text, request.entry, found, signature=request.signature)
     return StaticRead(findings=found, breaches=(*broken, *map(unread_import, unread)), extensions=extensions)
+
+
+def _permitted(problem: Problem) -> tuple[str, ...]:
+    """The checks that say nothing of this operator: it needs no kernel, or its content is not specified."""
+    needs_no_kernel = ("no_kernel",) if problem.framework else ()
+    is_unspecified = problem.determinism is Determinism.UNSPECIFIED
+    return (*needs_no_kernel, *(("unwritten_output",) if is_unspecified else ()))
 
 
 def _extensions(request: Request, source: Source) -> tuple[Extension, ...]:

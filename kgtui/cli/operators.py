@@ -20,6 +20,7 @@ _ANSWERS = {
     Determinism.ROUNDING: "one, up to rounding",
     Determinism.ORDER_FREE: "several, in an order that is left open",
     Determinism.RANDOM: "random; tested by distribution",
+    Determinism.UNSPECIFIED: "any content; shape and dtype are compared",
 }
 
 _LIBRARIES = ("cublas", "vllm")
@@ -83,7 +84,7 @@ def page_text(problem: Problem, described: ProblemDescription, *, baselines: Seq
         "  tier   case                                    tolerance, relative + absolute       least work",
     ]
     lines += [
-        f"  {case.tier:<6} {case.name:<39} {_tolerance(problem, case):<36} {_work(problem, case)}"
+        f"  {case.tier:<6} {case.name:<39} {_tolerance(problem, described, case):<36} {_work(problem, case)}"
         for case in problem.cases
     ]
     return "\n".join(lines)
@@ -111,13 +112,13 @@ def _special_cases(problem: Problem) -> str:
 
 
 def _functions(described: ProblemDescription) -> list[str]:
-    """What the file says of its reference, its baseline and its tolerance, where these are functions of its own."""
+    """What the file says of its reference, its baseline and its comparison, where these are functions of its own."""
     if not described.functions:
         return []
     tree = parse(described.file.read_text(encoding="utf-8"))
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     lines = []
-    for role in ("reference", "eager", "tolerance"):
+    for role in ("reference", "eager", "compare" if "compare" in described.functions else "tolerance"):
         function = functions.get(described.functions.get(role, ""))
         text = ast.get_docstring(function) if function is not None else None
         if text:
@@ -132,9 +133,11 @@ def _contract(described: ProblemDescription) -> list[str]:
     return [f"  {'contract' if number == 0 else '':<10} {line}".rstrip() for number, line in enumerate(lines)]
 
 
-def _tolerance(problem: Problem, case: Case) -> str:
+def _tolerance(problem: Problem, described: ProblemDescription, case: Case) -> str:
     if problem.suite is not None:
         return "calibrated when the reference runs"
+    if "compare" in described.functions:
+        return "compared by the operator's own rule"
     tolerance = problem.tolerance(case)
     if tolerance.relative == tolerance.absolute == 0:
         return "equal to the bit"

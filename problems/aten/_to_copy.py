@@ -84,6 +84,6 @@ PROBLEM = ProblemDefinition(
     tolerance=tolerance,
     cost=cost,
     framework=COPIES,
-    determinism=Determinism.EXACT,
+    determinism=Determinism.ROUNDING,
     cannot_reject={"unchanged_input": "the answer is a copy of self"},
 )

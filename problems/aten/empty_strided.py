@@ -81,7 +81,7 @@ PROBLEM = ProblemDefinition(
     tolerance=exact,
     cost=cost,
     framework=ALLOCATES,
-    determinism=Determinism.EXACT,
+    determinism=Determinism.UNSPECIFIED,
     compare=compare,
     cannot_reject=dict.fromkeys(_LIES, _UNSPECIFIED),
 )

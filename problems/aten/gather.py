@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     EXACT,
@@ -115,4 +115,5 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=tolerance,
     cost=cost,
+    determinism=Determinism.EXACT,
 )

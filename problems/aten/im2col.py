@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
 from problems.kit.movement import case_values, copied, count, exact
 
@@ -107,4 +107,5 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
 from problems.kit.indexing.index_lists import index_elements, make_indices
 from problems.kit.indexing.positions import IndexList, positions
@@ -85,4 +85,5 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, integers, laid_out, torch
 from problems.kit.movement import case_values, copied, count, exact
 
@@ -86,4 +86,5 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
 from problems.kit.movement import any_values, copied, count, exact
 
@@ -83,4 +83,5 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
 )

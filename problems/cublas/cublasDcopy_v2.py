@@ -9,7 +9,7 @@ is.
 
 from __future__ import annotations
 
-from engine.model import Category, DType, ProblemDefinition
+from engine.model import Category, Determinism, DType, ProblemDefinition
 from problems.kit.blas import copy_cases, copy_cost, copy_eager, copy_inputs, copy_reference, copy_tolerance
 
 CASES = copy_cases(dtype=DType.FLOAT64)
@@ -26,5 +26,6 @@ PROBLEM = ProblemDefinition(
     eager=copy_eager,
     tolerance=copy_tolerance,
     cost=copy_cost,
+    determinism=Determinism.EXACT,
     mutates=("y",),
 )

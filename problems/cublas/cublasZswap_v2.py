@@ -9,7 +9,7 @@ and y are returned.
 
 from __future__ import annotations
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition
 from problems.kit import torch
 from problems.kit.blas import copy_cases, copy_inputs, copy_tolerance, vector_of, write_vector
 
@@ -52,6 +52,7 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=copy_tolerance,
     cost=cost,
+    determinism=Determinism.EXACT,
     mutates=("x", "y"),
     returns=2,
 )

@@ -25,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     form.layouts,
     form.strides,
     form.ranks,
+    form.determinism,
     answers.repeatable_reference,
     answers.honest_eager,
     answers.margin,

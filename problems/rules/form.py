@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from engine.judge.inputs.memory_need import estimated_bytes
-from engine.model import Tier
+from engine.model import Determinism, Tier
 from problems.rules.trial import OTHER_SEED, Trial
 from problems.rules.values import is_occupied, same_values, settings_of, tensors_in
 
@@ -131,6 +131,17 @@ def strides(trial: Trial) -> Iterator[str]:
                 irregular.add(name)
     if seen - irregular:
         yield f"no case has {', '.join(sorted(seen - irregular))} with a storage offset and no stride of 1"
+
+
+def determinism(trial: Trial) -> Iterator[str]:
+    """An operator without a comparer of its own is exact where no case has a tolerance, and nowhere else."""
+    problem = trial.problem
+    if problem.compare is not None or not problem.determinism.has_one_answer:
+        return
+    bounds = [problem.tolerance(case) for case in problem.cases]
+    is_exact = all(bound.relative == bound.absolute == 0 for bound in bounds)
+    if is_exact is not (problem.determinism is Determinism.EXACT):
+        yield f"determinism is {problem.determinism}, and {'no' if is_exact else 'some'} case has a tolerance above 0"
 
 
 def ranks(trial: Trial) -> Iterator[str]:

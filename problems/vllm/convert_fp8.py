@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, Arguments, Layout, Special, cases_over, integers, scattered, torch
 from problems.kit.inference.arguments import arranged, exact
 from problems.kit.inference.fp8 import cast_to_e4m3, e4m3_codes, off_the_ties
@@ -68,6 +68,7 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
     returns=0,
     mutates=("output",),
     written_only=("output",),

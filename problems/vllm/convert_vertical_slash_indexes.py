@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import CalledCase, Case, Category, Cost, DType, OutputMatch, ProblemDefinition, Tier
+from engine.model import CalledCase, Case, Category, Cost, Determinism, DType, OutputMatch, ProblemDefinition, Tier
 from problems.kit import Arguments, Layout, cases_over, integers, torch
 from problems.kit.inference.arguments import NO_FLOATS, arranged, exact
 
@@ -163,6 +163,7 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
     returns=4,
     compare=compare,
     cannot_reject=NO_FLOATS,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
 from problems.kit import BF16, F16, Arguments, Layout, cases_over, torch
 from problems.kit.inference.arguments import arranged, exact
 from problems.kit.inference.block_copies import copied, copy_cost, copy_eagerly, drawn_caches, drawn_pairs
@@ -69,6 +69,7 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
     returns=0,
     mutates=("key_caches", "value_caches"),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, Arguments, Layout, cases_over, integers, mixed, scattered, torch
 from problems.kit.inference.arguments import arranged, exact
 from problems.kit.inference.caches import blocks_of, gathered_rows, paged_table, rows_eagerly, starts_of
@@ -117,6 +117,7 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
     returns=0,
     mutates=("dst",),
     written_only=("dst",),

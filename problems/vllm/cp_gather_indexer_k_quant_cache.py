@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import F32, Arguments, Layout, cases_over, integers, normal, torch
 from problems.kit.inference.arguments import arranged, exact
 from problems.kit.inference.caches import blocks_of, gathered_rows, paged_table, rows_eagerly, starts_of
@@ -100,6 +100,7 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
     returns=0,
     mutates=("dst_k", "dst_scale"),
     written_only=("dst_k", "dst_scale"),

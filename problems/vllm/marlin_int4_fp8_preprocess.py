@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import Arguments, Layout, cases_over, torch
 from problems.kit.inference.arguments import NO_FLOATS, arranged, exact
 from problems.kit.inference.packing import drawn_words, pack, unpack
@@ -86,6 +86,7 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
     mutates=("qweight",),
     cannot_reject=NO_FLOATS,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
 from problems.kit import BF16, F16, Arguments, Layout, cases_over, mixed, scattered, torch
 from problems.kit.inference.arguments import arranged, exact
 
@@ -73,4 +73,5 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
 )

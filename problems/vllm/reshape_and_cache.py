@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import (
     BF16,
     EXACT,
@@ -162,6 +162,7 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=tolerance,
     cost=cost,
+    determinism=Determinism.EXACT,
     returns=0,
     mutates=("key_cache", "value_cache"),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, Arguments, Layout, cases_over, integers, mixed, scattered, torch
 from problems.kit.inference.arguments import arranged, exact
 
@@ -71,4 +71,5 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
 )

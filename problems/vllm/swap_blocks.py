@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
 from problems.kit import BF16, F16, Arguments, Layout, cases_over, distinct, mixed, scattered, torch
 from problems.kit.inference.arguments import arranged, exact
 
@@ -83,6 +83,7 @@ PROBLEM = ProblemDefinition(
     eager=eager,
     tolerance=exact,
     cost=cost,
+    determinism=Determinism.EXACT,
     returns=0,
     mutates=("dst",),
     on_cpu=("block_mapping",),

@@ -9,13 +9,15 @@ class Determinism(enum.StrEnum):
     """How many answers to one input are right.
 
     EXACT: one, to the bit.  ROUNDING: one, up to the rounding of its arithmetic.  ORDER_FREE: several, that differ in
-    an order that the operator leaves open (ties, duplicates).  RANDOM: any that follows a distribution.
+    an order that the operator leaves open (ties, duplicates).  RANDOM: any that follows a distribution.  UNSPECIFIED:
+    any of the right shape and dtype, as of an allocation.
     """
 
     EXACT = "exact"
     ROUNDING = "rounding"
     ORDER_FREE = "order_free"
     RANDOM = "random"
+    UNSPECIFIED = "unspecified"
 
     @property
     def has_one_answer(self) -> bool:

@@ -79,7 +79,8 @@ async def test_an_honest_kernel_passes_and_builds(judging, path, record_property
         _assert_left_alone(judged, record_property)
     assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
     assert not judged.verdict.flagged
-    assert {kernel.outcome for kernel in judged.kernels} == {Outcome.PASS}
+    if judged.kernels or not find(stated(path).op).framework:
+        assert {kernel.outcome for kernel in judged.kernels} == {Outcome.PASS}
 
 
 async def test_the_shares_of_five_honest_files_are_all_full_cases():

@@ -19,15 +19,45 @@ MARKS = "a" + "\N{COMBINING GRAVE ACCENT BELOW}\N{COMBINING GRAVE ACCENT}" * 400
 """An identifier that takes Python's parser hours."""
 
 
-def parsed(source: bytes, *, policy: Policy = Policy.DEFAULT, cpu_s: int = 20, folder: Path | None = None) -> Parsed:
-    problem = find("aten::silu")
+def parsed(
+    source: bytes,
+    *,
+    operator: str = "aten::silu",
+    policy: Policy = Policy.DEFAULT,
+    cpu_s: int = 20,
+    folder: Path | None = None,
+) -> Parsed:
+    problem = find(operator)
     plan = replace(Plan(problem=problem, cases=problem.cases, device="cpu", target=None), policy=policy)
     candidate = Candidate(source=source, problem=problem.name, folder=folder)
     return asyncio.run(parse_candidate(candidate, plan, cpu_s=cpu_s))
 
 
-def read(source: bytes, *, policy: Policy = Policy.DEFAULT, cpu_s: int = 20, folder: Path | None = None) -> StaticRead:
-    return asyncio.run(read_parsed(parsed(source, policy=policy, cpu_s=cpu_s, folder=folder)))
+def read(
+    source: bytes,
+    *,
+    operator: str = "aten::silu",
+    policy: Policy = Policy.DEFAULT,
+    cpu_s: int = 20,
+    folder: Path | None = None,
+) -> StaticRead:
+    return asyncio.run(read_parsed(parsed(source, operator=operator, policy=policy, cpu_s=cpu_s, folder=folder)))
+
+
+@pytest.mark.parametrize(
+    ("operator", "found"),
+    [
+        ("aten::silu", ["no_kernel", "unwritten_output"]),
+        ("aten::zeros", ["unwritten_output"]),
+        ("aten::empty_strided", []),
+    ],
+)
+def test_pattern_that_an_operator_permits_is_no_finding(operator: str, found: list[str]) -> None:
+    entry = operator.removeprefix("aten::")
+    source = f"import torch\n\n\ndef {entry}(*args):\n    return torch.empty(args[0])\n".encode()
+    read_by_policy = {policy: read(source, operator=operator, policy=policy) for policy in Policy}
+    assert [one.check for one in read_by_policy[Policy.DEFAULT].findings] == found
+    assert [one.finding.check for one in read_by_policy[Policy.STRICT].breaches] == found
 
 
 def test_small_text_is_parsed_here() -> None:

@@ -54,6 +54,7 @@ BREACHES: tuple[tuple[str, Made, str], ...] = (
     ("seeds", {"make_inputs": _of_one_seed}, "another seed makes the same inputs"),
     ("layouts", {"make_inputs": _contiguous}, "its layout says otherwise"),
     ("strides", {"make_inputs": _contiguous}, "no case has self with a storage offset"),
+    ("determinism", {"determinism": Determinism.EXACT}, "determinism is exact, and some case has a tolerance"),
     ("repeatable_reference", {"reference": _changes_its_argument}, "the reference changes its arguments"),
     ("honest_eager", {"eager": torch.relu}, "eager is wrong"),
     ("honest_eager", {"eager": _changes_its_argument}, "eager changes self"),

@@ -56,6 +56,14 @@ def test_a_problem_of_integers_is_compared_to_the_bit(typed):
     assert "equal to the bit" in typed("problems", "show", "embedding").out
 
 
+def test_a_problem_with_a_comparer_shows_its_rule_in_place_of_a_tolerance(typed):
+    lines = typed("problems", "show", "empty_strided").out.splitlines()
+    assert "  answers    any content; shape and dtype are compared" in lines
+    assert "  compare    Whatever an answer holds is right: shape and dtype have been compared before." in lines
+    (smoke, _) = (line for line in lines if line.startswith("  smoke "))
+    assert "compared by the operator's own rule" in smoke
+
+
 def test_json_holds_every_case_with_tolerance_and_cost(typed):
     document = require_valid(typed("problems", "show", "aten::mm", "--json").out)
     assert document["schema"] == "kgtui.problems/1"
