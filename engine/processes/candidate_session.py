@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine import protocol
@@ -25,36 +26,41 @@ class LoadError(EngineError):
         self.failed = failed
 
 
+@dataclass(frozen=True, kw_only=True)
+class LoadRequest:
+    """The candidate that a process loads, its entry, and the compiled code that the process may read for it.
+
+    `form` is what the entry is; `target` what launches are compiled for, None where nothing is compiled.
+    """
+
+    candidate: Candidate
+    entry: str
+    form: CandidateForm = CandidateForm.FUNCTION
+    target: str | None = None
+    cache_folders: tuple[Path, ...] = ()
+    extensions: protocol.ExtensionAccess | None = None
+
+
 class CandidateSession:
-    """The worker (or the compiler) that one candidate is loaded in."""
+    """The worker (or the compiler) that one candidate is loaded in.
+
+    `group` is the control group of the run, which the worker joins before the candidate is loaded.
+    """
 
     def __init__(
         self,
+        load_request: LoadRequest,
         *,
-        candidate: Candidate,
-        entry: str,
         spare: Spare,
         limits: Limits,
         on_log: Callable[[Stream, str], None],
-        cache_folders: tuple[Path, ...] = (),
-        target: str | None = None,
         group: ControlGroup | None = None,
-        form: CandidateForm = CandidateForm.FUNCTION,
-        extensions: protocol.ExtensionAccess | None = None,
     ) -> None:
-        """`form` is what the entry is.
-
-        `group` is the control group of the run, which the worker joins before the candidate is loaded."""
-        self._candidate = candidate
-        self._entry = entry
+        self.limits = limits
+        self._request = load_request
         self._spare = spare
-        self._limits = limits
         self._on_log = on_log
-        self._cache_folders = cache_folders
-        self._target = target
-        self._form = form
         self._group = group
-        self._extensions = extensions
         self._hand: PooledProcess | None = None
         self._leaving: list[asyncio.Task[None]] = []
         self._has_called = False
@@ -66,7 +72,7 @@ class CandidateSession:
     @property
     def digest(self) -> str:
         """The hash of the candidate's text."""
-        return self._candidate.digest
+        return self._request.candidate.digest
 
     @property
     def shared(self) -> Path:
@@ -113,30 +119,34 @@ class CandidateSession:
         if self._group is not None:
             self._group.add(self._hand.child.pid)
             self._hand.child.group = self._group
-        path = _snapshot(self._hand.room.folder, self._candidate)
-        folder = str(self._candidate.folder) if self._candidate.folder is not None else None
-        cache_folders = tuple(map(str, self._cache_folders))
-        published = (self._extensions.folder,) if self._extensions is not None else ()
-        view = self._hand.room.view_of(self._candidate.folder)
-        command = protocol.Load(
-            id=protocol.new_id(),
-            path=str(path),
-            folder=folder,
-            entry=self._entry,
-            cache_folders=cache_folders,
-            readable=(*view.readable, *cache_folders, *published),
-            listed=view.listed,
-            target=self._target,
-            form=self._form,
-            extensions=self._extensions,
-        )
-        reply = await self._answer(self._hand, command, deadline_s=self._limits.load_s)
+        command = self._load_command(self._hand)
+        reply = await self._answer(self._hand, command, deadline_s=self.limits.load_s)
         if isinstance(reply, protocol.Failed):
             await self.clear()  # or the next case would call an entry that is not there
             raise LoadError(reply)
         if not isinstance(reply, protocol.Loaded | protocol.Done):
             raise ChildDiedError(f"the {self._hand.child.kind} answered a load with {type(reply).__name__}")
         return reply
+
+    def _load_command(self, hand: PooledProcess) -> protocol.Load:
+        """The message that loads a snapshot of the candidate, which is written to the process's folder first."""
+        request = self._request
+        folder = request.candidate.folder
+        view = hand.room.view_of(folder)
+        cache_folders = tuple(map(str, request.cache_folders))
+        published = (request.extensions.folder,) if request.extensions is not None else ()
+        return protocol.Load(
+            id=protocol.new_id(),
+            path=str(_snapshot(hand.room.folder, request.candidate)),
+            folder=str(folder) if folder is not None else None,
+            entry=request.entry,
+            cache_folders=cache_folders,
+            readable=(*view.readable, *cache_folders, *published),
+            listed=view.listed,
+            target=request.target,
+            form=request.form,
+            extensions=request.extensions,
+        )
 
     async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         """Send a command to the worker.
@@ -181,16 +191,7 @@ class CandidateSession:
     def another(self) -> CandidateSession:
         """One for the same candidate, whose worker nobody has had call it yet; what that one prints is not reported."""
         return CandidateSession(
-            candidate=self._candidate,
-            entry=self._entry,
-            spare=self._spare,
-            limits=self._limits,
-            on_log=lambda *_: None,
-            cache_folders=self._cache_folders,
-            target=self._target,
-            group=self._group,
-            form=self._form,
-            extensions=self._extensions,
+            self._request, spare=self._spare, limits=self.limits, on_log=lambda *_: None, group=self._group
         )
 
     def send_away(self, other: CandidateSession) -> None:

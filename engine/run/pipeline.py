@@ -26,7 +26,7 @@ from engine.model.layers import Coverage
 from engine.model.proof import CaseProof
 from engine.probes import Probe
 from engine.probes.lab.case_session import Lab, passed_of
-from engine.processes.candidate_session import CandidateSession
+from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.process_pool import ProcessPool
 from engine.processes.warm_pool import Spare
 from engine.profile import Profile
@@ -113,11 +113,11 @@ class Run:
         cache_folders = self._cache_folders
         if candidate is not None:  # what compilers made that had loaded this candidate is for this one alone
             cache_folders = tuple(folder for folder in cache_folders if folder != self._cache_folder)
-        return CandidateSession(
-            candidate=candidate or self._candidate, entry=self._plan.problem.entry, spare=spare,
-            limits=self._limits, on_log=on_log, cache_folders=cache_folders, target=self._plan.target,
-            group=self._group, form=self._plan.problem.form, extensions=self._process_pool.extensions.access,
+        request = LoadRequest(
+            candidate=candidate or self._candidate, entry=self._plan.problem.entry, form=self._plan.problem.form,
+            target=self._plan.target, cache_folders=cache_folders, extensions=self._process_pool.extensions.access,
         )  # fmt: skip
+        return CandidateSession(request, spare=spare, limits=self._limits, on_log=on_log, group=self._group)
 
     def _open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
         sessions = tuple(

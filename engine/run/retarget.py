@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from engine.artefacts import ArtefactStore
 from engine.errors import EngineError
 from engine.model import Artefact, Candidate, CompiledKernel, Launch, Limits, Outcome, events, specialisation
-from engine.processes.candidate_session import CandidateSession
+from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.run.compile_queue import Builder
@@ -48,15 +48,9 @@ class Retargeting:
         self._profile = Profile(self._clock, started=self._started)
         self._events: asyncio.Queue[events.Event | None] = asyncio.Queue()
         self._kernels = 0
+        request = LoadRequest(candidate=candidate, entry=entry, extensions=process_pool.extensions.access)
         self._sessions = tuple(
-            CandidateSession(
-                candidate=candidate,
-                entry=entry,
-                spare=process_pool.compiler,
-                limits=limits,
-                on_log=lambda *_: None,
-                extensions=process_pool.extensions.access,
-            )
+            CandidateSession(request, spare=process_pool.compiler, limits=limits, on_log=lambda *_: None)
             for _ in range(process_pool.most_compilers)
         )
 

@@ -27,7 +27,7 @@ from engine.model import (
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import behaviour, observations_of
 from engine.probes.lab.case_session import Lab, Passed
-from engine.processes.candidate_session import CandidateSession
+from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from tests.candidates import cheat, stated
 
@@ -70,8 +70,7 @@ class Scene:
         self.fork_server: FakeNest
         self.fork_server, process_pool = employ(self._play)
         session = CandidateSession(
-            candidate=Candidate(source=b"", problem="toy::twice"),
-            entry="f",
+            LoadRequest(candidate=Candidate(source=b"", problem="toy::twice"), entry="f"),
             spare=process_pool.worker,
             limits=Limits(),
             on_log=lambda *_: None,

@@ -11,7 +11,7 @@ import pytest
 from engine import protocol
 from engine.errors import ChildDiedError
 from engine.model import Candidate, Limits
-from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.processes.candidate_session import CandidateSession, LoadError, LoadRequest
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -23,7 +23,7 @@ async def test_a_worker_that_did_not_load_is_not_called(employ: Employ) -> None:
     )
     candidate = Candidate(source=b"", problem="toy::twice")
     session = CandidateSession(
-        candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+        LoadRequest(candidate=candidate, entry="f"), spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
     )
     with pytest.raises(LoadError):
         await session.load()
@@ -44,12 +44,10 @@ async def test_the_worker_is_reported_the_entry_the_folder_and_where_compiled_ke
     _, process_pool = employ(load)
     candidate = Candidate(source=b"x = 1", problem="toy::twice", filename="../mine.py", folder=tmp_path)
     session = CandidateSession(
-        candidate=candidate,
-        entry="f",
+        LoadRequest(candidate=candidate, entry="f", cache_folders=(Path("/launchers"), Path("/kernels"))),
         spare=process_pool.worker,
         limits=Limits(),
         on_log=lambda *_: None,
-        cache_folders=(Path("/launchers"), Path("/kernels")),
     )
     loaded = await session.load()
     [(command, source)] = asked
@@ -75,7 +73,7 @@ async def test_the_snapshot_has_a_name_that_assemblers_take(employ: Employ, file
     _, process_pool = employ(load)
     candidate = Candidate(source=b"", problem="toy::twice", filename=filename)
     session = CandidateSession(
-        candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+        LoadRequest(candidate=candidate, entry="f"), spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
     )
     await session.load()
     assert [Path(path).name for path in paths] == [name]
@@ -86,7 +84,7 @@ async def test_a_worker_that_died_while_loading_leaves_a_session_that_can_be_cle
     fake, process_pool = employ(lambda kind, command: fake.die(fake.youngest))
     candidate = Candidate(source=b"", problem="toy::twice")
     session = CandidateSession(
-        candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+        LoadRequest(candidate=candidate, entry="f"), spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
     )
     with pytest.raises(ChildDiedError):
         await session.load()
@@ -103,7 +101,7 @@ async def test_a_worker_that_was_sent_away_is_no_longer_there_and_gone_once_the_
     _, process_pool = employ(lambda kind, command: protocol.Loaded(id=command.id))
     candidate = Candidate(source=b"", problem="toy::twice")
     session = CandidateSession(
-        candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+        LoadRequest(candidate=candidate, entry="f"), spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
     )
     await session.load()
     room = session.shared
@@ -125,12 +123,12 @@ async def test_another_session_loads_the_same_candidate_and_keeps_what_it_prints
     _, process_pool = employ(load)
     told: list[str] = []
     session = CandidateSession(
-        candidate=Candidate(source=b"x = 1", problem="toy::twice"),
-        entry="f",
+        LoadRequest(
+            candidate=Candidate(source=b"x = 1", problem="toy::twice"), entry="f", cache_folders=(Path("/kernels"),)
+        ),
         spare=process_pool.worker,
         limits=Limits(),
         on_log=lambda stream, text: told.append(text),
-        cache_folders=(Path("/kernels"),),
     )
     other = session.another()
     await other.load()

@@ -14,7 +14,7 @@ import pytest
 from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.model import Candidate, CompiledKernel, Launch, Limits, Outcome
-from engine.processes.candidate_session import CandidateSession
+from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.directories import EngineDirectories, Room
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
@@ -52,7 +52,10 @@ def builder_of(
     candidate = Candidate(source=b"", problem="toy::twice")
     places = tuple(
         CandidateSession(
-            candidate=candidate, entry="f", spare=process_pool.compiler, limits=Limits(), on_log=lambda *_: None
+            LoadRequest(candidate=candidate, entry="f"),
+            spare=process_pool.compiler,
+            limits=Limits(),
+            on_log=lambda *_: None,
         )
         for _ in range(sessions)
     )

@@ -14,7 +14,7 @@ from engine.model import Candidate, Limits, Outcome, Plan, events
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe
 from engine.probes.lab.case_session import Lab
-from engine.processes.candidate_session import CandidateSession
+from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.run.stages.probe_stage import ProbingStage
@@ -113,8 +113,7 @@ def lab_of(theatre: Theatre) -> tuple[Lab, EventEmitter]:
     """A lab whose worker is loaded, and where its probes are told."""
     plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
     session = CandidateSession(
-        candidate=Candidate(source=b"", problem="toy::twice"),
-        entry="f",
+        LoadRequest(candidate=Candidate(source=b"", problem="toy::twice"), entry="f"),
         spare=theatre.process_pool.worker,
         limits=Limits(),
         on_log=lambda *_: None,

@@ -12,7 +12,7 @@ import pytest
 from engine import protocol
 from engine.errors import ChildDiedError, DeadlineError
 from engine.model import Candidate, Case, Cost, DType, Launch, Limits, ProblemDefinition, Tier, Tolerance
-from engine.processes.candidate_session import CandidateSession
+from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.directories import EngineDirectories
 from engine.profile import Profile
 from engine.run.dry_run import DryRun
@@ -63,8 +63,7 @@ class Stage:
         self.fork_server, self.process_pool = employ(self.answer, target="sm_90")
         self.process_pool.share_no_more("there is no judge here")
         self.session = CandidateSession(
-            candidate=Candidate(source=b"", problem="toy::twice"),
-            entry="f",
+            LoadRequest(candidate=Candidate(source=b"", problem="toy::twice"), entry="f"),
             spare=self.process_pool.worker,
             limits=Limits(),
             on_log=lambda *_: None,

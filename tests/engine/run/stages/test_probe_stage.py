@@ -34,7 +34,7 @@ from engine.model import (
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe, name_of, probes
 from engine.probes.lab.case_session import Lab, Passed, Replayed, passed_of
-from engine.processes.candidate_session import CandidateSession
+from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.run.stages.probe_stage import ProbingStage
@@ -81,8 +81,7 @@ class Stand:
         loop = asyncio.get_running_loop()
         self.emitted = EventEmitter(loop.time, started=loop.time())
         self.session = CandidateSession(
-            candidate=Candidate(source=b"", problem=PROBLEM.name),
-            entry="f",
+            LoadRequest(candidate=Candidate(source=b"", problem=PROBLEM.name), entry="f"),
             spare=process_pool.worker,
             limits=Limits(),
             on_log=lambda *_: None,

@@ -27,7 +27,7 @@ from engine.model import (
     events,
 )
 from engine.model.layers import Coverage, left_out_count
-from engine.processes.candidate_session import CandidateSession
+from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.run.stages.timing_stage import TimingStage
@@ -93,7 +93,10 @@ class Stage:
 
         def session(candidate: Candidate) -> CandidateSession:
             return CandidateSession(
-                candidate=candidate, entry="f", spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+                LoadRequest(candidate=candidate, entry="f"),
+                spare=process_pool.worker,
+                limits=Limits(),
+                on_log=lambda *_: None,
             )
 
         self.stage = TimingStage(

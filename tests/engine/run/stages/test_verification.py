@@ -27,7 +27,7 @@ from engine.model import (
     Tolerance,
     events,
 )
-from engine.processes.candidate_session import CandidateSession
+from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.run.stages import verification
@@ -77,8 +77,7 @@ class Court:
         self.fork_server, self.process_pool = employ(self._play, target="sm_90")
         self.process_pool.share_no_more("nobody lends here")
         self.session = CandidateSession(
-            candidate=Candidate(source=b"", problem="toy::twice"),
-            entry="f",
+            LoadRequest(candidate=Candidate(source=b"", problem="toy::twice"), entry="f"),
             spare=self.process_pool.worker,
             limits=Limits(case_s=60.0),
             on_log=lambda *_: None,
