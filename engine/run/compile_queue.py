@@ -70,6 +70,14 @@ class _Turn:
     job: _Job | None = field(compare=False)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Publication:
+    """Where workers find what is compiled for their own device: kernels in `cache_folder`, launchers beside them."""
+
+    cache_folder: Path
+    launchers: Launchers | None = None
+
+
 _FIRST, _REST, _END = range(3)
 
 
@@ -77,23 +85,29 @@ class Builder:
     """Compiles the launches of one run, each specialisation once.
 
     For the device itself they are compiled in the order in which they come, for cases wait for them.  For another
-    target the first specialisation of every kernel comes before the rest: what does not build is known early.
-    A builder that is `held` begins with `release`.
+    target, which has no `publication`, the first specialisation of every kernel comes before the rest: what does not
+    build is known early.
     """
 
     def __init__(
-        self, *, sessions: tuple[CandidateSession, ...], target: str, limits: Limits, artefacts: ArtefactStore,
-        profile: Profile, on_kernel: Callable[[int, int, CompiledKernel], None], cache_folder: Path | None = None,
-        launchers: Launchers | None = None, patience_s: float = _PATIENCE_S, held: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        sessions: tuple[CandidateSession, ...],
+        target: str,
+        limits: Limits,
+        artefacts: ArtefactStore,
+        profile: Profile,
+        on_kernel: Callable[[int, int, CompiledKernel], None],
+        publication: Publication | None = None,
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
         self._sessions = sessions
         self._target = target
         self._limits = limits
         self._artefacts = artefacts
         self._profile = profile
         self._on_kernel = on_kernel
-        self._cache_folder = cache_folder
-        self._launchers = launchers
+        self._publication = publication
         self._needed: set[asyncio.Future[None]] = set()
         self._cache_bytes_left = _MOST_SHELVED_BYTES
         self._patience_s = patience_s
@@ -102,8 +116,7 @@ class Builder:
         self._arrivals = itertools.count()
         self._met: set[tuple[str, int | None]] = set()
         self._released = asyncio.Event()
-        if not held:
-            self._released.set()
+        self._released.set()
         self._job_by_specialisation: dict[tuple[object, ...], _Job] = {}
         self._binaries: list[_Binary] = []
         self._passed_over = 0
@@ -149,6 +162,10 @@ class Builder:
         """Whether compiling has still to be released."""
         return not self._released.is_set()
 
+    def hold(self) -> None:
+        """Compile nothing before `release`."""
+        self._released.clear()
+
     def release(self) -> None:
         """Begin to compile, where that was held back."""
         self._released.set()
@@ -164,15 +181,16 @@ class Builder:
         if self._over:
             _settle(job)  # nobody is left who would compile it; whoever launches it does
         kernel = (job.launch.kernel, job.launch.line)
-        rank = _REST if self._cache_folder is None and kernel in self._met else _FIRST
+        rank = _REST if self._publication is None and kernel in self._met else _FIRST
         self._met.add(kernel)
         self._jobs.put_nowait(_Turn(rank=rank, arrival=next(self._arrivals), job=job))
 
     def _launcher(self, specialisation: str) -> tuple[asyncio.Future[None], ...]:
         """What must be built beside the kernel before it can be launched."""
-        if self._launchers is None or len(self._needed) == _MOST_LAUNCHERS:
+        launchers = self._publication.launchers if self._publication is not None else None
+        if launchers is None or len(self._needed) == _MOST_LAUNCHERS:
             return ()
-        launcher = self._launchers.need(specialisation, self._profile)
+        launcher = launchers.need(specialisation, self._profile)
         if launcher is None:
             return ()
         self._needed.add(launcher)
@@ -228,7 +246,7 @@ class Builder:
         await asyncio.gather(*(session.clear() for session in self._sessions))
 
     async def _serve(self, session: CandidateSession) -> None:
-        if self._cache_folder is not None:
+        if self._publication is not None:
             try:
                 await self._load(session)
             except (EngineError, OSError):
@@ -267,14 +285,14 @@ class Builder:
         """The compiled kernel, and the name of its NVIDIA binary where it has one."""
         with self._profile.span("compile") as span:
             reply = await self._ask(session, job)
-        if isinstance(reply, protocol.Compiled) and self._cache_folder is not None:
+        if isinstance(reply, protocol.Compiled) and self._publication is not None:
             with self._profile.span("publish"):
                 self._cache_bytes_left -= publish(
-                    reply.cache, session.cache, self._cache_folder, most_bytes=self._cache_bytes_left
+                    reply.cache, session.cache, self._publication.cache_folder, most_bytes=self._cache_bytes_left
                 )
         cubin = reply.stages.get("cubin") if isinstance(reply, protocol.Compiled) else None
         kernel = self._kernel(session, job.launch, reply, span.elapsed_s)
-        if kernel.outcome is Outcome.COMPILE_ERROR and self._cache_folder is not None and not job.specialisation:
+        if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not job.specialisation:
             # It was launched on this very device: whatever ails the compiler, the kernel builds.
             message = f"it was launched here, and could not be compiled apart from that: {kernel.message}"
             kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)

@@ -31,7 +31,7 @@ from engine.processes.process_pool import ProcessPool
 from engine.processes.warm_pool import Spare
 from engine.profile import Profile
 from engine.run.cancelling import to_its_end, work_until_stopped
-from engine.run.compile_queue import Builder
+from engine.run.compile_queue import Builder, Publication
 from engine.run.dry_run import DryRun
 from engine.run.event_stream import EventEmitter
 from engine.run.native.building import NativeCode
@@ -123,12 +123,16 @@ class Run:
         sessions = tuple(
             self._open_session(self._process_pool.compiler) for _ in range(self._process_pool.most_compilers)
         )
-        return Builder(
+        publication = None
+        if target == self._device.target and self._cache_folder is not None:
+            publication = Publication(cache_folder=self._cache_folder, launchers=self._launchers)
+        builder = Builder(
             sessions=sessions, target=target, limits=self._limits, artefacts=self._artefacts, profile=self._profile,
-            on_kernel=on_kernel, cache_folder=self._cache_folder if target == self._device.target else None,
-            launchers=self._launchers,
-            held=target != self._device.target and not self._process_pool.compiles_beside_cases,
+            on_kernel=on_kernel, publication=publication,
         )  # fmt: skip
+        if target != self._device.target and not self._process_pool.compiles_beside_cases:
+            builder.hold()
+        return builder
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
         """All events, in order.  Ends early, with everything killed, when `cancelled` is set."""

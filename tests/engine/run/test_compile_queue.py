@@ -18,7 +18,7 @@ from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.directories import EngineDirectories, Room
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
-from engine.run.compile_queue import Builder
+from engine.run.compile_queue import Builder, Publication
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -59,18 +59,20 @@ def builder_of(
         )
         for _ in range(sessions)
     )
-    return Builder(
+    publication = Publication(cache_folder=cache_folder, launchers=process_pool.launchers) if cache_folder else None
+    builder = Builder(
         sessions=places,
         target="sm_90",
         limits=Limits(),
         artefacts=ArtefactStore(folder=artefacts),
         profile=profile or Profile(lambda: 0.0, started=0.0),
         on_kernel=on_kernel,
-        cache_folder=cache_folder,
-        launchers=process_pool.launchers,
+        publication=publication,
         patience_s=patience_s,
-        held=held,
     )
+    if held:
+        builder.hold()
+    return builder
 
 
 class Site:
