@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from engine import protocol
 from engine.errors import DeadlineError, EngineError
-from engine.model import Case, Launch, Limits, Problem
+from engine.model import Case, Launch, Plan
 from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.profile import Profile
 
@@ -29,32 +29,34 @@ _FIRST_CASES = 2  # described apart, so that compiling can begin while the other
 
 
 class DryRun:
-    """The dry run of one candidate; `run` once, beside the judging of the cases."""
+    """The dry run of one candidate; `run` once, beside the judging of the cases.
+
+    `add` has a launch compiled, by Triton's own description, and returns what must be done before it is launched.
+    """
 
     def __init__(
         self,
+        plan: Plan,
         *,
-        problem: Problem,
-        cases: Sequence[Case],
         session: CandidateSession,
-        limits: Limits,
         profile: Profile,
-        timed: Sequence[Case] = (),
         add: Callable[[Launch, str], list[asyncio.Future[None]]],
         ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
         patience_s: float = _PATIENCE_S,
     ) -> None:
-        self._problem = problem
-        self._cases = tuple(cases)
-        self._timed = tuple(timed)
+        self._problem = plan.problem
+        self._cases = plan.cases
+        self._timed = plan.timed_only
         self._session = session
-        self._most_s = limits.case_s
+        self._most_s = session.limits.case_s
         self._add = add
         self._profile = profile
         self._ask_judge = ask_judge
         loop = asyncio.get_running_loop()
         self._until_s = loop.time() + patience_s
-        self._ready: dict[str, asyncio.Future[None]] = {case.name: loop.create_future() for case in (*cases, *timed)}
+        self._ready: dict[str, asyncio.Future[None]] = {
+            case.name: loop.create_future() for case in (*plan.cases, *plan.timed_only)
+        }
         self._waiting: set[asyncio.Task[None]] = set()
         self._launches: dict[str, tuple[Launch, ...]] = {}
         self._stumbled: set[str] = set()

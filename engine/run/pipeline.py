@@ -237,9 +237,8 @@ class Run:
         if self._ahead is None:
             return None
         self._dry_run = DryRun(
-            problem=self._plan.problem, cases=self._plan.cases, timed=self._plan.timed_only,
-            session=self._open_session(self._process_pool.worker), limits=self._limits, add=self._compile_ahead,
-            profile=self._profile, ask_judge=self._process_pool.ask_judge,
+            self._plan, session=self._open_session(self._process_pool.worker), profile=self._profile,
+            add=self._compile_ahead, ask_judge=self._process_pool.ask_judge,
         )  # fmt: skip
         return asyncio.create_task(self._run_ahead(self._dry_run, self._ahead))
 

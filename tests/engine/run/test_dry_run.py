@@ -11,7 +11,19 @@ import pytest
 
 from engine import protocol
 from engine.errors import ChildDiedError, DeadlineError
-from engine.model import Candidate, Case, Cost, DType, Launch, Limits, ProblemDefinition, Tier, Tolerance
+from engine.model import (
+    BenchmarkPlan,
+    Candidate,
+    Case,
+    Cost,
+    DType,
+    Launch,
+    Limits,
+    Plan,
+    ProblemDefinition,
+    Tier,
+    Tolerance,
+)
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.directories import EngineDirectories
 from engine.profile import Profile
@@ -65,14 +77,12 @@ class Stage:
         self.session = CandidateSession(
             LoadRequest(candidate=Candidate(source=b"", problem="toy::twice"), entry="f"),
             spare=self.process_pool.worker,
-            limits=Limits(),
+            limits=Limits(case_s=120.0),
             on_log=lambda *_: None,
         )
         self.dry_run = DryRun(
-            problem=PROBLEM,
-            cases=tuple(cases),
+            Plan(problem=PROBLEM, cases=tuple(cases), device="cuda", target="sm_90"),
             session=self.session,
-            limits=Limits(case_s=120.0),
             profile=self.profile,
             add=self.add,
             ask_judge=lambda command: self.ask_judge(command),
@@ -393,16 +403,8 @@ async def test_closing_while_it_runs_dismisses_the_worker(stage: Stage) -> None:
 
 
 async def test_timed_cases_are_run_dry_last_with_every_configuration(stage: Stage) -> None:
-    stage.dry_run = DryRun(
-        problem=PROBLEM,
-        cases=(A, B, C),
-        timed=(D,),
-        session=stage.session,
-        limits=Limits(case_s=120.0),
-        profile=stage.profile,
-        add=stage.add,
-        ask_judge=stage.judge,
-    )
+    plan = Plan(problem=PROBLEM, cases=(A, B, C), device="cuda", target="sm_90", benchmark=BenchmarkPlan(cases=(D,)))
+    stage.dry_run = DryRun(plan, session=stage.session, profile=stage.profile, add=stage.add, ask_judge=stage.judge)
     await stage.dry_run.run()
     assert [(one.case, one.tunes) for one in stage.dry_runs] == [("a", False), ("b", False), ("c", False), ("d", True)]
     assert stage.described == [("a", "b"), ("c",), ("d",)]
