@@ -14,7 +14,7 @@ class EventEmitter:
     """Turns what happens into events; `clock` is in seconds, and the run began when it showed `started`."""
 
     def __init__(self, clock: Callable[[], float], *, started: float) -> None:
-        self._clock = clock
+        self.clock = clock
         self._started = started
         self._queue: asyncio.Queue[events.Event | None] = asyncio.Queue()
         self._ways: set[str] = set()
@@ -32,7 +32,7 @@ class EventEmitter:
 
     def now(self) -> float:
         """Seconds since the run began."""
-        return self._clock() - self._started
+        return self.clock() - self._started
 
     def tell(self, event: events.Event) -> None:
         """This has happened."""

@@ -273,10 +273,9 @@ class Run:
         began = self._emitter.begin(Stage.VERIFY, len(cases))
         self._process_pool.prepare_beside()
         verifier = Verifier(
-            plan=self._plan, limits=self._limits, process_pool=self._process_pool, session=self._session,
-            clock=self._loop.time, profile=self._profile, on_launch=self._launch, on_finding=self._emitter.find,
-            on_trace=self._emitter.trace, call_s=self._dry_run.call_s if self._dry_run is not None else None,
-            build=self._native.build,
+            plan=self._plan, process_pool=self._process_pool, session=self._session, profile=self._profile,
+            emitter=self._emitter, on_launch=self._launch,
+            call_s=self._dry_run.call_s if self._dry_run is not None else None, build=self._native.build,
         )  # fmt: skip
         stage = VerifyingStage(
             cases=cases, verifier=verifier, session=self._session, emitter=self._emitter, results=self._results,

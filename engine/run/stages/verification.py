@@ -25,7 +25,6 @@ from engine.model import (
     CaseResult,
     Finding,
     Launch,
-    Limits,
     Outcome,
     OutputReport,
     Plan,
@@ -36,6 +35,7 @@ from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.protocol.executing import Executed
+from engine.run.event_stream import EventEmitter
 from engine.run.native.calls import Build, with_extensions
 from engine.run.stages.reference_stage import OwnRuleCount
 from engine.verdict import executed_launches, outcome_mapping
@@ -95,35 +95,32 @@ class Judging:
 
 
 class Verifier:
-    """Judges the cases of one run, one after another; one may be begun before the one before it has ended."""
+    """Judges the cases of one run, one after another; one may be begun before the one before it has ended.
+
+    `on_launch` gets every launch with its case; `call_s` is how long a call of a case may take, in seconds.
+    """
 
     def __init__(
         self,
         *,
         plan: Plan,
-        limits: Limits,
         process_pool: ProcessPool,
         session: CandidateSession,
-        clock: Callable[[], float],
         profile: Profile,
+        emitter: EventEmitter,
         on_launch: Callable[[Launch, str], None],
-        on_finding: Callable[[Finding], None],
-        on_trace: Callable[[str], None],
         call_s: Callable[[Case], float] | None = None,
         build: Build | None = None,
     ) -> None:
         self._plan = plan
-        self._limits = limits
         self._process_pool = process_pool
         self._session = session
-        self._clock = clock
         self._profile = profile
-        self._build = build
-        self._call_s = call_s or (lambda _: limits.case_s)
-        self._has_timed_out = False
+        self._emitter = emitter
         self._on_launch = on_launch
-        self._on_finding = on_finding
-        self._on_trace = on_trace
+        self._call_s = call_s or (lambda _: session.limits.case_s)
+        self._build = build
+        self._has_timed_out = False
         self._said_unshared = False
         self._executed: set[tuple[object, ...]] = set()
         self._expects_right = False
@@ -134,7 +131,7 @@ class Verifier:
 
     async def begin(self, case: Case) -> Judging:
         """Make the calls of a case; every way to fail is a result of `end`, not an exception."""
-        judging = Judging(case=case, started_s=self._clock(), overlaps=self._expects_right)
+        judging = Judging(case=case, started_s=self._emitter.clock(), overlaps=self._expects_right)
         try:
             try:
                 if not self._session.occupied:
@@ -156,7 +153,7 @@ class Verifier:
         if failed is not None and failed.broken:
             await self._session.clear()  # its context is lost; the next case gets a new one
         if failed is not None and failed.trace:
-            self._on_trace(failed.trace)
+            self._emitter.trace(failed.trace)
         if judging.taken is None:
             released = await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")
             judging.seed = released.seed if isinstance(released, protocol.Released) else None
@@ -178,7 +175,7 @@ class Verifier:
         if should_repeat and not judging.repeated and not judging.is_wrong and judging.stop is None:
             message = "two calls on the same input differ in bits, both within tolerance"
             finding = Finding(check="repeat", severity=Severity.NOTE, message=message, case=judging.case.name)
-            self._on_finding(finding)
+            self._emitter.find(finding)
         result = self._result(judging)
         self._expects_right = result.outcome is Outcome.PASS
         self._wrong += result.outcome is not Outcome.PASS
@@ -207,7 +204,7 @@ class Verifier:
                     arguments=prepared.arguments,
                     arena=prepared.arena,
                     outputs=str(outputs),
-                    max_output_bytes=self._limits.output_bytes,
+                    max_output_bytes=self._session.limits.output_bytes,
                     poison=call.poison,
                     observe=call is observed,
                 )
@@ -245,7 +242,7 @@ class Verifier:
             self._said_unshared = True
             message = f"device memory is not shared between processes here ({self._process_pool.unshared})"
             message += "; tensors travel through the host"
-            self._on_finding(Finding(check="memory", severity=Severity.NOTE, message=message))
+            self._emitter.find(Finding(check="memory", severity=Severity.NOTE, message=message))
         return prepared
 
     async def _call(self, judging: Judging, command: protocol.Call, following: _Call | None) -> Stop | None:
@@ -293,7 +290,7 @@ class Verifier:
             key = (finding.check, finding.location, finding.message.partition(":")[0])
             if key not in self._executed:
                 self._executed.add(key)
-                self._on_finding(finding)
+                self._emitter.find(finding)
 
     def _limit_s(self, case: Case) -> float:
         """How long a call may take; who has not returned once need not be waited for as long to have it confirmed."""
@@ -365,7 +362,7 @@ class Verifier:
             case=case.name,
             tier=case.tier,
             outcome=outcome,
-            elapsed_s=self._clock() - judging.started_s,
+            elapsed_s=self._emitter.clock() - judging.started_s,
             calls=judging.calls,
             seed=judging.seed,
             message=message,

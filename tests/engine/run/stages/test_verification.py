@@ -73,7 +73,6 @@ class Court:
         self.on_ask: Callable[[str], bool] = lambda word: True
         self.emitted = EventEmitter(lambda: 0.0, started=0.0)
         self.results: list[CaseResult] = []
-        self.traces: list[str] = []
         self.fork_server, self.process_pool = employ(self._play, target="sm_90")
         self.process_pool.share_no_more("nobody lends here")
         self.session = CandidateSession(
@@ -85,14 +84,11 @@ class Court:
         plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
         self.verifier = Verifier(
             plan=plan,
-            limits=Limits(case_s=60.0),
             process_pool=self.process_pool,
             session=self.session,
-            clock=lambda: 0.0,
             profile=Profile(lambda: 0.0, started=0.0),
+            emitter=self.emitted,
             on_launch=lambda *_: None,
-            on_finding=lambda _: None,
-            on_trace=self.traces.append,
         )
         self._in_hand = ""
         self._calls = 0
@@ -276,13 +272,16 @@ async def test_a_call_that_fails_after_a_right_one_is_the_result(court: Court) -
     def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         reply = play(kind, command)
         if court.asked[-1:] == ["b2"]:
-            return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no", trace="a trace")
+            return protocol.Failed(
+                id=command.id, kind=protocol.FailureKind.RAISED, message="no", trace="a trace\nValueError: no"
+            )
         return reply
 
     court.fork_server.answer = fail
     result = await court.judge(B)
     assert (result.outcome, result.message, result.calls) == (Outcome.RUNTIME_ERROR, "no", 2)
-    assert court.traces == ["a trace"]
+    logged = [event.text for event in await court.events() if isinstance(event, events.LogWritten)]
+    assert logged == ["a trace\nValueError: no"]
 
 
 async def test_after_a_wrong_case_the_next_is_compared_call_by_call_again(court: Court) -> None:
@@ -400,7 +399,8 @@ async def test_a_call_after_one_that_did_not_return_has_ten_seconds_at_most(
 async def test_a_tier_is_reported_with_its_last_case(court: Court) -> None:
     court.wrong = {"b1"}
     await court.run(replace(A, tier=Tier.SMOKE), B)
-    emitted = [event for event in await court.events() if not isinstance(event, events.LogWritten)]
+    finished = (events.CaseFinished, events.TierFinished)
+    emitted = [event for event in await court.events() if isinstance(event, finished)]
     assert [(type(event).__name__, getattr(event, "tier", None)) for event in emitted] == [
         ("CaseFinished", None),
         ("TierFinished", Tier.SMOKE),
