@@ -49,6 +49,7 @@ from engine.run.stages.verify_stage import VerifyingStage
 from engine.run.static_reading import Parsed, parse_candidate
 from engine.static.source import SourceError
 from engine.timing.measurement_context import Metrology
+from engine.timing.seats import OwnKernels
 from engine.verdict.decide import Facts, Stop, judge
 from engine.verdict.no_launch import no_launch
 
@@ -330,12 +331,11 @@ class Run:
             self._emitter.note("benchmark", message)
             self._emitter.report(not_timed(Coverage.NOT_AVAILABLE, message))
             return None
+        names = frozenset(launch.kernel for met in self._first_launches.values() for launch in met)
+        kernels = OwnKernels(launches=self._dry_run.launches, names=names, native=self._native.kernels)
         stage = TimingStage(
-            plan=plan, problem=self._plan.problem, session=self._session, other=self._other,
-            process_pool=self._process_pool, device=self._device, metrology=self._metrology, profile=self._profile,
-            clock=self._loop.time, launches=self._dry_run.launches, emitter=self._emitter,
-            own=frozenset(launch.kernel for met in self._first_launches.values() for launch in met),
-            native=self._native.kernels,
+            plan, self._plan.problem, session=self._session, other=self._other, metrology=self._metrology,
+            profile=self._profile, emitter=self._emitter, kernels=kernels,
         )  # fmt: skip
         await stage.run()
         return stage.stop

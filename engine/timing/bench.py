@@ -11,65 +11,45 @@ import asyncio
 import contextlib
 import math
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 
 from engine import protocol
-from engine.devices import Device
 from engine.errors import EngineError
-from engine.model import BenchmarkPlan, CacheState, Case, Finding, Launch, Outcome, Problem
+from engine.model import BenchmarkPlan, CacheState, Case, Finding, Outcome, Problem
 from engine.model.benchmark import (
     CANDIDATE,
     OTHER,
     CaseBenchmark,
     Comparison,
-    DeviceState,
     Method,
-    Peaks,
     Summary,
 )
 from engine.timing import bursts, conclusion, rounds
 from engine.timing.candidate_side import WorkerParty
-from engine.timing.exchange import CaseEnded, Exchange, Side
+from engine.timing.exchange import CaseEnded, Exchange
 from engine.timing.facts import CaseFacts, SideFacts
 from engine.timing.numbers.statistics import summarise
 from engine.timing.orders import Ring
 from engine.timing.participants import Entrant, Table
+from engine.timing.seats import Seat, TimedCandidate
+from engine.timing.timed_device import TimedDevice
 from engine.timing.timed_sides import BaselineParty, NotCapturedError
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
-from engine.verdict.native_symbols import NativeKernels
 
-_MEMORY_SHARE = 8
-"""Of the free memory, for the slots of a block: there are two blocks, two workers' copies, the judge's images
-and the copies for its baselines.  The rest is for outputs, references and what compares them."""
-_UNKNOWN_MEMORY_BYTES = 1 << 30
 _WARM_SHARE = 4  # of the second-level cache: what slots are filled from passes through it too
 _DEADLINE_S = 120.0
 _TIMED_AGAIN = (Outcome.ENGINE_ERROR, Outcome.CRASHED, Outcome.TIMEOUT)
 """Anything may have killed or delayed a process; what ends a case twice is its own fault, or the engine's."""
 _TIDY_S = 10.0
 
-Reload = Callable[[], Awaitable[Side | None]]
-"""A new worker with the candidate loaded, or None when there is none to be had."""
-
-
-def _nothing(*_: object) -> None:
-    """For callbacks that nobody wants."""
-
-
-_NO_NATIVE = NativeKernels()
-
 
 class Bench:
     """Times the cases of a plan; `run` is called once.
 
-    `candidate` is the loaded worker; `other` a second one, to be timed against it in the same interleaving
-    under the name OTHER.  `judge` carries out a command or raises EngineError; `clock` is in seconds.
-    `stored` knows the times of baselines from earlier runs, in microseconds, by case and baseline.
-    `own` are the names of kernels that the candidate launched in other cases, `launches` what it launches in one.
-    `on_work` hears what each exchange was for, and when it began and ended by `clock`.
-    `end_s` by `clock` is when timing should end: cases that would end later are `left_out`.
+    `other` is timed against the candidate in the same interleaving under the name OTHER.  `on_case` gets the record
+    of each case with its findings.
     """
 
     def __init__(
@@ -77,51 +57,32 @@ class Bench:
         plan: BenchmarkPlan,
         problem: Problem,
         *,
-        candidate: Side,
-        other: Side | None = None,
-        judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
-        clock: Callable[[], float],
+        candidate: TimedCandidate,
+        other: TimedCandidate | None = None,
+        exchange: Exchange,
+        device: TimedDevice,
         rng: random.Random,
-        device: Device,
-        state: Callable[[], DeviceState | None],
-        peaks: Peaks | None,
-        stored: Callable[[str, str], float | None],
-        free_bytes: int | None,
-        on_case: Callable[[CaseBenchmark], None],
-        on_finding: Callable[[Finding], None],
-        on_work: Callable[[str, float, float], None] = _nothing,
-        reload: Reload | None = None,
-        reload_other: Reload | None = None,
-        launches: Callable[[str], tuple[Launch, ...]] = lambda _: (),
-        own: frozenset[str] = frozenset(),
-        native: NativeKernels = _NO_NATIVE,
-        end_s: float = math.inf,
-        deadline_s: float = _DEADLINE_S,
+        on_case: Callable[[CaseBenchmark, tuple[Finding, ...]], None],
     ) -> None:
         self._plan = plan
         self._problem = problem
-        self._seats = [_Seat(candidate, reload), *([_Seat(other, reload_other)] if other is not None else [])]
-        self._exchange = Exchange(judge=judge, clock=clock, on_work=on_work)
+        self._kernels = candidate.kernels
+        self._seats = [Seat(one) for one in (candidate, other) if one is not None]
+        self._exchange = exchange
+        self._device = device
         self._rng = rng
-        self._state = state
-        self._peaks = peaks
-        self._stored = stored
-        self._most_bytes = _most_bytes(free_bytes, device)
         self._on_case = on_case
-        self._on_finding = on_finding
-        self._launches = launches
-        self._own = own
-        self._native = native
-        self._end_s = end_s
-        self._deadline_s = deadline_s
         self._longest_s = 0.0
         self.left_out: tuple[Case, ...] = ()
         self._comparisons: dict[str, dict[str, Comparison]] = {}
 
-    async def run(self) -> None:
-        """Time every case; stops early when a worker has died and there is no other, or when the time is up."""
+    async def run(self, *, end_s: float = math.inf) -> None:
+        """Time every case; stops early when a worker has died and there is no other.
+
+        Cases that would end after `end_s`, by the clock of the exchange, are `left_out`.
+        """
         for number, case in enumerate(self._plan.cases):
-            if number and self._exchange.clock() + self._longest_s > self._end_s:
+            if number and self._exchange.clock() + self._longest_s > end_s:
                 self.left_out = self._plan.cases[number:]
                 break
             for seat in self._seats:
@@ -131,10 +92,8 @@ class Bench:
             benchmark, findings = await self._timed_case(case)
             for comparison in benchmark.comparisons:
                 self._comparisons.setdefault(comparison.baseline, {})[case.name] = comparison
-            for finding in findings:
-                self._on_finding(finding)
             self._longest_s = max(self._longest_s, benchmark.elapsed_s)
-            self._on_case(benchmark)
+            self._on_case(benchmark, findings)
 
     def summaries(self) -> tuple[Summary, ...]:
         """One for each baseline that some case was compared with, in the order in which they came."""
@@ -155,13 +114,13 @@ class Bench:
     async def _case(self, case: Case) -> tuple[CaseBenchmark, tuple[Finding, ...]]:
         began = self._exchange.clock()
         names = (OTHER, *self._plan.baselines) if len(self._seats) > 1 else self._plan.baselines
-        stored = {name: self._stored(case.name, name) for name in names}
+        stored = {name: self._device.stored_us(case.name, name) for name in names}
         facts = CaseFacts(
             case=case,
             cache=self._plan.cache,
             candidate=SideFacts(name=CANDIDATE),
-            own=self._own | {launch.kernel for launch in self._launches(case.name)},
-            native=self._native,
+            own=self._kernels.names | {launch.kernel for launch in self._kernels.launches(case.name)},
+            native=self._kernels.native,
             stored_us_by_baseline={name: time_us for name, time_us in stored.items() if time_us is not None},
         )
         parties = [self._party(number, name) for number, name in enumerate((CANDIDATE, OTHER)[: len(self._seats)])]
@@ -183,12 +142,12 @@ class Bench:
         else:
             # The bootstrap draws by the hundred thousand, which the system's own generator is too slow for.
             rng = random.Random(self._rng.getrandbits(64))
-            benchmark, findings = conclusion.of_timed(facts, self._problem, self._peaks, elapsed_s, rng)
-        return replace(benchmark, launches=self._launches(case.name)), findings
+            benchmark, findings = conclusion.of_timed(facts, self._problem, self._device.peaks, elapsed_s, rng)
+        return replace(benchmark, launches=self._kernels.launches(case.name)), findings
 
     async def _measure(self, facts: CaseFacts, parties: list[WorkerParty | None]) -> None:
         arranged = await rounds.arranged_slots(
-            self._exchange, self._problem, facts.case.name, most_bytes=self._most_bytes, workers=len(parties)
+            self._exchange, self._problem, facts.case.name, most_bytes=self._device.slot_bytes, workers=len(parties)
         )
         facts.slots, facts.slot_bytes = arranged.layouts[0].slots, arranged.slot_bytes
         facts.l2_bytes = arranged.l2_bytes
@@ -199,7 +158,7 @@ class Bench:
         began_s, case_s = self._exchange.clock(), self._plan.case_s
         await rounds.warm_up(table, case_s=case_s)
         graph = await rounds.choose_method(table, case_s=case_s)
-        facts.before = self._state()
+        facts.before = self._device.state()
         end_s = began_s + (1 - bursts.TAIL_SHARE) * case_s
         try:
             await rounds.rounds(table, graph, began_s=began_s, end_s=end_s)
@@ -210,7 +169,7 @@ class Bench:
         await bursts.bursts(table, case_s=case_s)
         if not graph:
             await bursts.graphs(table, case_s=case_s, repeatable=not self._problem.mutates)
-        facts.after = self._state()
+        facts.after = self._device.state()
         for entrant in (table.candidate, *table.opponents):
             entrant.facts.notes += entrant.party.notes
             entrant.facts.reason = entrant.party.reason
@@ -251,7 +210,7 @@ class Bench:
             side=side,
             exchange=self._exchange,
             cache=self._plan.cache,
-            deadline_s=self._deadline_s,
+            deadline_s=_DEADLINE_S,
             block=number,
             tuning_s=self._plan.tuning_s,
         )
@@ -277,19 +236,6 @@ class Bench:
         return stop
 
 
-class _Seat:
-    """A worker, and how to get another one when it has died."""
-
-    def __init__(self, side: Side, reload: Reload | None) -> None:
-        self.side: Side | None = side
-        self._reload = reload
-
-    async def refill(self) -> None:
-        """Have a worker here, if one can be had."""
-        if self.side is None and self._reload is not None:
-            self.side = await self._reload()
-
-
 def _forget_graphs(table: Table, why: str) -> None:
     """Go on by events, as if no graph had been captured."""
     table.candidate.facts.notes.append(why)
@@ -298,12 +244,3 @@ def _forget_graphs(table: Table, why: str) -> None:
         entrant.facts.rounds.clear()
         entrant.facts.replays.clear()
         entrant.party.costs.clear()
-
-
-def _most_bytes(free_bytes: int | None, device: Device) -> int:
-    """The most memory for slots; with nothing known of the device, what every device can spare."""
-    if free_bytes is not None:
-        return free_bytes // _MEMORY_SHARE
-    if device.memory_bytes is not None:
-        return min(_UNKNOWN_MEMORY_BYTES, device.memory_bytes // _MEMORY_SHARE)
-    return _UNKNOWN_MEMORY_BYTES // _MEMORY_SHARE

@@ -20,6 +20,7 @@ from engine.model.benchmark import OTHER, OTHER_PROCESSES, CaseBenchmark, Device
 from engine.processes.process_pool import ProcessPool
 from engine.timing.peaks.measured_peaks import read_peaks, write_peaks
 from engine.timing.peaks.peak_measurement import measure_peaks, versions_text
+from engine.timing.timed_device import TimedDevice
 
 
 class Metrology:
@@ -39,7 +40,7 @@ class Metrology:
         driver: Driver | None = None,
     ) -> None:
         self._device = device
-        self._process_pool = process_pool
+        self.process_pool = process_pool
         self._lock = lock
         self._folder = peaks_folder
         self._driver = driver
@@ -59,7 +60,7 @@ class Metrology:
         if self.peaks is not None:
             return
         try:
-            await self._process_pool.worker.wait()  # which tells the versions that peaks depend on
+            await self.process_pool.worker.wait()  # which tells the versions that peaks depend on
             self.peaks = self._kept_peaks()
             if self.peaks is None:
                 async with self.alone(on_wait):
@@ -71,16 +72,18 @@ class Metrology:
 
     def state(self) -> DeviceState:
         """The device now; our own processes are not counted among the others."""
-        pids = self._process_pool.pids
+        pids = self.process_pool.pids
         return device_state(self._device.platform, self._device.index, own_pids=pids, driver=self._driver)
 
-    def free_bytes(self) -> int | None:
-        """Memory that is free now, None when the driver does not tell."""
-        return free_bytes(self._device.platform, self._device.index, driver=self._driver)
-
-    def stored(self, problem: str, cache: str) -> Callable[[str, str], float | None]:
-        """Times of baselines that this engine measured before, in microseconds, by case and baseline."""
-        return lambda case, baseline: self._stored_us.get((problem, cache, case, baseline))
+    def timed_device(self, problem: str, cache: str) -> TimedDevice:
+        """The device for a benchmark of this problem: peaks, memory that is free now, times of baselines before."""
+        return TimedDevice(
+            device=self._device,
+            state=self.state,
+            peaks=self.peaks,
+            free_bytes=free_bytes(self._device.platform, self._device.index, driver=self._driver),
+            stored_us=lambda case, baseline: self._stored_us.get((problem, cache, case, baseline)),
+        )
 
     def keep(self, problem: str, benchmark: CaseBenchmark) -> None:
         """Remember how long the baselines took; the shortest time counts, since nothing makes a device faster."""
@@ -102,12 +105,12 @@ class Metrology:
         )
 
     async def _measure(self) -> None:
-        await self._process_pool.worker.settle()  # nothing of ours gets ready meanwhile
-        await self._process_pool.compiler.settle()
+        await self.process_pool.worker.settle()  # nothing of ours gets ready meanwhile
+        await self.process_pool.compiler.settle()
         before = self.state()
         _refuse_company(before)
         peaks = await measure_peaks(
-            self._process_pool.ask_judge,
+            self.process_pool.ask_judge,
             device=self._device,
             versions=self._versions(),
             measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -129,7 +132,7 @@ class Metrology:
         self.troubles[trouble] = None
 
     def _versions(self) -> Mapping[str, str]:
-        return {name: version for name, version in self._process_pool.versions.items() if name in ("torch", "triton")}
+        return {name: version for name, version in self.process_pool.versions.items() if name in ("torch", "triton")}
 
 
 def _refuse_company(state: DeviceState) -> None:

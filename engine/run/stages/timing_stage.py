@@ -7,27 +7,24 @@ import math
 import random
 import secrets
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
-from engine.devices import Device
 from engine.errors import EngineError, UnsupportedError
-from engine.model import BenchmarkPlan, Launch, Outcome, Problem, Stage, events
+from engine.model import BenchmarkPlan, Finding, Outcome, Problem, Stage, events
 from engine.model.benchmark import CaseBenchmark, Method
 from engine.model.layers import Coverage, Fact, Layer, LayerReport, left_out_report
 from engine.processes.candidate_session import CandidateSession, LoadError
-from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.timing.bench import Bench
+from engine.timing.exchange import Exchange
 from engine.timing.measurement_context import Metrology
+from engine.timing.seats import OwnKernels, TimedCandidate
 from engine.verdict.decide import Stop
-from engine.verdict.native_symbols import NativeKernels
 
 _CHECK = "timing"
 _NOT_ITS_FAULT = (Outcome.PASS, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
-
-
-_NO_NATIVE = NativeKernels()
 
 
 class TimingStage:
@@ -35,34 +32,25 @@ class TimingStage:
 
     def __init__(
         self,
-        *,
         plan: BenchmarkPlan,
         problem: Problem,
+        *,
         session: CandidateSession,
         other: CandidateSession | None,
-        process_pool: ProcessPool,
-        device: Device,
         metrology: Metrology,
         profile: Profile,
-        clock: Callable[[], float],
         emitter: EventEmitter,
-        launches: Callable[[str], tuple[Launch, ...]],
-        own: frozenset[str] = frozenset(),
-        native: NativeKernels = _NO_NATIVE,
+        kernels: OwnKernels,
     ) -> None:
         self._plan = plan
         self._problem = problem
         self._session = session
         self._other = other
-        self._process_pool = process_pool
-        self._device = device
         self._metrology = metrology
+        self._process_pool = metrology.process_pool
         self._profile = profile
-        self._clock = clock
         self._emitter = emitter
-        self._launches = launches
-        self._own = own
-        self._native = native
+        self._kernels = kernels
         self._number = 0
         self._judged_s = emitter.now()
         self._outcome = Outcome.PASS
@@ -83,16 +71,18 @@ class TimingStage:
             await self._process_pool.worker.settle()
             await self._process_pool.compiler.settle()
         began = self._emitter.begin(Stage.BENCHMARK, len(self._plan.cases))
+        other = await self._loaded_other()
         bench = Bench(
-            self._plan, self._problem, candidate=self._session, other=await self._loaded_other(),
-            judge=self._process_pool.ask_judge, clock=self._clock, rng=random.Random(secrets.randbits(64)),
-            device=self._device, state=self._metrology.state, peaks=self._metrology.peaks,
-            stored=self._metrology.stored(self._problem.name, self._plan.cache.value),
-            free_bytes=self._metrology.free_bytes(), on_case=self._case, on_finding=self._emitter.find,
-            on_work=self._profile.note, launches=self._launches, own=self._own, native=self._native,
-            reload=lambda: _reload(self._session), reload_other=lambda: _reload(self._other), end_s=self._end_s,
+            self._plan, self._problem,
+            candidate=TimedCandidate(side=self._session, reload=partial(_reload, self._session), kernels=self._kernels),
+            other=TimedCandidate(side=other, reload=partial(_reload, other)) if other is not None else None,
+            exchange=Exchange(
+                judge=self._process_pool.ask_judge, clock=self._emitter.clock, on_work=self._profile.note
+            ),
+            device=self._metrology.timed_device(self._problem.name, self._plan.cache.value),
+            rng=random.Random(secrets.randbits(64)), on_case=self._case,
         )  # fmt: skip
-        await bench.run()
+        await bench.run(end_s=self._end_s)
         if summaries := bench.summaries():
             self._emitter.tell(events.BenchmarkSummarised(at_s=self._emitter.now(), summaries=summaries))
         self._emitter.report(_report(self._timed_cases))
@@ -112,7 +102,7 @@ class TimingStage:
         """When timing should end, by the clock: the probes that follow take about as long as judging did."""
         if self._plan.ends_s is None:
             return math.inf
-        return self._clock() - self._emitter.now() + self._plan.ends_s - self._judged_s
+        return self._emitter.clock() - self._emitter.now() + self._plan.ends_s - self._judged_s
 
     async def _loaded_other(self) -> CandidateSession | None:
         if self._other is None:
@@ -125,7 +115,9 @@ class TimingStage:
         self._emitter.tell(events.OtherLoaded(at_s=self._emitter.now(), digest=self._other.digest))
         return self._other
 
-    def _case(self, benchmark: CaseBenchmark) -> None:
+    def _case(self, benchmark: CaseBenchmark, findings: tuple[Finding, ...]) -> None:
+        for finding in findings:
+            self._emitter.find(finding)
         self._number += 1
         self._timed_cases.append(benchmark)
         if benchmark.outcome is not Outcome.PASS and self._outcome in _NOT_ITS_FAULT:
@@ -182,10 +174,8 @@ def _report(timed: Sequence[CaseBenchmark]) -> LayerReport:
     return LayerReport(layer=Layer.TIMING, by=_CHECK, coverage=coverage, why=why, facts=facts)
 
 
-async def _reload(session: CandidateSession | None) -> CandidateSession | None:
-    """The desk with a new worker, or None when there is none to be had."""
-    if session is None:
-        return None
+async def _reload(session: CandidateSession) -> CandidateSession | None:
+    """The session with a new worker, or None when there is none to be had."""
     try:
         if not session.occupied:
             await session.load()

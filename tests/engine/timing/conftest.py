@@ -7,7 +7,6 @@ calls and checks outputs, and writes down what it was asked.
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -35,6 +34,9 @@ from engine.model import (
 )
 from engine.model.benchmark import CaseBenchmark, DeviceState, Peaks
 from engine.timing.bench import Bench
+from engine.timing.exchange import Exchange
+from engine.timing.seats import OwnKernels, TimedCandidate
+from engine.timing.timed_device import TimedDevice
 
 CASE = Case(name="4096x781 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={"rows": 4096})
 SECOND = Case(name="1x131072 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={"rows": 1})
@@ -418,17 +420,30 @@ class Lab:
         other: Worker | None = None,
         reload: Callable[[], Awaitable[Worker | None]] | None = None,
         own: frozenset[str] = frozenset(),
-        end_s: float = math.inf,
     ) -> Bench:
         """A benchmark of the worker."""
         return Bench(
-            BenchmarkPlan(cases=cases, cache=cache, baselines=baselines, case_s=case_s), problem(cases or (CASE,)),
-            candidate=self.worker, other=other, judge=self.judge, clock=self.device.clock,
-            rng=random.Random(self.seed), device=Device(platform="cuda", index=0, name="H100"), state=self.state,
-            peaks=peaks, stored=stored, free_bytes=60 << 30, on_case=self.cases.append,
-            on_finding=self.findings.append, on_work=lambda doing, *_: self.work.append(doing), reload=reload,
-            own=own, end_s=end_s,
-        )  # fmt: skip
+            BenchmarkPlan(cases=cases, cache=cache, baselines=baselines, case_s=case_s),
+            problem(cases or (CASE,)),
+            candidate=TimedCandidate(side=self.worker, reload=reload, kernels=OwnKernels(names=own)),
+            other=TimedCandidate(side=other) if other is not None else None,
+            exchange=Exchange(
+                judge=self.judge, clock=self.device.clock, on_work=lambda doing, *_: self.work.append(doing)
+            ),
+            device=TimedDevice(
+                device=Device(platform="cuda", index=0, name="H100"),
+                state=self.state,
+                peaks=peaks,
+                free_bytes=60 << 30,
+                stored_us=stored,
+            ),
+            rng=random.Random(self.seed),
+            on_case=self._case,
+        )
+
+    def _case(self, benchmark: CaseBenchmark, findings: tuple[Finding, ...]) -> None:
+        self.cases.append(benchmark)
+        self.findings += findings
 
     async def run(self, **options: Any) -> CaseBenchmark:
         """The record of the one case."""

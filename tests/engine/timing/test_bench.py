@@ -532,8 +532,8 @@ async def test_no_case_but_the_first_is_begun_that_would_end_too_late(make_lab, 
     lab = make_lab()
     cases = (lab.case, replace(lab.case, name="second"), replace(lab.case, name="third"))
     began = lab.device.clock()
-    bench = lab.bench(cases=cases, case_s=1.0, end_s=began + end_s * await a_case_s(make_lab))
-    await bench.run()
+    bench = lab.bench(cases=cases, case_s=1.0)
+    await bench.run(end_s=began + end_s * await a_case_s(make_lab))
     assert [case.case for case in lab.cases] == [case.name for case in cases[:timed]]
     assert bench.left_out == cases[timed:]
     assert [(summary.cases, summary.planned) for summary in bench.summaries()] == [(timed, 3)]

@@ -17,6 +17,9 @@ from engine.judge.benchmark.slots import Slots
 from engine.model import BenchmarkPlan, CacheState, Finding, Outcome
 from engine.model.benchmark import CaseBenchmark, DeviceState, Method
 from engine.timing.bench import Bench
+from engine.timing.exchange import Exchange
+from engine.timing.seats import TimedCandidate
+from engine.timing.timed_device import TimedDevice
 from engine.worker.timing import Stopwatch
 from tests.operators import definition, find
 
@@ -68,12 +71,25 @@ async def timed(
     async def judge(command: Any) -> protocol.AnyReply:
         return protocol.decode_reply(protocol.encode(slots.carry_out(command)))
 
+    def timed_case(benchmark: CaseBenchmark, found: tuple[Finding, ...]) -> None:
+        cases.append(benchmark)
+        findings.extend(found)
+
     bench = Bench(
-        BenchmarkPlan(cases=(CASE,), cache=cache), SOFTMAX, judge=judge,
-        candidate=Worker(device, entry, precise=precise), clock=lambda: next(looks) * 1e-3, rng=random.Random(5),
-        device=Device(platform="cuda", index=0, name="scripted"), state=lambda: DeviceState(sm_clock_mhz=1980),
-        peaks=None, stored=lambda *_: None, free_bytes=1 << 26, on_case=cases.append, on_finding=findings.append,
-    )  # fmt: skip
+        BenchmarkPlan(cases=(CASE,), cache=cache),
+        SOFTMAX,
+        candidate=TimedCandidate(side=Worker(device, entry, precise=precise)),
+        exchange=Exchange(judge=judge, clock=lambda: next(looks) * 1e-3, on_work=lambda *_: None),
+        device=TimedDevice(
+            device=Device(platform="cuda", index=0, name="scripted"),
+            state=lambda: DeviceState(sm_clock_mhz=1980),
+            peaks=None,
+            free_bytes=1 << 26,
+            stored_us=lambda *_: None,
+        ),
+        rng=random.Random(5),
+        on_case=timed_case,
+    )
     await bench.run()
     return cases[0], findings
 

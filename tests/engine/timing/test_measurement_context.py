@@ -187,7 +187,7 @@ async def test_a_folder_that_cannot_be_written_costs_the_keeping_and_not_the_pea
 
 
 async def test_free_memory_is_the_drivers_word(laboratory: Laboratory) -> None:
-    assert laboratory.metrology.free_bytes() == 7 << 30
+    assert laboratory.metrology.timed_device("toy::twice", "cold").free_bytes == 7 << 30
 
 
 def timing(side: str, device_us: float | None) -> Timing:
@@ -207,6 +207,6 @@ async def test_the_shortest_time_of_a_baseline_is_remembered_and_never_that_of_a
             baselines=(timing(OTHER, 10.0), timing("eager", eager_us)),
         )
         laboratory.metrology.keep("toy::twice", benchmark)
-    stored = laboratory.metrology.stored("toy::twice", "cold")
+    stored = laboratory.metrology.timed_device("toy::twice", "cold").stored_us
     assert [stored("c", side) for side in ("eager", OTHER)] == [20.0, None]
-    assert laboratory.metrology.stored("toy::twice", "warm")("c", "eager") is None
+    assert laboratory.metrology.timed_device("toy::twice", "warm").stored_us("c", "eager") is None

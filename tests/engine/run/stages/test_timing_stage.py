@@ -32,6 +32,7 @@ from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.run.stages.timing_stage import TimingStage
 from engine.timing.measurement_context import Metrology
+from engine.timing.seats import OwnKernels
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -100,10 +101,8 @@ class Stage:
             )
 
         self.stage = TimingStage(
-            plan=plan,
-            problem=PROBLEM,
-            process_pool=process_pool,
-            device=GPU,
+            plan,
+            PROBLEM,
             session=session(Candidate(source=b"", problem=PROBLEM.name)),
             other=session(other) if other is not None else None,
             metrology=Metrology(
@@ -114,9 +113,8 @@ class Stage:
                 driver=driver,  # type: ignore[arg-type]  # what is asked of it here
             ),
             profile=Profile(loop.time, started=loop.time()),
-            clock=loop.time,
             emitter=self._emitter,
-            launches=lambda _: (),
+            kernels=OwnKernels(),
         )
 
     async def emitted(self) -> list[events.Event]:
