@@ -32,7 +32,7 @@ from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.process_pool import ProcessPool
 from engine.protocol.proof.proof_file import ProofFile
 from engine.run.cancelling import RunsInProgress
-from engine.run.pipeline import Run
+from engine.run.pipeline import EngineResources, Run
 from engine.run.proving.proof_file_replay import replay_proof_file
 from engine.run.retarget import Retargeting
 from engine.sandbox.confinement import Measure
@@ -256,16 +256,14 @@ class Engine:
         process_pool = self._started_pool()
         with self._runs.open(run_id) as cancelled:
             async with self._turn:
-                run = Run(
-                    candidate=candidate,
-                    plan=plan,
+                resources = EngineResources(
                     process_pool=process_pool,
                     artefacts=self._artefacts,
                     device=self._device,
                     limits=self._limits,
                     metrology=self._metrology,
-                    other=other,
                 )
+                run = Run(candidate, plan, resources, other=other)
                 async with contextlib.aclosing(run.stream(cancelled)) as events:
                     async for event in events:
                         yield event

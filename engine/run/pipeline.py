@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from engine.artefacts import ArtefactStore
@@ -54,26 +55,39 @@ from engine.verdict.decide import Facts, Stop, judge
 from engine.verdict.no_launch import no_launch
 
 
+@dataclass(frozen=True, kw_only=True)
+class EngineResources:
+    """What the runs of one engine use in turn; without `metrology` nothing is timed."""
+
+    process_pool: ProcessPool
+    artefacts: ArtefactStore
+    device: Device
+    limits: Limits
+    metrology: Metrology | None = None
+
+
 class Run:
-    """Judges one candidate once; `stream` is called once.  `probes` of None are all that there are."""
+    """Judges one candidate once; `stream` is called once.
+
+    The plan's limits replace those of the engine.  `other` is timed beside the candidate; `probes` of None are all.
+    """
 
     def __init__(
         self,
-        *,
         candidate: Candidate,
         plan: Plan,
-        process_pool: ProcessPool,
-        artefacts: ArtefactStore,
-        device: Device,
-        limits: Limits,
-        metrology: Metrology | None = None,
+        resources: EngineResources,
+        *,
         other: Candidate | None = None,
         probes: Sequence[Probe] | None = None,
     ) -> None:
         self._candidate = candidate
         self._plan = plan
-        self._process_pool = process_pool
-        self._device = device
+        self._process_pool = process_pool = resources.process_pool
+        self._artefacts, self._limits = resources.artefacts, plan.limits or resources.limits
+        self._device = resources.device
+        self._metrology = resources.metrology
+        self._probes = probes
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
         self._emitter = EventEmitter(self._loop.time, started=self._started)
@@ -82,17 +96,14 @@ class Run:
         self._proofs: tuple[CaseProof, ...] | None = None
         self._launched = False
         self._first_launches: dict[str, tuple[Launch, ...]] = {}
-        self._artefacts, self._limits = artefacts, plan.limits or limits
         self._cache_folder = None if process_pool.interpreted else process_pool.directories.open_kernel_cache()
         self._group = process_pool.open_group(self._limits)
         self._launchers = process_pool.launchers
         published = (self._launchers.cache_folder if self._launchers else None, self._cache_folder)
         self._cache_folders = tuple(folder for folder in published if folder is not None)
-        self._metrology = metrology
-        self._probes = probes
         self._native = NativeCode(
-            candidate=candidate, target=device.target, extensions=process_pool.extensions, artefacts=artefacts,
-            emitter=self._emitter, profile=self._profile,
+            candidate=candidate, target=self._device.target, extensions=process_pool.extensions,
+            artefacts=self._artefacts, emitter=self._emitter, profile=self._profile,
         )  # fmt: skip
         self._session = self._open_session(process_pool.worker, on_log=self._emitter.log)
         self._other = self._open_session(process_pool.worker, candidate=other) if other is not None else None
@@ -103,9 +114,9 @@ class Run:
             self._compiling = CompilingStage(builder=self._builder, emitter=self._emitter)
         self._ahead: Builder | None = None
         self._dry_run: DryRun | None = None
-        if device.target is not None and self._cache_folder is not None:
-            same = plan.target == device.target
-            self._ahead = self._builder if same else self._open_builder(device.target, lambda *_: None)
+        if self._device.target is not None and self._cache_folder is not None:
+            same = plan.target == self._device.target
+            self._ahead = self._builder if same else self._open_builder(self._device.target, lambda *_: None)
 
     def _open_session(
         self, spare: Spare, *, candidate: Candidate | None = None,

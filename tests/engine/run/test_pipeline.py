@@ -36,7 +36,7 @@ from engine.model import (
     events,
 )
 from engine.processes.directories import EngineDirectories
-from engine.run.pipeline import Run
+from engine.run.pipeline import EngineResources, Run
 from engine.static.source import Source, read_source
 from engine.timing.measurement_context import Metrology
 from tests.guards import PATIENCE_S
@@ -83,12 +83,14 @@ async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path:
     _, process_pool = employ(empty_case)
     candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
     run = Run(
-        candidate=candidate,
-        plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None),
-        process_pool=process_pool,
-        artefacts=ArtefactStore(folder=tmp_path),
-        device=Device(platform="cpu", index=0, name="cpu"),
-        limits=Limits(),
+        candidate,
+        Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None),
+        EngineResources(
+            process_pool=process_pool,
+            artefacts=ArtefactStore(folder=tmp_path),
+            device=Device(platform="cpu", index=0, name="cpu"),
+            limits=Limits(),
+        ),
         probes=(),
     )
     emitted = [event async for event in run.stream(asyncio.Event())]
@@ -133,17 +135,15 @@ class Theatre:
         problem = replace(DEFINITION, cases=cases).problem("toy_problems")
         candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
         benchmark = BenchmarkPlan(cases=timed) if timed is not None else None
-        return Run(
-            candidate=candidate,
+        plan = Plan(problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark)
+        resources = EngineResources(
             process_pool=self.process_pool,
             artefacts=self._artefacts,
             device=GPU,
             limits=Limits(),
-            plan=Plan(problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark),
             metrology=metrology,
-            other=other,
-            probes=(),
         )
+        return Run(candidate, plan, resources, other=other, probes=())
 
     async def run(
         self,
@@ -543,12 +543,14 @@ async def test_the_other_candidate_gets_nothing_that_was_compiled_for_the_first(
 async def test_a_file_that_the_strict_policy_refuses_is_given_to_no_process(theatre: Theatre, tmp_path: Path) -> None:
     plan = Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cuda", target="sm_90", policy=Policy.STRICT)
     run = Run(
-        candidate=Candidate(source=b"def f(x):\n    return x @ x\n", problem="toy::twice"),
-        plan=plan,
-        process_pool=theatre.process_pool,
-        artefacts=ArtefactStore(folder=tmp_path),
-        device=GPU,
-        limits=Limits(),
+        Candidate(source=b"def f(x):\n    return x @ x\n", problem="toy::twice"),
+        plan,
+        EngineResources(
+            process_pool=theatre.process_pool,
+            artefacts=ArtefactStore(folder=tmp_path),
+            device=GPU,
+            limits=Limits(),
+        ),
     )
     emitted = [event async for event in run.stream(asyncio.Event())]
     assert theatre.commands(protocol.Load, protocol.Describe, protocol.RunDry, protocol.Compile) == []

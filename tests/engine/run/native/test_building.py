@@ -16,7 +16,7 @@ from engine.model import Candidate, Limits, Location, Outcome, Plan, Stage, even
 from engine.model.native import NativeLanguage
 from engine.processes.builds.extensions import Extensions, Toolchain
 from engine.run.native.building import NOTE
-from engine.run.pipeline import Run
+from engine.run.pipeline import EngineResources, Run
 from tests.engine.run.test_pipeline import PROBLEM
 
 if TYPE_CHECKING:
@@ -64,12 +64,14 @@ class Played:
 
     async def run(self) -> events.RunFinished:
         run = Run(
-            candidate=Candidate(source=self._source.encode(), problem="toy::twice", filename="k.py"),
-            plan=Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None),
-            process_pool=self.pool,
-            artefacts=ArtefactStore(folder=self._folder),
-            device=Device(platform="cpu", index=0, name="cpu"),
-            limits=Limits(),
+            Candidate(source=self._source.encode(), problem="toy::twice", filename="k.py"),
+            Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None),
+            EngineResources(
+                process_pool=self.pool,
+                artefacts=ArtefactStore(folder=self._folder),
+                device=Device(platform="cpu", index=0, name="cpu"),
+                limits=Limits(),
+            ),
             probes=(),
         )
         self.emitted = [event async for event in run.stream(asyncio.Event())]
