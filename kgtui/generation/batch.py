@@ -25,12 +25,11 @@ from kgtui.generation.events import (
 )
 from kgtui.generation.prompts import Example, Hardware, Prompts
 from kgtui.generation.records import Message, ModelName, Sampling
-from kgtui.generation.requester import Requester
+from kgtui.generation.requester import Requester, StoredBatch
 from kgtui.generation.saves import SaveVerifier
 from kgtui.generation.strategies import Result, StrategyOptions, speedup_of, strategy_module
 from kgtui.generation.verifying import Verifier
 from sessions.candidates.generation_rows import Ending, GenerationRow, GenerationState, Limits
-from sessions.candidates.generations import GenerationStore
 
 DEFAULT_CONCURRENCY = 8
 _JOBS_AT_ONCE = 64
@@ -89,14 +88,6 @@ class Task:
         return self.problem.suite.refusal if self.problem.suite is not None else ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sources:
-    """How stored candidates and runs are read, when a batch is resumed."""
-
-    source: Callable[[str], bytes]
-    run: Callable[[int], RunRecord]
-
-
 class Batch:
     """Runs one batch; `emit` gets every event on the event loop."""
 
@@ -105,20 +96,18 @@ class Batch:
         request: BatchRequest,
         tasks: Sequence[Task],
         *,
-        number: int,
-        store: GenerationStore,
-        sources: Sources,
+        stored: StoredBatch,
         requester: Requester,
         verifier: Verifier,
         prompts: Prompts,
         hardware: Hardware,
         emit: Callable[[GenerationEvent], None],
     ) -> None:
-        self.number = number
+        self._number = stored.number
         self._request = request
         self._tasks = tasks
-        self._store = store
-        self._sources = sources
+        self._store = stored.generations
+        self._stored = stored
         self._requester = requester
         self._verifier = verifier
         self._prompts = prompts
@@ -151,10 +140,10 @@ class Batch:
                     for model in self._request.models:
                         group.create_task(carry_out(task, model))
         except BaseException:
-            self._store.end_batch(self.number, Ending.CANCELLED)
+            self._store.end_batch(self._number, Ending.CANCELLED)
             raise
         ended = _ending(budget_reasons, failures)
-        await asyncio.to_thread(self._store.end_batch, self.number, ended.ending)
+        await asyncio.to_thread(self._store.end_batch, self._number, ended.ending)
         self._emit(ended)
         return ended
 
@@ -180,7 +169,7 @@ class Batch:
             row = await self._requester.ask(model, spot, messages, entry=task.problem.entry, saved=saves)
         if row.digest is None:
             return Result(row=row, source=None, run=None)
-        source = await asyncio.to_thread(self._sources.source, row.digest)
+        source = await asyncio.to_thread(self._stored.source, row.digest)
         run, is_reused = await self._verified(task, row, source, spot)
         verdict = run.final
         self._emit(
@@ -199,7 +188,7 @@ class Batch:
     async def _verified(self, task: Task, row: GenerationRow, source: bytes, spot: Spot) -> tuple[RunRecord, bool]:
         if row.run is not None and row.run.outcome is not None:
             with contextlib.suppress(KgtuiError):  # a run that cannot be read any more is made again
-                return await asyncio.to_thread(self._sources.run, row.run.number), True
+                return await asyncio.to_thread(self._stored.run, row.run.number), True
 
         def watch(number: int | None, events: Sequence[Event]) -> None:
             self._emit(RunAdvanced(spot=spot, number=number, events=tuple(events)))

@@ -13,7 +13,7 @@ from engine.devices import Device, platform_named
 from engine.errors import UsageError
 from engine.model import BenchmarkPlan, Problem, Tier
 from engine.reports.run_record import RunRecord
-from kgtui.generation.batch import Batch, BatchRequest, Sources, Task, spent_before
+from kgtui.generation.batch import Batch, BatchRequest, Task, spent_before
 from kgtui.generation.budget import Budget, Spent
 from kgtui.generation.events import GenerationEvent
 from kgtui.generation.prices import PriceList
@@ -21,7 +21,7 @@ from kgtui.generation.progress import NO_BATCH, Progress, after
 from kgtui.generation.prompts import Hardware, Prompts
 from kgtui.generation.providers import Provider, open_provider
 from kgtui.generation.records import ModelName
-from kgtui.generation.requester import Clocks, Requester
+from kgtui.generation.requester import Clocks, Requester, StoredBatch
 from kgtui.generation.verifying import QueuedVerifier, Submit
 from kgtui.ports.requests import DEFAULT_TIERS
 from kgtui.runner.run_queue import Ticket
@@ -115,10 +115,15 @@ async def carry_out(order: Order, means: Means) -> Generated:
             progress = after(progress, (event,))
             means.happened(event, progress)
 
-        requester = Requester(
-            means.recording.generations,
+        stored = StoredBatch(
+            generations=means.recording.generations,
             session=session,
-            batch=number,
+            number=number,
+            source=means.recording.source,
+            run=means.recording.run_record,
+        )
+        requester = Requester(
+            stored,
             provider_of=providers.__getitem__,
             prices=means.prices,
             budget=Budget(order.limits, clock=means.clock, spent=before),
@@ -127,7 +132,7 @@ async def carry_out(order: Order, means: Means) -> Generated:
             clocks=Clocks(now=lambda: datetime.now(UTC), clock=means.clock),
             emit=happened,
         )
-        await _batch(order, means, number=number, requester=requester, happened=happened).run()
+        await _batch(order, means, stored=stored, requester=requester, happened=happened).run()
     return Generated(batch=number, session=session, progress=progress)
 
 
@@ -159,7 +164,7 @@ def _batch(
     order: Order,
     means: Means,
     *,
-    number: int,
+    stored: StoredBatch,
     requester: Requester,
     happened: Callable[[GenerationEvent], None],
 ) -> Batch:
@@ -175,9 +180,7 @@ def _batch(
     return Batch(
         order.request,
         order.tasks,
-        number=number,
-        store=means.recording.generations,
-        sources=Sources(source=means.recording.source, run=means.recording.run_record),
+        stored=stored,
         requester=requester,
         verifier=verifier,
         prompts=means.prompts,

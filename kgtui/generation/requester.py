@@ -14,6 +14,7 @@ from datetime import datetime
 
 import msgspec
 
+from engine.reports.run_record import RunRecord
 from kgtui.generation.budget import Amount, Budget
 from kgtui.generation.events import AnswerGrew, AnswerStored, GenerationEvent, RequestRefused, RequestSent, Spot
 from kgtui.generation.extraction import extract
@@ -47,15 +48,24 @@ class Clocks:
     sleep: Sleep = asyncio.sleep
 
 
+@dataclass(frozen=True, kw_only=True)
+class StoredBatch:
+    """One batch in the store: its rows, and how the candidates and runs that they name are read."""
+
+    generations: GenerationStore
+    session: int
+    number: int
+    source: Callable[[str], bytes]
+    run: Callable[[int], RunRecord]
+
+
 class Requester:
     """Sends the requests of one batch; used on one event loop."""
 
     def __init__(
         self,
-        store: GenerationStore,
+        stored: StoredBatch,
         *,
-        session: int,
-        batch: int,
         provider_of: Callable[[ModelName], Provider],
         prices: PriceList,
         budget: Budget,
@@ -65,9 +75,9 @@ class Requester:
         emit: Callable[[GenerationEvent], None],
     ) -> None:
         self.budget = budget
-        self._store = store
-        self._session = session
-        self._batch = batch
+        self._store = stored.generations
+        self._session = stored.session
+        self._batch = stored.number
         self._provider_of = provider_of
         self._prices = prices
         self._sampling = sampling

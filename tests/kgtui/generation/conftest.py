@@ -12,13 +12,13 @@ import pytest
 
 from engine.model import Candidate, Tier
 from engine.model.events import RunFinished, RunStarted
-from kgtui.generation.batch import Batch, BatchRequest, Sources, Task, spent_before
+from kgtui.generation.batch import Batch, BatchRequest, Task, spent_before
 from kgtui.generation.budget import Budget
 from kgtui.generation.events import BatchEnded, GenerationEvent
 from kgtui.generation.prices import Price, PriceList
 from kgtui.generation.prompts import Hardware, Prompts
 from kgtui.generation.records import ModelName, Sampling
-from kgtui.generation.requester import Clocks, Requester
+from kgtui.generation.requester import Clocks, Requester, StoredBatch
 from kgtui.generation.strategies import StrategyOptions
 from sessions import Store, open_store
 from sessions.candidates.generation_rows import GenerationRow, Limits
@@ -71,16 +71,18 @@ class Bench:
         self.number = number
         before = spent_before(generations.of_batch(number))
         self.budget = Budget(self.limits, clock=lambda: 0.0, spent=before)
+        stored = StoredBatch(
+            generations=generations, session=self.session, number=number, source=self.store.source, run=self._read
+        )
         requester = Requester(
-            generations, session=self.session, batch=number, provider_of=lambda model: self.provider,
+            stored, provider_of=lambda model: self.provider,
             prices=self.prices, budget=self.budget, sampling=request.sampling, concurrency=self.concurrency,
             clocks=Clocks(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), clock=lambda: 0.0, sleep=self._sleep),
             emit=self._emit,
         )  # fmt: skip
         batch = Batch(
-            request, [Task(problem=softmax_problem(), description=descriptions()[0])], number=number,
-            store=generations, sources=Sources(source=self.store.source, run=self._read), requester=requester,
-            verifier=self.verifier, prompts=Prompts(), hardware=Hardware(name="a device", target=None),
+            request, [Task(problem=softmax_problem(), description=descriptions()[0])], stored=stored,
+            requester=requester, verifier=self.verifier, prompts=Prompts(), hardware=Hardware(name="a device", target=None),
             emit=self._emit,
         )  # fmt: skip
         return await batch.run()
