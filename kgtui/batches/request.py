@@ -8,6 +8,9 @@ import msgspec
 
 from engine.model import BenchmarkPlan, Policy, Problem, Tier
 from kgtui.generation.carrying_out import benchmark_of
+from kgtui.generation.verifying import RunConditions
+
+TAG = "batch"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +33,18 @@ class BatchRequest:
     def to_json(self) -> str:
         """One line of JSON, the same for equal requests."""
         return msgspec.json.encode(self, order="sorted").decode()
+
+    @property
+    def conditions(self) -> RunConditions:
+        """How each candidate is run."""
+        return RunConditions(
+            device=self.device,
+            target=self.target,
+            benchmark=self.benchmark,
+            tiers=self.tiers,
+            policy=self.policy,
+            tag=TAG,
+        )
 
     def benchmark(self, problem: Problem) -> BenchmarkPlan | None:
         """What is timed of a candidate that passes; None where nothing is."""

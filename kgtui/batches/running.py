@@ -16,8 +16,6 @@ from kgtui.batches.request import BatchRequest
 from kgtui.batches.results import Progress, Result, results_of
 from sessions.candidates.checked import CheckedRow, CheckedStore
 
-TAG = "batch"
-
 
 class Verifier(Protocol):
     """Runs one candidate at a time."""

@@ -22,7 +22,7 @@ from kgtui.generation.prompts import Hardware, Prompts
 from kgtui.generation.providers import Provider, open_provider
 from kgtui.generation.records import ModelName
 from kgtui.generation.requester import Clocks, Requester, StoredBatch
-from kgtui.generation.verifying import QueuedVerifier, Submit
+from kgtui.generation.verifying import QueuedVerifier, RunConditions, Submit
 from kgtui.ports.requests import DEFAULT_TIERS
 from kgtui.runner.run_queue import Ticket
 from sessions.candidates.generation_rows import Limits
@@ -168,15 +168,13 @@ def _batch(
     requester: Requester,
     happened: Callable[[GenerationEvent], None],
 ) -> Batch:
-    verifier = QueuedVerifier(
-        means.submit,
+    conditions = RunConditions(
         device=order.device.platform,
         target=order.request.target,
         benchmark=benchmark_of(order.device.platform),
         tiers=order.tiers,
-        trouble=means.trouble,
-        drop=means.drop,
     )
+    verifier = QueuedVerifier(means.submit, conditions, trouble=means.trouble, drop=means.drop)
     return Batch(
         order.request,
         order.tasks,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -50,29 +51,31 @@ class Submit(Protocol):
     def __call__(self, request: RunRequest, audience: RunListener) -> Ticket: ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunConditions:
+    """How every candidate of a batch is run; `benchmark` is what is timed of a problem, None for nothing."""
+
+    device: str
+    target: str | None
+    benchmark: Callable[[Problem], BenchmarkPlan | None]
+    tiers: tuple[Tier, ...] = DEFAULT_TIERS
+    policy: Policy = Policy.DEFAULT
+    tag: str = GENERATED_TAG
+
+
 class QueuedVerifier:
     """Verifies through a queue that others use too; `trouble` is called with what is wrong with the store."""
 
     def __init__(
         self,
         submit: Submit,
+        conditions: RunConditions,
         *,
-        device: str,
-        target: str | None,
-        benchmark: Callable[[Problem], BenchmarkPlan | None],
-        tiers: tuple[Tier, ...] = DEFAULT_TIERS,
-        tag: str = GENERATED_TAG,
-        policy: Policy = Policy.DEFAULT,
         trouble: Callable[[str], None],
         drop: Callable[[Ticket], None],
     ) -> None:
-        self._policy = policy
         self._submit = submit
-        self._device = device
-        self._target = target
-        self._benchmark = benchmark
-        self._tiers = tiers
-        self._tag = tag
+        self._conditions = conditions
         self._trouble = trouble
         self._drop = drop
 
@@ -86,17 +89,18 @@ class QueuedVerifier:
         began: Callable[[int], None] = lambda number: None,
     ) -> RunRecord:
         """The finished run of this source; `began` gets its number when it begins, and again where it begins again."""
+        conditions = self._conditions
         listener = RunListener(file=f"{problem.file_stem}.py", trouble=self._trouble, watch=watch, began=began)
         request = RunRequest(
             problem=problem,
             path=Path(f"{problem.file_stem}.py"),
             content=source,
-            device=self._device,
-            target=self._target,
-            tiers=self._tiers,
-            policy=self._policy,
-            benchmark=self._benchmark(problem),
-            tag=self._tag,
+            device=conditions.device,
+            target=conditions.target,
+            tiers=conditions.tiers,
+            policy=conditions.policy,
+            benchmark=conditions.benchmark(problem),
+            tag=conditions.tag,
             note=name,
             priority=Priority.BATCH,
             stops_at_verdict=True,

@@ -21,6 +21,7 @@ MOST_FILES_OF_A_ROOM = 15  # without its __init__.py
 PLUG_IN_ROOMS = frozenset(  # found by scanning: one file is one plug-in, so the folder stays flat
     {"engine/static/checks", "kgtui/cli/commands", "problems/aten", "problems/cublas", "problems/vllm"}
 )
+MOST_PARAMETERS_OF_A_CONSTRUCTOR = 8
 
 LOADER = "engine/loading/loader.py"  # the one place that runs a text as code
 RUNS_TEXT = frozenset({"eval", "exec", "compile", "__import__"})
@@ -41,6 +42,26 @@ def modules() -> tuple[tuple[str, str, ast.Module], ...]:
     """Every module of the packages: its name, its text, its tree."""
     paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
     return tuple((path.relative_to(ROOT).as_posix(), text := path.read_text(), ast.parse(text)) for path in paths)
+
+
+def parameters_of_constructor(node: ast.ClassDef) -> int:
+    """How many parameters its `__init__` takes beside self; 0 for a record, which is all fields.
+
+    A dataclass that has an async method, or that can be changed and has methods, is no record: its constructor takes
+    the fields without a default.
+    """
+    methods = [part for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for method in methods:
+        if method.name == "__init__":
+            arguments = method.args
+            return len(arguments.posonlyargs) + len(arguments.args) + len(arguments.kwonlyargs) - 1
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    is_frozen = any("frozen=True" in decorator for decorator in decorators)
+    acts = any(isinstance(method, ast.AsyncFunctionDef) for method in methods) or (methods and not is_frozen)
+    if not acts or not any(decorator.startswith("dataclass") for decorator in decorators):
+        return 0
+    fields = [part for part in node.body if isinstance(part, ast.AnnAssign) and part.value is None]
+    return sum(not ast.unparse(field.annotation).startswith("ClassVar") for field in fields)
 
 
 @cache
@@ -88,6 +109,45 @@ def test_every_class_has_one_job():
         if (methods := [part for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)])
     }
     assert {place: count for place, count in methods_by_class.items() if count > MOST_METHODS_OF_A_CLASS} == {}
+
+
+def test_every_constructor_takes_few_parameters():
+    parameters_by_class = {
+        f"{name}:{node.lineno} {node.name}": parameters_of_constructor(node)
+        for name, _, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    most = MOST_PARAMETERS_OF_A_CONSTRUCTOR
+    assert {place: count for place, count in parameters_by_class.items() if count > most} == {}
+
+
+def test_parameters_of_a_constructor_are_counted_for_classes_with_behaviour_only():
+    source = """
+class Explicit:
+    def __init__(self, a, /, b, *, c): ...
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    a: int
+    b: int
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    a: int
+    b: int = 0
+    async def ask(self): ...
+@dataclass(kw_only=True)
+class Changing:
+    KIND: ClassVar[str] = ""
+    a: int
+    def change(self): ...
+"""
+    classes = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+    assert {node.name: parameters_of_constructor(node) for node in classes} == {
+        "Explicit": 3,
+        "Record": 0,
+        "Asking": 1,
+        "Changing": 1,
+    }
 
 
 def test_only_the_loader_runs_a_text_as_code_or_edits_the_search_path():

@@ -23,7 +23,7 @@ from kgtui.batches.candidates import read_candidates
 from kgtui.batches.names import DescribedNames
 from kgtui.batches.request import BatchRequest
 from kgtui.batches.results import Progress, Result, results_of
-from kgtui.batches.running import TAG, BatchRecording, Means, Order, carry_out
+from kgtui.batches.running import BatchRecording, Means, Order, carry_out
 from kgtui.batches.typed import parse_wanted
 from kgtui.generation.verifying import QueuedVerifier
 from kgtui.ports.requests import Audience
@@ -143,12 +143,7 @@ class Batching:
     def _means(self, request: BatchRequest, recording: BatchRecording) -> Means:
         verifier = QueuedVerifier(
             self._service.enqueue,
-            device=request.device,
-            target=request.target,
-            benchmark=request.benchmark,
-            tiers=request.tiers,
-            tag=TAG,
-            policy=request.policy,
+            request.conditions,
             trouble=self._audience.trouble_arose,
             drop=self._service.drop,
         )

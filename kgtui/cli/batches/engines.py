@@ -11,7 +11,6 @@ from typing import Self
 from engine.model import Problem
 from engine.reports.run_record import RunRecord
 from kgtui.batches.request import BatchRequest
-from kgtui.batches.running import TAG
 from kgtui.cli.runs.run_command import StartedEngine
 from kgtui.generation.verifying import QueuedVerifier, queued
 from kgtui.ports.protocols import Recording
@@ -36,17 +35,7 @@ class BatchEngine:
         self._open = contextlib.AsyncExitStack()
         self._queue = RunQueue(on_trouble=trouble)
         self._is_started = False
-        self._verifier = QueuedVerifier(
-            queued(self._queue),
-            device=request.device,
-            target=request.target,
-            benchmark=request.benchmark,
-            tiers=request.tiers,
-            tag=TAG,
-            policy=request.policy,
-            trouble=trouble,
-            drop=self._queue.drop,
-        )
+        self._verifier = QueuedVerifier(queued(self._queue), request.conditions, trouble=trouble, drop=self._queue.drop)
 
     async def verify(self, problem: Problem, source: bytes, *, name: str, began: Callable[[int], None]) -> RunRecord:
         """The finished run of this source.

@@ -89,20 +89,18 @@ def _server(
     from kgtui.generation.agents.tools import ToolMeans
     from kgtui.generation.carrying_out import benchmark_of
     from kgtui.generation.prompts import Hardware
-    from kgtui.generation.verifying import QueuedVerifier, Verifier, queued
+    from kgtui.generation.verifying import QueuedVerifier, RunConditions, Verifier, queued
     from kgtui.ports.requests import AGENT_TAG
 
     def verifier_of(tiers: tuple[Tier, ...], is_timed: bool) -> Verifier:
-        return QueuedVerifier(
-            queued(queue),
+        conditions = RunConditions(
             device=device.platform,
             target=target,
             benchmark=benchmark_of(device.platform) if is_timed else lambda problem: None,
             tiers=tiers,
             tag=AGENT_TAG,
-            trouble=console.warn,
-            drop=queue.drop,
         )
+        return QueuedVerifier(queued(queue), conditions, trouble=console.warn, drop=queue.drop)
 
     means = ToolMeans(
         operators=operators,

@@ -82,8 +82,8 @@ class Bench:
         )  # fmt: skip
         batch = Batch(
             request, [Task(problem=softmax_problem(), description=descriptions()[0])], stored=stored,
-            requester=requester, verifier=self.verifier, prompts=Prompts(), hardware=Hardware(name="a device", target=None),
-            emit=self._emit,
+            requester=requester, verifier=self.verifier, prompts=Prompts(),
+            hardware=Hardware(name="a device", target=None), emit=self._emit,
         )  # fmt: skip
         return await batch.run()
 
