@@ -23,7 +23,7 @@ from engine.model.problems.comparison import CalledCase, OutputMatch
 from engine.model.problems.definition import ProblemDefinition
 from engine.model.problems.form import CandidateForm
 from engine.model.problems.problem import Cost, Problem, ProblemId, Tolerance
-from engine.model.problems.semantics import Determinism, FrameworkWork
+from engine.model.problems.semantics import Determinism, FrameworkWork, Rearrangement
 from engine.model.problems.suite_origin import Precision, SuiteOrigin
 from engine.model.problems.values import PointerArray
 from engine.model.results import (
@@ -81,6 +81,7 @@ __all__ = [
     "Problem",
     "ProblemDefinition",
     "ProblemId",
+    "Rearrangement",
     "Returned",
     "Severity",
     "Stage",

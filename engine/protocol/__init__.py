@@ -59,6 +59,7 @@ from engine.protocol.messages import (
     StorageSpec,
     TensorSpec,
     ValueSpec,
+    tensor_specs,
 )
 from engine.protocol.monitoring import (
     ActionKind,
@@ -282,6 +283,7 @@ __all__ = [
     "encode",
     "id_of",
     "new_id",
+    "tensor_specs",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20

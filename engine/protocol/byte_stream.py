@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from engine.protocol import tensors
-from engine.protocol.messages import TensorSpec, ValueSpec
+from engine.protocol.messages import TensorSpec, ValueSpec, tensor_specs
 
 _CHUNK_BYTES = 1 << 20
 _LOOK_MS = 250
@@ -124,7 +124,7 @@ def checked_values(specs: Sequence[ValueSpec], storages: Sequence[torch.Tensor])
         StreamError: one does not.
     """
     for spec in specs:
-        for part in tensors.tensor_specs(spec):
+        for part in tensor_specs(spec):
             _require_fit(part, storages)
     return tuple(tensors.value_of(spec, storages) for spec in specs)
 

@@ -97,6 +97,17 @@ class PointersSpec(Message, tag_field="kind", tag="pointers", frozen=True):
 ValueSpec: TypeAlias = TensorSpec | ScalarSpec | FloatSpec | ComplexSpec | DTypeSpec | SequenceSpec | PointersSpec
 
 
+def tensor_specs(spec: ValueSpec) -> list[TensorSpec]:
+    """The tensors in a value, in their order."""
+    match spec:
+        case TensorSpec():
+            return [spec]
+        case SequenceSpec() | PointersSpec():
+            return [part for item in spec.items for part in tensor_specs(item)]
+        case _:
+            return []
+
+
 class Command(Message, tag_field="type", frozen=True):
     """What every command carries: the id that its reply must repeat."""
 

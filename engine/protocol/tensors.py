@@ -258,17 +258,6 @@ def view(spec: protocol.TensorSpec, storage: torch.Tensor) -> torch.Tensor:
     return torch._neg_view(tensor) if spec.negated else tensor
 
 
-def tensor_specs(spec: protocol.ValueSpec) -> list[protocol.TensorSpec]:
-    """The tensors in a value, in their order."""
-    match spec:
-        case protocol.TensorSpec():
-            return [spec]
-        case protocol.SequenceSpec() | protocol.PointersSpec():
-            return [part for item in spec.items for part in tensor_specs(item)]
-        case _:
-            return []
-
-
 def tensors_in(value: Value) -> Iterator[torch.Tensor]:
     """The tensors in an argument, in their order."""
     if isinstance(value, torch.Tensor):

@@ -6,7 +6,18 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from engine.errors import KgtuiError
-from engine.protocol.proof.tape import Addressed, Filled, Given, Launched, Moved, Step, Tape, TapedDescriptor, TapedView
+from engine.protocol.proof.tape import (
+    Addressed,
+    Filled,
+    Given,
+    Launched,
+    LookedUp,
+    Moved,
+    Step,
+    Tape,
+    TapedDescriptor,
+    TapedView,
+)
 
 ELEMENT_BYTES = {
     "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "uint16": 2, "uint32": 4, "uint64": 8,
@@ -46,7 +57,7 @@ def check_tape(tape: Tape, argument_bytes: Sequence[int], *, most_bytes: int) ->
         raise TapeError(f"its storages have {total:,} bytes, more than {most_bytes:,}")
     for number, step in enumerate(tape.steps):
         _check_step(tape, step, f"step {number}")
-    moved = sum(bytes_of(step.target) for step in tape.steps if isinstance(step, Moved | Filled))
+    moved = sum(bytes_of(step.target) for step in tape.steps if isinstance(step, Moved | Filled | LookedUp))
     if moved > max(total, 1) * _MOST_MOVED:
         raise TapeError(f"it moves {moved:,} bytes in memory of {total:,}")
     for number, view in enumerate(tape.returned):
@@ -82,8 +93,33 @@ def _check_step(tape: Tape, step: Step, where: str) -> None:
             _check_compact(tape, step.target, where)
             if step.target.shape != step.source.shape:
                 raise TapeError(f"{where}: shapes {step.target.shape} and {step.source.shape} differ")
+        case LookedUp():
+            _check_look_up(tape, step, where)
     for view in views_of(step):
         _check_view(tape, view, where)
+
+
+def _check_look_up(tape: Tape, step: LookedUp, where: str) -> None:
+    """Types and shapes must be those of a look-up, so that a target has as many elements as positions reach."""
+    _check_compact(tape, step.target, where)
+    _check_compact(tape, step.positions, where)
+    if step.positions.dtype not in ("int32", "int64") or step.target.dtype != step.source.dtype:
+        raise TapeError(f"{where}: positions are {step.positions.dtype}, elements {step.source.dtype}")
+    before, place, positions = step.source.shape, step.dimension, step.positions.shape
+    if place >= len(before):
+        raise TapeError(f"{where}: dimension {place} of {len(before)}")
+    shape = positions if step.each else (*before[:place], *positions, *before[place + 1 :])
+    if step.target.shape != shape:
+        raise TapeError(f"{where}: shapes {step.target.shape} and {shape} differ")
+    others = [size for number, size in enumerate(before) if number != place]
+    if step.each and (len(positions) != len(before) or not _within(positions, others, place)):
+        raise TapeError(f"{where}: positions of shape {positions} in elements of shape {before}")
+
+
+def _within(positions: Sequence[int], others: Sequence[int], place: int) -> bool:
+    """Whether positions need no more of the other dimensions than there is."""
+    needed = [size for number, size in enumerate(positions) if number != place]
+    return all(need <= size for need, size in zip(needed, others, strict=True))
 
 
 def _check_addresses(tape: Tape, step: Addressed, where: str) -> None:
@@ -107,6 +143,8 @@ def views_of(step: Step) -> Iterator[TapedView]:
         case Moved():
             yield step.target
             yield step.source
+        case LookedUp():
+            yield from (step.target, step.source, step.positions)
         case Launched():
             for argument in step.arguments:
                 if isinstance(argument.value, TapedDescriptor):

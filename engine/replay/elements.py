@@ -53,6 +53,25 @@ def cast(elements: Array, source: str, target: str) -> Array:
     return numbers.astype(_numpy_dtype(target))
 
 
+def look_up(source: Array, positions: Array, dimension: int, *, each: bool, wrap: bool) -> Array:
+    """The elements of `source` at `positions` along a dimension: whole slices, or with `each` single elements.
+
+    Positions outside of the dimension are taken modulo its length with `wrap`.
+
+    Raises:
+        UnsupportedError: a position is outside, and there is no `wrap`.
+    """
+    length = source.shape[dimension]
+    outside = positions.size and bool(((positions < -length) | (positions >= length)).any())
+    if outside and not (wrap and length):
+        raise UnsupportedError(f"a look-up at a position outside of a dimension of {length}")
+    places = positions % length if length else positions
+    if not each:
+        return np.take(source, places, axis=dimension)
+    within = tuple(slice(None) if number == dimension else slice(size) for number, size in enumerate(positions.shape))
+    return np.take_along_axis(source[within], places, axis=dimension)
+
+
 def _to_float32(numbers: Array) -> Array:
     """16-bit floats are rounded from float32 by torch, also those of a float64."""
     return (numbers.real if np.iscomplexobj(numbers) else numbers).astype(np.float32)

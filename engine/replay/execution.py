@@ -19,6 +19,7 @@ from engine.protocol.proof.tape import (
     Filled,
     Given,
     Launched,
+    LookedUp,
     Moved,
     Tape,
     TapedDescriptor,
@@ -27,7 +28,8 @@ from engine.protocol.proof.tape import (
     TapedView,
 )
 from engine.replay.checks import TapeError, bytes_of
-from engine.replay.elements import cast, scalar_of, view_of
+from engine.replay.elements import cast, look_up, scalar_of, view_of
+from engine.replay.rearranged import Rearranged
 
 _BASE, _GAP = 1 << 32, 1 << 16  # of the addresses that kernels see: aligned, and far from one another
 
@@ -53,7 +55,8 @@ class Replay:
     """The state after a tape was executed: `content` are the bytes of each storage.
 
     `foreign` are the numbers of the Given steps that a storage's content may come from, and `launched` are the storages
-    with content that a kernel stored, directly or through moves.
+    with content that a kernel stored, directly or through moves.  `rearranged` follows rearrangements where they
+    matter, and `looks_up_foreign` is whether a look-up took elements or positions from a Given step.
     """
 
     content: list[Array]
@@ -61,10 +64,17 @@ class Replay:
     launched: set[int] = field(default_factory=set)
     changed: set[int] = field(default_factory=set)
     moved_bytes: int = 0
+    rearranged: Rearranged | None = None
+    looks_up_foreign: bool = False
 
 
 def replay(
-    tape: Tape, arguments: Sequence[Array], kernels: Mapping[int, Kernel], *, poison: Callable[[int], Array]
+    tape: Tape,
+    arguments: Sequence[Array],
+    kernels: Mapping[int, Kernel],
+    *,
+    poison: Callable[[int], Array],
+    rearranged: Rearranged | None = None,
 ) -> Replay:
     """Execute a checked tape on the bytes of the arena's storages, which change in place.
 
@@ -79,7 +89,7 @@ def replay(
     content = [
         poison(storage.bytes) if storage.argument is None else arguments[storage.argument] for storage in tape.storages
     ]
-    state = Replay(content=content)
+    state = Replay(content=content, rearranged=rearranged)
     bases = _bases(tape)
     for number, step in enumerate(tape.steps):
         match step:
@@ -92,6 +102,8 @@ def replay(
                 target = view_of(content[step.target.storage], step.target)
                 target[...] = cast(elements.copy(), step.source.dtype, step.target.dtype)
                 _note_written(tape, state, step.target, (step.source.storage,))
+            case LookedUp():
+                _look_up(tape, state, step)
             case Given():
                 data = np.frombuffer(step.data, np.uint8) if step.data is not None else None
                 content[step.storage][...] = data if data is not None else poison(len(content[step.storage]))
@@ -105,7 +117,24 @@ def replay(
                 state.launched.discard(step.storage)
             case Launched():
                 _launch(tape, state, step, kernels, bases)
+        if rearranged is not None:
+            rearranged.note(number, step, content, state.launched)
     return state
+
+
+def _look_up(tape: Tape, state: Replay, step: LookedUp) -> None:
+    """Take elements of a storage; positions of noise are brought into range, so that the noise reaches the answer."""
+    storages = (step.source.storage, step.positions.storage)
+    source, positions, target = (
+        view_of(state.content[view.storage], view) for view in (step.source, step.positions, step.target)
+    )
+    foreign = bool(_foreign_of(state, storages))
+    target[...] = look_up(source, positions, step.dimension, each=step.each, wrap=foreign)
+    state.looks_up_foreign |= foreign
+    launched = step.target.storage in state.launched
+    _note_written(tape, state, step.target, storages)
+    if not launched:
+        state.launched.discard(step.target.storage)
 
 
 def _bases(tape: Tape) -> list[int]:

@@ -19,6 +19,7 @@ from engine.protocol.service import Line
 from engine.replay.checks import TapeError, bytes_of, check_tape
 from engine.replay.elements import view_of
 from engine.replay.execution import Kernel, KernelStoppedError, Replay, replay
+from engine.replay.rearranged import rearranged_of
 from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
 
@@ -80,16 +81,22 @@ class Replayer:
         if len(kernels) < len(command.tape.specialisations):
             raise TapeError(f"{len(kernels)} kernels for {len(command.tape.specialisations)} specialisations")
         tape = _without(command.tape, command.without)
-        state = replay(tape, _arguments(command.arena), kernels, poison=self._poison)
+        arguments = _arguments(command.arena)
+        rearranged = rearranged_of(tape, command, arguments)
+        state = replay(tape, arguments, kernels, poison=self._poison, rearranged=rearranged)
         outputs = [view_of(state.content[view.storage], view) if view is not None else None for view in tape.returned]
         returned = _write_out(command, outputs)
         storages = _written(tape, state)
+        rearranged_by, made_by_moves = _rearranged(tape, state)
         return protocol.TapeReplayed(
             id=command.id,
             returned=returned,
             moved_bytes=state.moved_bytes,
             foreign=tuple(sorted(set().union(*(state.foreign.get(one, frozenset()) for one in storages)))),
             by_kernels=storages <= state.launched,
+            rearranged_by=rearranged_by,
+            made_by_moves=made_by_moves,
+            looks_up_foreign=state.looks_up_foreign,
         )
 
     def _poison(self, size_bytes: int) -> Array:
@@ -113,6 +120,17 @@ def _written(tape: Tape, state: Replay) -> set[int]:
     returned = {view.storage for view in tape.returned if view is not None and bytes_of(view)}
     arguments = {number for number, storage in enumerate(tape.storages) if storage.argument is not None}
     return returned | (arguments & state.changed)
+
+
+def _rearranged(tape: Tape, state: Replay) -> tuple[int | None, bool]:
+    """The move that may have computed an answer that is a rearrangement, and whether moves certainly made it."""
+    if state.rearranged is None:
+        return None, False
+    written = state.rearranged.written(state.changed)
+    outputs = (*(view for view in tape.returned if view is not None), *written)
+    step = state.rearranged.step_behind(outputs, state.content)
+    stored = state.launched | state.foreign.keys()
+    return step, step is not None and state.rearranged.made(outputs, state.content, stored)
 
 
 def _arguments(arena: protocol.ArenaSpec) -> list[Array]:

@@ -101,6 +101,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Unfold sliding blocks of an image into columns",
     category=Category.VISION,
+    rearranges=True,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -77,6 +77,7 @@ PROBLEM = ProblemDefinition(
     signature="select_backward(grad_output: Tensor, input_sizes: list[int], dim: int, index: int) -> Tensor",
     summary="Zeros with the gradient at one index of a dim",
     category=Category.BACKWARD,
+    rearranges=True,
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

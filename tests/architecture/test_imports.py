@@ -28,6 +28,7 @@ CHILDREN = (
     "engine/machine/",
     "engine/replay/elements.py",
     "engine/replay/execution.py",
+    "engine/replay/rearranged.py",
     "engine/replay/main.py",
     "engine/reference/main.py",
     "problems/suites/harness/",

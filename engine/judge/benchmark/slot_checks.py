@@ -58,7 +58,7 @@ class Layout:
             part.storage
             for name, spec in by_name
             if name in self.problem.written_only
-            for part in tensors.tensor_specs(spec)
+            for part in protocol.tensor_specs(spec)
         )
 
     @property

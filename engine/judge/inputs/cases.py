@@ -246,7 +246,7 @@ def fill(hand: CaseInHand, content: Content, poison: int) -> None:
     hand.poison = poison
     hand.initial = [storage.clone() for storage in content.storages]
     for name, spec in zip(hand.problem.arguments, content.specs, strict=True):
-        for part in tensors.tensor_specs(spec) if name in hand.problem.written_only else ():
+        for part in protocol.tensor_specs(spec) if name in hand.problem.written_only else ():
             hand.initial[part.storage].fill_(poison)
     hand.arena.write(hand.initial, guard=poison)
 
@@ -348,6 +348,6 @@ def storage_owners(problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, 
     """Storage numbers, each with the arguments that view it."""
     owners: dict[int, list[str]] = {}
     for name, spec in zip(problem.arguments, specs, strict=True):
-        for part in tensors.tensor_specs(spec):
+        for part in protocol.tensor_specs(spec):
             owners.setdefault(part.storage, []).append(name)
     return owners

@@ -36,7 +36,7 @@ def written_specs(
     return [
         (name if isinstance(spec_by_name[name], protocol.TensorSpec) else f"{name}[{number}]", part)
         for name in problem.mutates
-        for number, part in enumerate(tensors.tensor_specs(spec_by_name[name]))
+        for number, part in enumerate(protocol.tensor_specs(spec_by_name[name]))
     ]
 
 

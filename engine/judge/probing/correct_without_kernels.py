@@ -61,7 +61,7 @@ def _guesses(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.T
     yield torch.zeros_like(expected)
     yield torch.ones_like(expected)
     yield _poisoned(hand, expected)
-    for spec in (part for value in hand.content.specs for part in tensors.tensor_specs(value)):
+    for spec in (part for value in hand.content.specs for part in protocol.tensor_specs(value)):
         given = tensors.view(spec, hand.initial[spec.storage])
         if given.numel() == expected.numel() and given.is_complex() <= expected.is_complex():
             yield given.reshape(expected.shape).to(expected.dtype)
@@ -88,7 +88,7 @@ def _overwritten(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[tor
     for name, spec in zip(hand.problem.arguments, hand.content.specs, strict=True):
         if name not in hand.problem.mutates:
             continue
-        for part in tensors.tensor_specs(spec):
+        for part in protocol.tensor_specs(spec):
             before = tensors.view(part, hand.initial[part.storage])
             if (before.shape, before.dtype) == (expected.shape, expected.dtype):
                 yield before

@@ -196,7 +196,7 @@ def _elements(spec: protocol.TensorSpec) -> int:
 def _floats(hand: cases.CaseInHand) -> Iterator[tuple[str, protocol.TensorSpec]]:
     """The tensors of numbers that are read, each with the name of its argument."""
     for name, value in zip(hand.problem.arguments, hand.base.specs, strict=True):
-        for part in tensors.tensor_specs(value):
+        for part in protocol.tensor_specs(value):
             is_read = name not in hand.problem.written_only and _elements(part)
             if is_read and tensors.dtype_named(part.dtype).is_floating_point:
                 yield name, part

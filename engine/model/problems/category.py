@@ -59,3 +59,20 @@ class Category(enum.StrEnum):
     VIEW = "view"
     VISION = "vision"
     WEIGHT_REPACK = "weight_repack"
+
+
+REARRANGING = frozenset(
+    {
+        Category.COPY_CAST,
+        Category.FACTORY,
+        Category.FILL,
+        Category.INDEXING,
+        Category.KV_CACHE,
+        Category.PERMUTE,
+        Category.SHAPE_JOIN,
+        Category.SORT,
+        Category.VIEW,
+        Category.WEIGHT_REPACK,
+    }
+)
+"""Kinds of operators whose answers are elements of the arguments, or one number, in their places."""

@@ -15,9 +15,9 @@ from types import MappingProxyType
 
 from engine.model.parsing import parse
 from engine.model.problems.case import Case
-from engine.model.problems.category import Category
+from engine.model.problems.category import REARRANGING, Category
 from engine.model.problems.form import CandidateForm
-from engine.model.problems.semantics import Determinism, FrameworkWork
+from engine.model.problems.semantics import Determinism, FrameworkWork, Rearrangement
 from engine.model.problems.suite_origin import SuiteOrigin
 
 
@@ -82,6 +82,7 @@ class ProblemContract:
     `may_write` names arguments that a call may change, and that are not compared: buffers of a foreign suite.
     `framework` is what may be left to PyTorch without computing the answer.  `suite` is there for a problem of
     another suite: its reference runs in a process of its own, which calibrates the tolerance.
+    `rearranges` says what the category does not: that the answer is a rearrangement of the arguments.
     """
 
     name: str
@@ -99,6 +100,7 @@ class ProblemContract:
     determinism: Determinism = Determinism.ROUNDING
     framework: tuple[FrameworkWork, ...] = ()
     suite: SuiteOrigin | None = None
+    rearranges: bool = False
 
     def __post_init__(self) -> None:
         if not self.cases:
@@ -131,6 +133,15 @@ class ProblemContract:
         assert isinstance(definition, ast.FunctionDef)
         spec = definition.args
         return tuple(argument.arg for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
+
+    @property
+    def rearrangement(self) -> Rearrangement:
+        """Whether the answer is a rearrangement, so that moves by the framework can compute it."""
+        if self.rearranges or self.category in REARRANGING:
+            return Rearrangement.YES
+        if self.suite is not None or self.category is Category.OTHER:
+            return Rearrangement.BY_CONTENT
+        return Rearrangement.NO
 
     @property
     def form(self) -> CandidateForm:

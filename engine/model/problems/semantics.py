@@ -25,6 +25,17 @@ class Determinism(enum.StrEnum):
         return self in (Determinism.EXACT, Determinism.ROUNDING)
 
 
+class Rearrangement(enum.StrEnum):
+    """Whether an answer is the elements of the arguments in other places, or copies of them, and nothing else.
+
+    BY_CONTENT is for problems of which only the content of an answer shows it.
+    """
+
+    YES = "yes"
+    NO = "no"
+    BY_CONTENT = "by content"
+
+
 class FrameworkWork(enum.StrEnum):
     """Work that a candidate may leave to PyTorch, with no kernel of its own, and has still implemented the operator.
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import msgspec
 
-from engine.model import Launch
-from engine.protocol.messages import Command, Count, FilePaths, Reply, Returned, Word
+from engine.model import Launch, Rearrangement
+from engine.protocol.messages import Command, Count, FilePaths, Reply, Returned, ValueSpec, Word
 from engine.protocol.proof.tape import MOST_STEPS, Tape
 from engine.protocol.verifying import ArenaSpec
 
@@ -52,7 +52,8 @@ class ReplayTape(Command, tag="replay_tape", frozen=True):
     """Replayer: execute a tape on the content of `arena`, and leave what it returned in the file `outputs`.
 
     `kernels` are the names of held modules, one for each specialisation of the tape.  `without` are the numbers of
-    Given steps whose data is not used.  A tape whose memory has more than `most_bytes` is refused.
+    Given steps whose data is not used.  A tape whose memory has more than `most_bytes` is refused.  `arguments` are
+    those of the entry, and `rearrangement` is whether its answer is a rearrangement of them.
     """
 
     tape: Tape
@@ -62,16 +63,24 @@ class ReplayTape(Command, tag="replay_tape", frozen=True):
     max_output_bytes: Count
     most_bytes: Count
     without: tuple[Count, ...] = ()
+    arguments: tuple[ValueSpec, ...] = ()
+    rearrangement: Rearrangement = Rearrangement.NO
 
 
 class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
     """A tape was executed.
 
     `moved_bytes` were written by moves and fills.  `foreign` are the Given steps that outputs may come from;
-    `by_kernels` is whether each output that was written has content that a kernel stored.
+    `by_kernels` is whether each output that was written has content that a kernel stored.  `rearranged_by` is the move
+    that may have computed an answer that is a rearrangement, `made_by_moves` is whether memory that only moves filled
+    holds it, and `looks_up_foreign` is whether a look-up needed a Given
+    step.
     """
 
     returned: Returned
     moved_bytes: Count
     foreign: Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_STEPS)] = ()
     by_kernels: bool = False
+    rearranged_by: Count | None = None
+    made_by_moves: bool = False
+    looks_up_foreign: bool = False

@@ -81,6 +81,20 @@ class Moved(Message, tag_field="step", tag="move", frozen=True):
     source: TapedView
 
 
+class LookedUp(Message, tag_field="step", tag="look_up", frozen=True):
+    """`target` became the elements of `source` at `positions`, which are integers and count from the end below zero.
+
+    Along `dimension` each position is that of a whole slice, as in `index_select`, and the dimensions of `positions`
+    take its place in the shape of `target`; with `each` it is that of one element, as in `gather`.
+    """
+
+    target: TapedView
+    source: TapedView
+    positions: TapedView
+    dimension: Count
+    each: bool = False
+
+
 class Given(Message, tag_field="step", tag="given", frozen=True):
     """The content of a storage came from elsewhere: from `operator`, or from an unknown origin when that is "".
 
@@ -118,7 +132,7 @@ class Launched(Message, tag_field="step", tag="launch", frozen=True):
     line: Line = None
 
 
-Step: TypeAlias = Filled | Moved | Given | Addressed | Launched
+Step: TypeAlias = Filled | Moved | LookedUp | Given | Addressed | Launched
 
 
 class HostRead(Message, frozen=True):

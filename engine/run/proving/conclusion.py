@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.protocol.monitoring import LIGHT, LOOKING_UP, MOVING
-from engine.protocol.proof.tape import Given, Moved, Tape
+from engine.protocol.proof.tape import Filled, Given, LookedUp, Moved, Step, Tape
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.replays import NotReplayed, Replayed
 
@@ -57,9 +57,16 @@ def of_large_constants(case: str, tape: Tape, used: Collection[Given], answer_by
 
 def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given], answer_bytes: int) -> CaseProof:
     """A replay that gave the answer proves the case, unless operators alone moved the answer to its place."""
-    moves = any(isinstance(step, Moved) for step in tape.steps)
+    moves = any(isinstance(step, Moved | LookedUp) for step in tape.steps)
     if not replayed.by_kernels and moves:
         return CaseProof(case=case, gap=Gap.NO_LAUNCH, reason="no launch wrote an output; operators of torch moved it")
+    if replayed.rearranged_by is not None:
+        move, may = _move(tape.steps[replayed.rearranged_by]), "" if replayed.made_by_moves else "may have "
+        gap = Gap.TORCH if replayed.made_by_moves else Gap.TORCH_LIGHT
+        return CaseProof(case=case, gap=gap, reason=f"the answer is a rearrangement, and {move} {may}made it")
+    if replayed.looks_up_foreign and used:
+        reason = f"torch looks up elements, in or by {describe_memory(tape, used)}"
+        return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
     if not used:
         return CaseProof(case=case, moved_bytes=replayed.moved_bytes)
     return CaseProof(
@@ -97,6 +104,17 @@ def flagging(proofs: Iterable[CaseProof]) -> tuple[CaseProof, ...]:
         for proof in every
         if proof.gap in COMPUTED_ELSEWHERE and not (proof.constant_bytes and proof.reason in bounded)
     )
+
+
+def _move(step: Step) -> str:
+    """What an operator of torch did in one step."""
+    match step:
+        case LookedUp():
+            return "a look-up by torch"
+        case Filled():
+            return "a fill by torch"
+        case _:
+            return "a copy by torch"
 
 
 def bytes_of_constants(used: Iterable[Given]) -> int:

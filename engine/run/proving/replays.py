@@ -24,13 +24,19 @@ _HOLD_S = 10.0
 class Replayed:
     """The judge's comparison of one replay; `mismatch` says what is wrong, "" when all is right.
 
-    `seed` made the inputs, `digests` are the judge's of the call, and `answer_bytes` is the size of all outputs.
+    `rearranged_by` is the step of a move that may have computed an answer that is a rearrangement; `made_by_moves` is
+    whether memory that moves alone filled holds it, which is allowed where the framework may copy.  `looks_up_foreign`
+    is whether a look-up needed memory of a Given step.  `seed` made the inputs, `digests` are the judge's of the call,
+    and `answer_bytes` is the size of all outputs.
     """
 
     mismatch: str
     moved_bytes: int
     foreign: tuple[int, ...]
     by_kernels: bool
+    rearranged_by: int | None = None
+    made_by_moves: bool = False
+    looks_up_foreign: bool = False
     seed: int = 0
     answer_bytes: int = 0
     digests: protocol.ContentDigests | None = None
@@ -90,7 +96,7 @@ class Replays:
                 id=protocol.new_id(), tape=tape, kernels=tuple(kernel.name for kernel in kernels),
                 arena=prepared.arena, outputs=str(arena.with_suffix(".out")),
                 max_output_bytes=self._limits.output_bytes, most_bytes=self._limits.memory_bytes // 2,
-                without=without,
+                without=without, arguments=prepared.arguments, rearrangement=self._problem.rearrangement,
             )  # fmt: skip
             return await self._executed(hand, command, seed=seed)
         finally:
@@ -157,6 +163,9 @@ class Replays:
             moved_bytes=reply.moved_bytes,
             foreign=reply.foreign,
             by_kernels=reply.by_kernels,
+            rearranged_by=reply.rearranged_by,
+            made_by_moves=reply.made_by_moves and not self._problem.framework,
+            looks_up_foreign=reply.looks_up_foreign,
             seed=seed,
             answer_bytes=sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in compared.reports),
             digests=compared.digests,

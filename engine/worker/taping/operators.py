@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 
 from engine.clock.safe_torch import Base, without_modes
-from engine.worker.operands import tensors_in
+from engine.worker.operands import dtype_of, tensors_in
 from engine.worker.taping.recorder import TapeRecorder
 
 # Operators take everything, and torch has no public names for them: they are Any throughout this file.
@@ -18,11 +18,18 @@ Note: TypeAlias = Callable[[TapeRecorder, Sequence[Any], Mapping[str, Any], Any]
 _aten = torch.ops.aten
 
 
+_INTEGERS = (torch.int32, torch.int64)
+
+
 def note(recorder: TapeRecorder, packet: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     """Record what the operator did; one that is not in the table has left content of its own."""
     handler = _NOTES.get(packet)
     if handler is not None and not isinstance(kwargs.get("out"), torch.Tensor):
         handler(recorder, args, kwargs, result)
+        return
+    found = _LOOK_UPS[packet](args, kwargs) if packet in _LOOK_UPS else None
+    if found is not None and isinstance(result, torch.Tensor) and _can_look_up(found):
+        recorder.looked_up(result, found.source, found.positions, found.dimension, each=found.each)
         return
     taken = tuple(tensors_in((args, kwargs)))
     recorder.given(str(packet._qualified_op_name), tensors_in((result,)), taken)
@@ -133,6 +140,46 @@ def _copied_each(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[st
         recorder.moved(target, source)
 
 
+class _LookUp(NamedTuple):
+    """Elements of `source` at `positions` along a dimension, as `engine.protocol.proof.tape.LookedUp` says."""
+
+    source: torch.Tensor
+    positions: torch.Tensor
+    dimension: int
+    each: bool = False
+
+
+def _indexed(args: Sequence[Any], kwargs: Mapping[str, Any]) -> _LookUp | None:
+    """An index by one tensor; None for one by several, or by none."""
+    places = [number for number, value in enumerate(args[1]) if value is not None]
+    return _LookUp(args[0], args[1][places[0]], places[0]) if len(places) == 1 else None
+
+
+def _selected(args: Sequence[Any], kwargs: Mapping[str, Any]) -> _LookUp | None:
+    return _along(args[0], args[1], args[2]) if len(args) == 3 else None
+
+
+def _gathered(args: Sequence[Any], kwargs: Mapping[str, Any]) -> _LookUp | None:
+    found = _selected(args, kwargs)
+    return found._replace(each=True) if found is not None else None
+
+
+def _embedded(args: Sequence[Any], kwargs: Mapping[str, Any]) -> _LookUp | None:
+    return _LookUp(args[0], args[1], 0)
+
+
+def _along(source: torch.Tensor, dimension: Any, positions: torch.Tensor) -> _LookUp | None:
+    dimensions = int(Base.dim(source))
+    return _LookUp(source, positions, int(dimension) % dimensions) if dimensions else None
+
+
+def _can_look_up(found: _LookUp) -> bool:
+    """Whether the values of both tensors are those of their bytes, and the positions are integers."""
+    if Base.is_conj(found.source) or Base.is_neg(found.source):
+        return False
+    return dtype_of(found.positions) in _INTEGERS and Base.dim(found.source) > 0
+
+
 def _table(rows: Mapping[str, Note]) -> dict[Any, Note]:
     return {
         getattr(_aten, name): handler
@@ -161,3 +208,10 @@ _NOTES = _table(
         "_foreach_copy_": _copied_each,
     }
 )
+
+_LOOK_UPS: dict[Any, Callable[[Sequence[Any], Mapping[str, Any]], _LookUp | None]] = {
+    _aten.index: _indexed,
+    _aten.index_select: _selected,
+    _aten.gather: _gathered,
+    _aten.embedding: _embedded,
+}

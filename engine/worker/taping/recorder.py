@@ -28,6 +28,7 @@ from engine.protocol.proof.tape import (
     Given,
     HostRead,
     Launched,
+    LookedUp,
     Moved,
     Step,
     Tape,
@@ -167,6 +168,20 @@ class TapeRecorder:
                 self._add(Moved(target=to, source=of))
                 if of.storage in self._memory.derived:
                     self._memory.derived.add(to.storage)
+
+    def looked_up(
+        self, target: torch.Tensor, source: torch.Tensor, positions: torch.Tensor, dimension: int, *, each: bool = False
+    ) -> None:
+        """New memory got the elements of a tensor at positions along a dimension: slices, or `each` single ones."""
+        with self._within_room(), without_modes():
+            of, at = view_of(source, self._used(source)), view_of(positions, self._used(positions))
+            self.allocated(target)
+            if not elements_of(target):
+                return
+            to = view_of(target, self._used(target))
+            self._add(LookedUp(target=to, source=of, positions=at, dimension=dimension, each=each))
+            if {of.storage, at.storage} & self._memory.derived:
+                self._memory.derived.add(to.storage)
 
     def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
         """An operator that is not replayed left content in these tensors; `taken` are those that it worked on."""

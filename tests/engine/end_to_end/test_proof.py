@@ -14,6 +14,27 @@ from tests.engine.end_to_end.conftest import COPY_KERNEL
 from tests.operators import find
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+JOIN = '''"""Torch joins the tensors, and one kernel copies the answer."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy_kernel(x_ptr, y_ptr, count, BLOCK: tl.constexpr):
+    offset = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offset, mask=offset < count)
+    tl.store(y_ptr + offset, x, mask=offset < count)
+
+
+def cat(tensors, dim=0):
+    joined = torch.cat(tensors, dim)
+    y = torch.empty_like(joined)
+    if y.numel():
+        copy_kernel[(triton.cdiv(y.numel(), 1024),)](joined, y, y.numel(), BLOCK=1024)
+    return y
+'''
 
 
 def proofs_of(judged):
@@ -73,3 +94,26 @@ async def test_a_sum_by_torch_is_shown_and_does_not_flag(judging):
         (Gap.TORCH_LIGHT, "torch computes: aten::sum (line 39)")
     }
     assert (judged.verdict.flagged, judged.verdict.proven) == (False, 0)
+
+
+async def test_a_look_up_by_torch_behind_a_copying_kernel_flags(judging):
+    path = cheat("looks_rows_up_by_torch")
+    judged = await judging(path, problem=stated(path).op)
+    assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
+        (Gap.TORCH, "the answer is a rearrangement, and a look-up by torch made it")
+    }
+    assert (judged.verdict.flagged, judged.verdict.proven) == (True, 0)
+
+
+async def test_a_join_by_torch_behind_a_copying_kernel_is_not_proven(judging):
+    judged = await judging(JOIN, problem="aten::cat")
+    assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
+        (Gap.TORCH_LIGHT, "the answer is a rearrangement, and a copy by torch may have made it")
+    }
+    assert (judged.verdict.flagged, judged.verdict.proven) == (False, 0)
+
+
+async def test_a_look_up_by_torch_before_a_computing_kernel_is_proven(judging):
+    (path,) = (one for one in candidates("honest") if one.stem == "rotary_embedding_looked_up")
+    judged = await judging(path, problem=stated(path).op)
+    assert (judged.verdict.flagged, judged.verdict.proven) == (False, len(judged.cases))

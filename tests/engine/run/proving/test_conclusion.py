@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import msgspec
 import pytest
 
@@ -68,6 +70,37 @@ def test_an_answer_that_operators_moved_is_not_proven():
     move = Moved(target=vector(1), source=vector(0))
     proof = conclusion.of_match("c", tape(move), replayed(mismatch="", by_kernels=False), (), 24)
     assert (proof.gap, proof.reason) == (Gap.NO_LAUNCH, "no launch wrote an output; operators of torch moved it")
+
+
+@pytest.mark.parametrize(
+    ("steps", "changes", "gap", "reason"),
+    [
+        (
+            (Moved(target=vector(1), source=vector(0)), LAUNCH),
+            {"rearranged_by": 0},
+            Gap.TORCH_LIGHT,
+            "the answer is a rearrangement, and a copy by torch may have made it",
+        ),
+        (
+            (Moved(target=vector(1), source=vector(0)), LAUNCH),
+            {"rearranged_by": 0, "made_by_moves": True},
+            Gap.TORCH,
+            "the answer is a rearrangement, and a copy by torch made it",
+        ),
+        (
+            (NUMBERS, LAUNCH),
+            {"looks_up_foreign": True},
+            Gap.TORCH_LIGHT,
+            "torch looks up elements, in or by memory of unknown origin: 24 bytes (line 8)",
+        ),
+    ],
+    ids=["rearranged", "made", "table"],
+)
+def test_moves_that_may_have_made_the_answer_prove_nothing(steps, changes, gap, reason):
+    right = dataclasses.replace(replayed(mismatch=""), **changes)
+    used = tuple(step for step in steps if isinstance(step, Given))
+    proof = conclusion.of_match("c", tape(*steps), right, used, 400)
+    assert (proof.gap, proof.reason) == (gap, reason)
 
 
 def test_tapes_that_differ_after_a_read_of_the_host_name_it():

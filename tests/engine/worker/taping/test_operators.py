@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.protocol.proof.tape import Given, Tape, read_tape
+from engine.protocol.proof.tape import Given, LookedUp, Tape, read_tape
 from engine.replay.checks import check_tape
 from engine.replay.elements import view_of
 from engine.replay.execution import Replay, replay
@@ -62,6 +62,11 @@ def replayed(tape: Tape, argument: torch.Tensor) -> tuple[np.ndarray, Replay]:
         lambda x: torch.empty(3).fill_(x[0, 1]),
         lambda x: x.zero_(),
         lambda x: torch._foreach_copy_([torch.empty(6)], [x[2]])[0],
+        lambda x: x[x[0, :4].long().view(2, 2)],
+        lambda x: x.t()[:, x[0, :3].to(torch.int32)],
+        lambda x: torch.index_select(x, -1, x[0, 2:5].long()),
+        lambda x: torch.gather(x, 1, x[0, :3].long().view(3, 1)),
+        lambda x: torch.nn.functional.embedding(x[0, :2].long(), x),
     ],
     ids=lambda call: "",
 )
@@ -88,6 +93,31 @@ def test_what_computes_is_named_and_has_no_data(call, operators):
         (name, None, True) for name in operators
     ]
     assert set(replayed(tape, argument)[1].foreign.values()) == {frozenset({0})}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x[x > 3],
+        lambda x: x[x[0, :2].long(), x[0, 1:3].long()],
+        lambda x: torch.take(x, x[0, :2].long()),
+    ],
+    ids=["mask", "two positions", "flat"],
+)
+def test_other_look_ups_are_not_replayed(call):
+    tape, argument, _ = taped(call)
+    assert [step for step in tape.steps if isinstance(step, LookedUp)] == []
+    assert replayed(tape, argument)[1].foreign != {}
+
+
+def test_a_look_up_in_a_table_is_noted():
+    tape, argument, _ = taped(lambda x: TABLE[x[0, :2].long()])
+    assert replayed(tape, argument)[1].looks_up_foreign
+
+
+def test_a_look_up_in_an_argument_is_no_look_up_in_a_table():
+    tape, argument, _ = taped(lambda x: x[x[0, :2].long()])
+    assert not replayed(tape, argument)[1].looks_up_foreign
 
 
 def test_memory_of_before_the_call_is_a_constant():

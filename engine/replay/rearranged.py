@@ -1,0 +1,206 @@
+"""Which outputs of a replay the framework has rearranged: for problems whose answer is itself a rearrangement.
+
+A copy by the framework is allowed there while it keeps the order of a whole tensor, as `contiguous` of an argument
+does, and while what it copied is not the answer itself, unless a kernel stored that.  Moves of positions are allowed
+too: integers of arguments whose type is not that of an output.  Any other move may have done the work of the kernel,
+and a kernel behind it may only copy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from math import prod
+
+import numpy as np
+
+from engine.machine.numerics import Array
+from engine.model import Rearrangement
+from engine.protocol.messages import tensor_specs
+from engine.protocol.proof.replaying import ReplayTape
+from engine.protocol.proof.tape import (
+    Addressed,
+    Filled,
+    Given,
+    Launched,
+    LookedUp,
+    Moved,
+    Step,
+    Tape,
+    TapedDescriptor,
+    TapedView,
+)
+from engine.replay.checks import ELEMENT_BYTES, bytes_of
+from engine.replay.elements import view_of
+
+_ENOUGH = 8  # elements of an output: fewer may be equal by chance
+_SAMPLED = 1024  # elements of an output that are searched for in the arguments
+_POSITIONS = frozenset(("bool", "uint8", "int8", "int16", "int32", "int64"))
+_UNKNOWN = ""  # the origin of elements that a kernel or another operator made
+
+
+def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -> Rearranged | None:
+    """What follows the moves of a checked tape; None where there are none, or the answer is no rearrangement."""
+    moves = any(isinstance(step, Filled | Moved | LookedUp) for step in tape.steps)
+    if command.rearrangement is Rearrangement.NO or not moves:
+        return None
+    number_by_argument = {storage.argument: number for number, storage in enumerate(tape.storages)}
+    specs = [part for value in command.arguments for part in tensor_specs(value) if part.storage in number_by_argument]
+    views = [
+        TapedView(
+            storage=number_by_argument[spec.storage], dtype=spec.dtype, shape=spec.shape, strides=spec.strides,
+            offset_bytes=spec.first * ELEMENT_BYTES[spec.dtype],
+        )
+        for spec in specs
+    ]  # fmt: skip
+    if command.rearrangement is Rearrangement.YES:
+        return Rearranged(tape, views)
+    held = [view_of(arguments[spec.storage], view).copy() for spec, view in zip(specs, views, strict=True)]
+    return Rearranged(tape, views, elements=held)
+
+
+class Rearranged:
+    """Follows moves from step to step."""
+
+    def __init__(self, tape: Tape, arguments: Iterable[TapedView], *, elements: Sequence[Array] | None = None) -> None:
+        """`arguments` are the tensors that the entry gets, as views of the tape.
+
+        With `elements`, what those hold before the call, only an answer that consists of such is a rearrangement.
+        """
+        self._tape = tape
+        self._elements = elements
+        self._arguments = tuple(arguments)
+        self._whole = {_place(view) for view in self._arguments}
+        self._has_addresses = any(isinstance(step, Addressed) for step in tape.steps)
+        self._origins: dict[int, set[str]] = {}  # the types of the arguments that moves filled a storage from
+        for view in self._arguments:
+            self._origins.setdefault(view.storage, set()).add(view.dtype)
+        self._moves: dict[int, dict[str, int]] = {}  # storage -> origin -> the first move that rearranged
+        self._move_by_digest: dict[bytes, int] = {}
+
+    def note(self, number: int, step: Step, content: Sequence[Array], launched: Collection[int]) -> None:
+        """Follow one step, which has been executed on `content`; `launched` are the storages that kernels stored to."""
+        match step:
+            case Filled():
+                self._note_move(number, step.target, None, content)
+            case Moved():
+                self._note_origin(step.target, step.source)
+                if step.source.storage in launched and self._is_whole(step.source) and self._is_whole(step.target):
+                    self._inherit((step.target.storage,), (step.source.storage,))
+                else:
+                    self._note_move(number, step.target, step.source, content)
+            case LookedUp():
+                self._note_origin(step.target, step.source)
+                self._note_rearranged(number, step.target.storage)
+            case Given():
+                self._origins.setdefault(step.storage, set()).add(_UNKNOWN)
+                self._inherit((step.storage,), step.reads)
+            case Launched():
+                used = range(len(content)) if self._has_addresses else _storages_of(step)
+                self._inherit(used, used)
+
+    def written(self, changed: Collection[int]) -> list[TapedView]:
+        """The arguments whose storages have changed: outputs that are written in place."""
+        return [view for view in self._arguments if view.storage in changed]
+
+    def step_behind(self, outputs: Sequence[TapedView], content: Sequence[Array]) -> int | None:
+        """The number of the first move that may have computed an output, None where there is none."""
+        elements = [view_of(content[view.storage], view) for view in outputs if bytes_of(view)]
+        step = self._first_step([view for view in outputs if bytes_of(view)], elements)
+        if step is None or (self._elements is not None and not _occur_in(elements, self._elements)):
+            return None
+        return step
+
+    def made(self, outputs: Sequence[TapedView], content: Sequence[Array], stored: Collection[int]) -> bool:
+        """Whether memory that rearranging moves filled, and none of `stored`, holds an output of several values."""
+        moved = [_digest(content[storage]) for storage in self._moves if storage not in stored]
+        elements = [view_of(content[view.storage], view) for view in outputs if prod(view.shape) >= _ENOUGH]
+        return any(_digest(one) in moved for one in elements if moved and bool((one != one.flat[0]).any()))
+
+    def _first_step(self, outputs: Sequence[TapedView], elements: Sequence[Array]) -> int | None:
+        answers = {view.dtype for view in outputs}
+        moves = [
+            move
+            for view in outputs
+            for origin, move in self._moves.get(view.storage, {}).items()
+            if origin in answers or origin not in _POSITIONS
+        ]
+        moves += [self._move_by_digest[one] for one in map(_digest, elements) if one in self._move_by_digest]
+        return min(moves, default=None)
+
+    def _note_origin(self, target: TapedView, source: TapedView) -> None:
+        self._origins.setdefault(target.storage, set()).update(self._origins.get(source.storage, {_UNKNOWN}))
+
+    def _note_move(self, number: int, target: TapedView, source: TapedView | None, content: Sequence[Array]) -> None:
+        if not (self._is_whole(target) and (source is None or self._is_whole(source))):
+            self._note_rearranged(number, target.storage)
+            return
+        for view in (target, source):
+            if view is not None:
+                self._move_by_digest.setdefault(_digest(view_of(content[view.storage], view)), number)
+        if source is not None:
+            self._inherit((target.storage,), (source.storage,))
+
+    def _note_rearranged(self, number: int, storage: int) -> None:
+        for origin in self._origins.get(storage) or (_UNKNOWN,):
+            self._moves.setdefault(storage, {}).setdefault(origin, number)
+
+    def _inherit(self, storages: Iterable[int], sources: Iterable[int]) -> None:
+        """Content of `sources`, rearranged or not, reaches `storages`."""
+        inherited: dict[str, int] = {}
+        for source in sources:
+            inherited |= {
+                origin: move
+                for origin, move in self._moves.get(source, {}).items()
+                if move < inherited.get(origin, move + 1)
+            }
+        for storage in storages if inherited else ():
+            self._moves[storage] = inherited | self._moves.get(storage, {})
+
+    def _is_whole(self, view: TapedView) -> bool:
+        """Whether a view is an argument, or all of a storage in the order of its bytes."""
+        if _place(view) in self._whole:
+            return True
+        return bytes_of(view) == self._tape.storages[view.storage].bytes and _is_contiguous(view)
+
+
+def _occur_in(outputs: Iterable[Array], arguments: Sequence[Array]) -> bool:
+    """Whether all outputs, as far as they are sampled, have elements of the arguments only, or zeros."""
+    for output in outputs:
+        flat = np.ascontiguousarray(output).reshape(-1)
+        codes = _codes(flat[:: -(-flat.size // _SAMPLED)])
+        given = [_codes(one) for one in arguments if one.itemsize == output.itemsize]
+        if not np.isin(codes, np.concatenate([np.zeros(1, codes.dtype), *given])).all():
+            return False
+    return True
+
+
+def _codes(elements: Array) -> Array:
+    """Elements as unsigned integers of their bits."""
+    size = min(elements.itemsize, 8)
+    return np.ascontiguousarray(elements).reshape(-1).view(f"u{size}")
+
+
+def _place(view: TapedView) -> tuple[object, ...]:
+    """What two views of the same elements in the same order have in common."""
+    axes = tuple(axis for axis in zip(view.shape, view.strides, strict=True) if axis[0] != 1)
+    return view.storage, view.dtype, view.offset_bytes, axes
+
+
+def _is_contiguous(view: TapedView) -> bool:
+    step = 1
+    for size, stride in reversed(tuple(zip(view.shape, view.strides, strict=True))):
+        if size != 1 and stride != step:
+            return False
+        step *= size
+    return True
+
+
+def _storages_of(step: Launched) -> tuple[int, ...]:
+    values = (argument.value for argument in step.arguments)
+    views = (value.base if isinstance(value, TapedDescriptor) else value for value in values)
+    return tuple(view.storage for view in views if isinstance(view, TapedView))
+
+
+def _digest(elements: Array) -> bytes:
+    return hashlib.blake2b(np.ascontiguousarray(elements).tobytes(), digest_size=32).digest()

@@ -1,0 +1,123 @@
+"""Moves that may have computed an answer that is a rearrangement are found; copies of whole tensors are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import pytest
+
+from engine import protocol
+from engine.model import Rearrangement
+from engine.protocol.proof.tape import Filled, LookedUp, Moved, Step, TapedStorage, TapedView
+from engine.replay.execution import replay
+from engine.replay.rearranged import Rearranged, rearranged_of
+from tests.engine.replay.tapes import ELEMENTS, content, double, launched, tape, vector, zeros
+
+ARGUMENT = protocol.TensorSpec(storage=0, dtype="float32", shape=(ELEMENTS,), strides=(1,), first=0)
+HALF = ELEMENTS // 2
+LEFT, RIGHT = (vector(1, elements=HALF, offset_bytes=4 * HALF * part) for part in (0, 1))
+SWAPPED = (
+    Moved(target=LEFT, source=vector(0, elements=HALF, offset_bytes=4 * HALF)),
+    Moved(target=RIGHT, source=vector(0, elements=HALF)),
+)
+WHOLE = Moved(target=vector(1), source=vector(0))
+
+
+def table(storage: int, strides: tuple[int, int]) -> TapedView:
+    """A view of 2 x 3 elements."""
+    return TapedView(storage=storage, dtype="float32", offset_bytes=0, shape=(2, 3), strides=strides)
+
+
+def first_move(
+    steps: Sequence[Step], output: int, rearrangement: Rearrangement, *, argument: protocol.TensorSpec = ARGUMENT
+) -> int | None:
+    """The number of the move that may have computed storage `output`."""
+    recorded = tape(*steps, returned=(vector(output),), storages=3)
+    command = protocol.ReplayTape(
+        id="i", tape=recorded, kernels=("k",), arena=protocol.ArenaSpec(storages=(), bytes=0), outputs="",
+        max_output_bytes=0, most_bytes=0, arguments=(argument,), rearrangement=rearrangement,
+    )  # fmt: skip
+    arguments = [content()]
+    rearranged = rearranged_of(recorded, command, arguments)
+    state = replay(recorded, arguments, {0: double()}, poison=zeros, rearranged=rearranged)
+    if rearranged is None:
+        return None
+    return rearranged.step_behind([vector(output)], state.content)
+
+
+@pytest.mark.parametrize(
+    ("steps", "output", "move"),
+    [
+        ((*SWAPPED,), 1, 0),
+        ((*SWAPPED, launched(vector(1), vector(2))), 2, 0),
+        ((WHOLE,), 1, 0),
+        ((WHOLE, launched(vector(1), vector(2))), 2, None),
+        ((Moved(target=table(1, (3, 1)), source=table(0, (1, 2))), launched(vector(1), vector(2))), 2, 0),
+        ((launched(vector(0), vector(1)), Moved(target=vector(2), source=vector(1))), 2, None),
+        ((Filled(target=vector(2), element=bytes(4)), launched(vector(0), vector(2))), 2, None),
+        ((Filled(target=vector(2), element=bytes(4)),), 2, 0),
+    ],
+    ids=[
+        "joined",
+        "joined, kernel behind",
+        "copied",
+        "copied, kernel",
+        "transposed",
+        "moved back",
+        "cleared",
+        "filled",
+    ],
+)
+def test_a_move_that_may_have_made_the_answer_is_found(steps, output, move):
+    assert first_move(steps, output, Rearrangement.YES) == move
+    assert first_move(steps, output, Rearrangement.NO) is None
+
+
+def test_a_look_up_before_a_kernel_is_found():
+    at = TapedView(storage=2, dtype="int32", offset_bytes=0, shape=(ELEMENTS,), strides=(1,))
+    steps = (
+        Moved(target=at, source=vector(0)),
+        LookedUp(target=vector(1), source=vector(0), positions=at, dimension=0),
+        launched(vector(1), vector(2)),
+    )
+    assert first_move(steps, 2, Rearrangement.YES) == 1
+
+
+@pytest.mark.parametrize(("output", "move"), [(1, 0), (2, None)], ids=["elements of the argument", "others"])
+def test_the_content_of_an_answer_shows_a_rearrangement(output, move):
+    assert first_move((*SWAPPED, launched(vector(1), vector(2))), output, Rearrangement.BY_CONTENT) == move
+
+
+@pytest.mark.parametrize(("dtype", "move"), [("int64", None), ("float32", 0)], ids=["positions", "elements"])
+def test_moves_of_positions_are_allowed(dtype, move):
+    places = protocol.TensorSpec(storage=0, dtype=dtype, shape=(ELEMENTS,), strides=(1,), first=0)
+    assert first_move((*SWAPPED, launched(vector(1), vector(2))), 2, Rearrangement.YES, argument=places) == move
+
+
+@pytest.mark.parametrize(
+    ("stored", "made"), [((), True), ((1,), False)], ids=["by moves alone", "with what a kernel stored"]
+)
+def test_memory_that_holds_the_answer_shows_what_made_it(stored, made):
+    steps = (
+        Moved(target=part_of(1, 0), source=part_of(0, 6)),
+        Moved(target=part_of(1, 6), source=part_of(0, 0)),
+        Moved(target=wide(2), source=wide(1)),
+    )
+    storages = (TapedStorage(bytes=48, argument=0), TapedStorage(bytes=48), TapedStorage(bytes=48))
+    recorded = msgspec.structs.replace(tape(*steps), storages=storages)
+    rearranged = Rearranged(recorded, (wide(0),))
+    held = [np.arange(12, dtype=np.float32).view(np.uint8).copy()]
+    state = replay(recorded, held, {}, poison=zeros, rearranged=rearranged)
+    assert rearranged.made((wide(2),), state.content, {2, *stored}) is made
+
+
+def wide(storage: int) -> TapedView:
+    """Twelve elements."""
+    return vector(storage, elements=12)
+
+
+def part_of(storage: int, first: int) -> TapedView:
+    """Six of them."""
+    return vector(storage, elements=6, offset_bytes=4 * first)
