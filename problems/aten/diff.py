@@ -8,6 +8,7 @@ same.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
@@ -15,7 +16,8 @@ from problems.kit import BF16, EXACT, F16, F32, FLOATS, Arguments, Layout, Speci
 from problems.kit.indexing.positions import wide_dtype
 from problems.kit.layouts import laid_out
 from problems.kit.movement import any_values, copied, count
-from problems.kit.values import special_rows
+from problems.kit.tolerances import of_few
+from problems.kit.values import MIXED_RMS, special_rows
 
 _over = partial(
     cases_over, n=1, dim=-1, layout=Layout.CONTIGUOUS, ends_layout=Layout.CONTIGUOUS, before=0, after=0, values="mixed"
@@ -99,12 +101,19 @@ def tolerance(case: Case) -> Tolerance:
     """n differences that may each be rounded; what one of them leaves is at most doubled by the next.
 
     The n-th difference of independent values is about 2 ** (n / 2) times as large as they are at least, so errors
-    relative to the output grow by the square root of 2 a step; they are allowed to grow by 2.
+    relative to the output grow by the square root of 2 a step; they are allowed to grow by 2.  The mean square of a
+    difference of independent values is theirs times the sum of its squared coefficients, the binomial of 2 n over n.
     """
     if case.dtype.epsilon == 0.0:
         return EXACT
     steps = min(case.size("n"), 4)
-    return Tolerance(relative=2 * case.dtype.epsilon, absolute=4 * 2**steps * case.dtype.epsilon)
+    usual = Tolerance(relative=2 * case.dtype.epsilon, absolute=4 * 2**steps * case.dtype.epsilon)
+    if case.word("values") != "mixed":
+        return usual
+    n, shape = case.size("n"), case.shape("shape")
+    length = shape[case.size("dim")]
+    outputs = count(shape) // max(length, 1) * (length + case.size("before") + case.size("after") - n)
+    return of_few(usual, outputs=outputs, scale=MIXED_RMS * math.sqrt(math.comb(2 * n, n)))
 
 
 def cost(case: Case) -> Cost:

@@ -78,7 +78,8 @@ def eager(x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 def tolerance(case: Case) -> Tolerance:
     """One rounding, and sums over K.  TensorFloat-32 is not float32."""
-    return product_tolerance(case, case.shape("left")[-1])
+    left, right = case.shape("left"), case.shape("right")
+    return product_tolerance(case, left[-1], outputs=_outputs(left, right))
 
 
 def cost(case: Case) -> Cost:

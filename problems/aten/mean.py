@@ -16,6 +16,8 @@ import math
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, laid_out, result_dtype, rounded, torch, torch_dtype
 from problems.kit.reductions import reduced_terms, reduction_cases, reduction_cost, reduction_over, reduction_values
+from problems.kit.tolerances import of_few
+from problems.kit.values import MIXED_RMS
 
 CASES = (
     *reduction_cases(dtype=[*FLOATS, DType.FLOAT64, DType.COMPLEX64], result="same"),
@@ -65,7 +67,10 @@ def tolerance(case: Case) -> Tolerance:
     """One rounding, and a sum over everything that is reduced; terms that cancel count by their root."""
     terms = reduced_terms(case)
     honest = rounded(result_dtype(case), terms=terms)
-    return Tolerance(relative=honest.relative, absolute=2 * honest.absolute)
+    sums = Tolerance(relative=honest.relative, absolute=2 * honest.absolute)
+    if case.word("values") != "usual" or not terms:
+        return sums
+    return of_few(sums, outputs=math.prod(case.shape("shape")) // terms, scale=MIXED_RMS / math.sqrt(terms))
 
 
 def cost(case: Case) -> Cost:

@@ -16,7 +16,8 @@ from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Toleranc
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, Special, cases_over, laid_out, torch
 from problems.kit.indexing.positions import accumulated, wide_dtype
 from problems.kit.movement import any_values, copied, count
-from problems.kit.values import scattered
+from problems.kit.tolerances import of_few
+from problems.kit.values import MIXED_RMS, scattered
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, scales="none", values="mixed")
 _NAME = "{sizes} from {out} {dtype}"
@@ -95,7 +96,11 @@ def eager(
 def tolerance(case: Case) -> Tolerance:
     """Sums of as many gradients as fall to one pixel."""
     (height, width), sizes = case.shape("out"), case.shape("sizes")
-    return accumulated(case.dtype, terms=math.ceil(height / sizes[2]) * math.ceil(width / sizes[3]))
+    terms = math.ceil(height / sizes[2]) * math.ceil(width / sizes[3])
+    sums = accumulated(case.dtype, terms=terms)
+    # The sums over each of the outputs have that many terms only where the sizes divide one another.
+    least = (height // sizes[2]) * (width // sizes[3])
+    return of_few(sums, outputs=count(sizes), scale=MIXED_RMS * math.sqrt(least))
 
 
 def cost(case: Case) -> Cost:

@@ -11,6 +11,8 @@ follow IEEE arithmetic. Products that overflow are outside of the contract.
 
 from __future__ import annotations
 
+import math
+
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import Arguments, Layout, Special, cancelling, torch
 from problems.kit.blas import (
@@ -27,6 +29,7 @@ from problems.kit.blas import (
     vector_of,
     widened,
 )
+from problems.kit.tolerances import of_few
 
 _rows = case_table("{n} {uplo} inc {incx} {incy}", dtype=DType.FLOAT64, uplo="L", alpha=1.0, incx=1, incy=1, padding=0)
 CASES = (
@@ -86,7 +89,8 @@ def eager(
 
 def tolerance(case: Case) -> Tolerance:
     """The products may be rounded before their sum with A, which may cancel."""
-    return cancelling(case.dtype)
+    size = math.hypot(1.0, math.sqrt(2) * case.number("alpha"))
+    return of_few(cancelling(case.dtype), outputs=case.size("n") ** 2, scale=size)
 
 
 def cost(case: Case) -> Cost:

@@ -11,6 +11,8 @@ products that overflow, are outside of the contract. Subnormal values may be flu
 
 from __future__ import annotations
 
+import math
+
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import Arguments, Layout, Special, cancelling, torch
 from problems.kit.blas import (
@@ -24,6 +26,7 @@ from problems.kit.blas import (
     special_lines,
     widened,
 )
+from problems.kit.tolerances import of_few
 
 _rows = case_table("{m}x{n} {trans}", dtype=DType.FLOAT32, trans="NN", alpha=0.5, beta=-0.75, padding=0)
 _OPERATIONS = ["NN", "NT", "TN", "TT"]
@@ -90,7 +93,8 @@ def eager(
 
 def tolerance(case: Case) -> Tolerance:
     """The products may be rounded before their sum, which may cancel."""
-    return cancelling(case.dtype)
+    size = math.hypot(case.number("alpha"), case.number("beta"))
+    return of_few(cancelling(case.dtype), outputs=case.size("m") * case.size("n"), scale=size)
 
 
 def cost(case: Case) -> Cost:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 from engine.model import Case, Tolerance
 from problems.kit.deferred import torch
 from problems.kit.indexing.positions import wide_dtype
 from problems.kit.layouts import laid_out
 from problems.kit.movement import any_values
-from problems.kit.tolerances import rounded
-from problems.kit.values import Special, integers, special_rows
+from problems.kit.tolerances import of_few, rounded
+from problems.kit.values import MIXED_RMS, Special, integers, special_rows
 
-_ROWS = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.SUBNORMAL]
+_ROWS = [Special.NAN, Special.INF, Special.NEGATIVE_INF]
 _COLUMNS = [Special.NAN, Special.NEGATIVE_INF]
 
 
@@ -21,15 +23,29 @@ def operand(
 
     "mixed" has rows of several magnitudes; "integers" small whole numbers, which make every float32 sum exact in any
     order; "special" NaN and infinities in some rows of a left factor, columns of a right one (`rows` false).  Partial
-    sums that overflow are left out: their order decides.
+    sums that overflow are left out: their order decides.  A left factor has a subnormal value too, which meets no
+    infinity of a right one: where it is flushed to zero their product is NaN.
     """
     values = case.word("values")
     if values == "integers":
         return laid_out(integers(shape, case.dtype, rng, low=-2, high=3), layout)
     x = any_values(shape, case.dtype, rng)
     if values == "special":
-        x = special_rows(x, rng, rows=_ROWS if rows else _COLUMNS, dim=-1 if rows else -2)
+        x = _special_left(x, rng) if rows else _special_right(x, rng)
     return laid_out(x, layout)
+
+
+def _special_left(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
+    """Special values at random places of the first rows, and a subnormal one in front of the next row."""
+    lines = special_rows(x, rng, rows=_ROWS).view(-1, x.shape[-1])
+    row = slice(len(_ROWS), len(_ROWS) + 1)
+    lines[row, :1] = special_rows(lines[row, :1], rng, rows=[Special.SUBNORMAL])
+    return lines.view(x.shape)
+
+
+def _special_right(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
+    """Special values in the first columns, and none of them in the first row."""
+    return torch.cat((x[..., :1, :], special_rows(x[..., 1:, :], rng, rows=_COLUMNS, dim=-2)), dim=-2)
 
 
 def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -38,13 +54,16 @@ def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     return torch.einsum("...mk,...kn->...mn", left.to(wide), right.to(wide))
 
 
-def product_tolerance(case: Case, terms: int, *, bias: bool = False) -> Tolerance:
+def product_tolerance(case: Case, terms: int, *, outputs: int, bias: bool = False) -> Tolerance:
     """One rounding, and sums of `terms` terms carried in float32; with a bias the product may be rounded before.
 
     A product of a large row is up to eight times a typical output, and half a unit of it may be lost before the bias
-    cancels it.
+    cancels it.  Where there are few outputs their scale is that of sums of products of mixed values.
     """
     sums = rounded(case.dtype, terms=terms)
-    if not bias:
+    if bias:
+        epsilon = case.dtype.epsilon
+        sums = Tolerance(relative=sums.relative + epsilon, absolute=sums.absolute + 4 * epsilon)
+    if case.word("values") != "mixed":
         return sums
-    return Tolerance(relative=sums.relative + case.dtype.epsilon, absolute=sums.absolute + 4 * case.dtype.epsilon)
+    return of_few(sums, outputs=outputs, scale=MIXED_RMS**2 * math.sqrt(terms))

@@ -11,6 +11,7 @@ place, and the reference has its own half.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from engine.model import DType, Tolerance
 
@@ -22,6 +23,7 @@ _WIDE = (DType.FLOAT64, DType.COMPLEX128)
 _FUNCTION_ULPS = 8.0
 # 2 ** -14: an eighth of the 2 ** -11 by which TF32 rounds an input.
 _MOST_SUM_ULPS = 512.0
+_FEW_OUTPUTS = 16  # the root mean square of so many independent values is hardly ever under half of the usual one
 
 
 def rounded(dtype: DType, *, roundings: int = 1, terms: int = 1) -> Tolerance:
@@ -52,6 +54,16 @@ def cancelling(dtype: DType) -> Tolerance:
     both; eight units of a typical output hold for normally distributed terms.  Integer dtypes get EXACT.
     """
     return Tolerance(relative=2 * dtype.epsilon, absolute=8 * dtype.epsilon)
+
+
+def of_few(tolerance: Tolerance, *, outputs: int, scale: float) -> Tolerance:
+    """The tolerance with `scale` as its least one, where there are only a few outputs.
+
+    What they are made of is rounded by its own size.  An output that cancels to nearly nothing is one of many where
+    there are many, and their root mean square is that of the terms; alone it says nothing of them.  `scale` is the
+    root mean square of such an output over all draws, or less.
+    """
+    return replace(tolerance, least_scale=scale) if outputs <= _FEW_OUTPUTS else tolerance
 
 
 def _work_epsilon(dtype: DType) -> float:

@@ -27,6 +27,10 @@ def normal(shape: tuple[int, ...], dtype: DType, rng: torch.Generator) -> torch.
     return torch.randn(shape, generator=rng, dtype=_drawn(dtype)).to(torch_dtype(dtype))
 
 
+MIXED_RMS = math.sqrt(sum(4.0**exponent for exponent in range(-2, 3)) / 5)
+"""The root mean square of `mixed` values around 0 with two octaves."""
+
+
 def mixed(
     shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, octaves: int = 2, mean: float = 0.0
 ) -> torch.Tensor:

@@ -73,7 +73,8 @@ def eager(
 
 def tolerance(case: Case) -> Tolerance:
     """That of activations of 8 bits."""
-    return activation_tolerance()
+    outputs = case.size("tokens") * case.size("top_k") * case.size("row")
+    return activation_tolerance(case, outputs=outputs)
 
 
 def cost(case: Case) -> Cost:

@@ -56,7 +56,7 @@ def eager(w: torch.Tensor, x: torch.Tensor, quant_type: int, row: int) -> torch.
 
 def tolerance(case: Case) -> Tolerance:
     """That of activations of 8 bits."""
-    return activation_tolerance()
+    return activation_tolerance(case, outputs=case.size("batch") * case.size("row"))
 
 
 def cost(case: Case) -> Cost:

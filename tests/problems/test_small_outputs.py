@@ -10,7 +10,18 @@ from problems.rules.trial import within
 from tests.operators import definition
 
 NEAR_ZERO = [
+    ("aten::bmm", "1x1x32x1 f32", 51),
+    ("aten::diff", "16 n 15 dim -1 f32", 269),
+    ("aten::linear", "1x33 to 1 f32 bias false", 256),
     ("aten::logit", "scalar f32", 82),
+    ("aten::mean", "1x20001 dims -1 f32", 130),
+    ("aten::mean", "13x65 f32 expanded", 228),
+    ("aten::mish_backward", "scalar f32", 238),
+    ("aten::upsample_nearest2d_backward", "1x1x1x1 from 3x5 f32", 19),
+    ("cublas::cublasSgeam", "1x1 NN", 220),
+    ("cublas::cublasSger_v2", "1x1 inc 1 1", 140),
+    ("vllm::ggml_mul_mat_a8", "2x512x1 type 2 f16", 174),
+    ("vllm::ggml_mul_mat_vec_a8", "1x32x1 type 2 f16", 80),
 ]
 """Draws of an output so near zero that its own size allows less than one rounding of what it is made of."""
 

@@ -5,6 +5,7 @@ Shapes: x: (m,), y: (n,), A: (m, n).
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from engine.model import Case, Cost, DType, Tier, Tolerance
@@ -16,7 +17,7 @@ from problems.kit.blas.views import matrix_of, vector_of, widened, write_vector
 from problems.kit.cases import Arguments
 from problems.kit.deferred import torch
 from problems.kit.layouts import Layout
-from problems.kit.tolerances import cancelling
+from problems.kit.tolerances import cancelling, of_few
 from problems.kit.values import Special
 
 _SPECIAL_OF_X = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.SUBNORMAL]
@@ -69,7 +70,8 @@ def ger_eager(
 
 def ger_tolerance(case: Case) -> Tolerance:
     """The products may be rounded before the sum with A, which may cancel."""
-    return cancelling(case.dtype)
+    size = math.hypot(1.0, abs(scalar_of(case, "alpha")))
+    return of_few(cancelling(case.dtype), outputs=case.size("m") * case.size("n"), scale=size)
 
 
 def ger_cost(case: Case) -> Cost:
