@@ -37,7 +37,7 @@ from engine.run.proving.proof_file_replay import replay_proof_file
 from engine.run.retarget import Retargeting
 from engine.sandbox.confinement import Measure
 from engine.sandbox.variables import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_TARGET_VARIABLE
-from engine.timing.measurement_context import Metrology
+from engine.timing.measurement_context import MeasurementContext
 
 _COMPILING_CASE_S = 120.0
 _COMMAND = "kgtui"  # what others see that wait for the device
@@ -69,7 +69,7 @@ class Engine:
         self._turn = asyncio.Lock()
         self._runs = RunsInProgress()
         self._peaks_folder = peaks_folder
-        self._metrology: Metrology | None = None
+        self._measurement_context: MeasurementContext | None = None
         self._directories: EngineDirectories | None = None
         self._fork_servers: tuple[ForkServerClient, ...] = ()
         self._process_pool: ProcessPool | None = None
@@ -134,7 +134,7 @@ class Engine:
         )
         if not interpreted:
             name = device_id(self._device.platform, self._device.index)
-            self._metrology = Metrology(
+            self._measurement_context = MeasurementContext(
                 device=self._device,
                 process_pool=self._process_pool,
                 peaks_folder=self._peaks_folder,
@@ -161,11 +161,11 @@ class Engine:
 
         Waits for the run in progress, and for whoever holds the device.  The next run says what went wrong.
         """
-        if self._metrology is None:
+        if self._measurement_context is None:
             return None
         async with self._turn:
-            await self._metrology.learn_peaks(lambda holder: None)
-        return self._metrology.peaks
+            await self._measurement_context.learn_peaks(lambda holder: None)
+        return self._measurement_context.peaks
 
     def send(self, command: CancelRun) -> None:
         """Carry out a command about a run; no effect when that run is not in progress."""
@@ -261,7 +261,7 @@ class Engine:
                     artefacts=self._artefacts,
                     device=self._device,
                     limits=self._limits,
-                    metrology=self._metrology,
+                    measurement_context=self._measurement_context,
                 )
                 run = Run(candidate, plan, resources, other=other)
                 async with contextlib.aclosing(run.stream(cancelled)) as events:

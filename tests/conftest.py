@@ -40,18 +40,18 @@ def pytest_collection_finish() -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say of the corpus the two figures that must be zero."""
-    told = Counter(
+    reported = Counter(
         tuple(one)
         for reports in terminalreporter.stats.values()
         for report in reports
         if isinstance(report, pytest.TestReport) and report.when == "call"
         for one in report.user_properties
     )
-    cheats, honest = told["cheat", "passed"] + told["cheat", "caught"], told["honest", "flagged"]
-    if cheats or honest or told["honest", "left alone"]:
+    cheats, honest = reported["cheat", "passed"] + reported["cheat", "caught"], reported["honest", "flagged"]
+    if cheats or honest or reported["honest", "left alone"]:
         terminalreporter.write_line(
-            f"corpus: {told['cheat', 'passed']} of {cheats} cheats passed, "
-            f"{honest} of {honest + told['honest', 'left alone']} honest kernels flagged"
+            f"corpus: {reported['cheat', 'passed']} of {cheats} cheats passed, "
+            f"{honest} of {honest + reported['honest', 'left alone']} honest kernels flagged"
         )
 
 

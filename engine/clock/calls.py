@@ -255,7 +255,7 @@ class Calls:
         return Record(
             calls=tuple(map(_call_time, by_call, holds, stream_ns)),
             kernels=_by_name([activity for found in by_call for activity in found]),
-            late=_told(earlier + late),
+            late=_shown_names(earlier + late),
             method="" if chunk.reason else METHOD,
             reason=chunk.reason,
             notes=() if all(chunk.holds) else (_NOT_HELD,),
@@ -318,7 +318,7 @@ def _by_name(activities: Sequence[Activity]) -> tuple[protocol.KernelTime, ...]:
     )
 
 
-def _told(names: Sequence[str]) -> tuple[str, ...]:
+def _shown_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(_cut(name) for name in names[:_MOST_NAMES])
 
 

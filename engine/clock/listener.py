@@ -86,16 +86,16 @@ class Listener:
         return tuple(calls)
 
     def _heard(self, user: object, domain: int, number: int, place: Any) -> None:  # Any: a pointer of ctypes
-        told = place.contents
-        if told.site == _ENTERED:
-            function = _function(told.call or b"", told.parameters)
+        record = place.contents
+        if record.site == _ENTERED:
+            function = _function(record.call or b"", record.parameters)
             self._calls.append(
                 DriverCall(
-                    correlation=told.correlation,
+                    correlation=record.correlation,
                     thread=threading.get_ident(),
                     function=function,
-                    name=(told.symbol or b"").decode(errors="replace") if function is not None else "",
-                    replays=(told.call or b"").startswith(_GRAPH_LAUNCH),
+                    name=(record.symbol or b"").decode(errors="replace") if function is not None else "",
+                    replays=(record.call or b"").startswith(_GRAPH_LAUNCH),
                 )
             )
 

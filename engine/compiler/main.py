@@ -149,10 +149,10 @@ class _Compiler:
         return named[0]
 
     def _refused(self, identifier: str, error: BaseException) -> protocol.Failed:
-        told = failures.failure(identifier, error, self._filename)
-        message = " ".join(told.message.split())[:_MESSAGE_CHARACTERS]
+        failure_reply = failures.failure(identifier, error, self._filename)
+        message = " ".join(failure_reply.message.split())[:_MESSAGE_CHARACTERS]
         kind = protocol.FailureKind.ENGINE if _is_of_the_machine(error) else protocol.FailureKind.COMPILE
-        return msgspec.structs.replace(told, kind=kind, message=message)
+        return msgspec.structs.replace(failure_reply, kind=kind, message=message)
 
 
 def _is_of_the_machine(error: BaseException) -> bool:

@@ -60,10 +60,10 @@ def axes_of(results: Sequence[CaseResult], problem: Problem) -> tuple[Axis, ...]
     names = dict.fromkeys(name for case in cases for name in case.params)
     values_by_name = {name: [case.params[name] for case in cases if name in case.params] for name in names}
     ordered = sorted(values_by_name.items(), key=lambda item: not any(map(_sizes, item[1])))
-    return tuple(Axis(name=name, values=_told(values)) for name, values in ordered)
+    return tuple(Axis(name=name, values=_values_text(values)) for name, values in ordered)
 
 
-def _told(values: Sequence[Parameter]) -> str:
+def _values_text(values: Sequence[Parameter]) -> str:
     sizes = [size for value in values for size in _sizes(value)]
     words = [str(value) for value in values if not _sizes(value)]
     parts = [_spread(sizes)] if sizes else []

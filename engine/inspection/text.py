@@ -168,8 +168,8 @@ def _table_lines(rows: Sequence[tuple[str, ...]], *, width: int) -> Iterator[Pag
     header, *others = rows
     for first, *cells in others:
         yield _line(Part(text=f"{_INDENT}{first}"))
-        told = "; ".join(f"{name} {cell}" for name, cell in zip(header[1:], cells, strict=True))
-        yield from (_line(Part(text=text)) for text in _wrapped(told, width=width, indent=2 * _INDENT))
+        row_text = "; ".join(f"{name} {cell}" for name, cell in zip(header[1:], cells, strict=True))
+        yield from (_line(Part(text=text)) for text in _wrapped(row_text, width=width, indent=2 * _INDENT))
 
 
 def _entry_lines(entry: Entry, *, names: int, states: int, width: int) -> Iterator[PageLine]:

@@ -168,17 +168,17 @@ def _is_of_a_gpu(error: BaseException) -> bool:
 
 
 def _message(error: BaseException) -> str:
-    told = getattr(error, "error_message", None) if isinstance(error, CompilationError) else None
-    text = _words(str, told or error).strip()
+    detail = getattr(error, "error_message", None) if isinstance(error, CompilationError) else None
+    text = _words(str, detail or error).strip()
     if isinstance(error, SystemExit):
         return f"it called sys.exit({_words(repr, error.code)}); a candidate returns, it does not exit"
     is_sentence = isinstance(error, (*_SENTENCES, NeedsGpuError))
     if is_sentence or isinstance(getattr(error, "report", None), OutOfBounds):
         return text
-    told = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    detail = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if lacking := missing(error):
         return lacking
-    return _NO_GPU.format(told) if asks_for_a_gpu(error) else f"{told}{_where_to_write(error)}"
+    return _NO_GPU.format(detail) if asks_for_a_gpu(error) else f"{detail}{_where_to_write(error)}"
 
 
 def _where_to_write(error: BaseException) -> str:

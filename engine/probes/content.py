@@ -116,23 +116,24 @@ def _finding(lab: Lab, one: Passed, answer: Answer) -> Finding:
 
 def _report(facts: _Facts, shapes: tuple[Fact, ...]) -> LayerReport:
     """Which variants were asked where, what was dismissed and why, and what the cases themselves cover."""
-    told: list[Fact] = []
+    reported: list[Fact] = []
     for case, answers in facts.answers.items():
         called = [answer for answer in answers if not answer.dismissed]
         right = sum(answer.is_right for answer in called)
-        told.append(Fact(name=case, value=f"passed {right}/{len(called)} input distributions"))
+        reported.append(Fact(name=case, value=f"passed {right}/{len(called)} input distributions"))
     dismissed = Counter(f"{answer.variant}: {answer.dismissed}" for answer in facts.all if answer.dismissed)
     total = sum(dismissed.values())
     if total:
-        told.append(Fact(name="dismissed", value=f"{total} input distributions: a correct kernel may be wrong on them"))
-        told += [Fact(name="dismissed", value=why) for why in dismissed]
+        message = f"{total} input distributions: a correct kernel may be wrong on them"
+        reported.append(Fact(name="dismissed", value=message))
+        reported += [Fact(name="dismissed", value=why) for why in dismissed]
     kept = sorted({name for answer in facts.all for name in answer.kept})
     if kept:
-        told.append(Fact(name="left as they are", value=", ".join(kept)))
+        reported.append(Fact(name="left as they are", value=", ".join(kept)))
     if not facts.answers:
-        told.append(Fact(name="content", value="no case has an output with elements"))
+        reported.append(Fact(name="content", value="no case has an output with elements"))
     coverage = Coverage.NOT_CHECKED if facts.trouble else Coverage.CHECKED
-    return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=facts.trouble, facts=(*told, *shapes))
+    return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=facts.trouble, facts=(*reported, *shapes))
 
 
 async def _shape_facts(lab: Lab) -> tuple[Fact, ...]:

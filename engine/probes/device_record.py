@@ -30,7 +30,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         yield _report(Coverage.NOT_AVAILABLE, f"{lab.device.platform} devices have no activity record")
         return
     await lab.renew()
-    told: list[Fact] = []
+    reported: list[Fact] = []
     launched: set[str] = set()
     cases = 0
     for one in _largest_first(lab):
@@ -43,7 +43,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
                 return
             taped = await _second_call(session)
         if taped.recorded is None:
-            yield _report(Coverage.NOT_CHECKED, f"{one.case.name}: {taped.trouble}", facts=told)
+            yield _report(Coverage.NOT_CHECKED, f"{one.case.name}: {taped.trouble}", facts=reported)
             return
         if wrong := _wrong(taped.outputs):
             message = f"passed before, but {wrong} elements are wrong while launches are recorded"
@@ -52,9 +52,9 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         native = lab.native or NativeKernels()
         for finding in findings(one.case.name, taped.recorded, may_copy=may_copy, native=native):
             yield finding
-        told += facts(one.case.name, taped.recorded, native=native)
+        reported += facts(one.case.name, taped.recorded, native=native)
         launched |= {activity.name for activity in taped.recorded.activities if activity.own}
-    yield _report(Coverage.CHECKED, facts=told)
+    yield _report(Coverage.CHECKED, facts=reported)
 
 
 async def _second_call(session: CaseSession) -> Taped:

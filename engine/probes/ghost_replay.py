@@ -45,7 +45,7 @@ class _Facts:
 
     `share` is, by kernel, how much of the answer is right without it, and in which case; `together` the same
     without any of them, where it is most, and `torn` that of one output which is right in part.  Where a worker
-    was `lost` no other is tried: that takes long.  A case `tells` where not all of its answer is right without
+    was `lost` no other is tried: that takes long.  A case `is_informative` where not all of its answer is right without
     computing.
     """
 
@@ -57,7 +57,7 @@ class _Facts:
     torn: tuple[float, str] = (0.0, "")
     withheld: int = 0
     launches: int = 0
-    tells: bool = False
+    is_informative: bool = False
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
@@ -93,9 +93,9 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[protocol.K
             facts.survived = await _launches_nothing(lab, one, facts)
             return set()
         met = _met(together)
-        tells = not all(replay.outputs and not _tells(replay) for replay in together)
-        facts.tells = facts.tells or tells
-        if settled.issuperset(met) or not tells:
+        is_informative = not all(replay.outputs and not _is_informative(replay) for replay in together)
+        facts.is_informative = facts.is_informative or is_informative
+        if settled.issuperset(met) or not is_informative:
             return set()
         facts.launches += sum(entry.launches for replay in together for entry in replay.ledger)
         facts.withheld += sum(entry.withheld for replay in together for entry in replay.ledger)
@@ -114,7 +114,7 @@ async def _launches_nothing(lab: Lab, one: Passed, facts: _Facts) -> Finding | N
     async with lab.at(one.case) as session:
         together = await _replays(session, protocol.Withhold(), facts)
     met, share = _met(together), _share(together)
-    facts.tells = True
+    facts.is_informative = True
     if share >= _MOSTLY:
         return _survived(one, met, share)
     facts.share.update(dict.fromkeys(met, (share, one.case.name)))
@@ -179,7 +179,7 @@ def _met(replays: Sequence[Replayed]) -> list[protocol.Kernel]:
     return list(dict.fromkeys(entry.kernel for replay in replays for entry in replay.ledger if entry.withheld))
 
 
-def _tells(replay: Replayed) -> bool:
+def _is_informative(replay: Replayed) -> bool:
     return any(output.trivial < output.total for output in replay.outputs)
 
 
@@ -228,26 +228,26 @@ def _findings(facts: _Facts) -> Iterator[Finding]:
 
 def _report(facts: _Facts, wanted: Set[protocol.Kernel]) -> LayerReport:
     """What is known of each kernel; without an answer for any, that is said, and a crash is no answer."""
-    told = [
+    reported = [
         Fact(
             name=kernel.name, value=f"line {kernel.line}: {_percent(share)} of the output of {case} is correct without"
         )
         for kernel, (share, case) in facts.share.items()
     ]
-    told += [
+    reported += [
         Fact(name=kernel.name, value=f"line {kernel.line}: not known, {why}") for kernel, why in facts.unclear.items()
     ]
     if facts.launches:
-        told.append(Fact(name="withheld", value=f"{facts.withheld} of {facts.launches} launches"))
+        reported.append(Fact(name="withheld", value=f"{facts.withheld} of {facts.launches} launches"))
     if not wanted:
-        told.append(Fact(name="kernels", value="none was launched"))
-    elif not facts.tells:
-        told.append(Fact(name="kernels", value="the output is correct without computing: a copy or a constant"))
+        reported.append(Fact(name="kernels", value="none was launched"))
+    elif not facts.is_informative:
+        reported.append(Fact(name="kernels", value="the output is correct without computing: a copy or a constant"))
     why = ""
-    if wanted and facts.tells and not facts.share and facts.survived is None:
+    if wanted and facts.is_informative and not facts.share and facts.survived is None:
         why = next(iter(facts.unclear.values()), "no kernel was suppressed")
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
-    return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(told))
+    return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(reported))
 
 
 def _smallest_first(lab: Lab) -> list[Passed]:

@@ -47,7 +47,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
             if looked.trouble:
                 why = f"{one.case.name}: {looked.trouble}"
                 break
-            if not looked.ledger or not _tells(looked):
+            if not looked.ledger or not _is_informative(looked):
                 continue
             unmet -= {(entry.kernel.name, entry.kernel.line) for entry in looked.ledger}
             moved = sum(entry.moved for entry in looked.ledger)
@@ -82,7 +82,7 @@ def _finding(one: Passed, looked: Replayed) -> Finding:
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
 
 
-def _tells(looked: Replayed) -> bool:
+def _is_informative(looked: Replayed) -> bool:
     """Whether the call was right, and in more than what is right without computing."""
     telling = sum(output.total - output.trivial for output in looked.outputs)
     return telling >= _ENOUGH and _is_right(looked)

@@ -208,17 +208,17 @@ def _cases(lab: Lab) -> tuple[list[Passed], list[Passed]]:
 
 
 def _report(lab: Lab, facts: _Facts, left_out: Sequence[Passed]) -> LayerReport:
-    told = [Fact(name="calls", value=f"{facts.calls} more, on the same input and finally on new input")]
+    reported = [Fact(name="calls", value=f"{facts.calls} more, on the same input and finally on new input")]
     if facts.waited:
         why = f"a call of {facts.waited} in another order did not end: its programs appear to wait for each other"
-        told.append(Fact(name="order", value=f"inconclusive: {why}"))
+        reported.append(Fact(name="order", value=f"inconclusive: {why}"))
     elif facts.reordered:
-        told.append(Fact(name="order", value=f"{facts.reordered} launches with their programs in another order"))
+        reported.append(Fact(name="order", value=f"{facts.reordered} launches with their programs in another order"))
     elif lab.process_pool.interpreted and not facts.why:
-        told.append(Fact(name="order", value="no launch has programs whose order can change"))
-    told += [Fact(name="left out", value=f"{one.case.name}: only a few calls were verified") for one in left_out]
-    told += facts.varied
+        reported.append(Fact(name="order", value="no launch has programs whose order can change"))
+    reported += [Fact(name="left out", value=f"{one.case.name}: only a few calls were verified") for one in left_out]
+    reported += facts.varied
     if not (facts.varied or facts.found or facts.why):
-        told.append(Fact(name="bits", value="identical in every call on the same input"))
+        reported.append(Fact(name="bits", value="identical in every call on the same input"))
     coverage = Coverage.NOT_CHECKED if facts.why else Coverage.CHECKED
-    return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=facts.why, facts=tuple(told))
+    return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=facts.why, facts=tuple(reported))

@@ -14,7 +14,7 @@ from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Cost, Launch, Outcome
 from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Summary
 
-UNMEASURED, UNKNOWN, UNTOLD = "not measured", "unknown", "unknown"
+UNMEASURED, UNKNOWN, UNREPORTED = "not measured", "unknown", "unknown"
 CASE, DEVICE_US, CALL_US, ROOFLINE, CACHE, VERIFIED, RESOURCES = (
     "case",
     "device us",
@@ -98,13 +98,13 @@ def bench_cells(benchmark: CaseBenchmark, benchmarks: Benchmarks, *, sign: str =
     """The cells of a case that was right, by the names of their columns."""
     times, floor = benchmark.timing, benchmark.floor
     comparison_by_baseline = {comparison.baseline: comparison for comparison in benchmark.comparisons}
-    told = floor is not None and floor.percent is not None
+    is_known = floor is not None and floor.percent is not None
     return {
         CASE: benchmark.case,
         DEVICE_US: _plus_minus(times.device_us if times else None, sign=sign),
         CALL_US: _plus_minus(times.call_us if times else None, sign=sign),
         **{column_of(name): _compared(comparison_by_baseline.get(name)) for name in benchmarks.baselines},
-        ROOFLINE: f"{floor.percent:.0f}% {floor.bound}" if floor and told else UNKNOWN,
+        ROOFLINE: f"{floor.percent:.0f}% {floor.bound}" if floor and is_known else UNKNOWN,
         CACHE: benchmark.cache,
         VERIFIED: f"{benchmark.verified}/{benchmark.calls}",
         RESOURCES: _resources(benchmark, benchmarks.kernels),
@@ -137,7 +137,7 @@ def _resources(benchmark: CaseBenchmark, kernels: Sequence[CompiledKernel]) -> s
     kernel_by_key = {_key(kernel.launch): kernel for kernel in kernels}
     found = [kernel_by_key.get(_key(launch)) for launch in benchmark.launches]
     shown = [
-        f"{_told(kernel.registers)}/{_told(kernel.spill_bytes)}/{_occupied(kernel)}" if kernel else _ABSENT
+        f"{_amount(kernel.registers)}/{_amount(kernel.spill_bytes)}/{_occupied(kernel)}" if kernel else _ABSENT
         for kernel in found[:_KERNELS_SHOWN]
     ]
     more = [f"+{len(found) - _KERNELS_SHOWN}"] if len(found) > _KERNELS_SHOWN else []
@@ -149,8 +149,8 @@ def _taken(kernel: CompiledKernel) -> tuple[str, ...]:
     filled = occupancy(kernel)
     amounts = (kernel.registers, kernel.spill_bytes, kernel.shared_bytes)
     return (
-        *(UNTOLD if value is None else str(value) for value in amounts),
-        f"{filled.percent:.0f}%, {filled.limited_by}" if filled is not None else UNTOLD,
+        *(UNREPORTED if value is None else str(value) for value in amounts),
+        f"{filled.percent:.0f}%, {filled.limited_by}" if filled is not None else UNREPORTED,
     )
 
 
@@ -193,5 +193,5 @@ def _ratio(comparison: Comparison) -> str:
     return f"{number(comparison.speedup.value)}x ({low} .. {high}) {comparison.standing}"
 
 
-def _told(value: int | None) -> str:
+def _amount(value: int | None) -> str:
     return _ABSENT if value is None else str(value)

@@ -101,9 +101,9 @@ def _remarks_on_device(cases: Sequence[CaseBenchmark]) -> Iterator[Remark]:
         _range(states, "{} C", lambda state: state.temperature_c),
         _range(states, "{} W", lambda state: state.power_w),
     )
-    told = [text for text in ranges if text]
-    if told:
-        yield Remark(label="device", text=", ".join(told))
+    known = [text for text in ranges if text]
+    if known:
+        yield Remark(label="device", text=", ".join(known))
     held = (
         (case.case, f"clocks were held down by {', '.join(state.throttled_by)} {when}")
         for case in cases

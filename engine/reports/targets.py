@@ -63,7 +63,7 @@ class TargetReport:
     @property
     def occupancy_percent(self) -> float | None:
         """Theoretical, the least; None where it cannot be determined."""
-        known = [told.percent for kernel in self.built if (told := occupancy(kernel)) is not None]
+        known = [level.percent for kernel in self.built if (level := occupancy(kernel)) is not None]
         return min(known, default=None)
 
 
@@ -141,9 +141,9 @@ def target_table(reports: Sequence[TargetReport]) -> list[Row]:
             (
                 report.target,
                 f"{len(report.built)}/{report.launches}",
-                _told(report.registers),
-                _told(report.spill_bytes),
-                _told(report.shared_bytes),
+                _amount(report.registers),
+                _amount(report.spill_bytes),
+                _amount(report.shared_bytes),
                 "-" if report.occupancy_percent is None else f"{report.occupancy_percent:.0f}%",
             )
             for report in reports
@@ -161,7 +161,7 @@ def first_errors(reports: Sequence[TargetReport]) -> list[str]:
     ]
 
 
-def _told(value: int | None) -> str:
+def _amount(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 

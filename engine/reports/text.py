@@ -270,10 +270,10 @@ def _kernel_line(event: KernelCompiled | KernelPorted, *, file: str) -> PlainLin
         "spilled bytes": kernel.spill_bytes,
         "shared bytes": kernel.shared_bytes,
     }
-    told = [f"{value} {name}" for name, value in resources.items() if value is not None]
+    amounts = [f"{value} {name}" for name, value in resources.items() if value is not None]
     text = f"{event.number}/{event.total} {kernel.launch.kernel} for {kernel.target} {kernel.elapsed_s:.3f} s"
     return PlainLine(
         label="kernel",
         state=kernel.outcome,
-        text=printable(", ".join((text, *told))) + _explained(kernel.message, kernel.location, file=file),
+        text=printable(", ".join((text, *amounts))) + _explained(kernel.message, kernel.location, file=file),
     )

@@ -49,7 +49,7 @@ from engine.run.stages.verification import Verifier
 from engine.run.stages.verify_stage import VerifyingStage
 from engine.run.static_reading import Parsed, parse_candidate
 from engine.static.source import SourceError
-from engine.timing.measurement_context import Metrology
+from engine.timing.measurement_context import MeasurementContext
 from engine.timing.seats import OwnKernels
 from engine.verdict.decide import Facts, Stop, judge
 from engine.verdict.no_launch import no_launch
@@ -57,13 +57,13 @@ from engine.verdict.no_launch import no_launch
 
 @dataclass(frozen=True, kw_only=True)
 class EngineResources:
-    """What the runs of one engine use in turn; without `metrology` nothing is timed."""
+    """What the runs of one engine use in turn; without `measurement_context` nothing is timed."""
 
     process_pool: ProcessPool
     artefacts: ArtefactStore
     device: Device
     limits: Limits
-    metrology: Metrology | None = None
+    measurement_context: MeasurementContext | None = None
 
 
 class Run:
@@ -86,7 +86,7 @@ class Run:
         self._process_pool = process_pool = resources.process_pool
         self._artefacts, self._limits = resources.artefacts, plan.limits or resources.limits
         self._device = resources.device
-        self._metrology = resources.metrology
+        self._measurement_context = resources.measurement_context
         self._probes = probes
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
@@ -204,8 +204,8 @@ class Run:
         stop = stop or await attach_reference(self._plan.problem, self._process_pool, self._emitter, self._profile)
         if stop is not None:
             return stop
-        if self._metrology is not None:  # before the candidate has a process
-            await learn_peaks(self._metrology, self._plan.benchmark, self._emitter, self._profile)
+        if self._measurement_context is not None:  # before the candidate has a process
+            await learn_peaks(self._measurement_context, self._plan.benchmark, self._emitter, self._profile)
         builders = [asyncio.create_task(builder.run()) for builder in self._builders()]
         ahead: asyncio.Task[None] | None = None
         try:
@@ -329,7 +329,7 @@ class Run:
     def _is_timed(self) -> bool:
         """Whether a right candidate is timed in this run."""
         plan = self._plan.benchmark
-        return bool(plan and plan.cases) and self._metrology is not None and self._dry_run is not None
+        return bool(plan and plan.cases) and self._measurement_context is not None and self._dry_run is not None
 
     async def _time(self) -> Stop | None:
         """Time a candidate that is right; why it is not after all, when a timed call says so."""
@@ -337,7 +337,7 @@ class Run:
         if plan is None or not plan.cases:
             self._emitter.report(not_timed(Coverage.NOT_ASKED, "no case was to be timed"))
             return None
-        if self._metrology is None or self._dry_run is None:
+        if self._measurement_context is None or self._dry_run is None:
             message = "interpreter timings are meaningless; nothing was timed"
             self._emitter.note("benchmark", message)
             self._emitter.report(not_timed(Coverage.NOT_AVAILABLE, message))
@@ -345,8 +345,8 @@ class Run:
         names = frozenset(launch.kernel for met in self._first_launches.values() for launch in met)
         kernels = OwnKernels(launches=self._dry_run.launches, names=names, native=self._native.kernels)
         stage = TimingStage(
-            plan, self._plan.problem, session=self._session, other=self._other, metrology=self._metrology,
-            profile=self._profile, emitter=self._emitter, kernels=kernels,
+            plan, self._plan.problem, session=self._session, other=self._other, emitter=self._emitter, kernels=kernels,
+            measurement_context=self._measurement_context, profile=self._profile,
         )  # fmt: skip
         await stage.run()
         return stage.stop

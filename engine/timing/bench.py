@@ -26,7 +26,7 @@ from engine.model.benchmark import (
     Summary,
 )
 from engine.timing import bursts, conclusion, rounds
-from engine.timing.candidate_side import WorkerParty
+from engine.timing.candidate_side import WorkerParticipant
 from engine.timing.exchange import CaseEnded, Exchange
 from engine.timing.facts import CaseFacts, SideFacts
 from engine.timing.numbers.statistics import summarise
@@ -34,7 +34,7 @@ from engine.timing.orders import Ring
 from engine.timing.participants import Entrant, Table
 from engine.timing.seats import Seat, TimedCandidate
 from engine.timing.timed_device import TimedDevice
-from engine.timing.timed_sides import BaselineParty, NotCapturedError
+from engine.timing.timed_sides import BaselineParticipant, NotCapturedError
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
 
@@ -123,16 +123,18 @@ class Bench:
             native=self._kernels.native,
             stored_us_by_baseline={name: time_us for name, time_us in stored.items() if time_us is not None},
         )
-        parties = [self._party(number, name) for number, name in enumerate((CANDIDATE, OTHER)[: len(self._seats)])]
+        participants = [
+            self._participant(number, name) for number, name in enumerate((CANDIDATE, OTHER)[: len(self._seats)])
+        ]
         stop: Stop | None = None
         try:
-            await self._measure(facts, parties)
+            await self._measure(facts, participants)
         except CaseEnded as ended:
             stop = ended.stop
         finally:
             # Shielded: a run that is cancelled must not leave the device's memory arranged.
-            late = await asyncio.shield(asyncio.create_task(self._tidy(parties)))
-        mine = parties[0]
+            late = await asyncio.shield(asyncio.create_task(self._tidy(participants)))
+        mine = participants[0]
         assert mine is not None  # `run` has seen to it
         facts.late, facts.calls, facts.verified = mine.late, mine.calls, mine.verified
         facts.kernels_ns, facts.nodes = mine.kernels_ns, mine.nodes
@@ -145,13 +147,17 @@ class Bench:
             benchmark, findings = conclusion.of_timed(facts, self._problem, self._device.peaks, elapsed_s, rng)
         return replace(benchmark, launches=self._kernels.launches(case.name)), findings
 
-    async def _measure(self, facts: CaseFacts, parties: list[WorkerParty | None]) -> None:
+    async def _measure(self, facts: CaseFacts, participants: list[WorkerParticipant | None]) -> None:
         arranged = await rounds.arranged_slots(
-            self._exchange, self._problem, facts.case.name, most_bytes=self._device.slot_bytes, workers=len(parties)
+            self._exchange,
+            self._problem,
+            facts.case.name,
+            most_bytes=self._device.slot_bytes,
+            workers=len(participants),
         )
         facts.slots, facts.slot_bytes = arranged.layouts[0].slots, arranged.slot_bytes
         facts.l2_bytes = arranged.l2_bytes
-        table = self._table(facts, parties, arranged)
+        table = self._table(facts, participants, arranged)
         await rounds.seat(table, arranged)
         await rounds.first_calls(table)
         # What came before happens once, and may compile; the case's time is for measuring.
@@ -171,41 +177,43 @@ class Bench:
             await bursts.graphs(table, case_s=case_s, repeatable=not self._problem.mutates)
         facts.after = self._device.state()
         for entrant in (table.candidate, *table.opponents):
-            entrant.facts.notes += entrant.party.notes
-            entrant.facts.reason = entrant.party.reason
+            entrant.facts.notes += entrant.participant.notes
+            entrant.facts.reason = entrant.participant.reason
 
-    def _table(self, facts: CaseFacts, parties: list[WorkerParty | None], arranged: protocol.Arranged) -> Table:
+    def _table(
+        self, facts: CaseFacts, participants: list[WorkerParticipant | None], arranged: protocol.Arranged
+    ) -> Table:
         """Who takes part: the candidate, another worker, the baselines of the plan."""
-        mine = parties[0]
+        mine = participants[0]
         assert mine is not None
         opponents: list[Entrant] = []
-        for other in parties[1:]:
+        for other in participants[1:]:
             side = SideFacts(name=OTHER)
             facts.baselines.append(side)
             if other is None:
                 side.notes.append("its worker exited and was not replaced")
             else:
-                opponents.append(Entrant(party=other, facts=side))
+                opponents.append(Entrant(participant=other, facts=side))
         for name in self._plan.baselines:
             side = SideFacts(name=name, trusted=True)
             facts.baselines.append(side)
-            party = BaselineParty(name=name, exchange=self._exchange, cache=self._plan.cache)
-            opponents.append(Entrant(party=party, facts=side))
+            participant = BaselineParticipant(name=name, exchange=self._exchange, cache=self._plan.cache)
+            opponents.append(Entrant(participant=participant, facts=side))
         warm, layout = self._plan.cache is CacheState.WARM, arranged.layouts[0]
         return Table(
             facts=facts,
             exchange=self._exchange,
-            candidate=Entrant(party=mine, facts=facts.candidate),
+            candidate=Entrant(participant=mine, facts=facts.candidate),
             opponents=opponents,
             ring=Ring(max(1, layout.slots), rng=self._rng),
             warm_slots=arranged.l2_bytes // (_WARM_SHARE * max(1, layout.stride)) if warm else None,
         )
 
-    def _party(self, number: int, name: str) -> WorkerParty | None:
+    def _participant(self, number: int, name: str) -> WorkerParticipant | None:
         side = self._seats[number].side
         if side is None:
             return None
-        return WorkerParty(
+        return WorkerParticipant(
             name=name,
             side=side,
             exchange=self._exchange,
@@ -215,21 +223,21 @@ class Bench:
             tuning_s=self._plan.tuning_s,
         )
 
-    async def _tidy(self, parties: list[WorkerParty | None]) -> Stop | None:
+    async def _tidy(self, participants: list[WorkerParticipant | None]) -> Stop | None:
         """Leave nothing arranged; how the candidate's worker failed at that, if it did."""
         stop: Stop | None = None
-        for seat, party in zip(self._seats, parties, strict=True):
-            if party is None or party.side is not seat.side:
+        for seat, participant in zip(self._seats, participants, strict=True):
+            if participant is None or participant.side is not seat.side:
                 continue
-            if not party.dead:
+            if not participant.dead:
                 try:
-                    await party.side.ask(protocol.CloseSlots(id=protocol.new_id()), deadline_s=_TIDY_S)
+                    await participant.side.ask(protocol.CloseSlots(id=protocol.new_id()), deadline_s=_TIDY_S)
                 except EngineError as error:
-                    await party.side.clear()
-                    party.dead = True
-                    if party.name == CANDIDATE:
+                    await participant.side.clear()
+                    participant.dead = True
+                    if participant.name == CANDIDATE:
                         stop = outcome_mapping.of_worker_error(error, "while letting go of the slots")
-            if party.dead:
+            if participant.dead:
                 seat.side = None
         with contextlib.suppress(EngineError):  # a judge that has died has nothing arranged
             await self._exchange.judge_quietly(protocol.FreeSlots(id=protocol.new_id()))
@@ -243,4 +251,4 @@ def _forget_graphs(table: Table, why: str) -> None:
         entrant.facts.method = Method.EVENTS
         entrant.facts.rounds.clear()
         entrant.facts.replays.clear()
-        entrant.party.costs.clear()
+        entrant.participant.costs.clear()

@@ -5,7 +5,7 @@ Both are timed by the parent's own clock, which no worker can reach.
 
 from __future__ import annotations
 
-from engine.timing.candidate_side import WorkerParty
+from engine.timing.candidate_side import WorkerParticipant
 from engine.timing.facts import Stretch
 from engine.timing.participants import Entrant, Table
 from engine.timing.timed_sides import NotCapturedError
@@ -56,19 +56,19 @@ async def graphs(table: Table, *, case_s: float, repeatable: bool) -> None:
 
 async def round_trips(entrant: Entrant) -> None:
     """What an exchange with a worker takes by itself; the judge's own clock needs no such correction."""
-    party = entrant.party
-    if not isinstance(party, WorkerParty):
+    participant = entrant.participant
+    if not isinstance(participant, WorkerParticipant):
         return
-    await party.round_trip_s()  # the first also ends the recording of single calls
-    entrant.facts.round_trips_s = [await party.round_trip_s() for _ in range(_ROUND_TRIPS)]
+    await participant.round_trip_s()  # the first also ends the recording of single calls
+    entrant.facts.round_trips_s = [await participant.round_trip_s() for _ in range(_ROUND_TRIPS)]
 
 
 def calls_of_a_stretch(table: Table, *, case_s: float) -> int:
     """How many calls one burst or one graph has: enough to be long, few enough to be repeated."""
     most = min(table.ring.slots, table.most_at_once, _MOST_CALLS)
-    call_s = table.candidate.party.device_s or table.candidate.party.call_s
+    call_s = table.candidate.participant.device_s or table.candidate.participant.call_s
     long_enough = int(_STRETCH_S / call_s) if call_s > 0 else most
-    chunk_s, each_s = table.candidate.party.costs.line
+    chunk_s, each_s = table.candidate.participant.costs.line
     allowed_s = TAIL_SHARE * case_s / (2 * len(table.present) * _LEAST_STRETCHES)
     affordable = int((allowed_s - chunk_s) / each_s) if each_s > 0 else most
     return max(1, min(most, max(2, min(long_enough, affordable))))
@@ -76,7 +76,7 @@ def calls_of_a_stretch(table: Table, *, case_s: float) -> int:
 
 def _stretches(table: Table, entrant: Entrant, calls: int, *, case_s: float) -> int:
     """How often a stretch of so many calls is repeated."""
-    chunk_s, each_s = entrant.party.costs.line
+    chunk_s, each_s = entrant.participant.costs.line
     cost_s = chunk_s + calls * each_s
     allowed_s = TAIL_SHARE * case_s / (2 * len(table.present))
     return max(_LEAST_STRETCHES, min(_MOST_STRETCHES, int(allowed_s / cost_s) if cost_s > 0 else _MOST_STRETCHES))
@@ -84,10 +84,10 @@ def _stretches(table: Table, entrant: Entrant, calls: int, *, case_s: float) -> 
 
 async def _bursts(entrant: Entrant, slots: tuple[int, ...], count: int) -> None:
     await round_trips(entrant)
-    await entrant.party.burst(slots)  # takes the memory from the device that the others find free
-    entrant.facts.bursts += [await entrant.party.burst(slots) for _ in range(count)]
+    await entrant.participant.burst(slots)  # takes the memory from the device that the others find free
+    entrant.facts.bursts += [await entrant.participant.burst(slots) for _ in range(count)]
     if len(slots) > 1 and not entrant.facts.trusted:
-        entrant.facts.short_bursts += [await entrant.party.burst(slots[:1]) for _ in range(count)]
+        entrant.facts.short_bursts += [await entrant.participant.burst(slots[:1]) for _ in range(count)]
 
 
 async def _attempt_graph(
@@ -97,22 +97,22 @@ async def _attempt_graph(
 
 
 async def _graph(entrant: Entrant, slots: tuple[int, ...], count: int, replays: list[Stretch]) -> None:
-    await entrant.party.capture(slots)
-    await entrant.party.replay(slots)  # the first uploads the graph
-    replays += [await entrant.party.replay(slots) for _ in range(count)]
+    await entrant.participant.capture(slots)
+    await entrant.participant.replay(slots)  # the first uploads the graph
+    replays += [await entrant.participant.replay(slots) for _ in range(count)]
 
 
 async def _again(table: Table, entrant: Entrant, slots: tuple[int, ...]) -> list[Stretch]:
     """Replays for the clock alone; it is the candidate's, whose failures end the case."""
-    party = entrant.party
-    if not isinstance(party, WorkerParty):
+    participant = entrant.participant
+    if not isinstance(participant, WorkerParticipant):
         return []
-    return [await party.replay_again(slots) for _ in range(_CLOCK_REPLAYS)]
+    return [await participant.replay_again(slots) for _ in range(_CLOCK_REPLAYS)]
 
 
 def _repeats(table: Table, calls: int) -> int:
     """How often a graph may go over these slots: until it is long, or what it returns takes too much memory."""
-    call_s = table.candidate.party.device_s
+    call_s = table.candidate.participant.device_s
     if call_s is None or call_s <= 0:
         return 1
     long_enough = round(_STRETCH_S / (call_s * calls))

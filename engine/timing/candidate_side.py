@@ -30,7 +30,7 @@ _WRONG = frozenset(
 )
 
 
-class WorkerParty:
+class WorkerParticipant:
     """A candidate in its worker.  Every way in which it fails is a CaseEnded.
 
     It has the judge's block of this number to itself.

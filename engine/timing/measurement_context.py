@@ -23,7 +23,7 @@ from engine.timing.peaks.peak_measurement import measure_peaks, versions_text
 from engine.timing.timed_device import TimedDevice
 
 
-class Metrology:
+class MeasurementContext:
     """One device, measured fairly.
 
     `peaks_folder` of None keeps the peaks in memory only; `driver` of None is the installed one.  `peaks` is

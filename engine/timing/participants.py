@@ -10,7 +10,7 @@ from engine.model import Outcome
 from engine.timing.exchange import CaseEnded, Exchange, FailedHere
 from engine.timing.facts import CaseFacts, SideFacts
 from engine.timing.orders import Bounds, Ring, bounds
-from engine.timing.timed_sides import BaselineParty, NotCapturedError, Party
+from engine.timing.timed_sides import BaselineParticipant, NotCapturedError, Participant
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 class Entrant:
     """A party with what was observed of it; `out` once it cannot go on, and then its notes say why."""
 
-    party: Party
+    participant: Participant
     facts: SideFacts
     out: bool = False
 
@@ -68,19 +68,19 @@ class Table:
     @property
     def bounds(self) -> Bounds:
         """The fewest and most calls of a chunk, by what calls take at present."""
-        call_s = max(entrant.party.call_s for entrant in self.present)
+        call_s = max(entrant.participant.call_s for entrant in self.present)
         return bounds(slots=self.ring.slots, call_s=call_s)
 
     def slots_for(self, entrant: Entrant, calls: int) -> tuple[int, ...]:
         """Where this one is called next, about so many times."""
-        if isinstance(entrant.party, BaselineParty) or (entrant is not self.candidate and self._last):
+        if isinstance(entrant.participant, BaselineParticipant) or (entrant is not self.candidate and self._last):
             return self._last
         self._last = self.ring.take(calls)
         return self._last
 
     def round_cost_s(self) -> tuple[float, float]:
         """What a round of two chunks of everybody takes: without calls, and for each call of a chunk."""
-        lines = [entrant.party.costs.line for entrant in self.present]
+        lines = [entrant.participant.costs.line for entrant in self.present]
         return 2 * sum(chunk_s for chunk_s, _ in lines), 2 * sum(call_s for _, call_s in lines)
 
     async def attempt(self, entrant: Entrant, work: Coroutine[Any, Any, T]) -> T | None:  # Any: of no interest
@@ -97,7 +97,7 @@ class Table:
         except NotCapturedError as error:
             entrant.facts.notes.append(str(error))
         except FailedHere as ended:
-            if isinstance(entrant.party, BaselineParty) or ended.stop.outcome is not Outcome.ENGINE_ERROR:
+            if isinstance(entrant.participant, BaselineParticipant) or ended.stop.outcome is not Outcome.ENGINE_ERROR:
                 entrant.facts.notes.append(ended.stop.message)
             else:
                 raise

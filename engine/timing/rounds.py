@@ -11,13 +11,13 @@ from engine import protocol
 from engine.model import Problem
 from engine.model.benchmark import Method
 from engine.timing.bursts import calls_of_a_stretch, round_trips
-from engine.timing.candidate_side import WorkerParty
+from engine.timing.candidate_side import WorkerParticipant
 from engine.timing.exchange import Exchange
 from engine.timing.facts import Batch
 from engine.timing.numbers.figures import believed_us
 from engine.timing.orders import LEAST_ROUNDS, MOST_CALLS, calls_within, rounds_within
 from engine.timing.participants import Entrant, Table
-from engine.timing.timed_sides import BaselineParty, NotCapturedError, Party
+from engine.timing.timed_sides import BaselineParticipant, NotCapturedError, Participant
 
 MOST_SLOTS = 256
 WARM_UP_S = 0.15  # clocks of a device that was idle have settled after this long
@@ -48,7 +48,7 @@ async def arranged_slots(
 async def seat(table: Table, arranged: protocol.Arranged) -> None:
     """Let everybody get ready for the arranged case."""
     for entrant in table.present:
-        await table.attempt(entrant, _get_ready(entrant.party, table.facts.case.name, arranged))
+        await table.attempt(entrant, _get_ready(entrant.participant, table.facts.case.name, arranged))
 
 
 async def warm_up(table: Table, *, case_s: float) -> None:
@@ -67,29 +67,29 @@ async def first_calls(table: Table) -> None:
     """One call of everybody: it may compile and tune, so that it says nothing about the cost of others."""
     await _everybody(table, 1)
     for entrant in table.present:
-        entrant.party.costs.clear()
+        entrant.participant.costs.clear()
 
 
 async def choose_method(table: Table, *, case_s: float) -> tuple[int, ...]:
     """CUPTI where it is, otherwise a graph, whose slots are returned, or else events."""
     for entrant in table.present:
-        entrant.facts.method = Method.CUPTI if entrant.party.method else Method.EVENTS
-        if not entrant.party.method:
-            entrant.facts.reason = entrant.party.reason
-            entrant.facts.notes.append(f"CUPTI could not be used: {entrant.party.reason}")
+        entrant.facts.method = Method.CUPTI if entrant.participant.method else Method.EVENTS
+        if not entrant.participant.method:
+            entrant.facts.reason = entrant.participant.reason
+            entrant.facts.notes.append(f"CUPTI could not be used: {entrant.participant.reason}")
     if table.candidate.facts.method is Method.CUPTI:
         return ()
     slots = table.slots_for(table.candidate, calls_of_a_stretch(table, case_s=case_s))
     try:
-        await _capture(table.candidate.party, slots)
+        await _capture(table.candidate.participant, slots)
     except NotCapturedError as error:
         table.candidate.facts.notes.append(str(error))
         return ()
     for entrant in table.rivals:
-        await table.attempt(entrant, _capture(entrant.party, slots))
+        await table.attempt(entrant, _capture(entrant.participant, slots))
     for entrant in table.present:
         entrant.facts.method = Method.GRAPH
-        entrant.party.costs.clear()
+        entrant.participant.costs.clear()
     return slots
 
 
@@ -139,11 +139,11 @@ async def _round(table: Table, calls: int, graph: tuple[int, ...]) -> None:
 async def _chunk(table: Table, entrant: Entrant, slots: tuple[int, ...], *, is_graph: bool) -> Batch:
     """A call on each slot with its own times; or one replay of the graph on them, as one time of a call."""
     if not is_graph:
-        return await entrant.party.single(slots)
+        return await entrant.participant.single(slots)
     facts, began = entrant.facts, table.clock()
-    stretch = await entrant.party.replay(slots)
+    stretch = await entrant.participant.replay(slots)
     facts.replays.append(stretch)
-    entrant.party.costs.add(stretch.calls, table.clock() - began)
+    entrant.participant.costs.add(stretch.calls, table.clock() - began)
     beside_s = statistics.median(facts.round_trips_s) if facts.round_trips_s else 0.0
     each_us = believed_us(facts.replays, beside_s, trusted=facts.trusted)[-1]
     return Batch(calls=stretch.calls, replay_us=() if each_us is None else (each_us,))
@@ -152,17 +152,17 @@ async def _chunk(table: Table, entrant: Entrant, slots: tuple[int, ...], *, is_g
 async def _everybody(table: Table, calls: int) -> None:
     """One chunk of everybody, not kept."""
     for entrant in table.present:
-        await table.attempt(entrant, entrant.party.single(table.slots_for(entrant, calls)))
+        await table.attempt(entrant, entrant.participant.single(table.slots_for(entrant, calls)))
 
 
-async def _get_ready(party: Party, case: str, arranged: protocol.Arranged) -> None:
-    if isinstance(party, BaselineParty):
-        await party.prepare()
-    elif isinstance(party, WorkerParty):
-        await party.open_slots(case, arranged)
+async def _get_ready(participant: Participant, case: str, arranged: protocol.Arranged) -> None:
+    if isinstance(participant, BaselineParticipant):
+        await participant.prepare()
+    elif isinstance(participant, WorkerParticipant):
+        await participant.open_slots(case, arranged)
 
 
-async def _capture(party: Party, slots: tuple[int, ...]) -> None:
+async def _capture(participant: Participant, slots: tuple[int, ...]) -> None:
     """A graph that was replayed once, so that its answers are known to be right."""
-    await party.capture(slots)
-    await party.replay(slots)
+    await participant.capture(slots)
+    await participant.replay(slots)

@@ -16,7 +16,7 @@ class NotCapturedError(Exception):
     """The side's calls cannot be timed inside a graph; the text says why.  Nobody's fault."""
 
 
-class Party(Protocol):
+class Participant(Protocol):
     """A side of a comparison while one case lasts."""
 
     name: str
@@ -52,7 +52,7 @@ class Party(Protocol):
         ...
 
 
-class BaselineParty:
+class BaselineParticipant:
     """A baseline, called by the judge on its own copies of what the slots held after their last refresh."""
 
     def __init__(self, *, name: str, exchange: Exchange, cache: CacheState) -> None:

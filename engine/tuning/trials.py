@@ -95,7 +95,7 @@ class Trial:
     @property
     def occupancy_percent(self) -> float | None:
         """The least of the kernels."""
-        return min((told.percent for one in self.kernels if (told := occupancy(one)) is not None), default=None)
+        return min((level.percent for one in self.kernels if (level := occupancy(one)) is not None), default=None)
 
 
 def proposed(trials: Sequence[Trial]) -> Trial | None:

@@ -152,7 +152,7 @@ def facts(case: str, recorded: protocol.Recorded, *, native: NativeKernels = _NO
     """The shares of device time, and what the graph of the call shows."""
     found = shares(recorded, native)
     busy_ns = sum(share.device_ns for share in found)
-    told = [
+    reported = [
         Fact(
             name=share.origin.value,
             value=f"{_percent(share, busy_ns)} of {busy_ns / 1000:.4g} us in {case}, launches: {share.launches}"
@@ -161,12 +161,12 @@ def facts(case: str, recorded: protocol.Recorded, *, native: NativeKernels = _NO
         for share in found
     ]
     if any(activity.replayed for activity in recorded.activities):
-        told.append(Fact(name="by name alone", value="kernels of a graph that the file replays"))
-    told.append(Fact(name="other streams", value=f"{recorded.streams}"))
+        reported.append(Fact(name="by name alone", value="kernels of a graph that the file replays"))
+    reported.append(Fact(name="other streams", value=f"{recorded.streams}"))
     own = sum(node.own for node in recorded.nodes)
     nodes = f"{own} of {len(recorded.nodes)} kernels are its own" if recorded.nodes else f"none: {recorded.uncaptured}"
-    told.append(Fact(name="graph of a call", value=nodes))
-    return tuple(told)
+    reported.append(Fact(name="graph of a call", value=nodes))
+    return tuple(reported)
 
 
 def _percent(share: Share, busy_ns: int) -> str:

@@ -153,7 +153,7 @@ def _of_operators(
 
     Where the operator `may_copy`, an output of copied pieces is honest.
     """
-    told = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
+    large = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
     for what, which in (
         ("data as large as the output left torch, where other code can compute it", _took_out),
         ("data as large as the output appeared in memory without an observed write", _is_unseen),
@@ -163,13 +163,13 @@ def _of_operators(
         ("torch evaluated more predicates than there are elements", _asked),
         ("computed by torch", _computed),
     ):
-        found = [one for one in told if which(one, weights[one.case]) and not (may_copy and which is _joined)]
+        found = [one for one in large if which(one, weights[one.case]) and not (may_copy and which is _joined)]
         if found and not _is_a_small_lookup(found, weights):
             message = f"{what}: {_uses(found)}"
             yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=found[0].case)
-    finished = [one for one in told if _is_left(one) and _is_comparable(one, weights[one.case])]
+    finished = [one for one in large if _is_left(one) and _is_comparable(one, weights[one.case])]
     if finished:
-        is_all = _did_it_all([one for one in told if _is_left(one)], weights)
+        is_all = _did_it_all([one for one in large if _is_left(one)], weights)
         what = (
             "torch did the arithmetic on the output of its kernels"
             if is_all

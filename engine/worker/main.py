@@ -35,7 +35,7 @@ from engine.worker.launches.records import LaunchBook
 from engine.worker.launches.tuning import Tuning
 from engine.worker.launches.withholding import Withholding
 from engine.worker.memory import CallMemory, NoRoomError, copy_out, values_of
-from engine.worker.monitor.device.device_trace_recorder import Tape
+from engine.worker.monitor.device.device_trace_recorder import DeviceTraceRecorder
 from engine.worker.monitor.device.guard_zones import GuardZones
 from engine.worker.monitor.device.own_kernels import OwnKernels
 from engine.worker.monitor.observer import Observer
@@ -87,7 +87,7 @@ class _Worker:
         self._withholding = Withholding()
         self._program_order = ProgramOrder(device)
         self._race_detector = RaceDetector()
-        self._provenance = MemoryTracker()
+        self._memory_tracker = MemoryTracker()
         self._host_code = HostCode()
         self._tape_recorder = TapeRecorder()
         semaphores.install()
@@ -100,7 +100,7 @@ class _Worker:
                 book=self._book,
                 withholding=self._withholding,
                 program_order=self._program_order,
-                provenance=self._provenance,
+                memory_tracker=self._memory_tracker,
                 gpu_need=self._gpu_need,
                 interpreter=Interpreter(
                     program_order=self._program_order, race_detector=self._race_detector, host_code=self._host_code
@@ -122,11 +122,11 @@ class _Worker:
         self._filename = ""
         self._memory = CallMemory(device)
         self._output_repeater = OutputRepeater(self._memory)
-        self._observer = Observer(device, self._provenance, self._host_code, self._tape_recorder)
+        self._observer = Observer(device, self._memory_tracker, self._host_code, self._tape_recorder)
         self._dry_run: DryRun | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry)
         self._own_kernels = OwnKernels()
-        self._tape = Tape(self._stopwatch.instruments, self._own_kernels)
+        self._device_trace_recorder = DeviceTraceRecorder(self._stopwatch.instruments, self._own_kernels)
 
     @property
     def unrecorded(self) -> str:
@@ -288,7 +288,7 @@ class _Worker:
         entry = self._loaded_entry()
         storages = self._memory.storages(command.arena)
         arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
-        return self._tape.record(
+        return self._device_trace_recorder.record(
             command.id,
             lambda: entry(*arguments),
             lambda returned: self._memory.leave(command.arena, returned, command.outputs, command.max_output_bytes),

@@ -210,7 +210,7 @@ class Stopwatch:
             kernels = calls.capture(self._calls_on(command.slots))
         except Exception as error:  # the candidate's own code runs in there, and most of what fails is torch's
             instruments.synchronise()
-            message = f"cannot be captured: {_told(error)}"
+            message = f"cannot be captured: {_error_text(error)}"
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
         self._captured = command.slots
         return protocol.Timed(id=command.id, kernels=kernels)
@@ -289,14 +289,14 @@ def _range(value: torch.Tensor) -> tuple[int, int]:
     return value.data_ptr(), value.data_ptr() + spanned * value.element_size()
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """The error in words that travel; a stranger's own way to show it may fail, or give what is no text."""
     try:
         text = str(error)
     except Exception:
         text = ""
-    told = f"{type(error).__name__}: {text}"[:_MESSAGE_CHARACTERS]
-    return told.encode("utf-8", "backslashreplace").decode()
+    line = f"{type(error).__name__}: {text}"[:_MESSAGE_CHARACTERS]
+    return line.encode("utf-8", "backslashreplace").decode()
 
 
 def _refused(command: protocol.Fetch | protocol.TimeCalls | protocol.Collect, message: str) -> protocol.Failed:

@@ -36,7 +36,7 @@ class Unsaved:
     content: bytes
 
 
-class Rescue:
+class CrashRecovery:
     """Of one application; `take` is called when it begins to end, as long as its text can still be asked for."""
 
     def __init__(self, app: WorkbenchApp, *, paths: Paths) -> None:
@@ -60,7 +60,7 @@ class Rescue:
         """Where the unsaved text is by now; "" where there was none."""
         return self._said or ""
 
-    def told(self, fault: Exception) -> tuple[str, ...]:
+    def report(self, fault: Exception) -> tuple[str, ...]:
         """What a user reads of a fault of ours: what it was, what is kept, where to read more, what to do next."""
         last = [*traceback.extract_tb(fault.__traceback__)][-1:]
         where = f" ({Path(last[0].filename).name}, line {last[0].lineno})" if last else ""

@@ -13,7 +13,7 @@ import signal
 import threading
 from typing import TYPE_CHECKING
 
-from kgtui.app.crash_recovery import Rescue
+from kgtui.app.crash_recovery import CrashRecovery
 from kgtui.ports.exit_code import Exit
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ _DIED_OF = 128  # what a shell adds to the signal that ended a program
 
 def show(app: WorkbenchApp, *, mouse: bool, paths: Paths, warn: Callable[[str], None]) -> int:
     """Run the application until it ends; the exit code of the program."""
-    rescue = Rescue(app, paths=paths)
-    app.before_end = rescue.take
+    recovery = CrashRecovery(app, paths=paths)
+    app.before_end = recovery.take
     asyncio.run(_shown(app, mouse=mouse))
     if app.fault is not None:
-        warn("\n".join(rescue.told(app.fault)))
+        warn("\n".join(recovery.report(app.fault)))
         return Exit.ENGINE
-    if rescue.said:
-        warn(rescue.said)
+    if recovery.said:
+        warn(recovery.said)
     return app.return_code or Exit.PASSED
 
 

@@ -83,8 +83,8 @@ def line_of(name: str, value: Change) -> str:
 def difference(before: Config, after: Config) -> tuple[str, ...]:
     """The lines that go, with a minus, and those that come, with a plus."""
     pairs = ((before.text or "").splitlines(), (after.text or "").splitlines())
-    told = difflib.unified_diff(*pairs, n=0, lineterm="")
-    return tuple(line for line in list(told)[2:] if not line.startswith("@@"))
+    changed_lines = difflib.unified_diff(*pairs, n=0, lineterm="")
+    return tuple(line for line in list(changed_lines)[2:] if not line.startswith("@@"))
 
 
 def _changed(text: str, name: str, value: Change) -> str:

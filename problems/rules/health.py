@@ -108,8 +108,8 @@ def _lies(trial: Trial) -> Iterator[Weakness]:
     for lie, defect, text in _PASSES:
         if lie.__name__ in trial.problem.cannot_reject:
             continue
-        told, caught = lies.tiers_of(trial, lie)
-        if told and not caught:
+        tried, caught = lies.tiers_of(trial, lie)
+        if tried and not caught:
             yield Weakness(defect=defect, text=text)
 
 

@@ -182,10 +182,10 @@ def rejected_lies(trial: Trial) -> Iterator[str]:
         name = _name(lie)
         if name in trial.problem.cannot_reject:
             continue
-        told, caught = tiers_of(trial, lie)
-        if told and not caught:
+        tried, caught = tiers_of(trial, lie)
+        if tried and not caught:
             yield f"the lie {name} is rejected by no case"
-        elif Tier.SMOKE in told and Tier.SMOKE not in caught:
+        elif Tier.SMOKE in tried and Tier.SMOKE not in caught:
             yield f"the lie {name} is rejected by no SMOKE case"
 
 
@@ -197,8 +197,8 @@ def rejected_mistakes(trial: Trial) -> Iterator[str]:
         name = _name(mistake)
         if name in trial.problem.cannot_reject:
             continue
-        told, caught = tiers_of(trial, mistake)
-        if not told:
+        tried, caught = tiers_of(trial, mistake)
+        if not tried:
             yield f"no case has inputs for the mistake {name}"
         elif not caught:
             yield f"the mistake {name} is rejected by no case"
@@ -220,7 +220,7 @@ def private_copies_rejected(trial: Trial) -> Iterator[str]:
         return
     for name in trial.problem.mutates:
         position = trial.problem.arguments.index(name)
-        told = caught = False
+        tried = caught = False
         for case in trial.cases:
             value = trial.given(case)[position]
             if not isinstance(value, torch.Tensor) or value.is_contiguous():
@@ -229,26 +229,26 @@ def private_copies_rejected(trial: Trial) -> Iterator[str]:
             number = next(place for place, tensor in enumerate(written) if tensor is value) - len(written)
             honest = list(trial.expected(case))
             honest[number] = value
-            told, caught = True, not trial.accepts(case, tuple(honest))
+            tried, caught = True, not trial.accepts(case, tuple(honest))
             if caught:
                 break
-        if told and not caught:
+        if tried and not caught:
             yield f"no case rejects an answer in a private copy of {name}"
 
 
 def tiers_of(trial: Trial, lie: Lie) -> tuple[set[Tier], set[Tier]]:
     """The tiers of cases where the lie was told, and of those that rejected it; ends with the first that suffices."""
-    told: set[Tier] = set()
+    tried: set[Tier] = set()
     caught: set[Tier] = set()
     for case in trial.cases:
         answers = lie(trial, case)
         if answers is None:
             continue
-        told.add(case.tier)
+        tried.add(case.tier)
         if not trial.accepts(case, answers):
             caught.add(case.tier)
-            return told, caught
-    return told, caught
+            return tried, caught
+    return tried, caught
 
 
 def _name(lie: Lie) -> str:

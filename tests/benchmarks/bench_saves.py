@@ -80,8 +80,8 @@ def main(saves: int) -> None:
                 os.write(terminal, key)
                 bench_turns._read_for(terminal, 0.5)
             bench_turns._read_for(terminal, step.wait_s)
-            told = (Path(name) / bench_turns._TURNS).read_text().splitlines()
-            turns = [bench_turns.Turn(**json.loads(line)) for line in told]
+            reported = (Path(name) / bench_turns._TURNS).read_text().splitlines()
+            turns = [bench_turns.Turn(**json.loads(line)) for line in reported]
             most = max(turns[seen:], key=lambda turn: turn.took_ms, default=none)
             star = " *" if most.took_ms > bench_turns.LIMIT_MS else ""
             print(

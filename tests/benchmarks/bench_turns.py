@@ -307,13 +307,13 @@ def _doubles() -> _Doubles:
 def _with_sass(script: Any, digest: str) -> Any:
     """The same events, of other machine code."""
 
-    def told(candidate: Any, plan: Any) -> Iterator[Any]:
+    def reported(candidate: Any, plan: Any) -> Iterator[Any]:
         for event in script(candidate, plan):
             if type(event).__name__ == "KernelDisassembled":
                 event = replace(event, artefact=replace(event.artefact, digest=digest))
             yield event
 
-    return told
+    return reported
 
 
 def _application(folder: Path) -> Any:  # Any: the doubles are not typed here

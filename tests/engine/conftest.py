@@ -26,7 +26,7 @@ def obedient(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
     return protocol.Done(id=command.id)
 
 
-class FakeNest:
+class FakeForkServer:
     """Stands for a Nest: its children live in this process, and `answer` plays their part."""
 
     def __init__(self, answer: Answer) -> None:
@@ -99,7 +99,7 @@ class FakeNest:
                 self.say(pid, reply if isinstance(reply, bytes) else protocol.encode(reply))
 
 
-Employ = Callable[..., tuple[FakeNest, ProcessPool]]
+Employ = Callable[..., tuple[FakeForkServer, ProcessPool]]
 
 
 @pytest.fixture
@@ -117,8 +117,8 @@ async def employ(directories: EngineDirectories) -> AsyncIterator[Employ]:
     """
     pools: list[ProcessPool] = []
 
-    def employ(answer: Answer = obedient, *, target: str | None = None) -> tuple[FakeNest, ProcessPool]:
-        fake = FakeNest(answer)
+    def employ(answer: Answer = obedient, *, target: str | None = None) -> tuple[FakeForkServer, ProcessPool]:
+        fake = FakeForkServer(answer)
         fork_server = cast(ForkServerClient, fake)  # the double at the seam
         process_pool = ProcessPool(
             workers=fork_server,

@@ -342,15 +342,15 @@ def time(store: Store, begin: Begin) -> Judge:
         **how: object,
     ) -> int:
         run_id = begin(**how)
-        told = events or (case_timed(), summarised())
-        store.record_all(run_id, (started_on(device_name, policy), *told, run_finished(outcome, flagged=flagged)))
+        reported = events or (case_timed(), summarised())
+        store.record_all(run_id, (started_on(device_name, policy), *reported, run_finished(outcome, flagged=flagged)))
         return run_id
 
     return timed
 
 
 @pytest.fixture
-def told() -> SimpleNamespace:
+def reported() -> SimpleNamespace:
     """Makes the events of a benchmark."""
     return SimpleNamespace(case=case_timed, summary=summarised)
 

@@ -17,11 +17,11 @@ FILE = Path("/home/user/softmax.py")
 
 
 @pytest.fixture
-def tried(store, time, told):
+def tried(store, time, reported):
     """Judge a variant of the file, much faster than the file ever was."""
 
     def judged(speedup: float = 9.0, **how: object) -> int:
-        number = time(told.case(), told.summary(speedup), **how)
+        number = time(reported.case(), reported.summary(speedup), **how)
         store.set_tag(number, VARIANT_TAG)
         return number
 
@@ -46,7 +46,7 @@ def test_the_best_of_an_operator_is_no_variant(store, time, tried):
     assert (store.best("aten::softmax").id, store.last_by_problem()["aten::softmax"].best_id) == (own, own)
 
 
-def test_the_fastest_of_a_file_is_no_variant_until_that_was_written_and_judged(store, time, told, tried):
+def test_the_fastest_of_a_file_is_no_variant_until_that_was_written_and_judged(store, time, reported, tried):
     case = Case(name="4096x4096 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
     plan = BenchmarkPlan(cases=(case,), cache=CacheState.COLD, baselines=("eager",))
 
@@ -54,10 +54,10 @@ def test_the_fastest_of_a_file_is_no_variant_until_that_was_written_and_judged(s
         best = store.best_benchmark("aten::softmax", path=FILE, device_name="A GPU", benchmark=plan, baseline="eager")
         return best.run.id, best.summary.speedup.value
 
-    own = time(told.case(), told.summary(2.0))
+    own = time(reported.case(), reported.summary(2.0))
     tried(9.0)
     assert fastest() == (own, 2.0)
-    written = time(told.case(), told.summary(8.5))
+    written = time(reported.case(), reported.summary(8.5))
     assert fastest() == (written, 8.5)
 
 

@@ -163,14 +163,14 @@ class _Announcer:
 
     def __init__(self, on_wait: Callable[[Holder | None], None]) -> None:
         self._on_wait = on_wait
-        self._told: tuple[Holder | None, ...] = ()
+        self._reported: tuple[Holder | None, ...] = ()
         self._unreadable = 0
 
     def hear(self, holder: Holder | None) -> None:
         self._unreadable = 0 if holder else self._unreadable + 1
-        if self._told == (holder,) or 0 < self._unreadable < _PATIENCE:
+        if self._reported == (holder,) or 0 < self._unreadable < _PATIENCE:
             return
-        self._told = (holder,)
+        self._reported = (holder,)
         self._on_wait(holder)
 
 

@@ -34,7 +34,7 @@ _SM_CLOCK, _MEMORY_CLOCK, _GPU_TEMPERATURE = 1, 2, 0
 _OWN_PID_NAMESPACE = Path("/proc/self/ns/pid")
 _INITIAL_PID_NAMESPACE = 0xEFFFFFFC  # the kernel's fixed inode of the namespace that drivers count in
 
-Told = TypeVar("Told")
+Value = TypeVar("Value")
 Handle: TypeAlias = object
 
 
@@ -142,13 +142,13 @@ class _Interview:
 
     def state(self, own_pids: Collection[int], *, is_contained: bool) -> DeviceState:
         ask, handle = self._driver, self._handle
-        milliwatts = self._told("power", lambda: ask.nvmlDeviceGetPowerUsage(handle))
-        utilisation = self._told("utilisation", lambda: ask.nvmlDeviceGetUtilizationRates(handle))
-        reasons = self._told(THROTTLING, lambda: ask.nvmlDeviceGetCurrentClocksThrottleReasons(handle))
+        milliwatts = self._queried("power", lambda: ask.nvmlDeviceGetPowerUsage(handle))
+        utilisation = self._queried("utilisation", lambda: ask.nvmlDeviceGetUtilizationRates(handle))
+        reasons = self._queried(THROTTLING, lambda: ask.nvmlDeviceGetCurrentClocksThrottleReasons(handle))
         state = DeviceState(
-            sm_clock_mhz=self._told("SM clock", lambda: ask.nvmlDeviceGetClockInfo(handle, _SM_CLOCK)),
-            memory_clock_mhz=self._told("memory clock", lambda: ask.nvmlDeviceGetClockInfo(handle, _MEMORY_CLOCK)),
-            temperature_c=self._told("temperature", lambda: ask.nvmlDeviceGetTemperature(handle, _GPU_TEMPERATURE)),
+            sm_clock_mhz=self._queried("SM clock", lambda: ask.nvmlDeviceGetClockInfo(handle, _SM_CLOCK)),
+            memory_clock_mhz=self._queried("memory clock", lambda: ask.nvmlDeviceGetClockInfo(handle, _MEMORY_CLOCK)),
+            temperature_c=self._queried("temperature", lambda: ask.nvmlDeviceGetTemperature(handle, _GPU_TEMPERATURE)),
             power_w=None if milliwatts is None else milliwatts / 1000,
             utilisation_percent=None if utilisation is None else utilisation.gpu,
             throttled_by=None if reasons is None else throttle_words(reasons),
@@ -157,7 +157,7 @@ class _Interview:
         return replace(state, refused=tuple(self._refused))
 
     def _others(self, own_pids: Collection[int], *, is_contained: bool) -> tuple[int, ...] | None:
-        asked = self._told(OTHER_PROCESSES, lambda: self._driver.nvmlDeviceGetComputeRunningProcesses(self._handle))
+        asked = self._queried(OTHER_PROCESSES, lambda: self._driver.nvmlDeviceGetComputeRunningProcesses(self._handle))
         if asked is None:
             return None
         present = {process.pid for process in asked}
@@ -167,7 +167,7 @@ class _Interview:
             return None
         return tuple(sorted(present - set(own_pids)))
 
-    def _told(self, what: str, ask: Callable[[], Told]) -> Told | None:
+    def _queried(self, what: str, ask: Callable[[], Value]) -> Value | None:
         try:
             return ask()
         except self._driver.NVMLError as error:

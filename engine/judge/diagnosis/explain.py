@@ -61,12 +61,14 @@ class Explainer:
         """
         if not hand.problem.determinism.has_one_answer:
             return reports
-        told = list(reports)
+        explained = list(reports)
         for number, (value, report) in enumerate(zip(got, reports, strict=True)):
             if isinstance(value, torch.Tensor) and report.outcome in _VALUES_ARE_WRONG and report.worst is not None:
                 comparison = _comparison(hand, number, value, report.name, same_input=repeated is not None)
-                told[number] = replace(report, explanation=self._explanation(hand, number, comparison, report.worst))
-        return tuple(told)
+                explained[number] = replace(
+                    report, explanation=self._explanation(hand, number, comparison, report.worst)
+                )
+        return tuple(explained)
 
     def diagnoses(
         self, problem: ProblemDefinition, inputs: Arguments, number: int, comparison: Comparison

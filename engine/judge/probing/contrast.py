@@ -34,7 +34,7 @@ class Contrasts:
         got = _handed_back(hand, command)
         call = cases.finished_call(hand, got)
         before: list[torch.Tensor | OutputReport | None] = [*self._kept] or [None] * len(got)
-        told = tuple(
+        differences = tuple(
             protocol.Difference(name=name, total=wanted.numel(), right=right, changed=_changed(value, kept))
             for name, value, wanted, right, kept in zip(
                 call.names, got, call.expected, right_counts(call), before, strict=True
@@ -42,7 +42,7 @@ class Contrasts:
         )
         if command.keep:
             self._kept = got
-        return told
+        return differences
 
 
 def _handed_back(hand: cases.CaseInHand, command: protocol.Contrast) -> list[torch.Tensor | OutputReport]:

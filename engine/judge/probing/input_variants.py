@@ -81,18 +81,18 @@ class Variants:
             hand.free = self._free(hand)
         kept = tuple(dict.fromkeys(name for name, part in _floats(hand) if part not in hand.free))
         rng = torch.Generator(self._device).manual_seed(hand.draws.number(variant))
-        told = ""
+        changed = ""
         try:
             if not hand.free:
                 raise UnfairError("no tensor of numbers may be changed")
             if variant is protocol.Variant.ONE_ELEMENT:
-                content, told = self._with_another_element(hand, hand.free, rng)
+                content, changed = self._with_another_element(hand, hand.free, rng)
             else:
                 content = self._with_other_values(hand, hand.free, variant, rng)
             self._require_fair(hand, variant, content)
         except UnfairError as error:
-            return cases.Made(variant=variant, before=hand.content, why=str(error), changed=told, kept=kept)
-        return cases.Made(variant=variant, before=hand.content, content=content, changed=told, kept=kept)
+            return cases.Made(variant=variant, before=hand.content, why=str(error), changed=changed, kept=kept)
+        return cases.Made(variant=variant, before=hand.content, content=content, changed=changed, kept=kept)
 
     def _with_other_values(
         self,

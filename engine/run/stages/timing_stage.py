@@ -19,7 +19,7 @@ from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.timing.bench import Bench
 from engine.timing.exchange import Exchange
-from engine.timing.measurement_context import Metrology
+from engine.timing.measurement_context import MeasurementContext
 from engine.timing.seats import OwnKernels, TimedCandidate
 from engine.verdict.decide import Stop
 
@@ -37,7 +37,7 @@ class TimingStage:
         *,
         session: CandidateSession,
         other: CandidateSession | None,
-        metrology: Metrology,
+        measurement_context: MeasurementContext,
         profile: Profile,
         emitter: EventEmitter,
         kernels: OwnKernels,
@@ -46,8 +46,8 @@ class TimingStage:
         self._problem = problem
         self._session = session
         self._other = other
-        self._metrology = metrology
-        self._process_pool = metrology.process_pool
+        self._measurement_context = measurement_context
+        self._process_pool = measurement_context.process_pool
         self._profile = profile
         self._emitter = emitter
         self._kernels = kernels
@@ -61,7 +61,7 @@ class TimingStage:
         """Wait for the device, then time every case; what could not be measured is said."""
         async with contextlib.AsyncExitStack() as held:
             try:
-                await held.enter_async_context(self._metrology.alone(self._emitter.awaited))
+                await held.enter_async_context(self._measurement_context.alone(self._emitter.awaited))
             except UnsupportedError as error:
                 self._emitter.note("device_lock", f"others may use the device while it is measured: {error}")
             await self._timed()
@@ -79,7 +79,7 @@ class TimingStage:
             exchange=Exchange(
                 judge=self._process_pool.ask_judge, clock=self._emitter.clock, on_work=self._profile.note
             ),
-            device=self._metrology.timed_device(self._problem.name, self._plan.cache.value),
+            device=self._measurement_context.timed_device(self._problem.name, self._plan.cache.value),
             rng=random.Random(secrets.randbits(64)), on_case=self._case,
         )  # fmt: skip
         await bench.run(end_s=self._end_s)
@@ -123,7 +123,7 @@ class TimingStage:
         if benchmark.outcome is not Outcome.PASS and self._outcome in _NOT_ITS_FAULT:
             self._outcome, self._message = benchmark.outcome, f"timing {benchmark.case}: {benchmark.message}"
         if benchmark.outcome is Outcome.PASS:
-            self._metrology.keep(self._problem.name, benchmark)
+            self._measurement_context.keep(self._problem.name, benchmark)
         self._emitter.tell(
             events.CaseBenchmarked(
                 at_s=self._emitter.now(), number=self._number, total=len(self._plan.cases), benchmark=benchmark
@@ -132,16 +132,16 @@ class TimingStage:
 
 
 async def learn_peaks(
-    metrology: Metrology, plan: BenchmarkPlan | None, emitter: EventEmitter, profile: Profile
+    measurement_context: MeasurementContext, plan: BenchmarkPlan | None, emitter: EventEmitter, profile: Profile
 ) -> None:
     """Know what the device can do, where something is to be timed on it."""
     if plan is None or not plan.cases:
         return
     with profile.span("peaks"):
-        await metrology.learn_peaks(emitter.awaited)
-    for trouble in metrology.troubles:
+        await measurement_context.learn_peaks(emitter.awaited)
+    for trouble in measurement_context.troubles:
         emitter.note("peaks", trouble)
-    metrology.troubles.clear()
+    measurement_context.troubles.clear()
 
 
 def not_timed(coverage: Coverage, why: str) -> LayerReport:

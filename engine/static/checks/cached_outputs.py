@@ -83,7 +83,7 @@ def check(reading: Reading) -> Iterator[Finding]:
         kept = _kept(reading, flow, function, computing)
         for value in flow.returns if kept else ():
             slot = _slot_behind(reading, flow, value)
-            if slot in kept and not _is_written_anew(reading, flow, function, value, slot):
+            if slot in kept and not _is_written_again(reading, flow, function, value, slot):
                 yield hint("cached_outputs", value, f"returns a result of an earlier call, cached in {slot}")
                 break
 
@@ -195,7 +195,7 @@ def _direct_slot(reading: Reading, value: ast.expr) -> str:
     return ""
 
 
-def _is_written_anew(reading: Reading, flow: Flow, function: Function, value: ast.expr, slot: str) -> bool:
+def _is_written_again(reading: Reading, flow: Flow, function: Function, value: ast.expr, slot: str) -> bool:
     """Whether a launch outside of the branch that fills the slot writes to what is returned."""
     groups = flow.groups(value)
     for call, items in reading.launches.writes(function):

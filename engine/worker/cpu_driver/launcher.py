@@ -87,7 +87,7 @@ class Launches:
         book: LaunchBook,
         withholding: Withholding,
         program_order: ProgramOrder,
-        provenance: MemoryTracker,
+        memory_tracker: MemoryTracker,
         gpu_need: GpuNeed,
         interpreter: Interpreter,
         recorder: LaunchRecorder | None = None,
@@ -97,7 +97,7 @@ class Launches:
         self._book = book
         self._withholding = withholding
         self._program_order = program_order
-        self._provenance = provenance
+        self._memory_tracker = memory_tracker
         self._gpu_need = gpu_need
         self._interpreter = interpreter
         self._recorder = recorder
@@ -165,7 +165,7 @@ class Launches:
         news = self._interpreter.news(function, values) if launcher.refused is not None else ()
         try:
             with (
-                self._provenance.launch((*parts.values(), *news), function.__name__),
+                self._memory_tracker.launch((*parts.values(), *news), function.__name__),
                 self._withholding.launching(function, parts.values()),
             ):
                 traffic = self._prepare_and_run(launcher, (x, y, z), values)
@@ -193,7 +193,7 @@ class Launches:
         with self._recorder.launching(launch) if self._recorder is not None else contextlib.nullcontext():
             execution, made_pointers = self._run(launcher, launch)
         if made_pointers:
-            self._provenance.lose_sight()
+            self._memory_tracker.lose_sight()
         return traffic_of(execution, self._filename) if execution is not None else None
 
     def _run(self, launcher: Launcher, launch: KernelLaunch) -> tuple[Execution | None, bool]:

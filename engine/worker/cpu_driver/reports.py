@@ -32,7 +32,7 @@ class Reports:
     def __init__(self) -> None:
         self._filename = ""
         self._interpreted: dict[str, InterpretedKernel] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._memory: list[MemoryReport] = []
 
     def watch(self, filename: str) -> None:
@@ -72,8 +72,8 @@ class Reports:
 
     def executed(self) -> Executed | None:
         """What is new since the call began; None if nothing is."""
-        news = tuple(report for name, report in self._interpreted.items() if name not in self._told)[:MOST_REPORTS]
-        self._told.update(report.kernel for report in news)
+        news = tuple(report for name, report in self._interpreted.items() if name not in self._reported)[:MOST_REPORTS]
+        self._reported.update(report.kernel for report in news)
         memory = tuple(self._memory)
         return Executed(interpreted=news, memory=memory) if news or memory else None
 

@@ -57,7 +57,8 @@ def only_moved(look: Look) -> bool:
             if bool((now_differs := _differs(now, then)).any())
         ]
         return bool(changed) and all(
-            _is_given(now, differs, look.before) or _is_told(now, differs, look.numbers) for now, differs in changed
+            _is_given(now, differs, look.before) or _is_passed_number(now, differs, look.numbers)
+            for now, differs in changed
         )
 
 
@@ -67,12 +68,12 @@ def _is_given(now: torch.Tensor, changed: torch.Tensor, given: Sequence[torch.Te
     return any(not bool((_differs(now, one) & changed).any()) for one in alike)
 
 
-def _is_told(now: torch.Tensor, changed: torch.Tensor, numbers: Sequence[float]) -> bool:
+def _is_passed_number(now: torch.Tensor, changed: torch.Tensor, numbers: Sequence[float]) -> bool:
     """Whether each element that was changed is a number that the launch was given, but for a rounding."""
     if not now.is_floating_point() or not numbers:
         return False
-    told = Base.to(torch.tensor(numbers, dtype=torch.float64, device=now.device), now.dtype)
-    return any(not bool((_differs(now, Base.expand_as(one, now)) & changed).any()) for one in told)
+    converted = Base.to(torch.tensor(numbers, dtype=torch.float64, device=now.device), now.dtype)
+    return any(not bool((_differs(now, Base.expand_as(one, now)) & changed).any()) for one in converted)
 
 
 def _differs(now: torch.Tensor, then: torch.Tensor) -> torch.Tensor:

@@ -56,8 +56,8 @@ class LaunchBook:
 
     def take_unreported(self) -> tuple[Launch, ...]:
         """The launches that were not reported yet, oldest first, as many as fit into a reply."""
-        told, self._unreported_keys = self._unreported_keys[:MOST_LAUNCHES], self._unreported_keys[MOST_LAUNCHES:]
-        return tuple(self._launches[key] for key in told)
+        reported, self._unreported_keys = self._unreported_keys[:MOST_LAUNCHES], self._unreported_keys[MOST_LAUNCHES:]
+        return tuple(self._launches[key] for key in reported)
 
 
 def bound_arguments(

@@ -78,7 +78,7 @@ class Observer:
         actions = (*self._host_code.seen(), *self._audit.seen())
         changes: tuple[ChangeSeen, ...] = self._try("what has changed", self._watch.changes, ())
         imported: tuple[ChangeSeen, ...] = self._try("what is imported", lambda: planted.changes(self._modules), ())
-        changes += (*self._audit.doors(), *imported)
+        changes += (*self._audit.bypasses(), *imported)
         return Observed(
             id=identifier,
             operators=self._ledger.seen(),

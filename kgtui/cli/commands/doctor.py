@@ -199,9 +199,9 @@ def condition_lines(condition: Condition) -> Iterator[str]:
         "{:.0f} W": state.power_w,
         "{}% busy": state.utilisation_percent,
     }
-    told = [form.format(value) for form, value in facts.items() if value is not None]
-    if told:
-        yield ", ".join(told)
+    known = [form.format(value) for form, value in facts.items() if value is not None]
+    if known:
+        yield ", ".join(known)
     if state.throttled_by:
         yield f"clocks are held down by: {', '.join(state.throttled_by)}"
     if state.other_processes:

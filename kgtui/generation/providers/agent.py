@@ -142,7 +142,7 @@ class _Saves:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._seen: bytes | None = None
-        self._told: bytes | None = None
+        self._last_sent: bytes | None = None
 
     def new(self) -> bytes | None:
         """The content, where it is another one than was returned before and the same as at the last call."""
@@ -151,9 +151,9 @@ class _Saves:
         except (OSError, UntrustedFileError):
             return None
         is_whole, self._seen = content == self._seen, content
-        if not is_whole or content == self._told or not content.strip():
+        if not is_whole or content == self._last_sent or not content.strip():
             return None
-        self._told = content
+        self._last_sent = content
         return content
 
 

@@ -149,8 +149,8 @@ def cost_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
 
 def _origin_words(sides: Sequence[Side], texts: Sequence[str | None]) -> tuple[Line, ...]:
     """The same in full, for what a column is too narrow for."""
-    told = [(side, text) for side, text in zip(sides, texts, strict=True) if text is not None]
-    lines = tuple(line(strong(f"{side.name:<5} "), one_line(text)) for side, text in told)
+    shown = [(side, text) for side, text in zip(sides, texts, strict=True) if text is not None]
+    lines = tuple(line(strong(f"{side.name:<5} "), one_line(text)) for side, text in shown)
     return lines or (line(muted("nothing is known of this; only what a model wrote has a model, tokens and a price")),)
 
 

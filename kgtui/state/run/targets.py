@@ -55,8 +55,8 @@ def target_detail(report: TargetReport | None) -> tuple[Line, ...]:
     if not report.kernels:
         return (line(strong(report.target), muted("  nothing was compiled yet")),)
     if not failed:
-        told = f"  {len(report.kernels)} of {report.launches} compiled, none failed; enter shows the code"
-        return (line(strong(report.target), muted(told)),)
+        result = f"  {len(report.kernels)} of {report.launches} compiled, none failed; enter shows the code"
+        return (line(strong(report.target), muted(result)),)
     causes = Counter(
         (kernel.launch.kernel, kernel.location.line if kernel.location else None, " ".join(kernel.message.split()))
         for kernel in failed

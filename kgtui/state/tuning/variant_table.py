@@ -130,10 +130,10 @@ def values_of(name: str) -> dict[str, str] | None:
 
 def _value_columns(grid: VariantGrid, glyphs: Glyphs) -> tuple[TrialColumn, ...]:
     """A column for each knob; one for all where the variants have other names."""
-    told = [values_of(variant.name) for variant in grid.variants[1:]]
-    known = [values for values in told if values is not None]
+    parsed = [values_of(variant.name) for variant in grid.variants[1:]]
+    known = [values for values in parsed if values is not None]
     tunables = tuple(dict.fromkeys(tunable for values in known for tunable in values))
-    if not told or len(known) < len(told) or any(set(values) != set(tunables) for values in known):
+    if not parsed or len(known) < len(parsed) or any(set(values) != set(tunables) for values in known):
         width = min(_MOST_VARIANT_CELLS, max(len(variant.name) for variant in grid.variants) + 1)
         return (
             TrialColumn(

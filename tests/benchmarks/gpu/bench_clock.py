@@ -156,7 +156,7 @@ async def compared(engine: Engine, source: bytes, other: bytes, count: int, case
         events = engine.compare(candidate(source), candidate(other), run)
         observed = await observe(events)
         if len(observed.comparisons) < number:
-            raise RuntimeError(f"{len(observed.comparisons)} of {number} comparisons: {told(observed)}")
+            raise RuntimeError(f"{len(observed.comparisons)} of {number} comparisons: {reported(observed)}")
         found += observed.comparisons
     return found
 
@@ -191,13 +191,13 @@ async def cheats(engine: Engine) -> list[str]:
         flagged = observed.verdict is not None and observed.verdict.flagged
         right = expected and (outcome != "pass" or (flagged and not checks.isdisjoint(stated["finding"].split("|"))))
         caught += right
-        lines += [f"{'caught' if right else 'MISSED'} {path.name}: {told(observed)}"]
+        lines += [f"{'caught' if right else 'MISSED'} {path.name}: {reported(observed)}"]
         lines += [f"    {finding.severity.value} {finding.check}: {finding.message}" for finding in observed.findings]
     lines.append(f"{caught} of {len(paths)} cheats were caught")
     return lines
 
 
-def told(observed: Observed) -> str:
+def reported(observed: Observed) -> str:
     """The verdict, and what became of the timed cases."""
     verdict = observed.verdict
     word = "no verdict" if verdict is None else f"{verdict.outcome.value}{' (flagged)' if verdict.flagged else ''}"

@@ -155,7 +155,7 @@ async def speed(engine: Engine, saves: int, log: IO[str]) -> list[str]:
         lines.append(row("all cases judged", [one.after(CaseFinished) for one in done]))
         lines.append(row("probes done", [one.after(StageFinished, Stage.PROBE) for one in done]))
         lines.append(row("verdict", [one.seconds for one in done]))
-        lines += [f"  verdicts {Counter(told(one) for one in done)}"]
+        lines += [f"  verdicts {Counter(reported(one) for one in done)}"]
         if benchmark is not None:
             counts = Counter(sum(isinstance(event, CaseBenchmarked) for event in one.events) for one in done)
             of = len(benchmark.cases)
@@ -220,10 +220,10 @@ async def corpus(engine: Engine, kind: str, names: Sequence[str], log: IO[str], 
         write(log, kind, one, stated)
     unlike = [(one, stated) for one, stated in judged if not as_stated(one, stated)]
     lines = [f"{kind}: {len(judged) - len(unlike)} of {len(judged)} as stated"]
-    lines += [f"  {one.name}: {told(one)}, stated {stated}: {one.verdict.sentence[:300]}" for one, stated in unlike]
+    lines += [f"  {one.name}: {reported(one)}, stated {stated}: {one.verdict.sentence[:300]}" for one, stated in unlike]
     lines += [f"  no verdict in {limit_s:g} s: {', '.join(given_up)}"] if given_up else []
     if kind.startswith("cheats"):
-        passed = [one.name for one, _ in judged if told(one) == "pass"]
+        passed = [one.name for one, _ in judged if reported(one) == "pass"]
         lines.append(f"  passed unflagged: {len(passed)} {passed}")
         lines += by_id(judged)
     if kind == "honest":
@@ -238,7 +238,7 @@ def by_id(judged: Sequence[tuple[Inspected, dict[str, str]]]) -> list[str]:
     rows: dict[str, list[str]] = defaultdict(list)
     for one, stated in judged:
         grave = sorted({found.check for found in one.findings if found.severity in GRAVE})
-        how = told(one) if told(one) != "flagged" else f"flagged by {', '.join(grave) or 'an unchecked layer'}"
+        how = reported(one) if reported(one) != "flagged" else f"flagged by {', '.join(grave) or 'an unchecked layer'}"
         for name in stated["ids"].split(","):
             rows[name].append(f"{one.name.removesuffix('.py')} ({how})")
     order = sorted(rows, key=lambda name: (name[0], int(name[1:])))
@@ -254,7 +254,7 @@ def as_stated(one: Inspected, stated: dict[str, str]) -> bool:
     return one.verdict.flagged
 
 
-def told(one: Inspected) -> str:
+def reported(one: Inspected) -> str:
     """The verdict in a word."""
     return "flagged" if one.verdict.flagged else one.verdict.outcome.value
 
@@ -262,7 +262,7 @@ def told(one: Inspected) -> str:
 def write(log: IO[str], kind: str, one: Inspected, stated: dict[str, str]) -> None:
     """Everything about one file."""
     word = "ok  " if as_stated(one, stated) else "DIFF"
-    log.write(f"{word} {kind}/{one.name} {one.seconds:.2f} s {told(one)} stated {stated}: {one.verdict.sentence}\n")
+    log.write(f"{word} {kind}/{one.name} {one.seconds:.2f} s {reported(one)} stated {stated}: {one.verdict.sentence}\n")
     for finding in one.findings:
         log.write(f"    {finding.severity} {finding.check} {finding.case or ''}: {finding.message}\n")
     for event in one.events:

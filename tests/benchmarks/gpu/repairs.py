@@ -29,7 +29,7 @@ from typing import Any, TextIO
 
 import bench_inspector
 import bench_loop
-from bench_inspector import CORPUS, SAMPLE, Inspected, inspected, told
+from bench_inspector import CORPUS, SAMPLE, Inspected, inspected, reported
 
 from engine import protocol
 from engine.artefacts import ArtefactStore
@@ -206,14 +206,14 @@ async def honest(table: Table, options: argparse.Namespace) -> None:
             grave = [
                 f"{found.check}: {found.message}" for found in one.findings if found.severity in bench_inspector.GRAVE
             ]
-            right = told(one) == "pass" and not grave
+            right = reported(one) == "pass" and not grave
             reasons = "; ".join((*grave, *one.unchecked)) or one.verdict.sentence
-            table.add("honest", name, f"{told(one)} in {one.seconds:.2f} s: {reasons}", right)
+            table.add("honest", name, f"{reported(one)} in {one.seconds:.2f} s: {reasons}", right)
 
 
 def note(table: Table, name: str, one: Inspected) -> None:
     """All that was said of one inspection, for the log."""
-    table.say(f"=== {name}: {told(one)} {one.seconds:.2f} s: {one.verdict.sentence}")
+    table.say(f"=== {name}: {reported(one)} {one.seconds:.2f} s: {one.verdict.sentence}")
     for event in one.events:
         if isinstance(event, FindingRaised | CaseBenchmarked) or (isinstance(event, StageFinished) and event.message):
             table.say(f"    {event}"[:1500])

@@ -36,14 +36,14 @@ class Library:
     ) -> None:
         """The driver is called with these words as the parameters."""
         parameters = (ctypes.c_void_p * max(1, len(words)))(*words)
-        told = _CallbackData(
+        reported = _CallbackData(
             site=site,
             call=call,
             parameters=ctypes.cast(parameters, ctypes.c_void_p),
             symbol=symbol,
             correlation=correlation,
         )
-        self.callback(None, 1, 0, ctypes.pointer(told))
+        self.callback(None, 1, 0, ctypes.pointer(reported))
 
 
 @pytest.fixture

@@ -78,10 +78,10 @@ def main(folder: Path) -> None:
     compiler = _Compiler(limits_reading=False)
     path = folder / "kernel.py"
     path.write_text(SOURCE)
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
 
     def ask(name: str, command: protocol.AnyCommand) -> None:
-        told[name] = msgspec.to_builtins(compiler.carry_out(command))
+        reported[name] = msgspec.to_builtins(compiler.carry_out(command))
 
     ask("load", protocol.Load(id="load", path=str(path), folder=None, entry="entry"))
     for name, (captured, target) in COMPILES.items():
@@ -89,7 +89,7 @@ def main(folder: Path) -> None:
     ask("unwritable", protocol.Compile(id="no", launch=COPY, target="sm_90", folder=str(folder / "kernel.py")))
     ask("sass", protocol.Disassemble(id="sass", folder=str(folder), cubin="sm_90.cubin"))
     ask("call", protocol.Release(id="call"))
-    json.dump(told, sys.stdout)
+    json.dump(reported, sys.stdout)
 
 
 if __name__ == "__main__":

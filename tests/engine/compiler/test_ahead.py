@@ -104,10 +104,10 @@ def ahead(request: pytest.FixtureRequest, prepared: Callable[[str], Ahead]) -> A
 def launched(ahead: Ahead, cache_folder: Path, columns: list[int] = COLUMNS) -> int:
     """How many kernels are compiled at the launch."""
     place = ahead.cache / f"launching {cache_folder.name}"
-    told: int = play(
+    reported: int = play(
         place, role="launch", path=str(ahead.path), entry=ahead.entry, columns=columns, cache_folder=str(cache_folder)
     )
-    return told
+    return reported
 
 
 def test_a_dry_run_compiles_nothing(ahead: Ahead) -> None:
@@ -132,11 +132,11 @@ def test_what_was_not_run_dry_is_compiled_at_the_launch(ahead: Ahead) -> None:
 
 
 def test_a_compiler_tells_its_new_files_once_and_only_files_of_its_cache(ahead: Ahead) -> None:
-    told = [name for reply in ahead.compiled for name in reply.get("cache", ())]
-    assert len(told) == len(set(told))
+    reported = [name for reply in ahead.compiled for name in reply.get("cache", ())]
+    assert len(reported) == len(set(reported))
     there = {path.relative_to(ahead.cache / "compiling").as_posix() for path in ahead.cache.glob("compiling/*/*")}
-    assert set(told) <= there
-    assert {path.relative_to(ahead.cache_folder).as_posix() for path in ahead.cache_folder.glob("*/*")} == set(told)
+    assert set(reported) <= there
+    assert {path.relative_to(ahead.cache_folder).as_posix() for path in ahead.cache_folder.glob("*/*")} == set(reported)
 
 
 def test_a_launch_keeps_the_stages_that_are_shown(ahead: Ahead) -> None:

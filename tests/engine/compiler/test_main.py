@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
-Told = dict[str, dict[str, Any]]
+Replies = dict[str, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told(folder: Path) -> Told:
+def replies_by_id(folder: Path) -> Replies:
     environment = {"HOME": str(folder), "TRITON_CACHE_DIR": str(folder / "cache"), "PATH": os.environ["PATH"]}
     done = subprocess.run(
         [sys.executable, str(HERE / "compiled.py"), str(folder)],
@@ -32,12 +32,12 @@ def told(folder: Path) -> Told:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    replies: Told = json.loads(done.stdout)
+    replies: Replies = json.loads(done.stdout)
     return replies
 
 
-def test_loading_runs_the_top_level_and_not_the_entry(told: Told) -> None:
-    assert told["load"] == {"type": "done", "id": "load"}
+def test_loading_runs_the_top_level_and_not_the_entry(replies_by_id: Replies) -> None:
+    assert replies_by_id["load"] == {"type": "done", "id": "load"}
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_loading_runs_the_top_level_and_not_the_entry(told: Told) -> None:
     ],
 )
 def test_a_launch_is_compiled_for_a_gpu_that_is_not_here(
-    told: Told, folder: Path, target: str, stages: set[str], text: str, said: str
+    replies_by_id: Replies, folder: Path, target: str, stages: set[str], text: str, said: str
 ) -> None:
-    reply = told[target]
+    reply = replies_by_id[target]
     assert (reply["type"], reply["id"], set(reply["stages"])) == ("compiled", target, stages)
     for stage, name in reply["stages"].items():
         assert (folder / name).stat().st_size > 0, stage
@@ -60,44 +60,44 @@ def test_a_launch_is_compiled_for_a_gpu_that_is_not_here(
     assert (reply["spill_bytes"], reply["shared_bytes"]) == (0, 0)
 
 
-def test_the_line_of_a_narrow_offset_is_reported(told: Told, folder: Path) -> None:
+def test_the_line_of_a_narrow_offset_is_reported(replies_by_id: Replies, folder: Path) -> None:
     lines = (folder / "kernel.py").read_text().splitlines()
-    assert "tl.program_id(0) * BLOCK" in lines[told["sm_90"]["narrow_offset_line"] - 1]
+    assert "tl.program_id(0) * BLOCK" in lines[replies_by_id["sm_90"]["narrow_offset_line"] - 1]
 
 
-def test_pointers_that_were_aligned_are_compiled_as_aligned(told: Told, folder: Path) -> None:
-    ttir = (folder / told["sm_90"]["stages"]["ttir"]).read_text()
+def test_pointers_that_were_aligned_are_compiled_as_aligned(replies_by_id: Replies, folder: Path) -> None:
+    ttir = (folder / replies_by_id["sm_90"]["stages"]["ttir"]).read_text()
     signature = next(line for line in ttir.splitlines() if "tt.func public @copy" in line)
     assert len(re.findall(r"tt\.divisibility = 16", signature)) == 3
 
 
-def test_what_is_compiled_only_to_be_looked_at_is_not_offered_to_a_launch(told: Told) -> None:
-    assert [told[target]["cache"] for target in ("sm_80", "sm_90", "gfx942")] == [[], [], []]
+def test_what_is_compiled_only_to_be_looked_at_is_not_offered_to_a_launch(replies_by_id: Replies) -> None:
+    assert [replies_by_id[target]["cache"] for target in ("sm_80", "sm_90", "gfx942")] == [[], [], []]
 
 
-def test_what_does_not_compile_is_reported_with_its_line_in_the_file(told: Told, folder: Path) -> None:
+def test_what_does_not_compile_is_reported_with_its_line_in_the_file(replies_by_id: Replies, folder: Path) -> None:
     lines = (folder / "kernel.py").read_text().splitlines()
-    reply = told["odd"]
+    reply = replies_by_id["odd"]
     assert (reply["type"], reply["kind"]) == ("failed", "compile")
     assert reply["message"] == "ValueError: arange's range must be a power of 2"
     assert "# LINE odd" in lines[reply["line"] - 1]
 
 
-def test_more_shared_memory_than_the_target_has_is_refused(told: Told) -> None:
-    reply = told["huge"]
+def test_more_shared_memory_than_the_target_has_is_refused(replies_by_id: Replies) -> None:
+    reply = replies_by_id["huge"]
     assert (reply["type"], reply["kind"]) == ("failed", "compile")
     assert re.fullmatch(r"needs \d+ bytes of shared memory, sm_86 has 101376 a block", reply["message"])
 
 
-def test_a_kernel_that_the_file_does_not_make_when_loaded_is_unsupported(told: Told) -> None:
-    assert (told["missing"]["kind"], told["missing"]["message"]) == (
+def test_a_kernel_that_the_file_does_not_make_when_loaded_is_unsupported(replies_by_id: Replies) -> None:
+    assert (replies_by_id["missing"]["kind"], replies_by_id["missing"]["message"]) == (
         "unsupported",
         "nowhere is made only when the entry runs, so it cannot be compiled apart from it",
     )
 
 
-def test_a_binary_is_disassembled_with_its_source_lines(told: Told, folder: Path) -> None:
-    assert told["sass"] == {"type": "compiled", "id": "sass", "stages": {"sass": "sm_90.sass"}} | {
+def test_a_binary_is_disassembled_with_its_source_lines(replies_by_id: Replies, folder: Path) -> None:
+    assert replies_by_id["sass"] == {"type": "compiled", "id": "sass", "stages": {"sass": "sm_90.sass"}} | {
         "registers": None,
         "spill_bytes": None,
         "shared_bytes": None,
@@ -109,8 +109,8 @@ def test_a_binary_is_disassembled_with_its_source_lines(told: Told, folder: Path
     assert "kernel.py" in sass
 
 
-def test_a_command_for_another_child_is_refused(told: Told) -> None:
-    assert told["call"]["message"] == "a compiler does not release"
+def test_a_command_for_another_child_is_refused(replies_by_id: Replies) -> None:
+    assert replies_by_id["call"]["message"] == "a compiler does not release"
 
 
 FIND = """
@@ -149,6 +149,6 @@ def test_of_two_kernels_of_one_name_the_one_that_was_launched_is_compiled(tmp_pa
     assert (done.stdout, done.returncode) == ("[1, 2]\n", 0), done.stderr
 
 
-def test_result_that_cannot_be_written_says_nothing_of_the_kernel(told: Told) -> None:
-    assert (told["unwritable"]["type"], told["unwritable"]["kind"]) == ("failed", "engine")
-    assert "Not a directory" in told["unwritable"]["message"]
+def test_result_that_cannot_be_written_says_nothing_of_the_kernel(replies_by_id: Replies) -> None:
+    assert (replies_by_id["unwritable"]["type"], replies_by_id["unwritable"]["kind"]) == ("failed", "engine")
+    assert "Not a directory" in replies_by_id["unwritable"]["message"]

@@ -38,8 +38,10 @@ def ghosts(judged) -> list[Finding]:
 
 
 def report(judged) -> LayerReport:
-    (told,) = (one.report for one in judged.events if isinstance(one, LayerChecked) and one.report.by == "ghost_replay")
-    return told
+    (reported,) = (
+        one.report for one in judged.events if isinstance(one, LayerChecked) and one.report.by == "ghost_replay"
+    )
+    return reported
 
 
 def shares(judged) -> list[tuple[str, str]]:

@@ -65,9 +65,11 @@ async def test_wrong_candidate_fails(engine: Engine, file: str, suite: str, task
 
 async def test_own_check_of_task_beside_verdict(engine: Engine) -> None:
     found = await judged(engine, (CANDIDATES / "histogram.py").read_text(), problem_of("gpu_mode", "pmpp/histogram_py"))
-    told = [finding.message for finding in found.findings if "own rule" in finding.message]
+    reported = [finding.message for finding in found.findings if "own rule" in finding.message]
 
-    assert told and all("calls pass (the task's own check_implementation(data, output))" in text for text in told)
+    assert reported and all(
+        "calls pass (the task's own check_implementation(data, output))" in text for text in reported
+    )
 
 
 async def test_gold_kernel_without_gpu_unsupported(engine: Engine) -> None:

@@ -44,9 +44,9 @@ def test_a_claim_is_a_speed_up_and_what_it_is_against(text, claim):
     ["", "x", "fast", "-2x", "0x", "0", "2,3x", "2.x", "2.3xx", "1e3x", "nan", "inf", "2x eager now", "٢x", "2xeager"],
 )
 def test_what_is_no_claim_is_reported_what_one_looks_like(text):
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as reported:
         parse_claim(text, baselines=BASELINES)
-    assert str(told.value) == (
+    assert str(reported.value) == (
         f'{text!r} is no claim: expected a speed-up above 0 such as 2.3x, or with its baseline in quotes, "2.3x eager"'
     )
 
@@ -57,9 +57,11 @@ def test_a_claim_longer_than_any_number_is_no_claim():
 
 
 def test_an_unknown_baseline_is_reported_the_known_ones():
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as reported:
         parse_claim("2.3x torch", baselines=BASELINES)
-    assert str(told.value) == ("the claim '2.3x torch' names 'torch', which is no baseline: use one of compile, eager")
+    assert str(reported.value) == (
+        "the claim '2.3x torch' names 'torch', which is no baseline: use one of compile, eager"
+    )
 
 
 @pytest.mark.parametrize(

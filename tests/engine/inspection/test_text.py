@@ -121,8 +121,8 @@ def passed(case: Case, outcome: Outcome = Outcome.PASS, message: str = "") -> Ca
 
 
 def layer(layer: Layer, by: str, coverage: Coverage, why: str = "", **facts: str) -> LayerReport:
-    told = tuple(Fact(name=name.replace("_", " "), value=value) for name, value in facts.items())
-    return LayerReport(layer=layer, by=by, coverage=coverage, why=why, facts=told)
+    reported = tuple(Fact(name=name.replace("_", " "), value=value) for name, value in facts.items())
+    return LayerReport(layer=layer, by=by, coverage=coverage, why=why, facts=reported)
 
 
 def started(device: str, device_name: str) -> RunStarted:

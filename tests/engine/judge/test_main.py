@@ -604,14 +604,14 @@ def test_a_fault_of_any_length_is_reported(bench: Bench) -> None:
 def test_a_judge_answers_what_it_cannot_read_and_keeps_its_case(bench: Bench, tmp_path: Path) -> None:
     bench.prepare("TWICE")
     [right] = bench.hand_back(2 * bench.arguments[0])
-    asked, told = tmp_path / "asked", tmp_path / "told"
+    asked, reported = tmp_path / "asked", tmp_path / "reported"
     compares = (
         protocol.Compare(id=name, outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=(right,) * count)
         for name, count in (("a", 100_000), ("b", 1))
     )
     asked.write_bytes(b"".join(map(protocol.encode, compares)))
-    Line(os.open(asked, os.O_RDONLY), os.open(told, os.O_CREAT | os.O_WRONLY)).serve(bench.judge.carry_out)
-    refused, compared = map(protocol.decode_reply, told.read_bytes().splitlines())
+    Line(os.open(asked, os.O_RDONLY), os.open(reported, os.O_CREAT | os.O_WRONLY)).serve(bench.judge.carry_out)
+    refused, compared = map(protocol.decode_reply, reported.read_bytes().splitlines())
     assert (refused.id, *failed(refused)) == (
         "a",
         protocol.FailureKind.ENGINE,

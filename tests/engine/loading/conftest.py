@@ -23,18 +23,18 @@ def load_fresh(tmp_path: Path, fresh_process: Forking) -> Callable[..., dict[str
         path.write_text(source)
         program = (
             "import json, sys\nfrom pathlib import Path\nfrom engine.loading.loader import NoEntryError, load\n"
-            f"told = {{}}\n"
+            f"found = {{}}\n"
             "try:\n"
-            f"    entry, told['siblings'] = load(Path({str(path)!r}), {f'Path({str(folder)!r})' if folder else None}, "
+            f"    entry, found['siblings'] = load(Path({str(path)!r}), {f'Path({str(folder)!r})' if folder else None}, "
             "'entry')\n"
-            "    told['value'] = entry()\n"
+            "    found['value'] = entry()\n"
             + "".join(f"    {line}\n" for line in then.splitlines())
-            + "except BaseException as error:\n    told['error'] = f'{type(error).__name__}: {error}'\n"
-            "sys.__stdout__.write(json.dumps(told))\n"
+            + "except BaseException as error:\n    found['error'] = f'{type(error).__name__}: {error}'\n"
+            "sys.__stdout__.write(json.dumps(found))\n"
         )
         done = fresh_process.run(program, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        told: dict[str, Any] = json.loads(done.stdout)
-        return told
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
 
     return load

@@ -24,16 +24,16 @@ from engine import protocol
 from engine.loading import failures
 from engine.loading.extensions import serve_extensions
 serve_extensions(protocol.ExtensionAccess(folder={folder!r}, no_cuda={no_cuda!r}))
-told = {{}}
+reported = {{}}
 try:
     from torch.utils.cpp_extension import load_inline, load
-    told["value"] = str({call})
+    reported["value"] = str({call})
 except BaseException as error:
     failed = failures.failure("i", error, "candidate.py")
-    told = dict(kind=failed.kind, message=failed.message)
+    reported = dict(kind=failed.kind, message=failed.message)
     if failed.extension is not None:
-        told["key"] = failed.extension.key
-sys.__stdout__.write(json.dumps(told))
+        reported["key"] = failed.extension.key
+sys.__stdout__.write(json.dumps(reported))
 """
 Serve = Callable[..., dict[str, Any]]
 
@@ -46,8 +46,8 @@ def serve(tmp_path: Path, fresh_process: Forking) -> Serve:
         program = PROGRAM.format(folder=str(tmp_path / "built"), no_cuda=no_cuda, call=call)
         done = fresh_process.run(program, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        told: dict[str, Any] = json.loads(done.stdout)
-        return told
+        reported: dict[str, Any] = json.loads(done.stdout)
+        return reported
 
     return serve
 
@@ -78,8 +78,8 @@ def test_a_published_library_is_imported(serve: Serve, tmp_path: Path) -> None:
     ],
 )
 def test_a_library_that_is_missing_is_requested(serve: Serve, call: str, request_of: ExtensionRequest) -> None:
-    told = serve(call)
-    assert (told["kind"], told["key"]) == ("extension", request_of.key)
+    reported = serve(call)
+    assert (reported["kind"], reported["key"]) == ("extension", request_of.key)
 
 
 def test_files_are_read_and_requested_as_units(serve: Serve, tmp_path: Path) -> None:

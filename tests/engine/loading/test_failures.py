@@ -32,15 +32,20 @@ def failed(source: str, **names: Any) -> protocol.Failed:
 
 
 def test_an_exception_is_reported_with_its_type_its_words_and_its_line() -> None:
-    told = failed("x = 1\nraise ValueError('shape [2] is wrong')\n")
-    assert (told.id, told.kind, told.message, told.line) == ("i", Kind.RAISED, "ValueError: shape [2] is wrong", 2)
-    assert told.trace.startswith("Traceback")
-    assert told.trace.endswith("ValueError: shape [2] is wrong\n")
+    reported = failed("x = 1\nraise ValueError('shape [2] is wrong')\n")
+    assert (reported.id, reported.kind, reported.message, reported.line) == (
+        "i",
+        Kind.RAISED,
+        "ValueError: shape [2] is wrong",
+        2,
+    )
+    assert reported.trace.startswith("Traceback")
+    assert reported.trace.endswith("ValueError: shape [2] is wrong\n")
 
 
 def test_the_way_to_an_error_is_reported_in_the_authors_files_only() -> None:
-    told = failed("import json\ndef read():\n    json.loads('{')\nread()\n")
-    places = [line.strip() for line in told.trace.splitlines() if line.lstrip().startswith("File ")]
+    reported = failed("import json\ndef read():\n    json.loads('{')\nread()\n")
+    places = [line.strip() for line in reported.trace.splitlines() if line.lstrip().startswith("File ")]
     assert places[-2:] == ['File "kernel.py", line 4, in <module>', 'File "kernel.py", line 3, in read']
     assert not any("decoder.py" in place for place in places)
 
@@ -64,9 +69,9 @@ def test_the_way_to_an_error_is_reported_in_the_authors_files_only() -> None:
     ],
 )
 def test_request_for_a_missing_gpu_is_unsupported(line: str) -> None:
-    told = failed(f"import torch, triton\n{line}\n")
-    assert (told.kind, told.line) == (Kind.UNSUPPORTED, 2)
-    assert told.message.startswith("needs a GPU, and this machine has none: ")
+    reported = failed(f"import torch, triton\n{line}\n")
+    assert (reported.kind, reported.line) == (Kind.UNSUPPORTED, 2)
+    assert reported.message.startswith("needs a GPU, and this machine has none: ")
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU, so nobody asks for one in vain")
@@ -92,9 +97,9 @@ def test_misspelt_name_of_torch_is_an_error(line: str) -> None:
     ],
 )
 def test_missing_package_or_feature_is_unsupported(line: str, message: str) -> None:
-    told = failed(f"\n{line}\n")
-    assert (told.kind, told.line) == (Kind.UNSUPPORTED, 2)
-    assert message in told.message
+    reported = failed(f"\n{line}\n")
+    assert (reported.kind, reported.line) == (Kind.UNSUPPORTED, 2)
+    assert message in reported.message
 
 
 @pytest.mark.parametrize("line", ["import triton.languages", "import json.nothing", "tl.laod"])
@@ -103,17 +108,19 @@ def test_misspelt_import_is_an_error(line: str) -> None:
 
 
 def test_refused_path_is_named_with_what_to_do() -> None:
-    told = failed("raise PermissionError(13, 'Permission denied', '/opt/cache')")
-    assert told.kind is Kind.RAISED
-    assert told.message.endswith(
+    reported = failed("raise PermissionError(13, 'Permission denied', '/opt/cache')")
+    assert reported.kind is Kind.RAISED
+    assert reported.message.endswith(
         "('/opt/cache' is refused: a kernel may write below HOME, TMPDIR and XDG_CACHE_HOME only; "
         "set its cache folder there)"
     )
 
 
 def test_an_error_of_that_kind_from_elsewhere_is_an_error() -> None:
-    told = failed("def _lazy_init():\n    raise AssertionError('Torch not compiled with CUDA enabled')\n_lazy_init()\n")
-    assert told.kind is Kind.RAISED
+    reported = failed(
+        "def _lazy_init():\n    raise AssertionError('Torch not compiled with CUDA enabled')\n_lazy_init()\n"
+    )
+    assert reported.kind is Kind.RAISED
 
 
 def test_an_exception_without_words_is_its_type() -> None:
@@ -121,13 +128,13 @@ def test_an_exception_without_words_is_its_type() -> None:
 
 
 def test_the_deepest_line_of_the_file_is_reported() -> None:
-    told = failed("def inner():\n    int('x')\n\ndef outer():\n    inner()\n\nouter()\n")
-    assert told.line == 2
+    reported = failed("def inner():\n    int('x')\n\ndef outer():\n    inner()\n\nouter()\n")
+    assert reported.line == 2
 
 
 def test_words_that_are_no_text_can_be_reported() -> None:
-    told = failed("raise ValueError('\\ud800')\n")
-    assert protocol.decode_reply(protocol.encode(told)) == told
+    reported = failed("raise ValueError('\\ud800')\n")
+    assert protocol.decode_reply(protocol.encode(reported)) == reported
 
 
 def test_an_exception_that_cannot_be_shown_is_reported_by_its_type() -> None:
@@ -142,8 +149,8 @@ def test_lines_of_other_files_are_passed_over() -> None:
     def elsewhere() -> None:
         raise KeyError("deep")
 
-    told = failed("def call():\n    elsewhere()\ncall()\n", elsewhere=elsewhere)
-    assert (told.message, told.line) == ("KeyError: 'deep'", 2)
+    reported = failed("def call():\n    elsewhere()\ncall()\n", elsewhere=elsewhere)
+    assert (reported.message, reported.line) == ("KeyError: 'deep'", 2)
 
 
 def test_an_exception_from_elsewhere_has_no_line() -> None:
@@ -151,9 +158,11 @@ def test_an_exception_from_elsewhere_has_no_line() -> None:
 
 
 def test_a_cause_is_reported_before_what_it_led_to_and_with_its_own_line() -> None:
-    told = failed("try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise RuntimeError('late') from error\n")
-    assert (told.message, told.line) == ("ZeroDivisionError: division by zero", 2)
-    assert "which led to RuntimeError: late\n" in told.trace
+    reported = failed(
+        "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise RuntimeError('late') from error\n"
+    )
+    assert (reported.message, reported.line) == ("ZeroDivisionError: division by zero", 2)
+    assert "which led to RuntimeError: late\n" in reported.trace
 
 
 def test_causes_in_a_circle_end() -> None:
@@ -164,9 +173,9 @@ def test_causes_in_a_circle_end() -> None:
 
 @pytest.mark.parametrize(("code", "shown"), [("0", "0"), ("", "None"), ("'done'", "'done'")])
 def test_an_exit_is_reported_as_one_whatever_its_status(code: str, shown: str) -> None:
-    told = failed(f"import sys\nsys.exit({code})\n")
-    assert (told.kind, told.line) == (Kind.EXITED, 2)
-    assert told.message == f"it called sys.exit({shown}); a candidate returns, it does not exit"
+    reported = failed(f"import sys\nsys.exit({code})\n")
+    assert (reported.kind, reported.line) == (Kind.EXITED, 2)
+    assert reported.message == f"it called sys.exit({shown}); a candidate returns, it does not exit"
 
 
 def test_a_keyboard_interrupt_is_an_exit_too() -> None:
@@ -181,8 +190,8 @@ def test_memory_errors_are_out_of_memory(source: str) -> None:
 
 
 def test_torchs_own_failed_allocation_is_out_of_memory() -> None:
-    told = failed("import torch\ntorch.empty(1 << 50)\n")
-    assert (told.kind, told.line) == (Kind.OUT_OF_MEMORY, 2)
+    reported = failed("import torch\ntorch.empty(1 << 50)\n")
+    assert (reported.kind, reported.line) == (Kind.OUT_OF_MEMORY, 2)
 
 
 def test_numpys_own_failed_allocation_is_out_of_memory() -> None:
@@ -206,8 +215,8 @@ def test_a_runtime_error_that_only_talks_of_memory_is_no_failed_allocation() -> 
 
 
 def test_a_missing_entry_is_its_own_kind_in_its_own_words() -> None:
-    told = failure("i", NoEntryError("define it"), KERNEL)
-    assert (told.kind, told.message) == (Kind.NO_ENTRY, "define it")
+    reported = failure("i", NoEntryError("define it"), KERNEL)
+    assert (reported.kind, reported.message) == (Kind.NO_ENTRY, "define it")
 
 
 BOUNDS = OutOfBounds(
@@ -220,13 +229,17 @@ def test_a_violation_is_found_under_what_it_led_to() -> None:
     inner.report = BOUNDS  # type: ignore[attr-defined]  # as the guard's own error carries it
     outer = RuntimeError("Exception('out-of-bounds load')")
     outer.__cause__ = inner
-    told = failure("i", outer, KERNEL)
-    assert (told.kind, told.message, told.out_of_bounds) == (Kind.OUT_OF_BOUNDS, "out-of-bounds load", BOUNDS)
+    reported = failure("i", outer, KERNEL)
+    assert (reported.kind, reported.message, reported.out_of_bounds) == (
+        Kind.OUT_OF_BOUNDS,
+        "out-of-bounds load",
+        BOUNDS,
+    )
 
 
 def test_a_report_that_a_candidate_made_up_is_no_violation() -> None:
-    told = failed("error = ValueError('x')\nerror.report = {'tensor': 'x'}\nraise error\n")
-    assert (told.kind, told.out_of_bounds) == (Kind.RAISED, None)
+    reported = failed("error = ValueError('x')\nerror.report = {'tensor': 'x'}\nraise error\n")
+    assert (reported.kind, reported.out_of_bounds) == (Kind.RAISED, None)
 
 
 def test_compile_errors_of_triton_are_compile_errors() -> None:
@@ -239,8 +252,8 @@ def test_compile_errors_of_triton_are_compile_errors() -> None:
 
 
 def test_a_syntax_error_of_the_file_has_its_line() -> None:
-    told = failed("import ast\nast.parse('x = 1\\ny = = 2\\n', FILE)\n", FILE=KERNEL)
-    assert (told.kind, told.line) == (Kind.RAISED, 2)
+    reported = failed("import ast\nast.parse('x = 1\\ny = = 2\\n', FILE)\n", FILE=KERNEL)
+    assert (reported.kind, reported.line) == (Kind.RAISED, 2)
 
 
 @pytest.mark.parametrize(
@@ -252,9 +265,9 @@ def test_a_syntax_error_of_the_file_has_its_line() -> None:
     ],
 )
 def test_a_failure_always_fits_on_a_line(raise_it: str) -> None:
-    told = failed(raise_it)
-    assert len(told.message) <= 2000
-    assert len(protocol.encode(told)) < protocol.MAX_LINE_BYTES
+    reported = failed(raise_it)
+    assert len(reported.message) <= 2000
+    assert len(protocol.encode(reported)) < protocol.MAX_LINE_BYTES
 
 
 def test_an_error_of_tritons_front_end_has_the_line_of_the_file(tmp_path: Path) -> None:
@@ -262,5 +275,9 @@ def test_an_error_of_tritons_front_end_has_the_line_of_the_file(tmp_path: Path) 
     file = tmp_path / "kernel.py"
     file.write_text(f"import triton\n\n@triton.jit\n{kernel}")
     error = CompilationError(kernel, ast.parse(kernel).body[0].body[1], "lists are not known")
-    told = failure("i", error, str(file))
-    assert (told.kind, told.message, told.line) == (Kind.COMPILE, "CompilationError: lists are not known", 6)
+    reported = failure("i", error, str(file))
+    assert (reported.kind, reported.message, reported.line) == (
+        Kind.COMPILE,
+        "CompilationError: lists are not known",
+        6,
+    )

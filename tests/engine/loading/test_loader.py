@@ -22,27 +22,27 @@ def test_the_entry_is_found_and_called(load_fresh: Load) -> None:
     assert load_fresh("def entry():\n    return 7\n", folder=None) == {"siblings": [], "value": 7}
 
 
-def test_modules_beside_the_kernel_are_importable_and_told(load_fresh: Load, folder: Path) -> None:
+def test_modules_beside_the_kernel_are_importable_and_listed(load_fresh: Load, folder: Path) -> None:
     (folder / "helpers.py").write_text("import deeper\nVALUE = deeper.VALUE + 1\n")
     (folder / "deeper.py").write_text("VALUE = 1\n")
     (folder / "unused.py").write_text("raise SystemExit\n")
-    told = load_fresh("from helpers import VALUE\ndef entry():\n    return VALUE\n", folder=folder)
-    assert told == {"siblings": [str(folder / "deeper.py"), str(folder / "helpers.py")], "value": 2}
+    reported = load_fresh("from helpers import VALUE\ndef entry():\n    return VALUE\n", folder=folder)
+    assert reported == {"siblings": [str(folder / "deeper.py"), str(folder / "helpers.py")], "value": 2}
 
 
 @pytest.mark.parametrize("name", ["engine", "problems", "sessions", "kgtui"])
 def test_a_module_beside_the_kernel_that_is_named_like_ours_is_his(load_fresh: Load, folder: Path, name: str) -> None:
     (folder / f"{name}.py").write_text("VALUE = 'his'\n")
-    told = load_fresh(f"import {name}\ndef entry():\n    return {name}.VALUE\n", folder=folder)
-    assert told["value"] == "his"
+    reported = load_fresh(f"import {name}\ndef entry():\n    return {name}.VALUE\n", folder=folder)
+    assert reported["value"] == "his"
 
 
 def test_a_package_beside_the_kernel_that_is_named_like_ours_is_his(load_fresh: Load, folder: Path) -> None:
     (folder / "engine").mkdir()
     (folder / "engine" / "__init__.py").write_text("")
     (folder / "engine" / "model.py").write_text("VALUE = 'his'\n")
-    told = load_fresh("from engine.model import VALUE\ndef entry():\n    return VALUE\n", folder=folder)
-    assert told["value"] == "his"
+    reported = load_fresh("from engine.model import VALUE\ndef entry():\n    return VALUE\n", folder=folder)
+    assert reported["value"] == "his"
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_a_package_beside_the_kernel_that_is_named_like_ours_is_his(load_fresh: 
 )
 @pytest.mark.parametrize("beside", [True, False], ids=["with a folder", "without one"])
 def test_our_own_modules_cannot_be_imported(load_fresh: Load, folder: Path, name: str, beside: bool) -> None:
-    told = load_fresh(f"import {name}\ndef entry(): ...\n", folder=folder if beside else None)
-    assert told == {"error": f"ModuleNotFoundError: No module named {name.partition('.')[0]!r}"}
+    reported = load_fresh(f"import {name}\ndef entry(): ...\n", folder=folder if beside else None)
+    assert reported == {"error": f"ModuleNotFoundError: No module named {name.partition('.')[0]!r}"}
 
 
 def test_a_module_beside_the_kernel_cannot_stand_for_the_standard_library(load_fresh: Load, folder: Path) -> None:
@@ -63,8 +63,8 @@ def test_a_module_beside_the_kernel_cannot_stand_for_the_standard_library(load_f
 
 def test_a_module_beside_the_kernel_stands_before_what_is_installed(load_fresh: Load, folder: Path) -> None:
     (folder / "pygments.py").write_text("VALUE = 'his'\n")
-    told = load_fresh("import pygments\ndef entry():\n    return pygments.VALUE\n", folder=folder)
-    assert told["value"] == "his"
+    reported = load_fresh("import pygments\ndef entry():\n    return pygments.VALUE\n", folder=folder)
+    assert reported["value"] == "his"
 
 
 def test_nothing_is_written_beside_the_kernel(load_fresh: Load, folder: Path) -> None:
@@ -99,8 +99,8 @@ def test_the_candidate_is_known_by_its_own_name_and_file(load_fresh: Load) -> No
 
 @pytest.mark.parametrize("name", ["kernel.txt", "kernel"])
 def test_a_candidate_may_have_any_name(load_fresh: Load, name: str) -> None:
-    told = load_fresh("def entry():\n    return 1\n", folder=None, name=name)
-    assert told == {"siblings": [], "value": 1}
+    reported = load_fresh("def entry():\n    return 1\n", folder=None, name=name)
+    assert reported == {"siblings": [], "value": 1}
 
 
 @pytest.mark.parametrize("name", ["colorsys", "copy", "torch"])

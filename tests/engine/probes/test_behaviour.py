@@ -32,7 +32,7 @@ from engine.profile import Profile
 from tests.candidates import cheat, stated
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import Employ, FakeNest
+    from tests.engine.conftest import Employ, FakeForkServer
 
 PROBLEM = ProblemDefinition(
     name="toy::twice",
@@ -67,7 +67,7 @@ class Scene:
         self._right = right
         self.observed: list[bool] = []
         self.asked: list[str] = []
-        self.fork_server: FakeNest
+        self.fork_server: FakeForkServer
         self.fork_server, process_pool = employ(self._play)
         session = CandidateSession(
             LoadRequest(candidate=Candidate(source=b"", problem="toy::twice"), entry="f"),
@@ -85,7 +85,7 @@ class Scene:
             profile=Profile(lambda: 0.0, started=0.0),
         )
 
-    async def told(self) -> tuple[list[Finding], LayerReport]:
+    async def reported(self) -> tuple[list[Finding], LayerReport]:
         seen = [one async for one in observations_of(behaviour, self.lab)]
         (report,) = (one for one in seen if isinstance(one, LayerReport))
         return [one for one in seen if isinstance(one, Finding)], report
@@ -113,30 +113,30 @@ class Scene:
         return reply
 
 
-async def told(employ: Employ, reply: Reply) -> tuple[list[Finding], LayerReport]:
+async def reported(employ: Employ, reply: Reply) -> tuple[list[Finding], LayerReport]:
     scene = Scene(employ, reply)
     await scene.lab.session.load()
-    told = await scene.told()
+    reported = await scene.reported()
     assert scene.asked.count("Observe") == 1
     await scene.lab.session.clear()
-    return told
+    return reported
 
 
 async def test_what_the_worker_saw_is_found(employ: Employ) -> None:
     change = protocol.ChangeSeen(kind=protocol.ChangeKind.FUNCTION, name="torch.allclose", detail="agree")
-    (finding,), report = await told(employ, lambda identifier: protocol.Observed(id=identifier, changes=(change,)))
+    (finding,), report = await reported(employ, lambda identifier: protocol.Observed(id=identifier, changes=(change,)))
     assert report.coverage is Coverage.CHECKED
     assert (finding.check, finding.severity) == ("behaviour", Severity.SUSPECT)
     assert finding.message == "replaced functions of other modules: torch.allclose (agree)"
 
 
 async def test_a_worker_that_saw_nothing_says_nothing(employ: Employ) -> None:
-    findings, report = await told(employ, lambda identifier: protocol.Observed(id=identifier))
+    findings, report = await reported(employ, lambda identifier: protocol.Observed(id=identifier))
     assert (findings, report.layer, report.coverage) == ([], Layer.BEHAVIOUR, Coverage.CHECKED)
 
 
 async def test_what_the_worker_could_not_look_at_leaves_the_layer_unchecked(employ: Employ) -> None:
-    findings, report = await told(employ, lambda identifier: protocol.Observed(id=identifier, unchecked=("a", "b")))
+    findings, report = await reported(employ, lambda identifier: protocol.Observed(id=identifier, unchecked=("a", "b")))
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "a; b")
 
 
@@ -150,7 +150,7 @@ async def test_what_the_worker_could_not_look_at_leaves_the_layer_unchecked(empl
     ids=["noise", "unknown id", "another reply"],
 )
 async def test_a_forged_answer_is_a_proof(employ: Employ, reply: Reply) -> None:
-    (finding,), report = await told(employ, reply)
+    (finding,), report = await reported(employ, reply)
     assert (finding.check, finding.severity) == ("behaviour", Severity.PROOF)
     assert finding.message.startswith("asked for its record, the candidate ")
     assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "the record was forged")
@@ -165,7 +165,7 @@ async def test_a_forged_answer_is_a_proof(employ: Employ, reply: Reply) -> None:
     ids=["death", "failure"],
 )
 async def test_no_answer_is_said(employ: Employ, reply: Reply) -> None:
-    findings, report = await told(employ, reply)
+    findings, report = await reported(employ, reply)
     assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
     assert report.why
 
@@ -181,7 +181,7 @@ async def test_worker_that_is_gone_is_replaced_by_one_that_calls_again(
     employ: Employ, right: int, coverage: Coverage, why: str
 ) -> None:
     scene = Scene(employ, lambda identifier: protocol.Observed(id=identifier), right=right)
-    findings, report = await scene.told()
+    findings, report = await scene.reported()
     assert (findings, report.coverage, report.why) == ([], coverage, why)
     assert scene.observed == [True]
     assert scene.asked.count("Observe") == (coverage is Coverage.CHECKED)

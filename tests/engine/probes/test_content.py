@@ -125,26 +125,26 @@ class FakeLab:
         return tuple(variant for case, variant in self.asked if case == name)
 
 
-async def told(lab: FakeLab) -> tuple[list[Finding], LayerReport]:
+async def reported(lab: FakeLab) -> tuple[list[Finding], LayerReport]:
     seen = [one async for one in content.probe(lab.lab)]
     (report,) = (one for one in seen if isinstance(one, LayerReport))
     return [one for one in seen if isinstance(one, Finding)], report
 
 
 async def facts(lab: FakeLab) -> list[tuple[str, str]]:
-    return [(fact.name, fact.value) for fact in (await told(lab))[1].facts]
+    return [(fact.name, fact.value) for fact in (await reported(lab))[1].facts]
 
 
 async def test_the_first_case_with_a_kernel_is_asked_everything_and_a_larger_one_a_little() -> None:
     lab = FakeLab(passed=(case("first", kernels=["a"]), case("small", size=300), case("large", size=15_000)))
-    found, report = await told(lab)
+    found, report = await reported(lab)
     assert (lab.asked_of("first"), lab.asked_of("large"), lab.asked_of("small")) == (EVERYTHING, FEW, ())
     assert (found, report.layer, report.by, report.coverage) == ([], Layer.INPUTS, "content", Coverage.CHECKED)
 
 
 async def test_while_the_candidate_is_called_the_judge_makes_what_comes_next_in_that_case() -> None:
     lab = FakeLab(passed=(case("first", kernels=["a"]), case("large", size=15_000)))
-    await told(lab)
+    await reported(lab)
     assert lab.prepared_variant == [
         *(("first", variant) for variant in EVERYTHING[1:]),
         *(("large", one) for one in FEW[1:]),
@@ -153,46 +153,46 @@ async def test_while_the_candidate_is_called_the_judge_makes_what_comes_next_in_
 
 async def test_a_case_that_takes_too_long_is_not_the_larger_one() -> None:
     lab = FakeLab(passed=(case("first", kernels=["a"]), case("between", size=9000), case("large", size=17_000)))
-    await told(lab)
+    await reported(lab)
     assert (lab.asked_of("between"), lab.asked_of("large")) == (FEW, ())
 
 
 async def test_no_more_calls_are_made_than_verifying_took() -> None:
     for calls, asked in ((3, ()), (5, ()), (6, FEW)):
         lab = FakeLab(passed=(case("first", kernels=["a"], calls=calls), case("large", calls=calls)))
-        await told(lab)
+        await reported(lab)
         assert (lab.asked_of("first"), lab.asked_of("large")) == (EVERYTHING, asked)
 
 
 async def test_a_kernel_that_only_another_case_launches_is_asked_there() -> None:
     again, large = case("again", size=300, kernels=["a"]), case("large", size=2000)
     lab = FakeLab(passed=(case("first", kernels=["a"]), again, case("other", kernels=["a", "b"]), large))
-    await told(lab)
+    await reported(lab)
     assert (lab.asked_of("first"), lab.asked_of("other"), lab.asked_of("again")) == (EVERYTHING, FEW, ())
 
 
 async def test_a_case_of_a_few_numbers_is_not_asked_everything() -> None:
     lab = FakeLab(passed=(case("one", size=8, kernels=["a"]), case("more", size=400)))
-    await told(lab)
+    await reported(lab)
     assert (lab.asked_of("one"), lab.asked_of("more")) == (FEW, EVERYTHING)
 
 
 async def test_where_all_cases_are_of_a_few_numbers_the_largest_is_asked() -> None:
     lab = FakeLab(passed=(case("one", size=8), case("two", size=16)))
-    await told(lab)
+    await reported(lab)
     assert lab.asked_of("two") == EVERYTHING
 
 
 async def test_a_case_without_an_output_is_not_asked() -> None:
     lab = FakeLab(passed=(case("empty", elements=0, kernels=["a"]),))
-    _, report = await told(lab)
+    _, report = await reported(lab)
     assert (lab.asked, report.coverage) == ([], Coverage.CHECKED)
     assert report.facts[0].value == "no case has an output with elements"
 
 
 async def test_a_wrong_answer_is_suspect_and_says_on_what_and_ends_the_questions() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]), case("d")), wrong=lambda _, variant: variant is Variant.EVEN)
-    (finding,), report = await told(lab)
+    (finding,), report = await reported(lab)
     assert (finding.check, finding.severity, finding.case) == ("content", Severity.SUSPECT, "c")
     assert finding.message == (
         "2 cases passed, but wrong on rows of one value among others, where eager is correct: 3 of 4 wrong"
@@ -204,7 +204,7 @@ async def test_a_wrong_answer_is_suspect_and_says_on_what_and_ends_the_questions
 
 async def test_of_one_element_it_is_said_which_it_was() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]),), wrong=lambda _, variant: variant is Variant.ONE_ELEMENT)
-    (finding,), _ = await told(lab)
+    (finding,), _ = await reported(lab)
     assert finding.message == (
         "1 cases passed, but wrong on the content of the call before but for one element (x[3] 1 became 2), "
         "where eager is correct: 3 of 4 wrong"
@@ -213,13 +213,13 @@ async def test_of_one_element_it_is_said_which_it_was() -> None:
 
 async def test_of_content_that_was_only_moved_eager_was_not_asked() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]),), wrong=lambda _, variant: variant is Variant.MOVED)
-    (finding,), _ = await told(lab)
+    (finding,), _ = await reported(lab)
     assert finding.message == "1 cases passed, but wrong on the same content in other memory: 3 of 4 wrong"
 
 
 async def test_trouble_is_not_innocence() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]), case("d")), dies=True)
-    found, report = await told(lab)
+    found, report = await reported(lab)
     assert (found, report.coverage) == ([], Coverage.NOT_CHECKED)
     assert report.why == "c, the same content in other memory: no memory"
     assert len(lab.asked) == 1

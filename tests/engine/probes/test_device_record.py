@@ -31,13 +31,13 @@ def passed(name: str, *, size: int, launches: Sequence[str] = ()) -> Passed:
         seed=1,
         outputs=(OutputReport(name="return", outcome=Outcome.PASS, total=8),),
     )
-    told = tuple(
+    reported = tuple(
         Launch(
             kernel=kernel, line=3, signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,)
         )
         for kernel in launches
     )
-    return Passed(case=case, result=result, launches=told)
+    return Passed(case=case, result=result, launches=reported)
 
 
 def taped(*own: str, outputs: tuple[protocol.CorrectCount, ...] = RIGHT, foreign: str = "") -> Taped:
@@ -85,7 +85,7 @@ class FakeLab:
         yield SimpleNamespace(record=record)
 
 
-async def told(lab: FakeLab) -> tuple[list[Finding], LayerReport]:
+async def reported(lab: FakeLab) -> tuple[list[Finding], LayerReport]:
     seen = [one async for one in device_record.probe(cast(Lab, lab))]  # cast: the double at the seam
     (report,) = (one for one in seen if isinstance(one, LayerReport))
     return [one for one in seen if isinstance(one, Finding)], report
@@ -93,7 +93,7 @@ async def told(lab: FakeLab) -> tuple[list[Finding], LayerReport]:
 
 async def test_the_second_call_of_the_largest_case_counts_in_a_new_worker() -> None:
     lab = FakeLab(passed=[passed("small", size=1), passed("large", size=9)], script=lambda name: taped("k"))
-    findings, report = await told(lab)
+    findings, report = await reported(lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert (lab.recorded, lab.renewed) == (["large", "large"], 1)
     assert report.facts[0].value.startswith("100% of 0.05 us in large")
@@ -102,20 +102,20 @@ async def test_the_second_call_of_the_largest_case_counts_in_a_new_worker() -> N
 async def test_a_case_with_another_kernel_is_recorded_too() -> None:
     cases = [passed("tail", size=1, launches=["b"]), passed("same", size=2, launches=["a"]), passed("large", size=9)]
     lab = FakeLab(passed=cases, script=lambda name: taped("b" if name == "tail" else "a"))
-    await told(lab)
+    await reported(lab)
     assert lab.recorded == ["large", "large", "tail", "tail"]
 
 
 async def test_no_more_than_three_cases_are_recorded() -> None:
     cases = [passed(f"c{number}", size=number, launches=[f"k{number}"]) for number in range(6)]
     lab = FakeLab(passed=cases, script=lambda name: taped("other"))
-    await told(lab)
+    await reported(lab)
     assert list(dict.fromkeys(lab.recorded)) == ["c5", "c4", "c3"]
 
 
 async def test_what_the_record_shows_is_found_with_its_case() -> None:
     lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k", foreign="gemm"))
-    (finding,), report = await told(lab)
+    (finding,), report = await reported(lab)
     assert (finding.check, finding.severity, finding.case) == ("device_record", Severity.SUSPECT, "c")
     assert report.coverage is Coverage.CHECKED
 
@@ -123,14 +123,14 @@ async def test_what_the_record_shows_is_found_with_its_case() -> None:
 async def test_who_is_wrong_while_recorded_is_suspect() -> None:
     wrong = (protocol.CorrectCount(name="return", total=8, right=5, trivial=0),)
     lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k", outputs=wrong))
-    (finding,), _ = await told(lab)
+    (finding,), _ = await reported(lab)
     assert finding.severity is Severity.SUSPECT
     assert finding.message == "passed before, but 3 elements are wrong while launches are recorded"
 
 
 async def test_trouble_leaves_the_layer_unchecked() -> None:
     lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: Taped(trouble="it died"))
-    findings, report = await told(lab)
+    findings, report = await reported(lab)
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: it died")
     assert lab.recorded == ["c"]
 
@@ -143,5 +143,5 @@ async def test_where_there_is_no_record_it_is_not_available(platform: str, unrec
     lab = FakeLab(
         passed=[passed("c", size=1)], script=lambda name: taped("k"), platform=platform, unrecorded=unrecorded
     )
-    findings, report = await told(lab)
+    findings, report = await reported(lab)
     assert (findings, report.coverage, report.why, lab.recorded) == ([], Coverage.NOT_AVAILABLE, why, [])

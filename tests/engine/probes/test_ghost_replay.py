@@ -46,7 +46,7 @@ def case(name: str, *, elements: int = 1000, size: int = 1, launches: Sequence[p
     result = CaseResult(
         case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.1, calls=3, seed=1, outputs=(report,)
     )
-    told = tuple(
+    reported = tuple(
         Launch(
             kernel=kernel.name,
             line=kernel.line,
@@ -59,7 +59,7 @@ def case(name: str, *, elements: int = 1000, size: int = 1, launches: Sequence[p
         )
         for kernel in launches
     )
-    return Passed(case=one, result=result, launches=told)
+    return Passed(case=one, result=result, launches=reported)
 
 
 def right(share: float, *met: protocol.Kernel, withheld: bool = True, trivial: int = 0, lost: bool = False) -> Replayed:
@@ -119,19 +119,19 @@ class FakeBench:
         return self.lab.script(self.case.name, withhold.kernels, poison)
 
 
-async def told(lab: FakeLab) -> tuple[list[Finding], LayerReport]:
+async def reported(lab: FakeLab) -> tuple[list[Finding], LayerReport]:
     seen = [one async for one in ghost_replay.probe(cast(Lab, lab))]  # cast: the double at the seam
     (report,) = (one for one in seen if isinstance(one, LayerReport))
     return [one for one in seen if isinstance(one, Finding)], report
 
 
 async def found(lab: FakeLab) -> list[Finding]:
-    return (await told(lab))[0]
+    return (await reported(lab))[0]
 
 
 async def facts(lab: FakeLab) -> list[tuple[str, str]]:
     """What the report says of a layer that was checked."""
-    _, report = await told(lab)
+    _, report = await reported(lab)
     assert (report.layer, report.coverage) == (Layer.ABLATION, Coverage.CHECKED)
     return [(fact.name, fact.value) for fact in report.facts]
 
@@ -151,7 +151,7 @@ async def test_one_kernel_is_withheld_once_with_each_poison() -> None:
 
 async def test_native_code_that_launches_nothing_through_triton_is_not_withheld() -> None:
     lab = FakeLab(passed=(case("one"),), script=lambda *_: right(0.0), native=NativeKernels())
-    found, report = await told(lab)
+    found, report = await reported(lab)
     assert (found, report.coverage) == ([], Coverage.NOT_AVAILABLE)
     assert report.why == "launches of native code cannot be suppressed"
 
@@ -177,7 +177,7 @@ async def test_nearly_all_of_an_answer_is_not_rounded_up_to_all() -> None:
 async def test_an_answer_that_survives_only_where_it_was_computed_before_is_not_checked() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1, A))
     lab.script = lambda *_: right(0 if lab.renewed else 1, A)
-    findings, report = await told(lab)
+    findings, report = await reported(lab)
     assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
     assert report.why.startswith("without it the output was correct in the worker that")
 
@@ -209,7 +209,7 @@ async def test_answers_that_need_no_computing_are_said_to_be_such() -> None:
 
 async def test_an_answer_that_is_right_without_any_launch_is_suspect() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1))
-    (finding,), report = await told(lab)
+    (finding,), report = await reported(lab)
     assert (finding.severity, finding.case, lab.renewed, report.coverage) == (
         Severity.SUSPECT,
         "c",
@@ -229,7 +229,7 @@ async def test_a_graph_that_was_captured_before_is_asked_for_in_a_new_worker() -
 
 async def test_a_kernel_that_no_call_launches_through_triton_leaves_the_layer_unchecked() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0))
-    findings, report = await told(lab)
+    findings, report = await reported(lab)
     assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
     assert report.why == "no suitable call launched it through Triton"
 
@@ -238,7 +238,7 @@ async def test_a_kernel_that_nothing_changes_without_is_a_decoy_where_another_ma
     lab = FakeLab(
         passed=(case("c", launches=[A, B]),), script=lambda _, kernels, __: right(kernels == (B,), *(kernels or (A, B)))
     )
-    (hint,), report = await told(lab)
+    (hint,), report = await reported(lab)
     assert (hint.severity, hint.case) == (Severity.HINT, "c")
     assert hint.message == "decoy: without b (line 9) the whole output is still correct"
     assert report.coverage is Coverage.CHECKED
@@ -308,7 +308,7 @@ async def test_a_part_of_an_output_without_any_kernel_is_suspect(share: float, t
 async def test_trouble_is_not_innocence_and_a_lost_worker_ends_the_questions(lost: bool) -> None:
     trouble = Replayed(ledger=right(0, A).ledger, trouble="it raised", lost=lost)
     lab = FakeLab(passed=(case("c", launches=[A]), case("d", size=2, launches=[B])), script=lambda *_: trouble)
-    findings, report = await told(lab)
+    findings, report = await reported(lab)
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "it raised")
     assert report.facts[0] == Fact(name="a", value="line 3: not known, it raised")
     assert len(lab.called) == (1 if lost else 2)

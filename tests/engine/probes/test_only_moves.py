@@ -52,7 +52,7 @@ class LookedAtBench:
         return self.lab.looked(self.name) if withhold.look else self.lab.without
 
 
-async def told(*ledger: protocol.Withheld, without: Replayed | None = None, **changes: int) -> list[Finding]:
+async def reported(*ledger: protocol.Withheld, without: Replayed | None = None, **changes: int) -> list[Finding]:
     lab = LookedAt(
         passed=[passed("c", (1,))], looked=lambda _: came(*ledger, **changes), without=without or came(right=0)
     )
@@ -62,37 +62,39 @@ async def told(*ledger: protocol.Withheld, without: Replayed | None = None, **ch
 
 
 async def test_a_kernel_that_only_moves_the_answer_is_suspected() -> None:
-    (finding,) = await told(launched(COPY, moved=1))
+    (finding,) = await reported(launched(COPY, moved=1))
     assert (finding.check, finding.severity, finding.case) == ("only_moves", Severity.SUSPECT, "c")
     assert finding.message == "not computed by its kernels: copy only copied data computed elsewhere"
 
 
 async def test_a_kernel_that_computes_is_believed() -> None:
-    assert await told(launched(WORK)) == []
+    assert await reported(launched(WORK)) == []
 
 
 async def test_a_kernel_that_moves_beside_one_that_the_answer_needs_is_honest() -> None:
-    assert await told(launched(COPY, moved=1), launched(WORK), without=came(launched(WORK, withheld=1), right=0)) == []
+    assert (
+        await reported(launched(COPY, moved=1), launched(WORK), without=came(launched(WORK, withheld=1), right=0)) == []
+    )
 
 
 async def test_a_kernel_that_the_answer_does_not_need_does_not_count_as_computing() -> None:
     without = came(launched(COPY), launched(WORK, withheld=1))
-    (finding,) = await told(launched(COPY, moved=1), launched(WORK), without=without)
+    (finding,) = await reported(launched(COPY, moved=1), launched(WORK), without=without)
     assert finding.message == "not computed by its kernels: copy only copied data computed elsewhere"
 
 
 async def test_a_call_that_fails_without_a_kernel_needs_it() -> None:
     trouble = Replayed(trouble="no answer")
-    assert await told(launched(COPY, moved=1), launched(WORK), without=trouble) == []
+    assert await reported(launched(COPY, moved=1), launched(WORK), without=trouble) == []
 
 
 @pytest.mark.parametrize("changes", [{"trivial": 993}, {"total": 7, "right": 7}, {"right": 999}])
 async def test_an_answer_that_is_a_copy_small_or_wrong_tells_nothing(changes: dict[str, int]) -> None:
-    assert await told(launched(COPY, moved=1), **changes) == []
+    assert await reported(launched(COPY, moved=1), **changes) == []
 
 
 async def test_who_launched_nothing_is_not_suspected_here() -> None:
-    assert await told() == []
+    assert await reported() == []
 
 
 async def test_a_call_that_fails_is_a_layer_that_could_not_be_checked() -> None:
@@ -117,4 +119,4 @@ async def test_when_every_kernel_was_met_no_more_cases_are_looked_at() -> None:
 
 
 async def test_a_call_that_withheld_nothing_says_nothing_about_a_kernel() -> None:
-    assert await told(launched(COPY, moved=1), launched(WORK), without=came(launched(COPY))) == []
+    assert await reported(launched(COPY, moved=1), launched(WORK), without=came(launched(COPY))) == []

@@ -121,14 +121,14 @@ async def test_another_session_loads_the_same_candidate_and_keeps_what_it_prints
         return protocol.Loaded(id=command.id)
 
     _, process_pool = employ(load)
-    told: list[str] = []
+    reported: list[str] = []
     session = CandidateSession(
         LoadRequest(
             candidate=Candidate(source=b"x = 1", problem="toy::twice"), entry="f", cache_folders=(Path("/kernels"),)
         ),
         spare=process_pool.worker,
         limits=Limits(),
-        on_log=lambda stream, text: told.append(text),
+        on_log=lambda stream, text: reported.append(text),
     )
     other = session.another()
     await other.load()
@@ -137,4 +137,4 @@ async def test_another_session_loads_the_same_candidate_and_keeps_what_it_prints
     session.send_away(other)
     assert not other.occupied
     await session.clear()
-    assert told == []
+    assert reported == []

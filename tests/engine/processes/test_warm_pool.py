@@ -15,13 +15,13 @@ from engine.processes.directories import EngineDirectories, Room
 from engine.processes.warm_pool import PooledProcess, Spare
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import Employ, FakeNest
+    from tests.engine.conftest import Employ, FakeForkServer
 
 
 class Pair:
     """A spare of two workers, and those that were taken from it."""
 
-    def __init__(self, fork_server: FakeNest, spare: Spare) -> None:
+    def __init__(self, fork_server: FakeForkServer, spare: Spare) -> None:
         self.fork_server = fork_server
         self.spare = spare
         self.taken: list[PooledProcess] = []

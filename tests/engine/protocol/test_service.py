@@ -27,12 +27,12 @@ def replies_to(tmp_path: Path) -> Replies:
     """Serve these lines, then the end; what was replied."""
 
     def serve(*lines: bytes, carry_out: Answer = done) -> list[protocol.AnyReply]:
-        asked, told = tmp_path / "commands", tmp_path / "replies"
+        asked, reported = tmp_path / "commands", tmp_path / "replies"
         asked.write_bytes(b"".join(lines))
-        out = os.open(told, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        out = os.open(reported, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
         Line(os.open(asked, os.O_RDONLY), out).serve(carry_out)
         os.close(out)
-        return [protocol.decode_reply(line) for line in told.read_bytes().splitlines(keepends=True)]
+        return [protocol.decode_reply(line) for line in reported.read_bytes().splitlines(keepends=True)]
 
     return serve
 
@@ -113,5 +113,5 @@ def test_a_reply_that_the_parent_would_take_for_a_forgery_is_a_failure_that_says
 
 def test_a_failure_too_long_to_tell_stays_a_failure_of_its_kind(replies_to: Replies) -> None:
     failed = protocol.Failed(id="a", kind=protocol.FailureKind.UNSUPPORTED, message="x" * 100_000)
-    [told] = replies_to(protocol.encode(protocol.Release(id="a")), carry_out=lambda command: failed)
-    assert (type(told), told.kind) == (protocol.Failed, protocol.FailureKind.UNSUPPORTED)
+    [reported] = replies_to(protocol.encode(protocol.Release(id="a")), carry_out=lambda command: failed)
+    assert (type(reported), reported.kind) == (protocol.Failed, protocol.FailureKind.UNSUPPORTED)

@@ -35,13 +35,13 @@ def arrived(path: Path, *values: Any) -> Iterator[tuple[list[Any], tensors.Arena
     specs, storages = tensors.lay_out(values)
     arena = arena_spec(path, *(storage.numel() for storage in storages))
     line = protocol.encode(protocol.Prepared(id="i", arguments=specs, arena=arena, elapsed_s=0.0))
-    told = protocol.decode_reply(line)
-    assert isinstance(told, protocol.Prepared)
+    reported = protocol.decode_reply(line)
+    assert isinstance(reported, protocol.Prepared)
     file = tensors.ArenaFile(arena)
     try:
         file.write(storages, guard=GUARD)
-        there = tensors.Arena(told.arena).storages
-        yield [tensors.value_of(spec, there) for spec in told.arguments], file, arena
+        there = tensors.Arena(reported.arena).storages
+        yield [tensors.value_of(spec, there) for spec in reported.arguments], file, arena
     finally:
         file.close()
 

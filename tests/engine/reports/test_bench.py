@@ -239,10 +239,10 @@ def test_every_baseline_has_its_ratio_where_lines_are_short():
 
 def test_a_case_that_was_not_right_has_no_number_in_any_format():
     run = run_of(WRONG)
-    told = "\n".join(
+    reported = "\n".join(
         (as_plain(events(WRONG), file="k.py"), as_markdown(run), *bench_lines(run.benchmark_report, width=120))
     )
-    assert [sign for sign in ("99.0", "99x", "400%", "1.000") if sign in told] == []
+    assert [sign for sign in ("99.0", "99x", "400%", "1.000") if sign in reported] == []
     (kept,) = json.loads(as_json(run))["benchmarks"]
     assert (kept["timing"], kept["comparisons"], kept["floor"], kept["ratio_to_self"]) == (None, [], None, None)
 

@@ -211,8 +211,8 @@ def test_what_a_wrong_output_looks_like_is_said_below_its_case():
     )
     output = dataclasses.replace(WRONG, explanation=Explanation(diagnoses=(found,)))
     event = next(event for event in EVENTS if isinstance(event, CaseFinished) and event.result.outputs)
-    told = dataclasses.replace(event, result=dataclasses.replace(event.result, outputs=(output,)))
+    reported = dataclasses.replace(event, result=dataclasses.replace(event.result, outputs=(output,)))
     assert (
         "return: looks like tail mask: the end is wrong (explains all wrong elements; 3 of 3 wrong elements are there)"
-        in as_plain((told,), file="kernel.py")
+        in as_plain((reported,), file="kernel.py")
     )

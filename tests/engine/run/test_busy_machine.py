@@ -34,11 +34,13 @@ def busy(monkeypatch: pytest.MonkeyPatch) -> Counter[type[protocol.Command]]:
     left: Counter[type[protocol.Command]] = Counter()
     ask = Child.ask
 
-    async def starved(child: Child, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+    async def starved(
+        child: Child, command: protocol.AnyCommand, *, deadline_s: float, helper: int | None = None
+    ) -> protocol.AnyReply:
         if left[type(command)] > 0:
             left[type(command)] -= 1
             raise MachineBusyError(MACHINE)
-        return await ask(child, command, deadline_s=deadline_s)
+        return await ask(child, command, deadline_s=deadline_s, helper=helper)
 
     monkeypatch.setattr(Child, "ask", starved)
     return left

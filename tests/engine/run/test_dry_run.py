@@ -31,7 +31,7 @@ from engine.run.dry_run import DryRun
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import Employ, FakeNest
+    from tests.engine.conftest import Employ, FakeForkServer
 
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={}) for name in "abcd")
 A, B, C, D = CASES
@@ -71,7 +71,7 @@ class Stage:
         self.profile = Profile(lambda: 0.0, started=0.0)
         self.waited_for: dict[str, asyncio.Future[None]] = {}
         self.ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]] = self.judge
-        self.fork_server: FakeNest
+        self.fork_server: FakeForkServer
         self.fork_server, self.process_pool = employ(self.answer, target="sm_90")
         self.process_pool.share_no_more("there is no judge here")
         self.session = CandidateSession(

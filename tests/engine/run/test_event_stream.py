@@ -30,13 +30,13 @@ def emitter(watch: Watch) -> EventEmitter:
     return EventEmitter(watch, started=STARTED)
 
 
-async def told(emitter: EventEmitter) -> list[events.Event]:
+async def reported(emitter: EventEmitter) -> list[events.Event]:
     emitter.close()
     return [event async for event in emitter.stream()]
 
 
-async def test_nothing_that_happened_is_nothing_told(emitter: EventEmitter) -> None:
-    assert await told(emitter) == []
+async def test_nothing_that_happened_is_not_reported(emitter: EventEmitter) -> None:
+    assert await reported(emitter) == []
 
 
 async def test_a_stage_is_reported_with_how_long_it_took(emitter: EventEmitter, watch: Watch) -> None:
@@ -44,7 +44,7 @@ async def test_a_stage_is_reported_with_how_long_it_took(emitter: EventEmitter, 
     began = emitter.begin(Stage.VERIFY, 3)
     watch.at_s = 1.5
     emitter.end(Stage.VERIFY, began, Outcome.TIMEOUT, "too long", Location(line=2))
-    assert await told(emitter) == [
+    assert await reported(emitter) == [
         events.StageStarted(at_s=1.0, stage=Stage.VERIFY, total=3),
         events.StageFinished(
             at_s=1.5,
@@ -59,7 +59,7 @@ async def test_a_stage_is_reported_with_how_long_it_took(emitter: EventEmitter, 
 
 async def test_a_stage_ends_well_unless_something_else_is_said(emitter: EventEmitter) -> None:
     emitter.end(Stage.PARSE, emitter.begin(Stage.PARSE))
-    _, finished = await told(emitter)
+    _, finished = await reported(emitter)
     assert finished == events.StageFinished(at_s=0.0, stage=Stage.PARSE, outcome=Outcome.PASS, elapsed_s=0.0)
 
 
@@ -70,7 +70,7 @@ async def test_findings_are_reported_and_kept_for_the_verdict(emitter: EventEmit
     emitter.note("d", "could not check")
     note = Finding(check="d", severity=Severity.NOTE, message="could not check")
     assert emitter.findings == [suspect, note]
-    assert await told(emitter) == [
+    assert await reported(emitter) == [
         events.FindingRaised(at_s=2.0, finding=suspect),
         events.FindingRaised(at_s=2.0, finding=note),
     ]
@@ -79,7 +79,7 @@ async def test_findings_are_reported_and_kept_for_the_verdict(emitter: EventEmit
 async def test_no_text_is_no_line_of_the_log(emitter: EventEmitter) -> None:
     emitter.log(Stream.STDOUT, "")
     emitter.log(Stream.STDOUT, "\n")
-    assert await told(emitter) == [events.LogWritten(at_s=0.0, stream=Stream.STDOUT, text="\n")]
+    assert await reported(emitter) == [events.LogWritten(at_s=0.0, stream=Stream.STDOUT, text="\n")]
 
 
 WAY = "Traceback\n  k.py, line 3\n"
@@ -88,7 +88,7 @@ WAY = "Traceback\n  k.py, line 3\n"
 async def test_one_way_to_an_error_is_logged_once_whatever_each_case_met_there(emitter: EventEmitter) -> None:
     for trace in (f"{WAY}ValueError: 3", f"{WAY}ValueError: 4\n", "Traceback\n  k.py, line 9\nValueError: 3"):
         emitter.trace(trace)
-    assert [event.text for event in await told(emitter) if isinstance(event, events.LogWritten)] == [
+    assert [event.text for event in await reported(emitter) if isinstance(event, events.LogWritten)] == [
         f"{WAY}ValueError: 3",
         "Traceback\n  k.py, line 9\nValueError: 3",
     ]

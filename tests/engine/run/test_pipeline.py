@@ -38,7 +38,7 @@ from engine.model import (
 from engine.processes.directories import EngineDirectories
 from engine.run.pipeline import EngineResources, Run
 from engine.static.source import Source, read_source
-from engine.timing.measurement_context import Metrology
+from engine.timing.measurement_context import MeasurementContext
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Theatre:
         *cases: Case,
         target: str | None = "sm_90",
         timed: tuple[Case, ...] | None = None,
-        metrology: Metrology | None = None,
+        measurement_context: MeasurementContext | None = None,
         other: Candidate | None = None,
     ) -> Run:
         """A run of these cases; `timed` of None has no benchmark."""
@@ -141,7 +141,7 @@ class Theatre:
             artefacts=self._artefacts,
             device=GPU,
             limits=Limits(),
-            metrology=metrology,
+            measurement_context=measurement_context,
         )
         return Run(candidate, plan, resources, other=other, probes=())
 
@@ -150,10 +150,10 @@ class Theatre:
         *cases: Case,
         target: str | None = "sm_90",
         timed: tuple[Case, ...] | None = None,
-        metrology: Metrology | None = None,
+        measurement_context: MeasurementContext | None = None,
     ) -> list[events.Event]:
         """Everything that such a run tells."""
-        run = self.open(*cases, target=target, timed=timed, metrology=metrology)
+        run = self.open(*cases, target=target, timed=timed, measurement_context=measurement_context)
         return [event async for event in run.stream(asyncio.Event())]
 
     def commands(self, *kinds: type[protocol.AnyCommand]) -> list[protocol.AnyCommand]:
@@ -232,7 +232,7 @@ async def test_kernels_for_another_target_are_compiled_beside_those_for_the_devi
     assert [event.kernel.target for event in emitted if isinstance(event, events.KernelCompiled)] == ["gfx942"]
 
 
-async def test_without_a_target_the_devices_own_kernels_are_compiled_ahead_and_not_told(theatre: Theatre) -> None:
+async def test_without_a_target_the_devices_own_kernels_are_compiled_ahead_unreported(theatre: Theatre) -> None:
     emitted = await theatre.run(CASES[0], target=None)
     assert len(theatre.commands(protocol.Compile)) == 1
     assert [event for event in emitted if isinstance(event, events.KernelCompiled)] == []
@@ -366,8 +366,8 @@ async def test_the_kernel_cache_of_a_run_is_gone_after_it_and_the_next_spares_ar
 
 
 @pytest.fixture
-def metrology(theatre: Theatre, tmp_path: Path) -> Metrology:
-    """Metrology on a device whose driver does not open."""
+def measurement_context(theatre: Theatre, tmp_path: Path) -> MeasurementContext:
+    """Measurements on a device whose driver does not open."""
 
     class DriverError(Exception):
         pass
@@ -376,7 +376,7 @@ def metrology(theatre: Theatre, tmp_path: Path) -> Metrology:
         raise DriverError("Driver Not Loaded")
 
     driver = SimpleNamespace(NVMLError=DriverError, nvmlInit=refuse)
-    return Metrology(
+    return MeasurementContext(
         device=GPU,
         process_pool=theatre.process_pool,
         peaks_folder=None,
@@ -385,8 +385,10 @@ def metrology(theatre: Theatre, tmp_path: Path) -> Metrology:
     )
 
 
-async def test_peaks_are_measured_before_the_candidate_has_a_process(theatre: Theatre, metrology: Metrology) -> None:
-    await theatre.run(CASES[0], timed=(CASES[0],), metrology=metrology)
+async def test_peaks_are_measured_before_the_candidate_has_a_process(
+    theatre: Theatre, measurement_context: MeasurementContext
+) -> None:
+    await theatre.run(CASES[0], timed=(CASES[0],), measurement_context=measurement_context)
     order = [type(command) for command in theatre.commands(protocol.MeasurePeaks, protocol.Load, protocol.Arrange)]
     assert order.count(protocol.MeasurePeaks) == 1
     assert order[0] is protocol.MeasurePeaks
@@ -396,20 +398,20 @@ async def test_peaks_are_measured_before_the_candidate_has_a_process(theatre: Th
 
 @pytest.mark.parametrize("timed", [None, ()], ids=["no benchmark", "a benchmark of no case"])
 async def test_peaks_are_not_measured_where_nothing_is_timed(
-    theatre: Theatre, metrology: Metrology, timed: tuple[Case, ...] | None
+    theatre: Theatre, measurement_context: MeasurementContext, timed: tuple[Case, ...] | None
 ) -> None:
-    await theatre.run(CASES[0], timed=timed, metrology=metrology)
+    await theatre.run(CASES[0], timed=timed, measurement_context=measurement_context)
     assert theatre.commands(protocol.MeasurePeaks) == []
 
 
-async def test_why_there_are_no_peaks_is_noted_once(theatre: Theatre, metrology: Metrology) -> None:
+async def test_why_there_are_no_peaks_is_noted_once(theatre: Theatre, measurement_context: MeasurementContext) -> None:
     def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.MeasurePeaks):
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message="too little memory")
         return None
 
     theatre.changes = fail
-    emitted = await theatre.run(CASES[0], timed=(CASES[0],), metrology=metrology)
+    emitted = await theatre.run(CASES[0], timed=(CASES[0],), measurement_context=measurement_context)
     assert [message for check, message in notes(emitted) if check == "peaks"] == [
         "the device's peaks could not be measured: too little memory"
     ]

@@ -11,11 +11,11 @@ from engine.sandbox.priority import NICEST, be_nicer
 
 @pytest.mark.parametrize(("inherited", "then"), [(-5, 0), (0, 5), (10, 15), (19, 19)])
 def test_niceness_is_raised_from_the_inherited_one(monkeypatch: pytest.MonkeyPatch, inherited: int, then: int) -> None:
-    told: list[tuple[int, int, int]] = []
+    reported: list[tuple[int, int, int]] = []
     monkeypatch.setattr(os, "getpriority", lambda which, who: inherited)
-    monkeypatch.setattr(os, "setpriority", lambda *arguments: told.append(arguments))
+    monkeypatch.setattr(os, "setpriority", lambda *arguments: reported.append(arguments))
     be_nicer(5)
-    assert told == [(os.PRIO_PROCESS, 0, then)]
+    assert reported == [(os.PRIO_PROCESS, 0, then)]
 
 
 def test_niceness_that_is_refused_raises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

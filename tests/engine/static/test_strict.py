@@ -53,9 +53,9 @@ def test_what_the_signature_calls_a_tensor_is_one_though_the_text_does_not_say_s
     text = "def f(a, n, b):\n    return launch(a * 2, n * 2, b - 1)\n"
     tree = parse(text)
     assert breaches(tree, text, "f", ()) == ()
-    told = breaches(tree, text, "f", (), signature="f(x: Tensor, n: int, y: Tensor | None = None) -> Tensor")
-    assert [breach.finding.message for breach in told] == ["arithmetic on tensors computes"] * 2
-    columns = [breach.finding.location.column for breach in told if breach.finding.location]
+    reported = breaches(tree, text, "f", (), signature="f(x: Tensor, n: int, y: Tensor | None = None) -> Tensor")
+    assert [breach.finding.message for breach in reported] == ["arithmetic on tensors computes"] * 2
+    columns = [breach.finding.location.column for breach in reported if breach.finding.location]
     assert columns == [19, 33]
 
 
@@ -70,8 +70,8 @@ def test_the_signature_refuses_no_honest_kernel_for_arithmetic_on_numbers(path: 
     problem = find(directives(text)["op"])
     tree = parse(text)
     without = {breach.finding.location for breach in breaches(tree, text, problem.entry, ())}
-    told = breaches(tree, text, problem.entry, (), signature=problem.signature)
-    assert [breach for breach in told if breach.finding.location not in without] == []
+    reported = breaches(tree, text, problem.entry, (), signature=problem.signature)
+    assert [breach for breach in reported if breach.finding.location not in without] == []
 
 
 def broken_by(text: str, entry: str) -> tuple[Breach, ...]:
@@ -98,10 +98,10 @@ def test_a_cheat_breaks_a_rule_that_is_named_with_its_line(cheat: str, entry: st
 
 def test_breaches_come_in_the_order_of_their_lines_each_place_once() -> None:
     text = TORCH + "n = x.max().item()\n    return torch.softmax(launch(x, n), 0)\n"
-    told = [(one.finding.check, one.finding.location) for one in broken_by(text, "f")]
-    lines = [location.line for _, location in told if location]
+    reported = [(one.finding.check, one.finding.location) for one in broken_by(text, "f")]
+    lines = [location.line for _, location in reported if location]
     assert lines == sorted(lines)
-    computed = [location.line for check, location in told if check in (WHITELIST, "torch_compute") and location]
+    computed = [location.line for check, location in reported if check in (WHITELIST, "torch_compute") and location]
     assert computed == [3, 4]
 
 

@@ -95,7 +95,7 @@ class Script:
     dies_at_call: int | None = None
     fails_with: str | None = None
     fails_from: int = 0
-    tells_of_fewer: bool = False
+    reports_fewer: bool = False
     first_call_s: float = 0.0
     first_stretch_us: float = 0.0  # what the first burst, and the first replay of a graph, take beside their calls
     precise_until_chunk: int | None = None
@@ -255,7 +255,7 @@ class Worker:
     def _single(self, command: protocol.TimeCalls) -> protocol.Timed:
         self.chunks += 1
         calls = single(self.device, self.script, command.slots, self.chunks)
-        if self.script.tells_of_fewer:
+        if self.script.reports_fewer:
             calls = calls[1:]
         self._write(command.slots)
         precise = self.script.precise_until_chunk is None or self.chunks < self.script.precise_until_chunk

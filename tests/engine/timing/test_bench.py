@@ -157,7 +157,7 @@ async def test_device_times_that_the_parents_clock_contradicts_are_suspect(make_
 
 
 @pytest.mark.parametrize(
-    ("claim_factor", "old_content_factor", "told"),
+    ("claim_factor", "old_content_factor", "reported"),
     [
         (0.3, 0.3, "but a replayed graph needs"),
         (1.0, 0.3, "us where its answers are verified, and 12.9 us where the replay is repeated"),
@@ -166,13 +166,13 @@ async def test_device_times_that_the_parents_clock_contradicts_are_suspect(make_
     ids=["only where it is verified", "less where it is repeated", "more where it is repeated"],
 )
 async def test_a_graph_that_does_its_work_in_one_kind_of_replay_is_suspect(
-    make_lab, claim_factor, old_content_factor, told
+    make_lab, claim_factor, old_content_factor, reported
 ):
     lab = make_lab(device_us=40.0, claim_factor=claim_factor, old_content_factor=old_content_factor, noise=0.0)
     await lab.run()
     (finding,) = lab.findings
     assert (finding.check, finding.severity.value) == ("wall_clock", "suspect")
-    assert told in finding.message
+    assert reported in finding.message
 
 
 async def test_a_claim_that_nothing_but_bursts_can_contradict_is_a_doubt(make_lab):
@@ -478,7 +478,7 @@ async def test_an_entry_that_raises_at_the_timed_shape_keeps_its_worker(make_lab
 
 
 async def test_a_reply_about_fewer_calls_than_were_asked_for_is_tampering(make_lab):
-    lab = make_lab(tells_of_fewer=True)
+    lab = make_lab(reports_fewer=True)
     assert (await lab.run()).outcome is Outcome.TAMPERED
 
 

@@ -16,7 +16,7 @@ from engine.devices import Device
 from engine.devices.hardware.device_lock import DeviceLock, occupancy
 from engine.model import CacheState, Outcome
 from engine.model.benchmark import OTHER, CaseBenchmark, Interval, Method, Peaks, Timing
-from engine.timing.measurement_context import Metrology
+from engine.timing.measurement_context import MeasurementContext
 from engine.timing.peaks.measured_peaks import write_peaks
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Driver:
 
 
 class Laboratory:
-    """Metrology on a device whose judge and driver are played here; `measured` says whether the lock was held."""
+    """Measurements on a device whose judge and driver are played here; `measured` says whether the lock was held."""
 
     def __init__(self, employ: Employ, locks: Path, kept: Path) -> None:
         self.locks, self.kept = locks, kept
@@ -71,7 +71,7 @@ class Laboratory:
         self.during: Callable[[], None] = lambda: None
         self.waits = asyncio.Event()
         _, process_pool = employ(self._play, target="sm_90")
-        self.metrology = Metrology(
+        self.measurement_context = MeasurementContext(
             device=GPU,
             process_pool=process_pool,
             lock=self.lock(),
@@ -84,10 +84,10 @@ class Laboratory:
 
     async def learn(self) -> tuple[Peaks | None, tuple[str, ...]]:
         """The peaks that are used, and what is said of them."""
-        await self.metrology.learn_peaks(lambda _: self.waits.set())
-        said = tuple(self.metrology.troubles)
-        self.metrology.troubles.clear()
-        return self.metrology.peaks, said
+        await self.measurement_context.learn_peaks(lambda _: self.waits.set())
+        said = tuple(self.measurement_context.troubles)
+        self.measurement_context.troubles.clear()
+        return self.measurement_context.peaks, said
 
     def stored(self) -> list[Path]:
         return list(self.kept.iterdir()) if self.kept.exists() else []
@@ -187,7 +187,7 @@ async def test_a_folder_that_cannot_be_written_costs_the_keeping_and_not_the_pea
 
 
 async def test_free_memory_is_the_drivers_word(laboratory: Laboratory) -> None:
-    assert laboratory.metrology.timed_device("toy::twice", "cold").free_bytes == 7 << 30
+    assert laboratory.measurement_context.timed_device("toy::twice", "cold").free_bytes == 7 << 30
 
 
 def timing(side: str, device_us: float | None) -> Timing:
@@ -206,7 +206,7 @@ async def test_the_shortest_time_of_a_baseline_is_remembered_and_never_that_of_a
             elapsed_s=1.0,
             baselines=(timing(OTHER, 10.0), timing("eager", eager_us)),
         )
-        laboratory.metrology.keep("toy::twice", benchmark)
-    stored = laboratory.metrology.timed_device("toy::twice", "cold").stored_us
+        laboratory.measurement_context.keep("toy::twice", benchmark)
+    stored = laboratory.measurement_context.timed_device("toy::twice", "cold").stored_us
     assert [stored("c", side) for side in ("eager", OTHER)] == [20.0, None]
-    assert laboratory.metrology.timed_device("toy::twice", "warm").stored_us("c", "eager") is None
+    assert laboratory.measurement_context.timed_device("toy::twice", "warm").stored_us("c", "eager") is None

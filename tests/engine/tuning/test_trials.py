@@ -31,8 +31,8 @@ KERNEL = CompiledKernel(
 
 def timed(device_us: tuple[float, float, float] | None) -> CaseBenchmark:
     """A case that was timed; None where the device told no time."""
-    told = Interval(value=device_us[0], low=device_us[1], high=device_us[2]) if device_us else None
-    timing = Timing(side=CANDIDATE, method=None, device_us=told, call_us=None)
+    reported = Interval(value=device_us[0], low=device_us[1], high=device_us[2]) if device_us else None
+    timing = Timing(side=CANDIDATE, method=None, device_us=reported, call_us=None)
     return CaseBenchmark(case="a", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=0.1, timing=timing)
 
 

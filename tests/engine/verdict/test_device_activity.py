@@ -98,8 +98,8 @@ def test_little_of_somebody_else_is_nothing() -> None:
 
 @pytest.mark.parametrize(("theirs", "severity"), [(10, Severity.HINT), (74, Severity.HINT), (75, Severity.SUSPECT)])
 def test_pytorch_is_suspect_where_it_takes_most_of_the_time(theirs: int, severity: Severity) -> None:
-    ((told, _),) = found(recorded(ran("own", 100 - theirs, own=True), ran(TORCH_ADD, theirs)))
-    assert told is severity
+    ((reported, _),) = found(recorded(ran("own", 100 - theirs, own=True), ran(TORCH_ADD, theirs)))
+    assert reported is severity
 
 
 def test_pytorch_that_fills_and_moves_is_spared() -> None:
@@ -117,8 +117,8 @@ def test_a_kernel_of_the_graph_that_the_record_does_not_show_is_suspect() -> Non
     assert found(recorded(ran("own", 10, own=True), nodes=nodes)) == [
         (Severity.SUSPECT, "the graph of the call has kernels that its record does not show: hidden")
     ]
-    told = {fact.name: fact.value for fact in facts("c", recorded(ran("own", 10, own=True), nodes=nodes))}
-    assert told["graph of a call"] == "1 of 2 kernels are its own"
+    reported = {fact.name: fact.value for fact in facts("c", recorded(ran("own", 10, own=True), nodes=nodes))}
+    assert reported["graph of a call"] == "1 of 2 kernels are its own"
 
 
 def test_a_strangers_names_stay_on_one_line() -> None:

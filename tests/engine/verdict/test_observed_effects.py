@@ -86,8 +86,8 @@ def used(
     )
 
 
-def severities(told: list[Finding]) -> list[Severity]:
-    return [finding.severity for finding in told]
+def severities(reported: list[Finding]) -> list[Severity]:
+    return [finding.severity for finding in reported]
 
 
 def test_an_operator_that_made_as_much_as_the_answer_computed_it() -> None:
@@ -199,11 +199,11 @@ def test_what_torch_does_to_what_kernels_left_is_its_own_when_it_is_half_of_the_
         cost=lambda case: Cost(flops=4000, bytes_read=2000, bytes_written=2000),
     ).problem("toy_problems")
 
-    def told(taken: int) -> list[Finding]:
+    def reported(taken: int) -> list[Finding]:
         seen = [used("aten::sum", kind=LIGHT, case=one.case, reads=False, taken=taken) for one in two]
         return list(findings(problem, two, protocol.Observed(id="i", operators=tuple(seen))))
 
-    assert [(one.severity, one.message.partition(":")[0]) for one in (*told(1999), *told(2000))] == [
+    assert [(one.severity, one.message.partition(":")[0]) for one in (*reported(1999), *reported(2000))] == [
         (Severity.NOTE, "torch finished the output of its kernels"),
         (Severity.SUSPECT, "torch did the arithmetic on the output of its kernels"),
     ]
@@ -314,8 +314,8 @@ def test_each_change_has_its_weight(kind: protocol.ChangeKind, severity: Severit
 def test_the_facts_count_what_was_seen() -> None:
     operator = protocol.OperatorSeen(name="aten::empty", kind=protocol.OperatorKind.ALLOCATION, uses=3)
     change = protocol.ChangeSeen(kind=protocol.ChangeKind.BUSY_THREAD, name="t")
-    told = facts(protocol.Observed(id="0" * 32, operators=(operator,), changes=(change,)))
-    assert [(fact.name, fact.value) for fact in told] == [
+    reported = facts(protocol.Observed(id="0" * 32, operators=(operator,), changes=(change,)))
+    assert [(fact.name, fact.value) for fact in reported] == [
         ("operators of torch", "3 allocation"),
         ("side effects", "none"),
         ("state left changed", "1 busy thread"),

@@ -41,10 +41,10 @@ def test_what_a_policy_requires() -> None:
 def test_the_table_prints_what_decides() -> None:
     header, _, *rows = (line.strip("| ").split(" | ") for line in policy_table().splitlines())
     assert header == ["what was found", "`default`", "`strict`", "`facts-only`"]
-    told = {cells[0].partition(":")[0].strip("`"): cells[1:] for cells in rows}
+    reported = {cells[0].partition(":")[0].strip("`"): cells[1:] for cells in rows}
     for severity in Severity:
-        assert told[severity] == [WEIGHTS[policy].by_severity[severity] for policy in Policy]
+        assert reported[severity] == [WEIGHTS[policy].by_severity[severity] for policy in Policy]
     for layer in Layer:
         unchecked = [WEIGHTS[policy].unchecked[layer] for policy in Policy]
-        assert told[f"layer `{layer}` could not be checked"] == unchecked
-    assert told["a broken rule of strict benchmarks"] == [Effect.NOT_ASKED, Effect.REFUSES, Effect.NOT_ASKED]
+        assert reported[f"layer `{layer}` could not be checked"] == unchecked
+    assert reported["a broken rule of strict benchmarks"] == [Effect.NOT_ASKED, Effect.REFUSES, Effect.NOT_ASKED]

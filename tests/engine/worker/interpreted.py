@@ -40,7 +40,7 @@ LAUNCHES = Launches(
     book=BOOK,
     withholding=Withholding(),
     program_order=PROGRAM_ORDER,
-    provenance=MemoryTracker(),
+    memory_tracker=MemoryTracker(),
     gpu_need=GpuNeed(),
     interpreter=Interpreter(program_order=PROGRAM_ORDER, race_detector=RACE_DETECTOR),
     uses_machine="interpreter" not in sys.argv,
@@ -608,11 +608,11 @@ def place_largest(x, y, block: "tl.constexpr"):  # noqa: UP037  # as some files 
 
 @scenario
 def places_of_the_largest_among_nan() -> Any:
-    y, told = torch.zeros(3), []
+    y, reported = torch.zeros(3), []
     for numbers in ([1.0, 4.0, 3.0, 2.0], [np.nan] * 4):
         place_largest[(1,)](torch.tensor(numbers), y, block=4)
-        told.append([*y.tolist()[:2], str(y[2].item())])
-    return told
+        reported.append([*y.tolist()[:2], str(y[2].item())])
+    return reported
 
 
 @scenario

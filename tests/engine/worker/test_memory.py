@@ -53,7 +53,7 @@ def test_what_was_returned_is_left_in_the_file_as_it_was(memory: CallMemory, tmp
     specs = memory.leave(spec, (strided, torch.tensor([True]), torch.empty(0, 3)), str(tmp_path / "o"), 1 << 20)
     content = torch.frombuffer(bytearray((tmp_path / "o").read_bytes()), dtype=torch.uint8)
     expected = (strided, torch.tensor([True]), torch.empty(0, 3))
-    values = [take("return", told, content, value) for told, value in zip(specs, expected, strict=True)]
+    values = [take("return", reported, content, value) for reported, value in zip(specs, expected, strict=True)]
     assert [value.tolist() for value in values if isinstance(value, torch.Tensor)] == [strided.tolist(), [True], []]
 
 
@@ -87,7 +87,7 @@ def test_what_is_no_tensor_is_reported_by_its_type_and_not_written(memory: CallM
     memory.storages(spec)
     returned = (None, "1.0", torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"))
     specs = memory.leave(spec, returned, str(tmp_path / "o"), 1 << 20)
-    assert [told.type_name for told in specs] == ["NoneType", "str", "Agreeable", "Tensor on meta"]
+    assert [reported.type_name for reported in specs] == ["NoneType", "str", "Agreeable", "Tensor on meta"]
     assert (tmp_path / "o").read_bytes() == b""
 
 
@@ -95,7 +95,7 @@ def test_python_number_travels_as_a_tensor_without_dimensions(memory: CallMemory
     spec = arena(tmp_path / "a", 16)
     memory.storages(spec)
     specs = memory.leave(spec, (True, 3, 0.5, 1j, 2**63), str(tmp_path / "o"), 1 << 20)
-    assert [(told.type_name, told.dtype, told.is_number) for told in specs] == [
+    assert [(reported.type_name, reported.dtype, reported.is_number) for reported in specs] == [
         ("bool", "bool", True),
         ("int", "int64", True),
         ("float", "float64", True),
@@ -133,9 +133,9 @@ RETURNED = (
 def test_there_is_room_on_a_device_for_outputs_of_the_expected_shapes() -> None:
     place = torch.full((output_bytes(RETURNED),), 0xFF, dtype=torch.uint8)
     specs, _ = copy_out(RETURNED, place)
-    assert [told.offset % 256 for told in specs] == [0] * len(RETURNED)
-    for value, told in zip(RETURNED, specs, strict=True):
-        got = take("return", told, place, value)
+    assert [reported.offset % 256 for reported in specs] == [0] * len(RETURNED)
+    for value, reported in zip(RETURNED, specs, strict=True):
+        got = take("return", reported, place, value)
         assert isinstance(got, torch.Tensor)
         assert (got.dtype, got.tolist()) == (value.dtype, value.tolist())
 
@@ -143,8 +143,8 @@ def test_there_is_room_on_a_device_for_outputs_of_the_expected_shapes() -> None:
 def test_nothing_is_written_between_outputs_on_a_device() -> None:
     place = torch.full((output_bytes(RETURNED),), 0xA5, dtype=torch.uint8)
     specs, _ = copy_out(RETURNED, place)
-    for told in specs:
-        place[told.offset : told.offset + told.bytes] = 0xA5
+    for reported in specs:
+        place[reported.offset : reported.offset + reported.bytes] = 0xA5
     assert set(place.tolist()) == {0xA5}
 
 
@@ -152,7 +152,7 @@ def test_what_does_not_fit_on_a_device_is_reported_and_not_copied() -> None:
     place = torch.full((output_bytes((torch.zeros(4),)),), 0xA5, dtype=torch.uint8)
     small, large = torch.zeros(4), torch.zeros(10**6)
     specs, activities = copy_out((large, small), place)
-    assert [(told.shape, told.bytes) for told in specs] == [((10**6,), 4 * 10**6), ((4,), 16)]
+    assert [(reported.shape, reported.bytes) for reported in specs] == [((10**6,), 4 * 10**6), ((4,), 16)]
     assert set(place.tolist()) == {0xA5} and activities == 0
     assert isinstance(take("return", specs[0], place, small), OutputReport)
 
@@ -161,7 +161,7 @@ def test_what_is_no_tensor_of_the_device_is_reported_by_its_type() -> None:
     place = torch.zeros(1024, dtype=torch.uint8)
     learnt = torch.nn.Parameter(torch.ones(1))
     returned = (None, torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"), learnt)
-    named = [told.type_name for told in copy_out(returned, place)[0]]
+    named = [reported.type_name for reported in copy_out(returned, place)[0]]
     assert named == ["NoneType", "Agreeable", "Tensor on meta", "Tensor"]
 
 

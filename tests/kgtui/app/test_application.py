@@ -804,12 +804,12 @@ async def test_in_ascii_nothing_else_is_drawn(make_bench: Any, fakes: ModuleType
 async def test_started_is_called_once_with_catalogue_and_store_there(
     make_bench: Any,
 ) -> None:
-    bench, told = make_bench(), []
-    bench.app._started = lambda: told.append((bench.app.problems != (), bench.app.past.recording is not None))
+    bench, reported = make_bench(), []
+    bench.app._started = lambda: reported.append((bench.app.problems != (), bench.app.past.recording is not None))
     async with bench.app.run_test() as pilot:
-        await bench.until(pilot, lambda: told != [])
+        await bench.until(pilot, lambda: reported != [])
         await bench.settled(pilot)
-    assert told == [(True, True)]
+    assert reported == [(True, True)]
 
 
 async def test_a_run_is_called_off_before_the_engine_is_there(make_bench: Any, fakes: ModuleType) -> None:

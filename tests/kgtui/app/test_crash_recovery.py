@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kgtui.app.crash_recovery import Rescue
+from kgtui.app.crash_recovery import CrashRecovery
 from kgtui.settings.paths import Paths
 
 
@@ -30,15 +30,15 @@ def paths(tmp_path: Path) -> Paths:
 
 def test_the_same_name_twice_is_two_files(paths: Paths) -> None:
     for content in (b"one", b"two"):
-        Rescue(application(content=content), paths=paths).take()
+        CrashRecovery(application(content=content), paths=paths).take()
     kept = {path.name: path.read_bytes() for path in (paths.data / "rescued").iterdir()}
     assert kept == {"softmax.py": b"one", "softmax_2.py": b"two"}
 
 
 def test_taken_twice_it_is_written_once(paths: Paths) -> None:
-    rescue = Rescue(application(), paths=paths)
-    rescue.take()
-    rescue.take()
+    recovery = CrashRecovery(application(), paths=paths)
+    recovery.take()
+    recovery.take()
     assert [path.name for path in (paths.data / "rescued").iterdir()] == ["softmax.py"]
 
 
@@ -47,9 +47,9 @@ def test_where_our_folder_cannot_be_it_is_the_systems(
 ) -> None:
     paths.data.write_text("a file in the way")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
-    rescue = Rescue(application(), paths=paths)
-    rescue.take()
-    assert rescue.said == f"the unsaved text of /k/softmax.py is in {tmp_path}/tmp/softmax.py"
+    recovery = CrashRecovery(application(), paths=paths)
+    recovery.take()
+    assert recovery.said == f"the unsaved text of /k/softmax.py is in {tmp_path}/tmp/softmax.py"
     assert (tmp_path / "tmp" / "softmax.py").read_bytes() == b"mine\n"
 
 
@@ -58,30 +58,30 @@ def test_where_no_folder_can_be_the_text_is_reported(
 ) -> None:
     paths.data.write_text("a file in the way")
     monkeypatch.setattr("tempfile.tempdir", str(paths.data / "tmp"))
-    rescue = Rescue(application(), paths=paths)
-    rescue.take()
-    assert rescue.said == "the unsaved text of /k/softmax.py could be written nowhere; here it is:\n\nmine\n\n"
+    recovery = CrashRecovery(application(), paths=paths)
+    recovery.take()
+    assert recovery.said == "the unsaved text of /k/softmax.py could be written nowhere; here it is:\n\nmine\n\n"
 
 
 def test_a_screen_that_cannot_be_asked_any_more_is_reported(paths: Paths) -> None:
     broken = SimpleNamespace(workbench=SimpleNamespace(bench=SimpleNamespace(unsaved=True)))
-    rescue = Rescue(broken, paths=paths)  # type: ignore[arg-type]  # that is the point
-    rescue.take()
-    assert rescue.said.startswith("the unsaved text could not be read any more: AttributeError: ")
+    recovery = CrashRecovery(broken, paths=paths)  # type: ignore[arg-type]  # that is the point
+    recovery.take()
+    assert recovery.said.startswith("the unsaved text could not be read any more: AttributeError: ")
 
 
 @pytest.mark.parametrize(
-    ("app", "told"),
+    ("app", "report"),
     [
         (application(unsaved=False), "  text   no text was unsaved, so none is lost"),
         (application(has_store=False), "  runs   nothing was kept of this session: the store was not open"),
     ],
     ids=["saved", "no store"],
 )
-def test_what_is_kept_is_reported_as_it_is(paths: Paths, app: Any, told: str) -> None:
-    rescue = Rescue(app, paths=paths)
-    rescue.take()
-    assert told in rescue.told(RuntimeError("a [fault]\x1b"))
+def test_what_is_kept_is_reported_as_it_is(paths: Paths, app: Any, report: str) -> None:
+    recovery = CrashRecovery(app, paths=paths)
+    recovery.take()
+    assert report in recovery.report(RuntimeError("a [fault]\x1b"))
 
 
 def test_a_fault_steers_no_terminal_and_its_trace_holds_no_values(paths: Paths) -> None:
@@ -89,8 +89,8 @@ def test_a_fault_steers_no_terminal_and_its_trace_holds_no_values(paths: Paths) 
     try:
         raise RuntimeError(f"a\x1b[2J fault of {len(key)} signs")
     except RuntimeError as error:
-        told = Rescue(application(unsaved=False), paths=paths).told(error)
-    assert "\x1b" not in "".join(told)
+        report = CrashRecovery(application(unsaved=False), paths=paths).report(error)
+    assert "\x1b" not in "".join(report)
     trace = (paths.data / "rescued" / "fault.txt").read_text()
     assert "RuntimeError: a\x1b[2J fault of 22 signs" in trace
     assert trace.count(key) == 0

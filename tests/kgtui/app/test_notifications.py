@@ -44,18 +44,18 @@ def test_the_title_is_given_back_whatever_happens() -> None:
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What an application without a terminal would have written to one."""
-    told: list[str] = []
+    reported: list[str] = []
 
     def write(notifications: Any, sequence: str) -> bool:
-        told.append(sequence)
+        reported.append(sequence)
         return True
 
     monkeypatch.setattr("kgtui.app.notifications.Notifications._write", write)
-    return told
+    return reported
 
 
 @pytest.mark.parametrize(
-    ("config", "is_watched", "told"),
+    ("config", "is_watched", "reported"),
     [
         ("notify = 'bell'\nnotify_after_s = 0", False, 1),
         ("notify = 'bell'\nnotify_after_s = 0", True, 0),
@@ -63,7 +63,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ],
 )
 async def test_only_a_long_run_is_reported_and_only_to_a_terminal_that_is_not_looked_at(
-    make_bench: Any, written: list[str], config: str, is_watched: bool, told: int
+    make_bench: Any, written: list[str], config: str, is_watched: bool, reported: int
 ) -> None:
     bench = make_bench(config=config)
     async with bench.app.run_test() as pilot:
@@ -75,7 +75,7 @@ async def test_only_a_long_run_is_reported_and_only_to_a_terminal_that_is_not_lo
         bench.watcher.save(b"another\n")
         await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
         await bench.settled(pilot)
-        assert written.count("\a") == told
+        assert written.count("\a") == reported
 
 
 async def test_the_title_says_the_state_and_the_operator(make_bench: Any, written: list[str]) -> None:

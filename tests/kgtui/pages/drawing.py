@@ -78,16 +78,16 @@ def page_text(pairs: Iterable[tuple[Shot, Shot]]) -> str:
 
 def _runs(shot: Shot, names: Mapping[str, str]) -> str:
     """The looks of every row; equal rows that follow each other are told once."""
-    told = []
-    numbered = enumerate((_told(row, names) for row in shot.looks), start=1)
+    reported = []
+    numbered = enumerate((_look_text(row, names) for row in shot.looks), start=1)
     for words, same in groupby(numbered, key=lambda pair: pair[1]):
         numbers = [number for number, _ in same]
         place = f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else f"{numbers[0]}"
-        told.append(f"{place:>5} {words}")
-    return "\n".join(told)
+        reported.append(f"{place:>5} {words}")
+    return "\n".join(reported)
 
 
-def _told(row: tuple[Run, ...], names: Mapping[str, str]) -> str:
+def _look_text(row: tuple[Run, ...], names: Mapping[str, str]) -> str:
     *before, (last, _) = row
     return " ".join([*(f"{names.get(look, look)}{cells}" for look, cells in before), names.get(last, last)])
 

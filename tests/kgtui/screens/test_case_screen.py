@@ -68,10 +68,10 @@ def text(fakes: ModuleType, *, width: int = 100, glyphs: Any = UNICODE, **change
 def test_the_lines_to_look_at_follow_what_it_looks_like(fakes: ModuleType) -> None:
     result = wrong(fakes, fakes.softmax_problem().cases[4])
     suspected = Suspects(what="a masked load", lines=((21, "x = tl.load(x_ptr)"), (26, "y = tl.load(y_ptr)")))
-    told = plain_text(failed_case(result, glyphs=UNICODE, width=100, number=42, suspected=suspected)).splitlines()
-    place = told.index("check      line 21  x = tl.load(x_ptr)")
-    assert told[place + 1 : place + 3] == ["           line 26  y = tl.load(y_ptr)", "           a masked load"]
-    assert told[place + 3].startswith("inputs")
+    reported = plain_text(failed_case(result, glyphs=UNICODE, width=100, number=42, suspected=suspected)).splitlines()
+    place = reported.index("check      line 21  x = tl.load(x_ptr)")
+    assert reported[place + 1 : place + 3] == ["           line 26  y = tl.load(y_ptr)", "           a masked load"]
+    assert reported[place + 3].startswith("inputs")
 
 
 def test_all_that_is_known_is_said_in_its_order(fakes: ModuleType) -> None:

@@ -65,13 +65,13 @@ class LayeredEngine:
         run_id: str | None = None,
     ) -> AsyncGenerator[Event, None]:
         events = self._fakes.ported(launches, targets, after_s)
-        async with contextlib.aclosing(self._layer(events)) as told:
-            async for event in told:
+        async with contextlib.aclosing(self._layer(events)) as reported:
+            async for event in reported:
                 yield event
 
     async def _layer(self, events: Sequence[Event]) -> AsyncGenerator[Event, None]:
-        async with contextlib.aclosing(self._work(events)) as told:
-            async for event in told:
+        async with contextlib.aclosing(self._work(events)) as reported:
+            async for event in reported:
                 yield event
 
     async def _work(self, events: Sequence[Event]) -> AsyncGenerator[Event, None]:

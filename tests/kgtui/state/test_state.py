@@ -278,9 +278,9 @@ def test_the_strip_says_what_the_first_failure_looks_like(fakes: ModuleType, can
     )
     report = replace(view.failed[0].outputs[0], explanation=Explanation(diagnoses=(looks,)))
     cases = tuple(replace(case, outputs=(report,)) if case.case == view.failed[0].case else case for case in view.cases)
-    told = replace(view, cases=cases)
-    assert plain_text((sentence(told, CONTEXT),)) == "2 of 8 cases failed, first 127x128 f32: only the end is wrong"
-    running = replace(told, verdict=None)
+    reported = replace(view, cases=cases)
+    assert plain_text((sentence(reported, CONTEXT),)) == "2 of 8 cases failed, first 127x128 f32: only the end is wrong"
+    running = replace(reported, verdict=None)
     assert plain_text((sentence(running, CONTEXT),)) == "2 of 8 cases failed, first 127x128 f32: only the end is wrong"
     halfway = replace(running, cases=running.cases[:-1])
     assert "failed so far, first 127x128 f32: only the end is wrong" in plain_text((sentence(halfway, CONTEXT),))
@@ -449,8 +449,8 @@ def test_an_access_out_of_bounds_names_tensor_index_and_line(fakes: ModuleType, 
 
 def test_the_error_map_begins_at_the_first_wrong_tile(fakes: ModuleType, plan: Plan) -> None:
     report = replace(fakes.WRONG_TAIL, error_map=("....", "....", "...9", "...."))
-    told = plain_text(case_detail(fakes.wrong(plan.cases[4], report), glyphs=UNICODE)).splitlines()
-    assert told[told.index("where     · right  █ all wrong, one cell per tile") + 1 :][:3] == [
+    reported = plain_text(case_detail(fakes.wrong(plan.cases[4], report), glyphs=UNICODE)).splitlines()
+    assert reported[reported.index("where     · right  █ all wrong, one cell per tile") + 1 :][:3] == [
         "          the first 2 of 4 rows of tiles are right",
         "···▓",
         "····",
@@ -763,15 +763,15 @@ def started(candidate: Candidate) -> RunStarted:
 def probed(bench_fakes: ModuleType, candidate: Candidate, *, ended: bool) -> RunRecord:
     """A run that two of five cases are timed of, or one that is being probed."""
     plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
-    told = list(bench_fakes.times_two_of_five(candidate, plan))
+    reported = list(bench_fakes.times_two_of_five(candidate, plan))
     verified = next(
-        at for at, event in enumerate(told) if isinstance(event, StageFinished) and event.stage is Stage.VERIFY
+        at for at, event in enumerate(reported) if isinstance(event, StageFinished) and event.stage is Stage.VERIFY
     )
     began = StageStarted(at_s=0.2, stage=Stage.PROBE)
     if not ended:
-        return view_of([*told[: verified + 1], began])
+        return view_of([*reported[: verified + 1], began])
     passed = StageFinished(at_s=0.25, stage=Stage.PROBE, outcome=Outcome.PASS, elapsed_s=0.05)
-    return view_of([*told[: verified + 1], began, passed, *told[verified + 1 :]])
+    return view_of([*reported[: verified + 1], began, passed, *reported[verified + 1 :]])
 
 
 def test_a_run_that_is_probed_says_so(bench_fakes: ModuleType, candidate: Candidate) -> None:
@@ -791,7 +791,7 @@ def test_probes_that_ran_stand_in_the_strip_where_there_is_room(bench_fakes: Mod
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "told"),
+    ("outcomes", "reported"),
     [
         ((Outcome.WRONG_VALUE, Outcome.NONFINITE), "VERIFY 8/8 2 wrong"),
         ((Outcome.CRASHED,), "VERIFY 8/8 1 failed"),
@@ -799,12 +799,12 @@ def test_probes_that_ran_stand_in_the_strip_where_there_is_room(bench_fakes: Mod
     ],
 )
 def test_what_came_to_no_answer_failed_and_is_not_wrong(
-    outcomes: tuple[Outcome, ...], told: str, fakes: ModuleType, candidate: Candidate, plan: Plan
+    outcomes: tuple[Outcome, ...], reported: str, fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
     results = [fakes.passed(case) for case in plan.cases]
     for place, outcome in enumerate(outcomes):
         results[place] = replace(results[place], outcome=outcome)
-    assert told in plain_text((progress(view_of(fakes.run_events(candidate, plan, results)), UNICODE),))
+    assert reported in plain_text((progress(view_of(fakes.run_events(candidate, plan, results)), UNICODE),))
 
 
 def test_a_run_that_was_cut_short_says_so_and_how_far_it_was(
@@ -836,12 +836,12 @@ def test_a_run_that_has_said_nothing_yet_begins() -> None:
 
 def test_the_line_at_fault_is_named_once(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
-    for said, told in (
+    for said, reported in (
         ("syntax error: '(' was never closed", "line 14: syntax error: '(' was never closed"),
         ("not run: (library call, line 14: torch.softmax)", "not run: (library call, line 14: torch.softmax)"),
     ):
         verdict = Verdict(outcome=Outcome.COMPILE_ERROR, sentence=said, passed=0, total=8, location=Location(line=14))
-        assert plain_text((sentence(replace(view, verdict=verdict), CONTEXT),)) == told
+        assert plain_text((sentence(replace(view, verdict=verdict), CONTEXT),)) == reported
 
 
 def test_what_makes_a_right_run_not_credible_stands_first(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:

@@ -175,11 +175,11 @@ def test_a_fault_of_ours_is_reported_in_five_lines_and_unsaved_text_is_rescued(
     assert program.exit_status() == 3
     assert (program.screen.restored, program.keeps_settings) == (True, True)
     home = tmp_path / "kept"
-    first, *told = [line.strip() for line in program.screen.outside.splitlines() if line.strip()]
+    first, *reported = [line.strip() for line in program.screen.outside.splitlines() if line.strip()]
     assert first.startswith(
         "kgtui: the workbench failed: RuntimeError: broken [on] purpose: 31 signs (application.py, "
     )
-    assert told == [
+    assert reported == [
         f"runs   finished runs are saved in {home}/sessions.db",
         f"text   the unsaved text of {tmp_path}/softmax.py is in {home}/rescued/softmax.py",
         f"trace  {home}/rescued/fault.txt",

@@ -150,12 +150,12 @@ class TestSessionPages:
 
 
 class TestMilestones:
-    def test_the_way_of_a_file_goes_from_its_oldest_run_to_its_newest(self, store, time, told, judge):
-        time(told.case(), told.summary(1.5))
+    def test_the_way_of_a_file_goes_from_its_oldest_run_to_its_newest(self, store, time, reported, judge):
+        time(reported.case(), reported.summary(1.5))
         judge(path=Path("/other.py"))
         time(outcome=Outcome.WRONG_VALUE)
-        time(told.case(), told.summary(2.5), flagged=True)
-        time(told.case(), told.summary(2.0))
+        time(reported.case(), reported.summary(2.5), flagged=True)
+        time(reported.case(), reported.summary(2.0))
         assert [(one.run_id, one.right, one.speedup) for one in store.milestones(1)] == [
             (1, True, 1.5),
             (3, False, None),
@@ -168,18 +168,18 @@ class TestMilestones:
         time(device_name="Another GPU")
         assert [one.run_id for one in store.milestones(2)] == [2]
 
-    def test_a_mean_over_a_part_of_the_cases_is_no_speed_up_of_the_file(self, store, time, told):
-        time(told.case(), told.summary(cases=1, planned=2))
+    def test_a_mean_over_a_part_of_the_cases_is_no_speed_up_of_the_file(self, store, time, reported):
+        time(reported.case(), reported.summary(cases=1, planned=2))
         assert [(one.right, one.speedup, one.timed) for one in store.milestones(1)] == [(True, None, None)]
 
     def test_what_no_policy_judged_is_never_the_best(self, store, time):
         time(policy=Policy.FACTS_ONLY)
         assert [(one.right, one.speedup) for one in store.milestones(1)] == [(False, None)]
 
-    def test_a_variant_of_the_file_is_no_step_of_its_way(self, store, time, told):
-        time(told.case(), told.summary(1.5))
-        store.set_tag(time(told.case(), told.summary(9.0)), VARIANT_TAG)
-        time(told.case(), told.summary(2.0))
+    def test_a_variant_of_the_file_is_no_step_of_its_way(self, store, time, reported):
+        time(reported.case(), reported.summary(1.5))
+        store.set_tag(time(reported.case(), reported.summary(9.0)), VARIANT_TAG)
+        time(reported.case(), reported.summary(2.0))
         assert [(one.run_id, one.speedup) for one in store.milestones(2)] == [(1, 1.5), (3, 2.0)]
 
     def test_only_the_newest_are_asked_for(self, store, judge):

@@ -25,31 +25,31 @@ class TestRecording:
             (50.0, 40, 39, 7, 40.0, "memory", 80.0)
         ]
 
-    def test_every_baseline_is_a_row_and_says_why_it_was_not_measured(self, time, told, ask):
-        time(told.case(baselines={"eager": 100.0, "vllm": None}))
+    def test_every_baseline_is_a_row_and_says_why_it_was_not_measured(self, time, reported, ask):
+        time(reported.case(baselines={"eager": 100.0, "vllm": None}))
         columns = "baseline, method, device_us, call_us, speedup, resolution, standing, notes"
         assert ask(f"select {columns} from comparisons") == [
             ("eager", "cupti", 100.0, 101.0, 2.0, 0.01, "faster", ""),
             ("vllm", None, None, None, None, None, None, "not installed"),
         ]
 
-    def test_a_case_that_was_not_right_has_no_times_whatever_its_event_says(self, time, told, ask):
-        time(told.case(outcome=Outcome.WRONG_VALUE), outcome=Outcome.WRONG_VALUE)
+    def test_a_case_that_was_not_right_has_no_times_whatever_its_event_says(self, time, reported, ask):
+        time(reported.case(outcome=Outcome.WRONG_VALUE), outcome=Outcome.WRONG_VALUE)
         columns = "outcome, message, method, device_us, call_us, graph_us, floor_us, percent_of_floor"
         assert ask(f"select {columns} from benchmarks") == [
             ("wrong_value", "3 elements are out of tolerance", *(None,) * 6)
         ]
         assert ask("select count(*) from comparisons") == [(0,)]
 
-    def test_a_summary_is_a_row_for_each_baseline(self, time, told, ask):
-        time(told.case(), told.summary(1.5), told.summary(1.25, baseline="compile"))
+    def test_a_summary_is_a_row_for_each_baseline(self, time, reported, ask):
+        time(reported.case(), reported.summary(1.5), reported.summary(1.25, baseline="compile"))
         assert ask("select baseline, speedup, cases, planned, fast from summaries order by baseline") == [
             ("compile", 1.25, 1, 1, '{"1.0":1,"2.0":0}'),
             ("eager", 1.5, 1, 1, '{"1.0":1,"2.0":0}'),
         ]
 
-    def test_the_events_are_replayed_as_they_were(self, store, time, told):
-        events = (told.case(), told.summary())
+    def test_the_events_are_replayed_as_they_were(self, store, time, reported):
+        events = (reported.case(), reported.summary())
         run_id = time(*events)
         assert tuple(store.events(run_id))[1:-1] == events
         record = store.run_record(run_id)
@@ -58,10 +58,10 @@ class TestRecording:
 
 
 class TestBaselines:
-    def test_the_newest_of_each_side_is_kept_with_its_versions(self, store, time, told, clock):
-        time(told.case(baselines={"eager": 100.0, "compile": 80.0}))
+    def test_the_newest_of_each_side_is_kept_with_its_versions(self, store, time, reported, clock):
+        time(reported.case(baselines={"eager": 100.0, "compile": 80.0}))
         clock.pass_time(hours=1)
-        time(told.case(baselines={"eager": 90.0}, at_s=1.5))
+        time(reported.case(baselines={"eager": 90.0}, at_s=1.5))
         newest, older = store.baselines("aten::softmax", device_name="A GPU")
         assert (newest.baseline, newest.device_us, newest.call_us, newest.run_id) == ("eager", 90.0, 91.0, 2)
         assert (newest.case, newest.cache, newest.method) == ("4096x4096 f32", CacheState.COLD, Method.CUPTI)
@@ -69,9 +69,9 @@ class TestBaselines:
         assert newest.measured_at.isoformat() == "2026-01-02T04:04:07.178000+00:00"
         assert (older.baseline, older.device_us, older.run_id) == ("compile", 80.0, 1)
 
-    def test_other_versions_devices_and_states_of_the_cache_are_other_baselines(self, store, time, told):
+    def test_other_versions_devices_and_states_of_the_cache_are_other_baselines(self, store, time, reported):
         time()
-        time(told.case(cache=CacheState.WARM))
+        time(reported.case(cache=CacheState.WARM))
         time(session=store.begin_session("new", environment={"torch": "2.14.0", "device": "A GPU"}))
         time(device_name="Another GPU")
         found = store.baselines("aten::softmax", device_name="A GPU")
@@ -92,13 +92,13 @@ class TestBaselines:
         time(policy=Policy.FACTS_ONLY)
         assert store.baselines("aten::softmax", device_name="A GPU") == ()
 
-    def test_a_run_that_was_cut_short_leaves_none(self, store, begin, told):
-        store.record(begin(), told.case())
+    def test_a_run_that_was_cut_short_leaves_none(self, store, begin, reported):
+        store.record(begin(), reported.case())
         assert store.baselines("aten::softmax", device_name="A GPU") == ()
 
-    def test_one_that_was_not_measured_leaves_the_older_one(self, store, time, told):
-        time(told.case(baselines={"compile": 80.0}))
-        time(told.case(baselines={"compile": None}))
+    def test_one_that_was_not_measured_leaves_the_older_one(self, store, time, reported):
+        time(reported.case(baselines={"compile": 80.0}))
+        time(reported.case(baselines={"compile": None}))
         assert [row.run_id for row in store.baselines("aten::softmax", device_name="A GPU")] == [1]
 
 
@@ -117,16 +117,16 @@ class TestBest:
 
         return best_benchmark
 
-    def test_the_best_mean_and_the_newest_of_several(self, time, told, best):
-        time(told.case(), told.summary(2.0))
-        time(told.case(), told.summary(2.5))
-        time(told.case(), told.summary(2.5))
+    def test_the_best_mean_and_the_newest_of_several(self, time, reported, best):
+        time(reported.case(), reported.summary(2.0))
+        time(reported.case(), reported.summary(2.5))
+        time(reported.case(), reported.summary(2.5))
         assert best() == (3, 2.5)
 
-    def test_a_mean_over_other_cases_is_not_compared(self, time, told, best):
-        time(told.case(), told.summary(9.0))
-        time(told.case(), told.case("1x8 f32"), told.summary(2.0, cases=2, planned=2))
-        time(told.case(), told.case("1x8 f32"), told.summary(3.0, cases=1, planned=2))
+    def test_a_mean_over_other_cases_is_not_compared(self, time, reported, best):
+        time(reported.case(), reported.summary(9.0))
+        time(reported.case(), reported.case("1x8 f32"), reported.summary(2.0, cases=2, planned=2))
+        time(reported.case(), reported.case("1x8 f32"), reported.summary(3.0, cases=1, planned=2))
         assert best() == (1, 9.0)
         assert best(plan("4096x4096 f32", "1x8 f32")) == (2, 2.0)
         assert best(plan("1x8 f32")) is None
@@ -140,14 +140,14 @@ class TestBest:
             {"policy": Policy.FACTS_ONLY},
         ],
     )
-    def test_never_a_flagged_or_a_wrong_run_nor_one_that_no_policy_judged(self, time, told, best, how):
-        time(told.case(), told.summary(9.0), **how)
+    def test_never_a_flagged_or_a_wrong_run_nor_one_that_no_policy_judged(self, time, reported, best, how):
+        time(reported.case(), reported.summary(9.0), **how)
         assert best() is None
-        time(told.case(), told.summary(0.5))
+        time(reported.case(), reported.summary(0.5))
         assert best() == (2, 0.5)
 
-    def test_a_run_without_a_verdict_is_none(self, store, begin, told, best):
-        store.record_all(begin(), (told.case(), told.summary()))
+    def test_a_run_without_a_verdict_is_none(self, store, begin, reported, best):
+        store.record_all(begin(), (reported.case(), reported.summary()))
         assert best() is None
 
     @pytest.mark.parametrize(
@@ -196,29 +196,29 @@ class TestCached:
             "another baseline", "a baseline of another case", "none",
         ],
     )  # fmt: skip
-    def test_a_run_answers_when_it_timed_all_that_is_wanted(self, time, told, find, wanted, found):
+    def test_a_run_answers_when_it_timed_all_that_is_wanted(self, time, reported, find, wanted, found):
         time(
-            told.case("a", baselines={"eager": 1.0, "compile": 1.0, "vllm": None}),
-            told.case("b", baselines={"eager": 1.0, "vllm": None}),
+            reported.case("a", baselines={"eager": 1.0, "compile": 1.0, "vllm": None}),
+            reported.case("b", baselines={"eager": 1.0, "vllm": None}),
         )
         assert find(wanted) == found
 
-    def test_a_right_run_that_was_not_timed_does_not(self, time, told, find):
-        time(told.summary())
+    def test_a_right_run_that_was_not_timed_does_not(self, time, reported, find):
+        time(reported.summary())
         assert find(None) == 1
         assert find(plan("a")) is None
 
-    def test_a_case_that_could_not_be_timed_is_timed_again(self, time, told, find):
-        time(told.case("a", outcome=Outcome.OUT_OF_MEMORY))
+    def test_a_case_that_could_not_be_timed_is_timed_again(self, time, reported, find):
+        time(reported.case("a", outcome=Outcome.OUT_OF_MEMORY))
         assert find(plan("a")) is None
 
-    def test_what_is_wrong_is_never_timed_and_need_not_be_judged_again(self, time, told, find):
-        time(told.summary(), outcome=Outcome.WRONG_VALUE)
+    def test_what_is_wrong_is_never_timed_and_need_not_be_judged_again(self, time, reported, find):
+        time(reported.summary(), outcome=Outcome.WRONG_VALUE)
         assert find(plan("a")) == 1
 
-    def test_a_newer_run_without_times_does_not_hide_an_older_one_with_them(self, time, told, find):
-        time(told.case("a"))
-        time(told.summary())
+    def test_a_newer_run_without_times_does_not_hide_an_older_one_with_them(self, time, reported, find):
+        time(reported.case("a"))
+        time(reported.summary())
         assert find(plan("a")) == 1
         assert find(None) == 2
 
@@ -238,9 +238,9 @@ class TestExport:
         assert case["comparisons"][0]["standing"] == "faster"
         assert exported["summaries"][0]["fast"] == {"1.0": 1, "2.0": 0}
 
-    def test_csv_has_a_row_for_each_side_and_nothing_for_what_was_not_measured(self, store, time, told, judge):
+    def test_csv_has_a_row_for_each_side_and_nothing_for_what_was_not_measured(self, store, time, reported, judge):
         judge()
-        run = store.run(time(told.case(baselines={"eager": 100.0, "vllm": None})))
+        run = store.run(time(reported.case(baselines={"eager": 100.0, "vllm": None})))
         rows = list(csv.DictReader(io.StringIO("".join(as_csv(store, store.session(run.session))))))
         assert [(row["run"], row["side"], row["device_us"], row["speedup"]) for row in rows] == [
             ("2", "candidate", "50.0", ""),
@@ -251,15 +251,17 @@ class TestExport:
         assert (rows[0]["outcome"], rows[0]["flagged"], rows[0]["device_name"]) == ("pass", "0", "A GPU")
 
     @pytest.mark.parametrize("how", [as_csv, as_json])
-    def test_a_case_that_was_not_right_is_exported_without_times(self, store, time, told, how):
-        run = store.run(time(told.case(device_us=77.125, outcome=Outcome.WRONG_VALUE), outcome=Outcome.WRONG_VALUE))
+    def test_a_case_that_was_not_right_is_exported_without_times(self, store, time, reported, how):
+        run = store.run(time(reported.case(device_us=77.125, outcome=Outcome.WRONG_VALUE), outcome=Outcome.WRONG_VALUE))
         text = "".join(how(store, run))
         assert "wrong_value" in text
         assert "77.125" not in text
 
-    def test_markdown_shows_what_was_timed_and_what_it_comes_to(self, store, time, told):
+    def test_markdown_shows_what_was_timed_and_what_it_comes_to(self, store, time, reported):
         page = "".join(
-            as_markdown(store, store.run(time(told.case(), told.case("b", outcome=Outcome.TIMEOUT), told.summary())))
+            as_markdown(
+                store, store.run(time(reported.case(), reported.case("b", outcome=Outcome.TIMEOUT), reported.summary()))
+            )
         )
         benchmark = page.partition("## Benchmark\n\n")[2].partition("\n\n## Source")[0].splitlines()
         assert benchmark[0].startswith("| case | device us | call us | vs eager |")

@@ -63,9 +63,9 @@ class TestOneRun:
         assert store.delete_run(first).artefacts == ()
         assert sorted(store.delete_run(second).artefacts) == ["a" * 64, "b" * 64, "c" * 64]
 
-    def test_a_baseline_is_reported_by_the_newest_run_that_remains(self, store, time, told):
+    def test_a_baseline_is_reported_by_the_newest_run_that_remains(self, store, time, reported):
         for eager_us in (100.0, 110.0, 120.0):
-            time(told.case(baselines={"eager": eager_us}), told.summary())
+            time(reported.case(baselines={"eager": eager_us}), reported.summary())
         store.delete_run(3)
         assert [(row.run_id, row.device_us) for row in store.baselines("aten::softmax", device_name="A GPU")] == [
             (2, 110.0)
@@ -74,10 +74,10 @@ class TestOneRun:
         store.delete_run(2)
         assert store.baselines("aten::softmax", device_name="A GPU") == ()
 
-    def test_a_baseline_of_a_newer_run_is_not_replaced_by_an_older_one(self, store, time, told):
-        time(told.case(baselines={"eager": 100.0, "compile": 80.0}), told.summary())
-        time(told.case(baselines={"compile": 70.0}), told.summary())
-        time(told.case(baselines={"eager": 110.0}), told.summary())
+    def test_a_baseline_of_a_newer_run_is_not_replaced_by_an_older_one(self, store, time, reported):
+        time(reported.case(baselines={"eager": 100.0, "compile": 80.0}), reported.summary())
+        time(reported.case(baselines={"compile": 70.0}), reported.summary())
+        time(reported.case(baselines={"eager": 110.0}), reported.summary())
         store.delete_run(3)
         known = {row.baseline: row.run_id for row in store.baselines("aten::softmax", device_name="A GPU")}
         assert known == {"eager": 1, "compile": 2}

@@ -31,7 +31,7 @@ _KINDS = {
 }
 
 
-class Tape:
+class DeviceTraceRecorder:
     """Records calls of the entry; `instruments` are those of this worker, from before there was a candidate."""
 
     def __init__(self, instruments: Instruments | None, own: OwnKernels) -> None:
@@ -156,9 +156,9 @@ def _proven(instruments: Instruments, recorder: Recorder, listener: Listener) ->
     instruments.hold(_KNOWN_NS)
     instruments.synchronise()
     known = [one for one in recorder.take() if HOLD in one.name]
-    told = [one for one in listener.take() if HOLD in one.name]
-    if len(known) != 1 or [one.correlation for one in told] != [known[0].correlation]:
-        raise CuptiError(f"the driver and the device's record disagree on a launch of ours: {told} and {known}")
+    noted = [one for one in listener.take() if HOLD in one.name]
+    if len(known) != 1 or [one.correlation for one in noted] != [known[0].correlation]:
+        raise CuptiError(f"the driver and the device's record disagree on a launch of ours: {noted} and {known}")
     return known[0].stream
 
 

@@ -48,7 +48,7 @@ class OwnKernels:
 
     def follow_writes(self) -> None:
         """Have Python report which files the candidate writes from now on, for the rest of the process."""
-        sys.addaudithook(self._hear)
+        sys.addaudithook(self._on_event)
 
     def owns(self, function: int | None) -> bool:
         """Whether this function was loaded for a kernel that such a file defines."""
@@ -69,7 +69,7 @@ class OwnKernels:
             code = getattr(getattr(source.fn, "fn", None), "__code__", None)
             self._file_by_function[function] = getattr(code, "co_filename", "")
 
-    def _hear(self, event: str, args: tuple[Any, ...]) -> None:
+    def _on_event(self, event: str, args: tuple[Any, ...]) -> None:
         """Note a file that was opened for writing, or one of those that was given another name."""
         if event == "open":
             path, mode, flags = args

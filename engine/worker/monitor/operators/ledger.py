@@ -46,7 +46,7 @@ from engine.worker.taping.recorder import TapeRecorder
 _MOST_NAMES = 256
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
 """On booleans these are questions, as the logical ones are; `&` and `|` between comparisons are written so."""
-_TOLD_BY_CASE = frozenset(
+_REPORTED_BY_CASE = frozenset(
     {
         OperatorKind.LIGHT,
         OperatorKind.COMPUTE,
@@ -57,7 +57,7 @@ _TOLD_BY_CASE = frozenset(
 )
 _JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack", "_foreach_copy_"))
 _OF_NUMBERS = "fill_ lift_fresh full full_like new_full scalar_tensor linspace arange"
-_TOLD_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_NUMBERS.split())
+_REPORTED_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_NUMBERS.split())
 """What brings numbers in from outside of torch."""
 _COPYING = torch.ops.aten.copy_
 _LOOKING_UP = frozenset(getattr(torch.ops.aten, name) for name in LOOKING_UP)
@@ -138,8 +138,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """What the entry returned is about to be taken: what nobody was seen to write is noted."""
         self.memory.taken(tensors_in(values))
         for name, elements in ((UNSEEN, self.memory.take_changed()), (GIVEN, self.memory.numbers())):
-            is_told = elements >= _MANY_NUMBERS if name == GIVEN else elements
-            entry = self.entry(name, OperatorKind.COMPUTE) if is_told else None
+            is_reported = elements >= _MANY_NUMBERS if name == GIVEN else elements
+            entry = self.entry(name, OperatorKind.COMPUTE) if is_reported else None
             if entry is not None:
                 entry.uses += 1
                 entry.total_out += elements
@@ -197,7 +197,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """The entry of an operator that `reads` the entry's arguments or not; None when there is no room for it."""
         if not self._is_noting:
             return None
-        by_case = kind in _TOLD_BY_CASE or packet in _TOLD_BY_CASE_TOO or isinstance(packet, str)
+        by_case = kind in _REPORTED_BY_CASE or packet in _REPORTED_BY_CASE_TOO or isinstance(packet, str)
         key = (packet, self._case if by_case else "", by_case and reads, by_case and integers)
         entry = self._entries.get(key)
         if entry is None:

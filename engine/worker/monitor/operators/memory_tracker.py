@@ -45,7 +45,7 @@ class MemoryTracker:
         self._changed = 0
         self._numbers: set[float] = set()
         self._steps: set[float] = set()
-        self._told: dict[tuple[str, int], tuple[float, float]] = {}
+        self._last_reported: dict[tuple[str, int], tuple[float, float]] = {}
         self._uneven = 0
         self._strange = 0
         self.overfull = False
@@ -56,7 +56,7 @@ class MemoryTracker:
         self._changed, self._is_on = 0, True
         self._numbers.clear()
         self._steps.clear()
-        self._told.clear()
+        self._last_reported.clear()
         self._uneven = 0
         try:
             with without_modes():
@@ -131,9 +131,9 @@ class MemoryTracker:
     def _tell(self, kernel: str, values: Iterable[object], tensors: Iterable[torch.Tensor]) -> None:
         offsets = [int(Base.storage_offset(tensor)) for tensor in tensors if is_plain_tensor(tensor)]
         for place, number in enumerate((*numbers_of(values), *(one for one in offsets if one))):
-            before, step_before = self._told.get((kernel, place), (0, 0))
+            before, step_before = self._last_reported.get((kernel, place), (0, 0))
             step = number - before
-            self._told[kernel, place] = number, step
+            self._last_reported[kernel, place] = number, step
             self._steps.add(step)
             self._numbers.add(number)
             self._uneven += step != step_before

@@ -27,7 +27,7 @@ import torch.utils.dlpack
 HOOK_EVENT = "kgtui.door"
 """The audit event of a door that was used; its argument is the name of the door."""
 
-_DOORS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
+_BYPASSES: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
     ("torch._C", torch._C, (
         "_DisableTorchDispatch", "_ExcludeDispatchKeyGuard", "_SetExcludeDispatchKeyGuard", "_ForceDispatchKeyGuard",
         "ExcludeDispatchKeyGuard", "_AutoDispatchBelowADInplaceOrView", "_dispatch_tls_set_dispatch_key_excluded",
@@ -52,7 +52,7 @@ _DOORS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
 
 def install_hooks() -> None:
     """Have each door raise an audit event when it is used; for good, and only once in a process."""
-    for place, owner, names in _DOORS:
+    for place, owner, names in _BYPASSES:
         for name in names:
             door = getattr(owner, name, None)
             if door is not None:

@@ -33,7 +33,7 @@ _READABLE = tuple({
 })  # fmt: skip
 _SHARED = "/dev/shm/"
 _MEASURES = re.compile(r"/proc/(?:cpuinfo|meminfo|driver/.*|(?:self|\d+)/(?:statm?|status|limits|cgroup))")
-_DOORS = re.compile(
+_BYPASSES = re.compile(
     r"/torch/(?:serialization|hub|storage|utils/cpp_extension|multiprocessing/|_inductor/(?:codecache|cpp_builder))"
     r"|/triton/runtime/build\.py"
 )
@@ -88,7 +88,7 @@ class Audit:
         self._cache = f"{knobs.cache.dir}{os.sep}"
         self._writable = (f"{tempfile.gettempdir()}{os.sep}", "/dev/shm/")
         self._times: dict[tuple[ActionKind, str, int | None, bool], int] = {}
-        self._doors: dict[str, int | None] = {}
+        self._bypasses: dict[str, int | None] = {}
         self.overfull = False
 
     def install(self, path: Path, folder: Path | None) -> None:
@@ -114,7 +114,7 @@ class Audit:
             for (kind, detail, line, loading), times in self._times.items()
         )
 
-    def doors(self) -> tuple[ChangeSeen, ...]:
+    def bypasses(self) -> tuple[ChangeSeen, ...]:
         """The doors past the ledger that were used, as changes of what notes operators."""
         return tuple(
             ChangeSeen(
@@ -122,7 +122,7 @@ class Audit:
                 name="what notes operators of torch",
                 detail=f"{name} was used" + (f" in line {line}" if line is not None else ""),
             )
-            for name, line in self._doors.items()
+            for name, line in self._bypasses.items()
         )
 
     def _hook(self) -> Callable[[str, tuple[Any, ...]], None]:
@@ -160,7 +160,7 @@ class Audit:
         frame = self._author(wrapper.f_back if wrapper is not None else None, directly=True)
         if frame is not None:
             line = frame.f_lineno if frame.f_code.co_filename == self._path else None
-            self._doors.setdefault(name[:_DETAIL_CHARACTERS], line)
+            self._bypasses.setdefault(name[:_DETAIL_CHARACTERS], line)
 
     def _author(self, frame: FrameType | None, *, directly: bool, importing: bool = False) -> FrameType | None:
         """The candidate's frame that did it, None when somebody is between or it was nobody of the candidate's.
@@ -246,7 +246,7 @@ def _caller() -> FrameType | None:
 
 
 def _is_machinery(file: str) -> bool:
-    if _DOORS.search(file):
+    if _BYPASSES.search(file):
         return False
     return "/site-packages/torch/" in file or "/site-packages/triton/" in file or file.startswith(_OURS)
 

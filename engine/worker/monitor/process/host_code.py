@@ -46,7 +46,7 @@ _TRITON = f"{Path(triton.__file__).parent}{os.sep}"
 _ENGINE = f"{Path(__file__).parents[3]}{os.sep}"  # whose wrappers some of Triton's types have
 _Named: TypeAlias = "tuple[tuple[str, int, Any], ...]"
 """A name, its line, and what it stands for."""
-_MOST_FUNCTIONS, _MOST_TOLD = 64, 64
+_MOST_FUNCTIONS, _MOST_REPORTED = 64, 64
 _MISSING = object()
 
 
@@ -95,7 +95,7 @@ class HostCode:
         """What was found up to now."""
         return tuple(
             ActionSeen(kind=ActionKind.HOST_CODE, detail=name[:200], line=line or None)
-            for name, line in list(self._seen)[:_MOST_TOLD]
+            for name, line in list(self._seen)[:_MOST_REPORTED]
         )
 
 

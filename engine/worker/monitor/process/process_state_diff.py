@@ -247,10 +247,10 @@ def _settings() -> dict[str, str]:
     for runtime in RUNTIMES:
         name = runtime.TORCH_TYPE
         read[f"torch.is_autocast_enabled({name})"] = functools.partial(torch.is_autocast_enabled, name)
-    return {name: _told(value) for name, value in read.items()}
+    return {name: _value_text(value) for name, value in read.items()}
 
 
-def _told(read: Callable[[], object]) -> str:
+def _value_text(read: Callable[[], object]) -> str:
     try:
         return str(read())[:100]
     except (RuntimeError, AttributeError, AssertionError):

@@ -26,7 +26,7 @@ class StandIn:
 
     def __init__(self, *refuse: str, reasons: int = 0x1, pids: tuple[int, ...] = ()) -> None:
         self.opened = 0
-        told: dict[str, Callable[..., Any]] = {
+        reported: dict[str, Callable[..., Any]] = {
             "Init": lambda: None,
             "DeviceGetHandleByIndex": lambda index: ["a handle"][index],
             "DeviceGetMemoryInfo": lambda handle: SimpleNamespace(total=80 << 30, free=60 << 30, used=20 << 30),
@@ -39,7 +39,7 @@ class StandIn:
             "DeviceGetComputeRunningProcesses": lambda handle: [SimpleNamespace(pid=pid) for pid in pids],
         }
         self.asked: list[str] = []
-        for name, call in told.items():
+        for name, call in reported.items():
             setattr(self, f"nvml{name}", self._counted(name, self._refuse if name in refuse else call))
 
     def _counted(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:

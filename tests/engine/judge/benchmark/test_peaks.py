@@ -17,7 +17,7 @@ GIB = 1 << 30
 MIB = 1 << 20
 
 
-class ToldTimer:
+class ScriptedTimer:
     """Says that every call takes `call_s`, or the next of several; runs the work once, and keeps its result."""
 
     def __init__(self, *call_s: float) -> None:
@@ -47,15 +47,15 @@ def tf32_before(request: pytest.FixtureRequest) -> Iterator[bool]:
 
 
 def test_a_copy_counts_the_bytes_read_and_the_bytes_written() -> None:
-    assert peaks.copy_rate(CPU, 4096, timer=ToldTimer(0.5)) == 2 * 4096 / 0.5
+    assert peaks.copy_rate(CPU, 4096, timer=ScriptedTimer(0.5)) == 2 * 4096 / 0.5
 
 
 def test_a_product_counts_a_product_and_a_sum_for_each_of_its_terms() -> None:
-    assert peaks.product_rate(CPU, precision("bfloat16"), 16, timer=ToldTimer(0.25)) == 2 * 16**3 / 0.25
+    assert peaks.product_rate(CPU, precision("bfloat16"), 16, timer=ScriptedTimer(0.25)) == 2 * 16**3 / 0.25
 
 
 def test_the_content_is_random() -> None:
-    timer = ToldTimer(0.5)
+    timer = ScriptedTimer(0.5)
     peaks.copy_rate(CPU, 4096, timer=timer)
     assert isinstance(timer.result, torch.Tensor)
     assert len(timer.result.unique()) == 512
@@ -65,7 +65,7 @@ def test_the_content_is_random() -> None:
 
 @pytest.mark.parametrize("name", [precision.name for precision in PRECISIONS])
 def test_tf32_is_used_for_its_own_peak_only_and_put_back(tf32_before: bool, name: str) -> None:
-    timer = ToldTimer(0.25)
+    timer = ScriptedTimer(0.25)
     peaks.product_rate(CPU, precision(name), 16, timer=timer)
     assert (timer.tf32, torch.backends.cuda.matmul.allow_tf32) == (name == "tf32", tf32_before)
 
@@ -80,26 +80,26 @@ def test_tf32_is_put_back_when_the_measurement_fails(tf32_before: bool) -> None:
 
 
 def test_the_peak_is_the_best_round() -> None:
-    timer = ToldTimer(9.0, 0.25, 0.5, 0.125, 0.25)
+    timer = ScriptedTimer(9.0, 0.25, 0.5, 0.125, 0.25)
     assert peaks.best_call_s(lambda: None, timer=timer) == 0.125
 
 
 def test_the_first_call_is_not_believed_and_the_device_is_warmed_by_time() -> None:
-    timer = ToldTimer(2**-8)
+    timer = ScriptedTimer(2**-8)
     peaks.best_call_s(lambda: None, timer=timer)
     # One call that loads the kernel, one that sizes a round, and a round of a tenth of a second; then three rounds.
     assert timer.rounds == [1, 1, 26, 26, 26, 26]
 
 
 def test_a_slow_device_is_not_kept_busy_for_longer_than_it_needs() -> None:
-    timer = ToldTimer(0.5)
+    timer = ScriptedTimer(0.5)
     peaks.best_call_s(lambda: None, timer=timer)
     assert timer.rounds == [1, 1, 1, 1, 1]
 
 
 def test_a_timer_that_saw_no_time_pass_is_refused() -> None:
     with pytest.raises(UnsupportedError, match=r"the device's timer saw 1 calls take 0\.0 s"):
-        peaks.best_call_s(lambda: None, timer=ToldTimer(0.0))
+        peaks.best_call_s(lambda: None, timer=ScriptedTimer(0.0))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_matrices_that_would_be_too_small_to_fill_the_device_are_refused() -> No
 
 def test_a_cpu_has_no_peaks() -> None:
     with pytest.raises(UnsupportedError, match="peaks are measured on a GPU only; this device is cpu"):
-        measure_peaks(CPU, timer=ToldTimer(1.0))
+        measure_peaks(CPU, timer=ScriptedTimer(1.0))
 
 
 def test_the_precisions_are_those_that_a_floor_looks_up() -> None:

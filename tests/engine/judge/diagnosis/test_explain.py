@@ -316,9 +316,9 @@ def test_a_fault_on_the_way_is_said_and_the_output_stays_wrong():
     )
     got = normal(9, 40, seed=5)
     report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
-    (told,) = Explainer().explained(hand, [got], (report,), repeated=None)
-    assert told.outcome is Outcome.WRONG_VALUE
-    assert told.explanation == Explanation(untried="not explained: RuntimeError: not on this device")
+    (reported,) = Explainer().explained(hand, [got], (report,), repeated=None)
+    assert reported.outcome is Outcome.WRONG_VALUE
+    assert reported.explanation == Explanation(untried="not explained: RuntimeError: not on this device")
 
 
 def test_what_is_supposed_is_computed_on_the_host_whatever_the_default_is():
@@ -330,17 +330,17 @@ def test_what_is_supposed_is_computed_on_the_host_whatever_the_default_is():
     got = -content.expected[0]
     report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
     with torch.device("meta"):
-        (told,) = Explainer().explained(hand, [got], (report,), repeated=None)
-    assert (told.explanation.untried, len(told.explanation.feeds)) == ("", 1)
+        (reported,) = Explainer().explained(hand, [got], (report,), repeated=None)
+    assert (reported.explanation.untried, len(reported.explanation.feeds)) == ("", 1)
 
 
 def test_what_nobody_asks_to_have_explained_says_so():
     x = normal(9, 40)
     right = compare("return", SILU.reference(x), SILU.reference(x), TOLERANCE, poison=0xFF)
     wrong = compare("return", normal(9, 40, seed=5), SILU.reference(x), TOLERANCE, poison=0xFF)
-    told = left_unexplained(None, [x, x], (right, wrong), repeated=None)
-    assert (told[0], replace(told[1], explanation=None)) == (right, wrong)
-    assert told[1].explanation.untried.startswith("only the first wrong cases of a run are explained")
+    reported = left_unexplained(None, [x, x], (right, wrong), repeated=None)
+    assert (reported[0], replace(reported[1], explanation=None)) == (right, wrong)
+    assert reported[1].explanation.untried.startswith("only the first wrong cases of a run are explained")
 
 
 def test_what_is_right_and_what_has_no_values_is_not_explained():

@@ -42,7 +42,7 @@ SCALED = operator("x, y, alpha, beta", lambda x, y, alpha, beta: alpha * x + bet
 PRODUCT = operator("trans, x, y", lambda trans, x, y: (x.T if trans == "T" else x) @ y)
 
 
-def told(problem, inputs, got, **options):
+def reported(problem, inputs, got, **options):
     comparison = compared(problem, inputs, got, **options)
     assert comparison.wrong_count
     found = Explainer().diagnoses(problem, inputs, 0, comparison)
@@ -52,14 +52,14 @@ def told(problem, inputs, got, **options):
 def test_powers_of_two_in_the_place_of_powers_of_e():
     x = normal(9, 40) * 3
     words = "exp2 used instead of exp: multiply x by log2(e) = 1.442695"
-    assert told(SOFTMAX, (x,), torch.softmax(x.double() * math.log(2), -1).float()) == (K.MISSING_SCALE, words)
-    assert told(SILU, (x,), (x.double() / (1 + torch.exp2(-x.double()))).float()) == (K.MISSING_SCALE, words)
+    assert reported(SOFTMAX, (x,), torch.softmax(x.double() * math.log(2), -1).float()) == (K.MISSING_SCALE, words)
+    assert reported(SILU, (x,), (x.double() / (1 + torch.exp2(-x.double()))).float()) == (K.MISSING_SCALE, words)
 
 
 def test_powers_of_two_of_bfloat16_too():
     x = normal(9, 40).bfloat16()
     options = {"tolerance": AFFINE.tolerance(AFFINE.cases[0]).__class__(relative=2**-7, absolute=2**-8)}
-    (kind, sentence) = told(SOFTMAX, (x,), torch.softmax(x.double() * math.log(2), -1).bfloat16(), **options)
+    (kind, sentence) = reported(SOFTMAX, (x,), torch.softmax(x.double() * math.log(2), -1).bfloat16(), **options)
     assert (kind, sentence[:4]) == (K.MISSING_SCALE, "exp2")
 
 
@@ -72,18 +72,18 @@ def test_powers_of_two_of_bfloat16_too():
 )
 def test_a_sign_that_is_wrong_or_lost(mistake, words):
     x = normal(9, 40)
-    assert told(SOFTMAX, (x,), mistake(x)) == (K.MISSING_SCALE, words)
+    assert reported(SOFTMAX, (x,), mistake(x)) == (K.MISSING_SCALE, words)
 
 
 def test_a_sign_on_the_way_that_the_output_has_too():
     x = normal(9, 40)
     words = "sign error: output equals -f(-x)"
-    assert told(SILU, (x,), -SILU.reference(-x)) == (K.MISSING_SCALE, words)
+    assert reported(SILU, (x,), -SILU.reference(-x)) == (K.MISSING_SCALE, words)
 
 
 def test_negative_numbers_that_count_as_nothing():
     x, weight, bias = normal(9, 40), normal(40, seed=4), normal(40, seed=5)
-    assert told(AFFINE, (x, weight, bias), AFFINE.reference(x.relu(), weight, bias)) == (
+    assert reported(AFFINE, (x, weight, bias), AFFINE.reference(x.relu(), weight, bias)) == (
         K.ZEROED,
         "negative values in x count as 0",
     )
@@ -104,12 +104,12 @@ def test_negative_numbers_that_count_as_nothing():
 )
 def test_the_halves_of_a_table(change, expected):
     x, table = normal(9, 8), normal(9, 8, seed=4)
-    assert told(TURNED, (x, table), TURNED.reference(x, change(table))) == expected
+    assert reported(TURNED, (x, table), TURNED.reference(x, change(table))) == expected
 
 
 def test_rows_that_are_counted_from_one():
     table, rows = normal(12, 7), torch.tensor([3, 0, 11, 5, 5, 2])
-    assert told(ROWS, (table, rows), table[(rows - 1).clamp(min=0)]) == (
+    assert reported(ROWS, (table, rows), table[(rows - 1).clamp(min=0)]) == (
         K.WRONG_STRIDE,
         "every index in rows is read as one less than it is",
     )
@@ -117,7 +117,7 @@ def test_rows_that_are_counted_from_one():
 
 def test_rows_that_are_not_looked_at():
     table, rows = normal(12, 7), torch.tensor([3, 0, 11, 5, 5, 2])
-    assert told(ROWS, (table, rows), table[:6]) == (
+    assert reported(ROWS, (table, rows), table[:6]) == (
         K.IGNORED_ARGUMENT,
         "rows ignored: 0, 1, 2, ... along dimension 0 used instead",
     )
@@ -129,7 +129,7 @@ def test_slots_below_zero_that_meet_in_slot_zero_whichever_comes_last(last):
     got = SCATTER.reference(memory, slots, values)
     got[0] = values[last]
     words = "negative indices in slots are clamped to 0, where 2 sources write: the last write wins"
-    assert told(SCATTER, (memory, slots, values), got, before=memory) == (K.RACE, words)
+    assert reported(SCATTER, (memory, slots, values), got, before=memory) == (K.RACE, words)
 
 
 def test_one_slot_below_zero_has_slot_zero_for_itself():
@@ -137,17 +137,17 @@ def test_one_slot_below_zero_has_slot_zero_for_itself():
     got = SCATTER.reference(memory, slots, values)
     got[0] = values[1]
     words = "negative indices in slots are clamped to 0 instead of skipped"
-    assert told(SCATTER, (memory, slots, values), got, before=memory) == (K.IGNORED_ARGUMENT, words)
+    assert reported(SCATTER, (memory, slots, values), got, before=memory) == (K.IGNORED_ARGUMENT, words)
 
 
 def test_two_tensors_taken_for_each_other():
     x, y = normal(9, 40), normal(9, 40, seed=4)
-    assert told(ADD, (x, y, 0.3), ADD.reference(y, x, 0.3)) == (K.IGNORED_ARGUMENT, "x and y are swapped")
+    assert reported(ADD, (x, y, 0.3), ADD.reference(y, x, 0.3)) == (K.IGNORED_ARGUMENT, "x and y are swapped")
 
 
 def test_a_factor_that_multiplies_the_other_one_too():
     x, y = normal(9, 40), normal(9, 40, seed=4)
-    assert told(SCALED, (x, y, 2.0, -0.5), SCALED.reference(x, y, 2.0, -1.0)) == (
+    assert reported(SCALED, (x, y, 2.0, -0.5), SCALED.reference(x, y, 2.0, -1.0)) == (
         K.IGNORED_ARGUMENT,
         "output equals the answer for beta = alpha * beta (-1) instead of -0.5",
     )
@@ -156,19 +156,19 @@ def test_a_factor_that_multiplies_the_other_one_too():
 def test_a_factor_that_is_cut_to_a_whole_number():
     x, y = normal(9, 40), normal(9, 40, seed=4)
     words = "output equals the answer for alpha = 2.0 instead of 2.75"
-    assert told(ADD, (x, y, 2.75), ADD.reference(x, y, 2.0)) == (K.IGNORED_ARGUMENT, words)
+    assert reported(ADD, (x, y, 2.75), ADD.reference(x, y, 2.0)) == (K.IGNORED_ARGUMENT, words)
 
 
 def test_an_epsilon_that_is_written_down():
     norm = operator("x, epsilon", lambda x, epsilon: x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt())
     x = normal(9, 40) * torch.logspace(-4, 0, 9).view(9, 1)
     words = "output equals the answer for epsilon = 1e-06 instead of 0.001"
-    assert told(norm, (x, 1e-3), norm.reference(x, 1e-6)) == (K.IGNORED_ARGUMENT, words)
+    assert reported(norm, (x, 1e-3), norm.reference(x, 1e-6)) == (K.IGNORED_ARGUMENT, words)
 
 
 def test_a_transposition_that_is_not_asked_for():
     x, y = normal(9, 9), normal(9, 5, seed=4)
-    assert told(PRODUCT, ("T", x, y), x @ y) == (
+    assert reported(PRODUCT, ("T", x, y), x @ y) == (
         K.IGNORED_ARGUMENT,
         "output equals the answer for trans = N instead of T",
     )
@@ -176,7 +176,7 @@ def test_a_transposition_that_is_not_asked_for():
 
 def test_a_sum_that_begins_at_the_end():
     x = normal(9, 40)
-    assert told(CUMSUM, (x,), CUMSUM.reference(x.flip(1)).flip(1)) == (
+    assert reported(CUMSUM, (x,), CUMSUM.reference(x.flip(1)).flip(1)) == (
         K.WRONG_STRIDE,
         "dimension 1 of x is read in reverse",
     )
@@ -186,7 +186,7 @@ def test_a_sum_that_leaves_out_the_element_itself():
     x = normal(9, 40)
     right = CUMSUM.reference(x)
     words = "correct values in wrong positions: element i holds the value of element i - 1 of dimension 1, "
-    assert told(CUMSUM, (x,), torch.cat((torch.zeros(9, 1), right[:, :-1]), 1)) == (
+    assert reported(CUMSUM, (x,), torch.cat((torch.zeros(9, 1), right[:, :-1]), 1)) == (
         K.WRONG_STRIDE,
         words + "and the first is 0",
     )
@@ -195,12 +195,12 @@ def test_a_sum_that_leaves_out_the_element_itself():
 def test_an_output_that_is_turned_round():
     x = normal(9, 40)
     words = "correct values in wrong positions: element i holds the value of element 39 - i of dimension 1"
-    assert told(SILU, (x,), SILU.reference(x).flip(1)) == (K.WRONG_STRIDE, words)
+    assert reported(SILU, (x,), SILU.reference(x).flip(1)) == (K.WRONG_STRIDE, words)
 
 
 def test_a_dimension_that_is_walked_in_the_steps_of_another():
     table, rows = normal(8, 8), torch.tensor([3, 0, 7, 5, 5, 2])
-    assert told(ROWS, (table, rows), torch.stack([table.flatten()[row : row + 8] for row in rows.tolist()])) == (
+    assert reported(ROWS, (table, rows), torch.stack([table.flatten()[row : row + 8] for row in rows.tolist()])) == (
         K.WRONG_STRIDE,
         "dimension 0 of table is read with stride 1, but its stride is 8",
     )
@@ -217,7 +217,7 @@ def test_one_element_that_is_left_out_at_an_end(left_out, words):
     x = normal(9, 40)
     part = x.clone()
     part[:, left_out] = 0
-    assert told(SUM, (x,), SUM.reference(part)) == (K.TAIL_MASK, words)
+    assert reported(SUM, (x,), SUM.reference(part)) == (K.TAIL_MASK, words)
 
 
 def test_a_tail_that_counts_twice():
@@ -225,14 +225,14 @@ def test_a_tail_that_counts_twice():
     more = x.clone()
     more[:, 32:] *= 2
     words = "elements from 32 on in dimension 1 of x count twice: blocks or programs overlap"
-    assert told(SUM, (x,), SUM.reference(more)) == (K.TAIL_MASK, words)
+    assert reported(SUM, (x,), SUM.reference(more)) == (K.TAIL_MASK, words)
 
 
 def test_a_last_block_of_one_element_is_reported_as_a_block():
     x = normal(9, 33)
     part = x.clone()
     part[:, -1] = 0
-    kind, sentence = told(SUM, (x,), SUM.reference(part))
+    kind, sentence = reported(SUM, (x,), SUM.reference(part))
     assert (kind, "the tail after the last whole block of 32" in sentence) == (K.TAIL_MASK, True)
 
 
@@ -246,26 +246,26 @@ def test_a_last_block_of_one_element_is_reported_as_a_block():
 )
 def test_a_factor_is_reported_with_where_it_comes_from(factor, origin):
     x = normal(9, 40)
-    assert told(SUM, (x,), factor * SUM.reference(x)) == (K.MISSING_SCALE, f"output is {origin}")
+    assert reported(SUM, (x,), factor * SUM.reference(x)) == (K.MISSING_SCALE, f"output is {origin}")
 
 
 def test_a_factor_of_minus_one_is_reported_as_a_sign():
     x = normal(9, 40)
     words = "output is -1 times the expected value: the sign is wrong"
-    assert told(SILU, (x,), -SILU.reference(x)) == (K.MISSING_SCALE, words)
+    assert reported(SILU, (x,), -SILU.reference(x)) == (K.MISSING_SCALE, words)
 
 
 def test_an_argument_that_is_not_added_leaves_what_is_not_to_be_touched():
     every_second = operator("x, y", lambda x, y: torch.where(torch.arange(40) % 2 == 0, x + y, y), mutates=("y",))
     x, y = normal(40), normal(40, seed=4)
     got = torch.where(torch.arange(40) % 2 == 0, x, y)
-    assert told(every_second, (x, y), got, before=y) == (K.MISSING_BIAS, "y is not added")
+    assert reported(every_second, (x, y), got, before=y) == (K.MISSING_BIAS, "y is not added")
 
 
 def test_small_numbers_are_not_taken_for_any_other_small_numbers():
     x = normal(8, 257) + 1
     options = {"tolerance": EXACT.__class__(relative=2**-6, absolute=2**-4)}
-    found = told(SUM, (x,), SUM.reference(x) / 257, **options)
+    found = reported(SUM, (x,), SUM.reference(x) / 257, **options)
     assert found == (
         K.MISSING_SCALE,
         "output is 0.00389105 times the expected value: 1 / 257, the size of dimension 1 of x",

@@ -132,10 +132,10 @@ def test_over_device_memory_what_is_returned_and_written_has_its_place(monkeypat
     first, second = contrasts.contrast(hand, command)
     assert (first.changed, first.right) == (0, total)
     assert second.changed == int((written.view(torch.int32) != written.view(torch.int32).roll(1)).sum())
-    told = measure_precision(
+    reported = measure_precision(
         hand, protocol.MeasurePrecision(id="g", outputs="", max_output_bytes=0, returned=returned[:1])
     )
-    assert [one.name for one in told] == list(problem.outputs)
+    assert [one.name for one in reported] == list(problem.outputs)
 
 
 @pytest.mark.parametrize("extra", [0, 2])

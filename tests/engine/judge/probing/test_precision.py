@@ -44,19 +44,19 @@ def tf32(values: torch.Tensor) -> torch.Tensor:
 
 
 def test_a_product_in_float32_errs_like_an_honest_one(bench: Bench) -> None:
-    told = measure_precision(bench, "aten::mm", "15x1024x40 f32", lambda a: a[0] @ a[1])
-    assert (told.name, told.precision) == ("return", "tf32")
-    assert told.got is not None
-    assert told.honest is not None
-    assert told.lowered is not None
-    assert told.got < 2 * told.honest < told.lowered / 100
+    reported = measure_precision(bench, "aten::mm", "15x1024x40 f32", lambda a: a[0] @ a[1])
+    assert (reported.name, reported.precision) == ("return", "tf32")
+    assert reported.got is not None
+    assert reported.honest is not None
+    assert reported.lowered is not None
+    assert reported.got < 2 * reported.honest < reported.lowered / 100
 
 
 def test_a_product_of_operands_in_tf32_errs_like_the_lowered_one(bench: Bench) -> None:
-    told = measure_precision(bench, "aten::mm", "15x1024x40 f32", lambda a: tf32(a[0]) @ tf32(a[1]))
-    assert told.got is not None
-    assert told.lowered is not None
-    assert told.got == pytest.approx(told.lowered, rel=0.5)
+    reported = measure_precision(bench, "aten::mm", "15x1024x40 f32", lambda a: tf32(a[0]) @ tf32(a[1]))
+    assert reported.got is not None
+    assert reported.lowered is not None
+    assert reported.got == pytest.approx(reported.lowered, rel=0.5)
 
 
 def test_a_sum_one_after_another_is_honest(bench: Bench) -> None:
@@ -66,18 +66,20 @@ def test_a_sum_one_after_another_is_honest(bench: Bench) -> None:
             total = total + value
         return total
 
-    told = measure_precision(bench, "aten::sum", "40x65 dims all f32", sequential)
-    assert told.got is not None
-    assert told.honest == pytest.approx(told.got, rel=1e-3)
+    reported = measure_precision(bench, "aten::sum", "40x65 dims all f32", sequential)
+    assert reported.got is not None
+    assert reported.honest == pytest.approx(reported.got, rel=1e-3)
 
 
 def test_halves_are_held_against_sums_in_their_own_type(bench: Bench) -> None:
-    told = measure_precision(bench, "aten::mm", "15x1024x40 bf16", lambda a: (a[0].float() @ a[1].float()).bfloat16())
-    assert told.precision == "sums in bfloat16"
-    assert told.got is not None
-    assert told.lowered is not None
-    assert told.got == pytest.approx(told.honest, rel=1e-6)  # the same but for a last bit of one element
-    assert told.got < told.lowered / 8
+    reported = measure_precision(
+        bench, "aten::mm", "15x1024x40 bf16", lambda a: (a[0].float() @ a[1].float()).bfloat16()
+    )
+    assert reported.precision == "sums in bfloat16"
+    assert reported.got is not None
+    assert reported.lowered is not None
+    assert reported.got == pytest.approx(reported.honest, rel=1e-6)  # the same but for a last bit of one element
+    assert reported.got < reported.lowered / 8
 
 
 def test_an_argument_that_is_written_is_measured_where_it_lies(bench: Bench) -> None:
@@ -85,15 +87,15 @@ def test_an_argument_that_is_written_is_measured_where_it_lies(bench: Bench) -> 
         out, x, weight, epsilon = arguments
         out.copy_(x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon) * weight)
 
-    told = measure_precision(bench, "vllm::rms_norm", "5x497 f32", written)
-    assert told.name == "out"
-    assert told.got is not None
-    assert told.got < 1e-6
+    reported = measure_precision(bench, "vllm::rms_norm", "5x497 f32", written)
+    assert reported.name == "out"
+    assert reported.got is not None
+    assert reported.got < 1e-6
 
 
 def test_what_is_no_float_cannot_be_measured(bench: Bench) -> None:
-    told = measure_precision(bench, "aten::sum", "40x65 dims all f32", lambda a: a[0].sum().long())
-    assert told == protocol.OutputPrecision(name="return")
+    reported = measure_precision(bench, "aten::sum", "40x65 dims all f32", lambda a: a[0].sum().long())
+    assert reported == protocol.OutputPrecision(name="return")
 
 
 def test_a_type_without_a_lower_one_cannot_be_measured(bench: Bench) -> None:

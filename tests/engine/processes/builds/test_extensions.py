@@ -35,14 +35,14 @@ def built(command: protocol.BuildExtension) -> protocol.AnyReply:
 
 
 class Builds:
-    """Extensions whose compilers are played here; `told` is what those were asked."""
+    """Extensions whose compilers are played here; `reported` is what those were asked."""
 
     def __init__(self, employ: Employ, folder: Path, answer: Answer) -> None:
-        self.told: list[protocol.BuildExtension] = []
+        self.reported: list[protocol.BuildExtension] = []
 
         def reply(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
             assert isinstance(command, protocol.BuildExtension)
-            self.told.append(command)
+            self.reported.append(command)
             return answer(command)
 
         self.fork_server, pool = employ(reply)
@@ -53,9 +53,9 @@ async def test_a_build_is_published_under_its_key_and_made_once(employ: Employ, 
     builds = Builds(employ, tmp_path, built)
     first = await builds.extensions.build(REQUEST, None)
     again = await builds.extensions.build(REQUEST, None)
-    assert (first.is_built, first.sass, first is again, len(builds.told)) == (True, b"code", True, 1)
+    assert (first.is_built, first.sass, first is again, len(builds.reported)) == (True, b"code", True, 1)
     assert (tmp_path / REQUEST.key / "library.so").read_bytes() == b"library"
-    assert builds.told[0].target == "sm_90"
+    assert builds.reported[0].target == "sm_90"
 
 
 async def test_a_text_that_does_not_compile_is_no_error_of_the_engine(employ: Employ, tmp_path: Path) -> None:

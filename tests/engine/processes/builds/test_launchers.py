@@ -15,7 +15,7 @@ from engine.processes.directories import EngineDirectories
 from engine.profile import Profile
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import Employ, FakeNest
+    from tests.engine.conftest import Employ, FakeForkServer
 
 
 def described(*types: Any) -> str:
@@ -24,16 +24,16 @@ def described(*types: Any) -> str:
 
 
 class Workshop:
-    """Launchers of a process pool whose compilers are played here; `told` is what those were asked."""
+    """Launchers of a process pool whose compilers are played here; `reported` is what those were asked."""
 
     def __init__(self) -> None:
-        self.told: list[protocol.AnyCommand] = []
+        self.reported: list[protocol.AnyCommand] = []
         self.profile = Profile(lambda: 0.0, started=0.0)
-        self.fork_server: FakeNest
+        self.fork_server: FakeForkServer
         self.launchers: Launchers
 
     def answer(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        self.told.append(command)
+        self.reported.append(command)
         assert isinstance(command, protocol.BuildLauncher)
         return protocol.Compiled(id=command.id, stages={}, cache=("KEY/launcher.so",))
 
@@ -62,17 +62,17 @@ async def test_a_launcher_is_built_once_for_each_list_of_types(workshop: Worksho
     assert first is not None
     assert other is not None
     await asyncio.wait([first, other])
-    assert sorted(command.types for command in workshop.told if isinstance(command, protocol.BuildLauncher)) == [
+    assert sorted(command.types for command in workshop.reported if isinstance(command, protocol.BuildLauncher)) == [
         ("*i8", "i32"),
         ("*i8", "i64"),
     ]
-    assert {command.target for command in workshop.told if isinstance(command, protocol.BuildLauncher)} == {"sm_90"}
+    assert {command.target for command in workshop.reported if isinstance(command, protocol.BuildLauncher)} == {"sm_90"}
 
 
 async def test_a_builder_is_never_given_a_candidate_and_builds_again(workshop: Workshop) -> None:
     await workshop.build("fp32")
     await workshop.build("fp16")
-    assert [type(command) for command in workshop.told] == [protocol.BuildLauncher, protocol.BuildLauncher]
+    assert [type(command) for command in workshop.reported] == [protocol.BuildLauncher, protocol.BuildLauncher]
     assert len(workshop.fork_server.forked) <= 4
 
 
@@ -114,7 +114,7 @@ async def test_where_triton_needs_no_launcher_none_is_waited_for_any_more(worksh
     await workshop.build("fp32")
     assert workshop.need("fp16") is None
     assert workshop.need("fp32") is None
-    assert workshop.told == []
+    assert workshop.reported == []
     await workshop.launchers._spare.settle()
     assert workshop.fork_server.forked == ["compiler"]  # and it is still the next one to be taken
     hand = await workshop.launchers._spare.take()
@@ -146,7 +146,7 @@ async def test_types_that_are_not_plain_ones_build_nothing(workshop: Workshop, s
 @pytest.mark.parametrize("types", [("*fp32", "i32", "constexpr"), ("**i8",), ("*fp8e4nv", "u1"), ("*bf16", "fp64")])
 async def test_plain_types_are_built_as_they_were_reported(workshop: Workshop, types: tuple[str, ...]) -> None:
     await workshop.build(*types)
-    [command] = workshop.told
+    [command] = workshop.reported
     assert isinstance(command, protocol.BuildLauncher)
     assert command.types == tuple("*i8" if kind[0] == "*" else kind for kind in types)
 
@@ -160,7 +160,7 @@ async def test_a_builder_that_dies_keeps_nobody_waiting_and_the_next_is_another(
     workshop.fork_server.answer = workshop.answer
     for number in range(5):  # more than there are builders, so that the place of the dead one is used again
         await workshop.build("*fp16", f"i{number}")
-    assert len(workshop.told) == 5
+    assert len(workshop.reported) == 5
 
 
 async def test_a_builder_that_died_while_idle_gives_its_place_back(
@@ -170,7 +170,7 @@ async def test_a_builder_that_died_while_idle_gives_its_place_back(
     workshop.fork_server.die(workshop.fork_server.youngest)
     for number in range(1, 9):  # twice as many as there are builders: each place is used
         await workshop.build(f"i{number}")
-    assert len(workshop.told) == 9
+    assert len(workshop.reported) == 9
     await workshop.launchers.close()
     assert [place.name for place in directories.folder.iterdir() if place.name.isdecimal()] == []
 
@@ -189,7 +189,7 @@ async def test_a_builder_without_room_keeps_nobody_waiting(
         assert needed.exception() is None
     for number in range(5):
         await workshop.build("i64", f"i{number}")
-    assert len(workshop.told) == 5
+    assert len(workshop.reported) == 5
 
 
 async def test_a_builder_that_refuses_keeps_nobody_waiting(workshop: Workshop) -> None:
@@ -205,7 +205,7 @@ async def test_a_builder_that_cannot_be_started_keeps_nobody_waiting(workshop: W
     await workshop.build("fp32")
     workshop.fork_server.ready = True
     await workshop.build("fp16")
-    assert [type(command) for command in workshop.told] == [protocol.BuildLauncher]
+    assert [type(command) for command in workshop.reported] == [protocol.BuildLauncher]
 
 
 async def test_closing_ends_what_is_being_built_and_dismisses_the_builders(workshop: Workshop) -> None:

@@ -301,9 +301,9 @@ async def test_who_is_asked_apart_waits_while_the_others_are_asked_and_has_its_o
     assert stand.count(protocol.Load) == 2
 
 
-async def test_on_a_device_nobody_is_asked_apart(stand: Stand) -> None:
+async def test_probe_on_a_device_runs_in_the_session(stand: Stand) -> None:
     async def asks(lab: Lab) -> AsyncIterator[Observation]:
-        assert lab is stand.lab
+        assert lab.session is stand.lab.session
         yield CHECKED
 
     stand.lab.process_pool.interpreted = False

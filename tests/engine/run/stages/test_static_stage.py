@@ -34,87 +34,89 @@ def silu(self):
 """
 
 
-class Told:
+class Emitted:
     """What one reading of a text under one policy says."""
 
     def __init__(self, source: bytes, policy: Policy, folder: Path | None = None) -> None:
         problem = find("aten::silu")
         plan = replace(Plan(problem=problem, cases=problem.cases, device="cpu", target=None), policy=policy)
         candidate = Candidate(source=source, problem=problem.name, folder=folder)
-        emitter = Told.Listening()
+        emitter = Emitted.Listening()
 
         async def read() -> Stop | None:
             return await read_and_refuse(await parse_candidate(candidate, plan), plan=plan, emitter=emitter)
 
         self.stop: Stop | None = asyncio.run(read())
         self.findings: list[Finding] = emitter.findings
-        [self.ended] = [event for event in emitter.told if isinstance(event, events.StageFinished)]
+        [self.ended] = [event for event in emitter.reported if isinstance(event, events.StageFinished)]
 
     class Listening(EventEmitter):
         """Keeps what it is told."""
 
         def __init__(self) -> None:
             super().__init__(lambda: 0.0, started=0.0)
-            self.told: list[events.Event] = []
+            self.reported: list[events.Event] = []
 
         def tell(self, event: events.Event) -> None:
-            self.told.append(event)
+            self.reported.append(event)
 
 
 @pytest.mark.parametrize("policy", [Policy.DEFAULT, Policy.FACTS_ONLY])
 def test_without_the_strict_policy_nothing_is_refused_and_no_rule_is_asked_for(policy: Policy) -> None:
-    told = Told(PLAIN_TORCH, policy)
-    assert told.stop is None
-    assert (told.ended.stage, told.ended.outcome) == (Stage.STATIC, Outcome.PASS)
-    assert "no_kernel" in [finding.check for finding in told.findings]
-    assert Told(BOOKKEEPING, policy).findings == []
+    reported = Emitted(PLAIN_TORCH, policy)
+    assert reported.stop is None
+    assert (reported.ended.stage, reported.ended.outcome) == (Stage.STATIC, Outcome.PASS)
+    assert "no_kernel" in [finding.check for finding in reported.findings]
+    assert Emitted(BOOKKEEPING, policy).findings == []
 
 
 def test_the_strict_policy_refuses_and_names_the_rule_the_check_and_the_line() -> None:
-    told = Told(PLAIN_TORCH, Policy.STRICT)
-    assert told.stop is not None
-    assert told.stop.outcome is Outcome.REFUSED
-    assert told.stop.message.startswith("not run, breaks a strict rule: The output is computed by a kernel that the ")
-    assert "(no_kernel, line 1: " in told.stop.message
-    assert (told.ended.outcome, told.ended.message, told.ended.location) == (
+    reported = Emitted(PLAIN_TORCH, Policy.STRICT)
+    assert reported.stop is not None
+    assert reported.stop.outcome is Outcome.REFUSED
+    assert reported.stop.message.startswith(
+        "not run, breaks a strict rule: The output is computed by a kernel that the "
+    )
+    assert "(no_kernel, line 1: " in reported.stop.message
+    assert (reported.ended.outcome, reported.ended.message, reported.ended.location) == (
         Outcome.REFUSED,
-        told.stop.message,
-        told.stop.location,
+        reported.stop.message,
+        reported.stop.location,
     )
 
 
 def test_what_only_the_whitelist_minds_is_reported_and_refused_too() -> None:
-    told = Told(BOOKKEEPING, Policy.STRICT)
-    assert [(finding.check, finding.message) for finding in told.findings] == [
+    reported = Emitted(BOOKKEEPING, Policy.STRICT)
+    assert [(finding.check, finding.message) for finding in reported.findings] == [
         ("whitelist", ".sum() of a tensor computes")
     ]
-    assert told.stop is not None
-    assert told.stop.location is not None
-    assert told.stop.location.line == 10
+    assert reported.stop is not None
+    assert reported.stop.location is not None
+    assert reported.stop.location.line == 10
 
 
 def test_the_signature_of_the_problem_says_what_is_a_tensor_to_the_strict_policy() -> None:
     halved = (
         b"import triton\n\n\n@triton.jit\ndef kernel(x): ...\n\n\ndef silu(a):\n    kernel[(1,)](a * 2)\n    return a\n"
     )
-    told = Told(halved, Policy.STRICT)
-    assert ("whitelist", "arithmetic on tensors computes") in [(one.check, one.message) for one in told.findings]
+    reported = Emitted(halved, Policy.STRICT)
+    assert ("whitelist", "arithmetic on tensors computes") in [(one.check, one.message) for one in reported.findings]
 
 
 def test_a_file_that_imports_one_which_is_not_read_is_refused_by_the_strict_policy_alone(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("def finish(y): return y * 2\n")
     source = BOOKKEEPING.replace(b"    total = self.sum().item()\n", b"")
     source = source.replace(b"import torch\n", b"import helper, torch\n")
-    assert Told(source, Policy.DEFAULT, tmp_path).stop is None
-    assert Told(source, Policy.STRICT).stop is None
-    told = Told(source, Policy.STRICT, tmp_path)
-    assert told.stop is not None
-    assert "(imports: could not check: helper.py is imported" in told.stop.message
-    assert [finding.check for finding in told.findings] == ["imports"]
+    assert Emitted(source, Policy.DEFAULT, tmp_path).stop is None
+    assert Emitted(source, Policy.STRICT).stop is None
+    reported = Emitted(source, Policy.STRICT, tmp_path)
+    assert reported.stop is not None
+    assert "(imports: could not check: helper.py is imported" in reported.stop.message
+    assert [finding.check for finding in reported.findings] == ["imports"]
 
 
 def test_each_finding_is_reported_once() -> None:
-    findings = Told(PLAIN_TORCH, Policy.STRICT).findings
+    findings = Emitted(PLAIN_TORCH, Policy.STRICT).findings
     assert len(findings) == len(set(findings))
 
 
@@ -126,6 +128,6 @@ def test_the_checks_never_hold_up_whoever_shares_the_event_loop(monkeypatch: pyt
         return iter(())
 
     monkeypatch.setattr("engine.run.static_reading.read_statically", read_statically)
-    assert Told(PLAIN_TORCH, Policy.DEFAULT).stop is None
+    assert Emitted(PLAIN_TORCH, Policy.DEFAULT).stop is None
     assert len(readers) == 1
     assert threading.current_thread() not in readers

@@ -31,7 +31,7 @@ from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.run.stages.timing_stage import TimingStage
-from engine.timing.measurement_context import Metrology
+from engine.timing.measurement_context import MeasurementContext
 from engine.timing.seats import OwnKernels
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Stage:
             PROBLEM,
             session=session(Candidate(source=b"", problem=PROBLEM.name)),
             other=session(other) if other is not None else None,
-            metrology=Metrology(
+            measurement_context=MeasurementContext(
                 device=GPU,
                 process_pool=process_pool,
                 peaks_folder=None,

@@ -355,7 +355,7 @@ async def test_after_the_second_death_in_the_last_case_nothing_was_left_out(cour
     assert await court.run(A, B, C) is None
 
 
-async def test_a_case_that_was_begun_before_the_run_stopped_is_not_told(court: Court) -> None:
+async def test_a_case_that_was_begun_before_the_stop_is_not_reported(court: Court) -> None:
     def tampered(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.CompareSnapshot) and command.ends:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message="the file was cut short")

@@ -55,7 +55,7 @@ def test_a_graph_may_wait_for_what_a_single_call_leaves_in_the_cache(drain_us, s
 
 
 @pytest.mark.parametrize(
-    ("verified_us", "repeated_us", "told"),
+    ("verified_us", "repeated_us", "reported"),
     [
         (21.0, 21.0, None),
         (40.0, 21.0, "a replayed graph needs 39.6 us"),
@@ -66,11 +66,11 @@ def test_a_graph_may_wait_for_what_a_single_call_leaves_in_the_cache(drain_us, s
     ],
 )
 def test_verified_and_repeated_replays_have_to_agree_with_the_device_time_and_with_each_other(
-    verified_us, repeated_us, told
+    verified_us, repeated_us, reported
 ):
     found = against_the_clock(replayed(verified_us=verified_us, repeated_us=repeated_us), timing(20.0), 0.0)
-    assert (found is None) is (told is None)
-    assert found is None or (found.severity is Severity.SUSPECT and told in found.message)
+    assert (found is None) is (reported is None)
+    assert found is None or (found.severity is Severity.SUSPECT and reported in found.message)
 
 
 @pytest.mark.parametrize(("slowest_us", "is_suspect"), [(251.0, True), (300.0, False)])

@@ -76,7 +76,7 @@ def test_a_misaligned_access_is_no_race(reports):
     assert (reports.race, reports.executed().memory[0].other) == (None, None)
 
 
-def test_the_next_call_forgets_findings_and_keeps_kernels_told(reports):
+def test_the_next_call_forgets_findings_and_keeps_reported_kernels(reports):
     reports.note(WRITES, "k", GRID)
     reports.note_interpreted("k", "inline assembly")
     assert reports.executed().interpreted[0].reason == "inline assembly"

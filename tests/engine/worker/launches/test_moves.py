@@ -39,12 +39,12 @@ def test_a_copy_between_tensors_in_a_tuple_only_moves() -> None:
     assert only_moved(look)
 
 
-@pytest.mark.parametrize(("numbers", "told"), [((0.1, 2.5), True), ((0.1,), False), ((), False), ((2,), False)])
-def test_who_stores_a_number_that_it_was_given_only_moves(numbers: tuple[float, ...], told: bool) -> None:
+@pytest.mark.parametrize(("numbers", "reported"), [((0.1, 2.5), True), ((0.1,), False), ((), False), ((2,), False)])
+def test_who_stores_a_number_that_it_was_given_only_moves(numbers: tuple[float, ...], reported: bool) -> None:
     y = torch.zeros(20)
     look = before((y, numbers))
-    y[7] = 2.5 if told else 2.0
-    assert only_moved(look) is told
+    y[7] = 2.5 if reported else 2.0
+    assert only_moved(look) is reported
 
 
 @pytest.mark.parametrize("number", [0.0, 1.0])

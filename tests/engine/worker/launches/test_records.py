@@ -169,5 +169,5 @@ def test_more_launches_than_fit_into_a_reply_are_reported_in_the_next_one() -> N
     book = LaunchBook()
     for block in range(MOST_LAUNCHES + 2):
         book.record(kernel, (ALIGNED, 5), {"block": block}, (1,))
-    told = [[launch.constants["block"] for launch in book.take_unreported()] for _ in range(3)]
-    assert told == [[str(block) for block in range(MOST_LAUNCHES)], ["512", "513"], []]
+    reported = [[launch.constants["block"] for launch in book.take_unreported()] for _ in range(3)]
+    assert reported == [[str(block) for block in range(MOST_LAUNCHES)], ["512", "513"], []]

@@ -61,8 +61,10 @@ def called(need: GpuNeed, tmp_path: Path, body: str, *, launches: bool = True) -
     ],
 )
 def test_condition_that_a_gpu_meets_needs_a_gpu(need: GpuNeed, tmp_path: Path, condition: str) -> None:
-    told = called(need, tmp_path, f"y = torch.empty(4, device=x.device)\nassert {condition}, 'no'\nlaunch()\nreturn y")
-    assert told == "line 4: AssertionError: no; run it on a machine with a GPU"
+    reported = called(
+        need, tmp_path, f"y = torch.empty(4, device=x.device)\nassert {condition}, 'no'\nlaunch()\nreturn y"
+    )
+    assert reported == "line 4: AssertionError: no; run it on a machine with a GPU"
 
 
 @pytest.mark.parametrize(
@@ -106,8 +108,8 @@ def test_call_that_a_gpu_would_share_is_left_alone(need: GpuNeed, tmp_path: Path
 
 
 def test_load_that_asks_for_a_gpu_needs_a_gpu(need: GpuNeed, tmp_path: Path) -> None:
-    told = called(need, tmp_path, "if not torch.cuda.is_available(): raise SystemExit(1)", launches=False)
-    assert told == "line 3: SystemExit: 1; run it on a machine with a GPU"
+    reported = called(need, tmp_path, "if not torch.cuda.is_available(): raise SystemExit(1)", launches=False)
+    assert reported == "line 3: SystemExit: 1; run it on a machine with a GPU"
 
 
 def test_torch_is_as_before_after_a_second_call(need: GpuNeed, tmp_path: Path) -> None:

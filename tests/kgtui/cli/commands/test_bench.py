@@ -180,12 +180,12 @@ def test_every_case_is_a_line_and_the_table_follows_the_verdict(benched, engine,
     engine.timed = timed()
     lines = benched("silu.py").out.splitlines()
     cases = [case.name for case in engine.plans[0].benchmark.cases]
-    told = [line for line in lines if line.startswith("timing ")]
-    assert told[0] == (
+    reported = [line for line in lines if line.startswith("timing ")]
+    assert reported[0] == (
         f"timing   pass 1/{len(cases)} {cases[0]} device 10.00 us (10.00 .. 10.00), call 10.00 us (10.00 .. 10.00), "
         "eager 2.000x (1.900 .. 2.100) faster, cold L2, 0.1 s"
     )
-    assert len(told) == len(cases)
+    assert len(reported) == len(cases)
     verdict = next(place for place, line in enumerate(lines) if line.startswith("verdict  pass"))
     assert lines[verdict + 1] == ""
     assert lines[verdict + 2].startswith("case ")

@@ -100,8 +100,8 @@ def test_a_run_is_shown_with_what_was_timed(typed, timed_run):
 
 def test_measurements_are_exported_as_csv(timed_run, typed):
     header, row = (line.split(",") for line in typed("sessions", "export", "--format", "csv").out.splitlines()[-2:])
-    told = dict(zip(header, row, strict=True))
-    assert (told["case"], told["side"], told["device_us"], told["call_us"]) == (
+    reported = dict(zip(header, row, strict=True))
+    assert (reported["case"], reported["side"], reported["device_us"], reported["call_us"]) == (
         "4096x4096 f32",
         "candidate",
         "12.5",

@@ -413,8 +413,8 @@ def test_specialisations_that_take_the_same_are_reported_once_and_those_that_tak
 
 def test_of_many_specialisations_those_that_take_least_are_counted_only(fakes: ModuleType, timed: Any) -> None:
     kernels = tuple(replace(fakes.compiled(), registers=count) for count in (*range(20, 30), 20))
-    told = plain_text(static_lines(replace(timed("verified_only"), kernels=kernels))).splitlines()
-    assert (told[1].split()[:4], told[-1]) == (
+    drawn = plain_text(static_lines(replace(timed("verified_only"), kernels=kernels))).splitlines()
+    assert (drawn[1].split()[:4], drawn[-1]) == (
         ["1", "of", "11", "29"],
         "          and 5 that take less, which the IR tab lists",
     )

@@ -125,28 +125,28 @@ def test_kernels_of_another_target_come_from_what_was_ported(kernel: CompiledKer
 
 def test_resources_that_changed_are_reported_with_both_values(kernel: CompiledKernel) -> None:
     before = replace(kernel, registers=32, spill_bytes=8)
-    told = resource_line(before, kernel, glyphs=UNICODE)
-    assert plain_text((told,)) == "registers 32 ▸ 40   spilled 8 B ▸ 0 B   shared 16 B   occupancy 100% ▸ 75%"
-    tone_by_text = {span.text: span.tone for span in told}
+    reported = resource_line(before, kernel, glyphs=UNICODE)
+    assert plain_text((reported,)) == "registers 32 ▸ 40   spilled 8 B ▸ 0 B   shared 16 B   occupancy 100% ▸ 75%"
+    tone_by_text = {span.text: span.tone for span in reported}
     assert [tone_by_text[text] for text in ("32 ▸ 40", "8 B ▸ 0 B", "100% ▸ 75%")] == [Tone.WARN, Tone.GOOD, Tone.WARN]
 
 
 def test_resources_that_nobody_told_are_unknown(kernel: CompiledKernel) -> None:
-    told = resource_line(replace(kernel, registers=None), kernel, glyphs=UNICODE)
-    assert plain_text((told,)).startswith("registers unknown ▸ 40   spilled 0 B")
+    reported = resource_line(replace(kernel, registers=None), kernel, glyphs=UNICODE)
+    assert plain_text((reported,)).startswith("registers unknown ▸ 40   spilled 0 B")
 
 
 def test_a_kernel_that_did_not_build_says_so_in_place_of_resources(kernel: CompiledKernel) -> None:
     broken = replace(kernel, outcome=Outcome.COMPILE_ERROR, message="no [such] thing")
-    told = resource_line(kernel, broken, glyphs=UNICODE)
-    assert plain_text((told,)) == "the later one did not build: compile error, no [such] thing"
+    reported = resource_line(kernel, broken, glyphs=UNICODE)
+    assert plain_text((reported,)) == "the later one did not build: compile error, no [such] thing"
 
 
 def test_what_is_specialised_differently_is_named(kernel: CompiledKernel) -> None:
     other = replace(kernel.launch, constants={"BLOCK": "64"}, num_warps=8)
     assert specialisation_line(kernel.launch, kernel.launch, glyphs=UNICODE) == ()
-    told = specialisation_line(other, kernel.launch, glyphs=UNICODE)
-    assert plain_text((told,)) == "specialised  BLOCK 64 ▸ 128, warps 8 ▸ 4"
+    reported = specialisation_line(other, kernel.launch, glyphs=UNICODE)
+    assert plain_text((reported,)) == "specialised  BLOCK 64 ▸ 128, warps 8 ▸ 4"
 
 
 @pytest.mark.parametrize("form", ["ttir", "ttgir", "llir", "ptx", "amdgcn", "sass"])

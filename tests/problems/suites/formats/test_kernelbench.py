@@ -110,14 +110,14 @@ def test_bad_files_told_and_rest_read(tmp_path: Path) -> None:
     contents = contents_of(tmp_path / "checkout")
 
     assert [task.name for task in contents.tasks] == ["level1/1_good"]
-    told = [complaint.removeprefix(f"{level}/") for complaint in contents.complaints]
-    assert told[0] == "2_broken.py:1: syntax error: invalid syntax; left out"
-    assert told[1] == "3_empty.py: defines no Model and no get_inputs, so it is no task; left out"
-    assert told[2].startswith("4_latin.py: neither UTF-8 nor UTF-16")
-    assert told[3].startswith("5_link.py: a link to") and told[3].endswith("outside of the suite; left out")
-    assert told[4].startswith("6_loop.py: cannot be read")
-    assert told[5].startswith("7_large.py: 5,242,880 bytes")
-    assert told[6] == f"{level.parent}/level2: no task files; is the checkout complete?"
+    reported = [complaint.removeprefix(f"{level}/") for complaint in contents.complaints]
+    assert reported[0] == "2_broken.py:1: syntax error: invalid syntax; left out"
+    assert reported[1] == "3_empty.py: defines no Model and no get_inputs, so it is no task; left out"
+    assert reported[2].startswith("4_latin.py: neither UTF-8 nor UTF-16")
+    assert reported[3].startswith("5_link.py: a link to") and reported[3].endswith("outside of the suite; left out")
+    assert reported[4].startswith("6_loop.py: cannot be read")
+    assert reported[5].startswith("7_large.py: 5,242,880 bytes")
+    assert reported[6] == f"{level.parent}/level2: no task files; is the checkout complete?"
 
 
 def test_reading_never_runs_the_files(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from engine import protocol
 from engine.clock.cupti import CuptiError, Kind
 from engine.clock.instruments import Instruments
 from engine.clock.scripted import ScriptedDevice
-from engine.worker.monitor.device import device_trace_recorder as tapes
-from engine.worker.monitor.device.device_trace_recorder import Tape
+from engine.worker.monitor.device import device_trace_recorder as device_trace_recorder
+from engine.worker.monitor.device.device_trace_recorder import DeviceTraceRecorder
 from engine.worker.monitor.device.own_kernels import OwnKernels
 
 OWN, FOREIGN, INDUCTOR = 11, 22, 33
@@ -30,12 +30,12 @@ class Owner(OwnKernels):
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for what other threads may do: there are none."""
-    monkeypatch.setattr(tapes, "_SETTLING_S", 0.0)
+    monkeypatch.setattr(device_trace_recorder, "_SETTLING_S", 0.0)
 
 
 def record(device: ScriptedDevice, call: Any, *, leave: Any = None, instruments: Instruments | None = None) -> Any:
-    tape = Tape(instruments or device.instruments(), Owner())
-    return tape.record("i", call, leave or (lambda returned: ()))
+    recorder = DeviceTraceRecorder(instruments or device.instruments(), Owner())
+    return recorder.record("i", call, leave or (lambda returned: ()))
 
 
 def seen(recorded: protocol.Recorded) -> list[tuple[str, bool, str, bool, int, int]]:
@@ -95,16 +95,18 @@ def test_what_another_thread_launches_after_the_return_is_late() -> None:
 
 def test_a_replayed_graph_is_known_by_the_names_that_were_captured() -> None:
     device = ScriptedDevice()
-    tape = Tape(device.instruments(), Owner())
-    tape.record("i", lambda: (device.put("own", 5, function=OWN), device.put("both", 5, function=OWN)), lambda _: ())
-    tape.record("i", lambda: device.put("both", 5, function=FOREIGN), lambda _: ())
-    tape.record("i", lambda: device.put("both", 5, function=OWN), lambda _: ())  # it stays in doubt
+    recorder = DeviceTraceRecorder(device.instruments(), Owner())
+    recorder.record(
+        "i", lambda: (device.put("own", 5, function=OWN), device.put("both", 5, function=OWN)), lambda _: ()
+    )
+    recorder.record("i", lambda: device.put("both", 5, function=FOREIGN), lambda _: ())
+    recorder.record("i", lambda: device.put("both", 5, function=OWN), lambda _: ())  # it stays in doubt
 
     def replay() -> None:
         for name in ("own", "both", "never"):
             device.put(name, 5, function=None)
 
-    replayed = tape.record("i", replay, lambda _: ())
+    replayed = recorder.record("i", replay, lambda _: ())
     assert [(one.name, one.own, one.replayed) for one in replayed.activities] == [
         ("own", True, True),
         ("both", False, True),

@@ -14,7 +14,7 @@ from triton.compiler.compiler import CompiledKernel
 from engine import protocol
 from engine.clock.instruments import instruments_of
 from engine.verdict.device_activity import Origin, shares
-from engine.worker.monitor.device.device_trace_recorder import Tape
+from engine.worker.monitor.device.device_trace_recorder import DeviceTraceRecorder
 from engine.worker.monitor.device.own_kernels import OwnKernels
 
 pytestmark = [
@@ -32,12 +32,12 @@ def double(x_ptr, y_ptr, count, block: tl.constexpr):
 
 
 @pytest.fixture(scope="module")
-def tape() -> Iterator[Tape]:
+def recorder() -> Iterator[DeviceTraceRecorder]:
     """A tape that takes this file for the candidate's."""
     load = CompiledKernel._init_handles
     own = OwnKernels()
     own.belong_to(Path(__file__).parent)
-    yield Tape(instruments_of(torch.device("cuda")), own)
+    yield DeviceTraceRecorder(instruments_of(torch.device("cuda")), own)
     CompiledKernel._init_handles = load
 
 
@@ -47,33 +47,33 @@ def doubled(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
-def recorded(tape: Tape, call: Callable[[], object]) -> protocol.Recorded:
+def recorded(recorder: DeviceTraceRecorder, call: Callable[[], object]) -> protocol.Recorded:
     """The second call: the first one compiles."""
     call()
-    return tape.record("i", call, lambda returned: ())
+    return recorder.record("i", call, lambda returned: ())
 
 
-def test_a_kernel_of_this_file_is_its_own_in_the_record_and_in_the_graph(tape: Tape) -> None:
+def test_a_kernel_of_this_file_is_its_own_in_the_record_and_in_the_graph(recorder: DeviceTraceRecorder) -> None:
     x = torch.randn(COUNT, device="cuda")
-    told = recorded(tape, lambda: doubled(x))
-    assert [(share.origin, share.launches, share.names) for share in shares(told)] == [(Origin.OWN, 1, ("double",))]
-    assert told.nodes == (protocol.NodeSeen(name="double", own=True),)
-    assert (told.streams, told.late) == (0, ())
+    reported = recorded(recorder, lambda: doubled(x))
+    assert [(share.origin, share.launches, share.names) for share in shares(reported)] == [(Origin.OWN, 1, ("double",))]
+    assert reported.nodes == (protocol.NodeSeen(name="double", own=True),)
+    assert (reported.streams, reported.late) == (0, ())
 
 
-def test_a_product_of_torch_is_a_librarys(tape: Tape) -> None:
+def test_a_product_of_torch_is_a_librarys(recorder: DeviceTraceRecorder) -> None:
     a = torch.randn(512, 512, device="cuda")
-    assert {share.origin for share in shares(recorded(tape, lambda: a @ a))} == {Origin.LIBRARY}
+    assert {share.origin for share in shares(recorded(recorder, lambda: a @ a))} == {Origin.LIBRARY}
 
 
-def test_what_torch_computes_and_what_it_moves_are_distinguished(tape: Tape) -> None:
+def test_what_torch_computes_and_what_it_moves_are_distinguished(recorder: DeviceTraceRecorder) -> None:
     x = torch.randn(1024, 1024, device="cuda")
-    assert {share.origin for share in shares(recorded(tape, lambda: torch.softmax(x, -1)))} == {Origin.TORCH}
-    assert {share.origin for share in shares(recorded(tape, lambda: x.t().contiguous()))} == {Origin.MOVES}
-    assert {share.origin for share in shares(recorded(tape, lambda: x.clone()))} == {Origin.COPIES}
+    assert {share.origin for share in shares(recorded(recorder, lambda: torch.softmax(x, -1)))} == {Origin.TORCH}
+    assert {share.origin for share in shares(recorded(recorder, lambda: x.t().contiguous()))} == {Origin.MOVES}
+    assert {share.origin for share in shares(recorded(recorder, lambda: x.clone()))} == {Origin.COPIES}
 
 
-def test_kernels_of_a_replayed_graph_are_known_by_the_names_that_were_captured(tape: Tape) -> None:
+def test_kernels_of_a_replayed_graph_are_known_by_the_names_that_were_captured(recorder: DeviceTraceRecorder) -> None:
     x = torch.randn(COUNT, device="cuda")
     graph = torch.cuda.CUDAGraph()
 
@@ -82,12 +82,12 @@ def test_kernels_of_a_replayed_graph_are_known_by_the_names_that_were_captured(t
             doubled(x)
 
     doubled(x)
-    tape.record("i", capture, lambda returned: ())
-    told = recorded(tape, graph.replay)
-    assert [(one.name, one.own, one.replayed) for one in told.activities] == [("double", True, True)]
+    recorder.record("i", capture, lambda returned: ())
+    reported = recorded(recorder, graph.replay)
+    assert [(one.name, one.own, one.replayed) for one in reported.activities] == [("double", True, True)]
 
 
-def test_a_stream_beside_the_callers_is_counted(tape: Tape) -> None:
+def test_a_stream_beside_the_callers_is_counted(recorder: DeviceTraceRecorder) -> None:
     x = torch.randn(COUNT, device="cuda")
     side = torch.cuda.Stream()
 
@@ -97,4 +97,4 @@ def test_a_stream_beside_the_callers_is_counted(tape: Tape) -> None:
             doubled(x)
         torch.cuda.current_stream().wait_stream(side)
 
-    assert recorded(tape, call).streams == 1
+    assert recorded(recorder, call).streams == 1

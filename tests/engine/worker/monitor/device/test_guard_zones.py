@@ -63,9 +63,9 @@ def test_what_was_written_and_where_is_named() -> None:
     with GuardZones(0x7B, CPU) as edges:
         first, second = torch.empty(2, 3), torch.empty(5, dtype=torch.int64)
         store(second, needed(second))
-    with pytest.raises(StrayStoreError) as told:
+    with pytest.raises(StrayStoreError) as reported:
         edges.check()
-    assert str(told.value) == (
+    assert str(reported.value) == (
         "memory past the end of a tensor of (5,) int64, which the entry made, was written (bytes: 1): "
         "a store without a mask, or with a wrong one"
     )

@@ -54,8 +54,8 @@ def seen(call: Callable[[torch.Tensor], object], *, times: int = 1) -> dict[str,
     ],
 )
 def test_an_operator_is_of_its_kind(call: Callable[[torch.Tensor], object], kinds: set[OperatorKind]) -> None:
-    told = {one.kind for one in seen(call).values()}
-    assert kinds - {OperatorKind.VIEW} <= told <= kinds
+    reported = {one.kind for one in seen(call).values()}
+    assert kinds - {OperatorKind.VIEW} <= reported <= kinds
 
 
 def test_what_torch_says_of_shapes_and_types_on_the_meta_device_is_no_work() -> None:
@@ -112,8 +112,8 @@ def test_what_is_looked_up_in_a_table_is_all_that_is_read_of_it(
 
 
 def test_what_is_made_of_an_input_by_torch_alone_reads_inputs() -> None:
-    told = seen(lambda x: torch.softmax((x.double() * 2).t().contiguous(), -1))
-    assert {"aten::mul", "aten::_softmax"} <= set(told)
+    reported = seen(lambda x: torch.softmax((x.double() * 2).t().contiguous(), -1))
+    assert {"aten::mul", "aten::_softmax"} <= set(reported)
 
 
 def test_what_is_made_of_own_memory_does_not_read_inputs() -> None:
@@ -220,8 +220,10 @@ def test_an_operator_that_nobody_follows_computes() -> None:
     library = torch.library.Library("kgtui_test_unfollowed", "DEF")
     library.define("twice(Tensor x) -> Tensor")
     library.impl("twice", lambda x: x.exp(), "CPU")
-    told = seen(lambda x: torch.ops.kgtui_test_unfollowed.twice(x))
-    assert [(one.name, one.kind) for one in told.values()] == [("kgtui_test_unfollowed::twice", OperatorKind.COMPUTE)]
+    reported = seen(lambda x: torch.ops.kgtui_test_unfollowed.twice(x))
+    assert [(one.name, one.kind) for one in reported.values()] == [
+        ("kgtui_test_unfollowed::twice", OperatorKind.COMPUTE)
+    ]
 
 
 def test_within_notes_once_where_the_ledger_is_active_and_nothing_outside_a_call() -> None:
@@ -236,8 +238,8 @@ def test_within_notes_once_where_the_ledger_is_active_and_nothing_outside_a_call
 @pytest.mark.parametrize("name", ["apply_", "map_"])
 def test_who_hands_each_number_to_python_takes_them_out(name: str) -> None:
     more = (X.clone(),) if name == "map_" else ()
-    told = seen(lambda x: getattr(x.clone(), name)(*more, lambda *numbers: numbers[0]))
-    assert told[f"Tensor.{name}"].total_out == 64
+    reported = seen(lambda x: getattr(x.clone(), name)(*more, lambda *numbers: numbers[0]))
+    assert reported[f"Tensor.{name}"].total_out == 64
 
 
 def test_what_a_kind_of_tensor_does_where_torch_asks_it_is_noted() -> None:
@@ -269,18 +271,20 @@ def test_what_a_kind_of_tensor_takes_out_where_torch_asks_it_is_noted() -> None:
 
 
 def test_numbers_of_python_come_in_by_case() -> None:
-    told = seen(lambda x: torch.tensor([1.0, 2.0, 3.0]))["aten::lift_fresh of its own"]
-    assert (told.case, told.total_out) == ("c", 3)
+    reported = seen(lambda x: torch.tensor([1.0, 2.0, 3.0]))["aten::lift_fresh of its own"]
+    assert (reported.case, reported.total_out) == ("c", 3)
 
 
 def test_copies_and_random_numbers_are_reported_by_case() -> None:
-    told = seen(lambda x: torch.empty(1).uniform_(2.0, 2.0) + torch.ops.aten.clone.out(x[0], out=torch.empty(8)).sum())
-    assert {told[f"aten::{name}"].case for name in ("uniform_ of its own", "clone.out")} == {"c"}
+    reported = seen(
+        lambda x: torch.empty(1).uniform_(2.0, 2.0) + torch.ops.aten.clone.out(x[0], out=torch.empty(8)).sum()
+    )
+    assert {reported[f"aten::{name}"].case for name in ("uniform_ of its own", "clone.out")} == {"c"}
 
 
 def test_a_copy_of_memory_onto_itself_is_none() -> None:
-    told = seen(lambda x: x.untyped_storage().copy_(x.untyped_storage()))
-    assert "aten::copy_" not in told
+    reported = seen(lambda x: x.untyped_storage().copy_(x.untyped_storage()))
+    assert "aten::copy_" not in reported
 
 
 @pytest.mark.parametrize(
@@ -295,8 +299,8 @@ def test_a_copy_of_memory_onto_itself_is_none() -> None:
 )
 def test_a_copy_from_beside_is_one(beside: Callable[[torch.Tensor], torch.Tensor]) -> None:
     rows = torch.arange(64.0).view(8, 8)
-    told = seen(lambda x: rows[0].copy_(beside(rows)))
-    assert told["aten::copy_ of its own"].uses == 1
+    reported = seen(lambda x: rows[0].copy_(beside(rows)))
+    assert reported["aten::copy_ of its own"].uses == 1
 
 
 def test_what_is_copied_while_a_kernel_is_launched_is_reported() -> None:
@@ -338,6 +342,6 @@ def test_more_cases_than_fit_are_left_out_and_said() -> None:
 
 def test_what_operators_on_lists_write_in_place_is_counted() -> None:
     made = [torch.zeros(8), torch.zeros(8)]
-    told = seen(lambda x: (torch._foreach_copy_(made, [x[0], x[1]]), torch._foreach_exp_(made)))
-    copied, computed = told["aten::_foreach_copy_"], told["aten::_foreach_exp_"]
+    reported = seen(lambda x: (torch._foreach_copy_(made, [x[0], x[1]]), torch._foreach_exp_(made)))
+    copied, computed = reported["aten::_foreach_copy_"], reported["aten::_foreach_exp_"]
     assert (copied.uses, copied.total_out, computed.uses, computed.total_out) == (2, 16, 1, 16)

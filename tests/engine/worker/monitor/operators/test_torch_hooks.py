@@ -18,18 +18,18 @@ def noting():
     within.noted = True
     yield
 torch_hooks.follow_threads(noting)
-told, done = [], threading.Event()
+reported, done = [], threading.Event()
 def work(first=0, *, second=0):
-    told.append((getattr(within, "noted", False), first, second))
+    reported.append((getattr(within, "noted", False), first, second))
     done.set()
 {start}
 done.wait(10)
-print(told)
+print(reported)
 """
 
 
 @pytest.mark.parametrize(
-    ("start", "told"),
+    ("start", "reported"),
     [
         ("threading.Thread(target=work, args=(1,), kwargs={'second': 2}).start()", "[(True, 1, 2)]"),
         ("ThreadPoolExecutor(1).submit(work, 1)", "[(True, 1, 0)]"),
@@ -38,28 +38,28 @@ print(told)
         ("work()", "[(False, 0, 0)]"),
     ],
 )
-def test_a_new_thread_is_within(fresh_process: Forking, tmp_path: Path, start: str, told: str) -> None:
+def test_a_new_thread_is_within(fresh_process: Forking, tmp_path: Path, start: str, reported: str) -> None:
     done = fresh_process.run(PROGRAM.replace("{start}", start), cwd=tmp_path)
-    assert (done.returncode, done.stdout.strip()) == (0, told)
+    assert (done.returncode, done.stdout.strip()) == (0, reported)
 
 
 OPERATORS = """
 import contextlib, torch
 from engine.worker.monitor.operators import torch_hooks
-told = []
+reported = []
 @contextlib.contextmanager
 def noting():
-    told.append("within")
+    reported.append("within")
     yield
-torch_hooks.follow_operators(told.append, noting)
+torch_hooks.follow_operators(reported.append, noting)
 {register}
 torch.ops.toy.twice(torch.ones(2))
-print([name for name in dict.fromkeys(told) if name in ("toy::twice", "within")])  # others are torch's own
+print([name for name in dict.fromkeys(reported) if name in ("toy::twice", "within")])  # others are torch's own
 """
 
 
 @pytest.mark.parametrize(
-    ("register", "told"),
+    ("register", "reported"),
     [
         (
             "library = torch.library.Library('toy', 'DEF'); library.define('twice(Tensor x) -> Tensor');"
@@ -80,11 +80,11 @@ print([name for name in dict.fromkeys(told) if name in ("toy::twice", "within")]
     ],
 )
 def test_an_operator_that_is_registered_runs_within(
-    fresh_process: Forking, tmp_path: Path, register: str, told: str
+    fresh_process: Forking, tmp_path: Path, register: str, reported: str
 ) -> None:
     program = OPERATORS.replace("{register}", register)
     done = fresh_process.run(program, cwd=tmp_path)
-    assert (done.returncode, done.stdout.strip()) == (0, told)
+    assert (done.returncode, done.stdout.strip()) == (0, reported)
 
 
 def test_code_for_an_operator_of_torch_runs_within_and_is_not_followed(fresh_process: Forking, tmp_path: Path) -> None:

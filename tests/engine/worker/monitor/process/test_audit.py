@@ -31,7 +31,7 @@ entry = getattr(module, "entry", lambda: None)
 entry()  # not noted: nothing is on
 with audit.on():
     entry()
-used = [["door", change.detail, None, False, 1] for change in audit.doors()]
+used = [["door", change.detail, None, False, 1] for change in audit.bypasses()]
 print(json.dumps(used + [[one.kind, one.detail, one.line, one.loading, one.times] for one in audit.seen()]))
 """
 
@@ -50,8 +50,8 @@ def actions(tmp_path: Path, fresh_process: Forking) -> Callable[..., Actions]:
         (folder / "beside.py").write_text(beside)
         done = fresh_process.run(PROGRAM, str(room / "candidate" / "kernel.py"), str(folder), cwd=room)
         assert done.returncode == 0, done.stderr
-        told: Actions = json.loads(done.stdout.splitlines()[-1])
-        return told
+        reported: Actions = json.loads(done.stdout.splitlines()[-1])
+        return reported
 
     return run
 

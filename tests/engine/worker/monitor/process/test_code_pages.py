@@ -57,7 +57,7 @@ def test_a_system_that_does_not_tell_is_not_asked_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "reported"),
     [
         (pages(80), pages(80, 4), ["4 KiB of it were written to"]),
         (pages(80, 4), pages(80, 12), ["8 KiB of it were written to"]),
@@ -69,9 +69,9 @@ def test_a_system_that_does_not_tell_is_not_asked_again(tmp_path: Path) -> None:
     ],
     ids=["written", "written again", "mapped over", "written when new", "loaded", "as it was", "closed"],
 )
-def test_code_that_changed_is_reported(before: CodePages | None, after: CodePages | None, told: list[str]) -> None:
+def test_code_that_changed_is_reported(before: CodePages | None, after: CodePages | None, reported: list[str]) -> None:
     then, now = ({} if one is None else {"/lib/c.so": one} for one in (before, after))
-    assert list(rewritten(then, now)) == [("/lib/c.so", detail) for detail in told]
+    assert list(rewritten(then, now)) == [("/lib/c.so", detail) for detail in reported]
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells how pages of code are mapped")

@@ -85,7 +85,7 @@ def outer(x):  # type: ignore[no-untyped-def]
     return helper(inner(x))
 
 
-def told(kernel: Callable[..., Any]) -> list[str]:
+def reported(kernel: Callable[..., Any]) -> list[str]:
     host_code = HostCode()
     host_code.look(kernel)
     host_code.look(kernel)
@@ -132,7 +132,7 @@ def in_a_closure() -> Callable[..., Any]:
     ],
 )
 def test_python_is_reported(kernel: Callable[..., Any], names: list[str]) -> None:
-    assert told(kernel) == names
+    assert reported(kernel) == names
 
 
 @pytest.mark.parametrize(
@@ -148,8 +148,8 @@ def test_python_is_reported(kernel: Callable[..., Any], names: list[str]) -> Non
         lambda x: [inner(one) for one in (x, Shape(x).rows)],
     ],
 )
-def test_what_triton_compiles_is_not_told(kernel: Callable[..., Any]) -> None:
-    assert told(kernel) == []
+def test_what_triton_compiles_is_not_reported(kernel: Callable[..., Any]) -> None:
+    assert reported(kernel) == []
 
 
 def test_what_a_launch_is_given_is_looked_at_as_well() -> None:
@@ -174,7 +174,7 @@ def test_constants_that_a_kernel_names_are_news_once_they_are_others(monkeypatch
 
 
 def test_an_attribute_is_not_asked_of_its_owner() -> None:
-    assert told(lambda x: BUSY.anything(x)) == ["BUSY"]
+    assert reported(lambda x: BUSY.anything(x)) == ["BUSY"]
 
 
 class Busy:

@@ -129,8 +129,8 @@ def test_a_module_that_has_every_attribute_does_not_blind_the_watch(monkeypatch:
     with monkeypatch.context() as patched:
         patched.setitem(sys.modules, "triton.testing", Agreeable("triton.testing"))
         patched.setattr(torch, "allclose", pretend)
-        told = {change.name for change in watch.changes()}
-    assert {"torch.allclose", "triton.testing.do_bench"} <= told
+        reported = {change.name for change in watch.changes()}
+    assert {"torch.allclose", "triton.testing.do_bench"} <= reported
 
 
 @pytest.fixture
