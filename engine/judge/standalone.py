@@ -11,19 +11,21 @@ import importlib.util
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import torch
 
-from engine.judge.compare.compare import judge
+from engine.judge.compare.compare import Judged, judge
 from engine.judge.compare.measures import bytes_of
 from engine.judge.compare.values import text_of, unravelled
 from engine.judge.inputs.copies import private_copies
+from engine.judge.inputs.outputs import as_tensors
 from engine.loading.poison import Poison
-from engine.model import Case, Tolerance
+from engine.model import CalledCase, Case, OutputMatch, PointerArray, Tolerance
+from engine.protocol.tensors import tensors_in
 
 RIGHT, WRONG, NOT_RUN = 0, 1, 2
 _POISONS = (0xFF, 0x7B)  # nan of every float and -1 of every integer; then large finite numbers
@@ -34,7 +36,8 @@ class Replay:
     """One case of one operator, and the text of the candidate that failed it.
 
     `written` says by name which arguments are outputs, `overwritten` are those whose content says nothing.
-    `answers_before` is whether the failure came after a call on other content in the same memory.
+    `compare` is the problem's own comparer, None where its tolerance decides.  `answers_before` is whether the failure
+    came after a call on other content in the same memory.
     """
 
     candidate: str
@@ -46,7 +49,9 @@ class Replay:
     make_inputs: Callable[..., Any]  # Any: arguments of every kind
     reference: Callable[..., Any]
     tolerance: Callable[[Case], Tolerance]
+    compare: Callable[[CalledCase], tuple[OutputMatch, ...]] | None
     returns: int | None
+    returns_scalar: bool
     written: dict[str, int]
     overwritten: tuple[int, ...]
     answers_before: bool = False
@@ -68,11 +73,13 @@ class Replay:
             entry = getattr(_loaded(path), self.entry, None)
             if entry is None:
                 return _say(f"{path}: it has no {self.entry}, which is what would be called", NOT_RUN)
+            earlier: tuple[torch.Tensor, ...] = ()
             for poison in _POISONS:
-                inputs = self._inputs(entry, poison)
-                troubles = list(self._troubles(entry, inputs, poison))
+                call = self._called(entry, self._inputs(entry, poison), poison)
+                troubles = list(self._troubles(call, earlier))
                 if troubles:
                     return _say("\n".join(troubles), WRONG)
+                earlier = tuple(value for value in call.got.values() if isinstance(value, torch.Tensor))
         return _say(f"right: {self.case.name}, inputs from seed {self.seed}", RIGHT)
 
     def _inputs(self, entry: Callable[..., Any], poison: int) -> tuple[Any, ...]:
@@ -82,51 +89,123 @@ class Replay:
             return inputs
         used = self._made(self.seed ^ 1)
         with Poison(poison):
-            entry(*used)
-        for there, new in zip(used, inputs, strict=True):
-            if isinstance(there, torch.Tensor):
-                there.untyped_storage().copy_(new.untyped_storage())
+            entry(*map(_as_given, used))
+        for there, new in zip(tensors_in(used), tensors_in(inputs), strict=True):
+            there.untyped_storage().copy_(new.untyped_storage())
         return used
 
     def _made(self, seed: int) -> tuple[Any, ...]:
         made: tuple[Any, ...] = self.make_inputs(self.case, torch.Generator(self.device).manual_seed(seed))
         return made
 
-    def _troubles(self, entry: Callable[..., Any], inputs: tuple[Any, ...], poison: int) -> Iterator[str]:
-        """What is wrong after one call, a line for each output or argument."""
+    def _called(self, entry: Callable[..., Any], inputs: tuple[Any, ...], poison: int) -> _Call:
+        """One call of the entry; what is returned or written, by name."""
         outcome = self.reference(*private_copies(inputs))
-        expected = (outcome,) if isinstance(outcome, torch.Tensor) else tuple(outcome)
-        for place in self.overwritten:
-            inputs[place].untyped_storage().fill_(poison)
+        for storage in (tensor.untyped_storage() for place in self.overwritten for tensor in tensors_in(inputs[place])):
+            storage.fill_(poison)  # type: ignore[attr-defined]  # torch does not annotate it
         before = private_copies(inputs)
         with Poison(poison):
-            returned = entry(*inputs)
+            returned = entry(*map(_as_given, inputs))
         if self._on_accelerator:
             torch.accelerator.synchronize()
-        values = () if self.returns == 0 else (returned,) if self.returns == 1 else tuple(returned)
-        names = ["return"] if self.returns == 1 else [f"return[{number}]" for number in range(len(values))]
-        got = dict(zip(names, values, strict=True))
-        got |= {name: inputs[place] for name, place in self.written.items() if inputs[place] is not None}
-        for (name, value), wanted in zip(got.items(), expected, strict=True):
-            yield from _wrong(name, value, wanted, self.tolerance(self.case))
-        for place, (value, old) in enumerate(zip(inputs, before, strict=True)):
-            if isinstance(value, torch.Tensor) and place not in self.written.values() and not _is_same(value, old):
+        got = self._returned(returned)
+        for name, place in self.written.items():
+            value = inputs[place]
+            got |= {name: value} if isinstance(value, torch.Tensor) else _numbered(name, tensors_in(value))
+        expected = (outcome,) if isinstance(outcome, torch.Tensor) else tuple(outcome)
+        return _Call(before=before, inputs=inputs, got=got, expected=expected)
+
+    def _returned(self, returned: Any) -> dict[str, Any]:
+        """The returned values by name; a number where the entry returns numbers is a tensor without dimensions."""
+        if self.returns == 0:
+            return {}
+        if self.returns_scalar:
+            return {"return": as_tensors(returned)[0]} if isinstance(returned, int | float | complex) else {}
+        return {"return": returned} if self.returns == 1 else _numbered("return", returned)
+
+    def _troubles(self, call: _Call, earlier: tuple[torch.Tensor, ...]) -> Iterator[str]:
+        """What is wrong after one call, a line for each output or argument; `earlier` are the outputs of the first."""
+        if len(call.got) != len(call.expected):
+            count = f"{len(call.got)} outputs, expected {len(call.expected)}"
+            yield "the entry returned no Python number" if self.returns_scalar else count
+            return
+        of_another_kind = [
+            line for name, value, wanted in call.outputs for line in _of_another_kind(name, value, wanted)
+        ]
+        if of_another_kind or self.compare is None:
+            for name, value, wanted in call.outputs:
+                yield from _wrong(name, value, wanted, self.tolerance(self.case))
+        else:
+            yield from self._mismatches(call, earlier)
+        for place, (value, old) in enumerate(zip(call.inputs, call.before, strict=True)):
+            pairs = zip(tensors_in(value), tensors_in(old), strict=True)
+            if place not in self.written.values() and not all(_is_same(one, other) for one, other in pairs):
                 yield f"argument {place} was changed; the signature does not say that it is written"
+
+    def _mismatches(self, call: _Call, earlier: tuple[torch.Tensor, ...]) -> Iterator[str]:
+        """What the problem's own comparer finds; all outputs are of the right type and shape."""
+        assert self.compare is not None
+        outputs = tuple(value.contiguous() for value in call.got.values())
+        called = CalledCase(
+            case=self.case, arguments=call.before, outputs=outputs, expected=call.expected, earlier=earlier
+        )
+        for (name, _, wanted), got, match in zip(call.outputs, outputs, self.compare(called), strict=True):
+            if bool(match.wrong.any()):
+                judged = replace(judge(got, wanted, Tolerance(relative=0.0, absolute=0.0)), wrong=match.wrong)
+                said = f"{name}: {match.message}" if match.message else _message(name, got, wanted, judged)
+                steps = f", largest error {match.error:g} {match.unit}".rstrip() if match.error is not None else ""
+                yield said + steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Call:
+    """A call: the arguments before and after it, and what was got and expected of each output."""
+
+    before: tuple[Any, ...]
+    inputs: tuple[Any, ...]
+    got: dict[str, Any]
+    expected: tuple[torch.Tensor, ...]
+
+    @property
+    def outputs(self) -> list[tuple[str, Any, torch.Tensor]]:
+        """Name, value and expected value of each output."""
+        return [(name, value, wanted) for (name, value), wanted in zip(self.got.items(), self.expected, strict=True)]
+
+
+def _as_given(value: Any) -> Any:
+    """An argument as an entry gets it: an array of pointers as the addresses of its tensors."""
+    if isinstance(value, PointerArray):
+        addresses = [tensor.data_ptr() for tensor in value.tensors]
+        return torch.tensor(addresses, dtype=torch.int64)  # on the device that the run has set
+    return value
+
+
+def _numbered(name: str, values: Any) -> dict[str, Any]:
+    """The items of a sequence by their names; none where it is no sequence."""
+    is_sequence = isinstance(values, Iterator | list | tuple)
+    return {f"{name}[{number}]": value for number, value in enumerate(values)} if is_sequence else {}
 
 
 def _wrong(name: str, got: Any, expected: torch.Tensor, tolerance: Tolerance) -> Iterator[str]:
+    yield from _of_another_kind(name, got, expected)
+    if isinstance(got, torch.Tensor) and got.dtype == expected.dtype and got.shape == expected.shape and got.numel():
+        judged = judge(got.contiguous(), expected, tolerance)
+        if bool(judged.wrong.any()):
+            yield _message(name, got, expected, judged)
+
+
+def _of_another_kind(name: str, got: Any, expected: torch.Tensor) -> Iterator[str]:
     if not isinstance(got, torch.Tensor):
         yield f"{name}: a {type(got).__name__}, expected a Tensor"
     elif got.dtype != expected.dtype or got.shape != expected.shape:
         yield f"{name}: {got.dtype} {tuple(got.shape)}, expected {expected.dtype} {tuple(expected.shape)}"
-    elif got.numel():
-        judged = judge(got.contiguous(), expected, tolerance)
-        count = int(judged.wrong.sum())
-        if count:
-            index = unravelled(judged.worst(), got.shape)
-            place = ",".join(map(str, index))
-            values = f"expected {text_of(expected[index])} got {text_of(got[index])}"
-            yield f"{name}: {count} of {got.numel()} wrong, worst [{place}] {values}"
+
+
+def _message(name: str, got: torch.Tensor, expected: torch.Tensor, judged: Judged) -> str:
+    index = unravelled(judged.worst(), got.shape)
+    place = ",".join(map(str, index))
+    values = f"expected {text_of(expected[index])} got {text_of(got[index])}"
+    return f"{name}: {int(judged.wrong.sum())} of {got.numel()} wrong, worst [{place}] {values}"
 
 
 def _is_same(value: torch.Tensor, old: Any) -> bool:

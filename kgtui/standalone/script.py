@@ -47,7 +47,9 @@ REPLAY = Replay(
     make_inputs={make_inputs},
     reference={reference},
     tolerance={tolerance},
+    compare={compare},
     returns={returns},
+    returns_scalar={returns_scalar},
     written={written!r},
     overwritten={overwritten!r},
     answers_before={answers_before},
@@ -74,8 +76,7 @@ def standalone_script(failed: FailedCase, *, name: str) -> str:
     """The text of the script that will be called `name`.
 
     Raises:
-        UsageError: the case did not fail, no inputs were made for it, or a function of the problem is no plain one,
-            or the problem has a comparer of its own.
+        UsageError: the case did not fail, no inputs were made for it, or a function of the problem is no plain one.
     """
     problem, result = failed.problem, failed.result
     if problem.suite is not None:
@@ -86,12 +87,12 @@ def standalone_script(failed: FailedCase, *, name: str) -> str:
     if result.outcome is Outcome.PASS or result.seed is None:
         why = "it passed" if result.outcome is Outcome.PASS else "no inputs were made for it"
         raise UsageError(f"there is nothing to reproduce of {result.case}: {why}")
-    if "compare" in failed.described.functions:
-        raise UsageError(f"{problem.name} compares its outputs with code of its own, which a script cannot contain")
     case = problem.case(result.case)
     module = problem.name.replace("::", ".")
     inliner = Inliner(files={module: failed.described.file})
     functions = {role: _taken(inliner, failed.described, role, module) for role in _ROLES}
+    compares = "compare" in failed.described.functions
+    functions["compare"] = _taken(inliner, failed.described, "compare", module) if compares else "None"
     for wanted in ("Case", "DType", "Tier"):
         inliner.take("engine.model", wanted)
     inliner.take(_HARNESS, "Replay")
@@ -119,6 +120,7 @@ def standalone_script(failed: FailedCase, *, name: str) -> str:
         device=failed.device,
         **functions,
         returns=problem.returns,
+        returns_scalar=problem.returns_scalar,
         written={argument: arguments.index(argument) for argument in problem.mutates},
         overwritten=tuple(arguments.index(argument) for argument in problem.written_only),
         answers_before=result.calls == _CALLS_WITH_OLD_MEMORY,

@@ -31,7 +31,7 @@ def poisson_kernel(
         searching = u >= below
         while tl.max(searching.to(tl.int32), axis=0) > 0:
             k += tl.where(searching, 1.0, 0.0)
-            term = tl.where(searching, term * rate / k, term)
+            term = tl.where(searching, term * rate / tl.maximum(k, 1.0), term)
             below += tl.where(searching, term, 0.0)
             searching = searching & (u >= below) & ((k < rate) | (term > 1e-10))
         draw += k

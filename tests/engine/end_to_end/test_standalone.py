@@ -33,6 +33,7 @@ SUMS_OF_PRODUCTS = {"cublas_sgemm_leading_dimension_is_m"}
         ("topk_softmax_padding_wins", "17x7 top 1"),
         ("cublas_sgemm_leading_dimension_is_m", "17x33x65 NN alpha 2 beta -0.5"),
         ("reshape_and_cache_ignores_strides", "13x2x64 to 4x16 f16 padded"),
+        ("moe_align_block_off_by_one", "9x2 of 4 by 8"),
     ],
 )
 async def test_a_script_finds_the_worst_element_of_its_run(engine, tmp_path, name, case):

@@ -55,10 +55,7 @@ def ended(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-WITHOUT_COMPARER = [name for name in sorted(catalogue()) if "compare" not in described(name).functions]
-
-
-@pytest.mark.parametrize("name", WITHOUT_COMPARER)
+@pytest.mark.parametrize("name", sorted(catalogue()))
 def test_every_operator_can_be_written_down_and_uses_nothing_of_ours(name):
     first_of_dtype = {case.dtype: case for case in reversed(catalogue()[name].cases)}
     for case in first_of_dtype.values():
@@ -107,6 +104,27 @@ def test_a_right_file_in_place_of_the_candidate_is_found_right(tmp_path):
     assert (wrong.returncode, wrong.stdout.splitlines()[-1]) == (1, "return: a NoneType, expected a Tensor")
     right = ended(script, str(CORPUS / "honest" / "silu_polynomial.py"))
     assert (right.returncode, right.stdout, right.stderr) == (0, "right: 1000 f32, inputs from seed 1234\n", "")
+
+
+@pytest.mark.parametrize(
+    ("operator", "honest", "said_of_nothing"),
+    [
+        ("vllm::scaled_int8_quant", "scaled_int8_quant", "0 outputs, expected 2"),
+        ("cublas::cublasSgemvBatched", "cublas_sgemv_batched", "yarray[0]: 33 of 36 wrong"),
+        ("vllm::copy_blocks", "copy_blocks", "key_caches[0]: 192 of 448 wrong"),
+        ("aten::item", "item", "the entry returned no Python number"),
+    ],
+    ids=["comparer", "pointers", "lists", "number"],
+)
+def test_script_of_each_kind_of_value_tells_right_from_wrong(tmp_path, operator, honest, said_of_nothing):
+    case = find(operator).cases[0].name
+    source = f"def {find(operator).entry}(*arguments):\n    pass\n".encode()
+    script = tmp_path / "script.py"
+    script.write_text(standalone_script(failed_case(operator, case, source), name="script.py"))
+    wrong = ended(script)
+    assert (wrong.returncode, wrong.stdout[: len(said_of_nothing)], wrong.stderr) == (1, said_of_nothing, "")
+    right = ended(script, str(CORPUS / "honest" / f"{honest}.py"))
+    assert (right.returncode, right.stdout, right.stderr) == (0, f"right: {case}, inputs from seed 1234\n", "")
 
 
 def test_a_file_that_cannot_be_judged_instead_is_reported_and_not_run(tmp_path):
