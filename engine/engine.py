@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.devices import Device, first_device, platform_named
 from engine.devices.hardware.device_lock import DeviceLock, shared_folder
@@ -25,6 +26,7 @@ from engine.model import Candidate, Launch, Limits, Plan, Problem
 from engine.model.benchmark import Peaks
 from engine.model.commands import CancelRun
 from engine.model.events import Event
+from engine.model.problems.health import Weakness
 from engine.model.proof import ReplayedCase
 from engine.processes.builds.extensions import find_toolchain
 from engine.processes.directories import EngineDirectories, base_environment
@@ -249,6 +251,23 @@ class Engine:
             async with contextlib.aclosing(cases):
                 async for case in cases:
                     yield case
+
+    async def audit(self, problem: Problem) -> tuple[Weakness, ...]:
+        """What is wrong with a foreign problem, found by runs of its reference.
+
+        Raises:
+            EngineError: the engine was not started, or could not audit it.
+            UnsupportedError: it cannot be run on this machine.
+        """
+        process_pool = self._started_pool()
+        async with self._turn:
+            reply = await process_pool.references.audit(problem.id)
+        if isinstance(reply, protocol.Audited):
+            return reply.weaknesses
+        message = reply.message if isinstance(reply, protocol.Failed) else "the judge did not audit it"
+        if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.UNSUPPORTED:
+            raise UnsupportedError(message)
+        raise EngineError(message)
 
     async def _run(
         self, candidate: Candidate, plan: Plan, run_id: str | None, other: Candidate | None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import EngineError
 from engine.model import DType, Precision, Problem, ProblemDefinition
+from engine.model.problems.health import Weakness
 
 if TYPE_CHECKING:
     import torch
@@ -162,6 +163,10 @@ class ReferenceSource(ProblemSource, Protocol):
             UnsupportedError: it cannot be run on this machine; says what it needs.
             EngineError: it cannot be read, or is another version than the one asked for.
         """
+        ...
+
+    def audit(self, name: str, reference: ReferenceClient, *, version: str = "") -> tuple[Weakness, ...]:
+        """Every defect of a problem; raises as `attach` does, but for faults of its code, which are defects."""
         ...
 
 

@@ -51,6 +51,10 @@ class Audits:
         version = hashlib.sha256(file.read_bytes()).hexdigest() if found.version and file.is_file() else ""
         return found.weaknesses if found.version == version else ()
 
+    def knows(self, source: str, name: str) -> bool:
+        """Whether some version of a problem was audited."""
+        return f"{source} {name}" in self._known
+
     def add(self, found: Mapping[ProblemId, tuple[str, ...]]) -> None:
         """Keep these audits.
 

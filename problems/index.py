@@ -81,8 +81,17 @@ class ProblemIndex:
         """What an audit found first of the problem called `name`; empty where that is nothing; runs nothing."""
         full = self.resolve(name)
         source = self._source_by_name[full]
-        found = self._audits.of_file(source.id, full, source.file(full)) if self._audits is not None else ()
+        if self._audits is None:
+            return ""
+        if isinstance(source, SuiteSource):  # of an export one file has many tasks, in versions by the user's choices
+            found = self._audits.of(source.problem(full).id) if self._audits.knows(source.id, full) else ()
+        else:
+            found = self._audits.of_file(source.id, full, source.file(full))
         return found[0] if found else ""
+
+    def is_foreign(self, name: str) -> bool:
+        """Whether the problem called `name` is a task of a suite."""
+        return isinstance(self._source_by_name[self.resolve(name)], SuiteSource)
 
     def describe(self, name: str) -> ProblemDescription:
         """What the file of the problem called `name` says of it; raises as `find` does, and runs nothing."""

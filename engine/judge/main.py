@@ -37,8 +37,8 @@ from engine.sandbox.untrusted_files import UntrustedFileError
 from engine.sandbox.variables import DEVICE_VARIABLE
 
 _THREADS = 2
-_REFERENCE_S, _ATTACHING_S = 40.0, 90.0
-"""What a reference may take of its own time for all that one command asks of it, and to be opened and calibrated."""
+_REFERENCE_S, _ATTACHING_S, _AUDITING_S = 40.0, 90.0, 240.0
+"""What a reference may take of its own time for all that one command asks, to be opened and calibrated, and audited."""
 _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 4000, 20_000
 
 
@@ -106,6 +106,8 @@ class _Judge:
                 return protocol.MemoryShared(id=command.id, handle=block.handle, block_bytes=block.size_bytes)
             case protocol.AttachReference():
                 return self._attach(command)
+            case protocol.AuditProblem():
+                return self._audit(command)
             case protocol.Prepare():
                 return self._prepare(command)
             case protocol.Describe():
@@ -154,18 +156,33 @@ class _Judge:
 
     def _attach(self, command: protocol.AttachReference) -> protocol.AnyReply:
         """Open a foreign problem in its reference process; the one before it is let go of."""
-        if self._reference is not None:
-            self._reference.close()
-        self._problems.pop(command.problem, None)
-        self._reference = reference_at(Path(command.folder), self._device, pid=command.pid)
-        self._reference.allow(_ATTACHING_S)
+        reference = self._with_reference(command, _ATTACHING_S)
         source = cast("ReferenceSource", open_source(command.problem.source))
         try:
-            attached = source.attach(command.problem.name, self._reference, version=command.problem.version)
+            attached = source.attach(command.problem.name, reference, version=command.problem.version)
         except UnsupportedError as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
         self._problems[command.problem] = attached.definition
         return protocol.ReferenceAttached(id=command.id, notes=attached.notes)
+
+    def _audit(self, command: protocol.AuditProblem) -> protocol.AnyReply:
+        """Audit a foreign problem in its reference process."""
+        reference = self._with_reference(command, _AUDITING_S)
+        source = cast("ReferenceSource", open_source(command.problem.source))
+        try:
+            found = source.audit(command.problem.name, reference, version=command.problem.version)
+        except UnsupportedError as error:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
+        return protocol.Audited(id=command.id, weaknesses=found)
+
+    def _with_reference(self, command: protocol.AttachReference | protocol.AuditProblem, allowed_s: float) -> Reference:
+        """The reference process of a command in the place of the one before, with so much time."""
+        if self._reference is not None:
+            self._reference.close()
+        self._problems.pop(command.problem, None)
+        self._reference = reference_at(Path(command.folder), self._device, pid=command.pid)
+        self._reference.allow(allowed_s)
+        return self._reference
 
     def _prepare(self, command: protocol.Prepare) -> protocol.Prepared:
         started = time.perf_counter()

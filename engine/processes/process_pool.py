@@ -27,6 +27,7 @@ _JUDGE_S = 60.0
 _LONG_S: Mapping[type[protocol.Command], float] = {
     protocol.PrepareBaseline: 900.0,  # torch.compile with max-autotune builds and times many kernels before it chooses
     protocol.MeasurePeaks: 180.0,  # rounds of equal length for each precision, but one slow product has to end first
+    protocol.AuditProblem: 600.0,  # a run of the reference for each weight, and several for each case
     protocol.AttachReference: 180.0,  # the imports of a foreign file, and four runs of it
     protocol.Arrange: 180.0,  # a whole reference of a large case, and the imports that its first call brings about
 }

@@ -61,6 +61,22 @@ class References:
             await self.close()
         return reply
 
+    async def audit(self, problem: ProblemId) -> protocol.AnyReply:
+        """What the judge finds wrong with the problem, with a reference process of its own: Audited, or Failed.
+
+        Raises:
+            EngineError: no process could be started, or the judge did not answer.
+        """
+        await self.close()
+        self._process = await self._hire()
+        folder, pid = str(self._process.room.folder), self._process.child.pid
+        try:
+            return await self._ask_judge(
+                protocol.AuditProblem(id=protocol.new_id(), problem=problem, folder=folder, pid=pid)
+            )
+        finally:
+            await self.close()
+
     async def close(self) -> None:
         """End the process.  Safe to call twice."""
         self._attached = self._reply = None

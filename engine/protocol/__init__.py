@@ -126,6 +126,8 @@ from engine.protocol.verifying import (
     Again,
     ArenaSpec,
     AttachReference,
+    Audited,
+    AuditProblem,
     Call,
     Called,
     Compare,
@@ -170,6 +172,8 @@ __all__ = [
     "Arrange",
     "Arranged",
     "AttachReference",
+    "AuditProblem",
+    "Audited",
     "BuildExtension",
     "BuildLauncher",
     "Call",
@@ -293,12 +297,13 @@ AnyCommand: TypeAlias = (
     | Release | RunDry | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
-    | Lower | LimitReading | HoldKernel | ReplayTape | AttachReference | BuildExtension
+    | Lower | LimitReading | HoldKernel | ReplayTape | AttachReference | AuditProblem | BuildExtension
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled
     | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated | Contrasted
-    | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed | ReferenceAttached | ExtensionBuilt
+    | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed | ReferenceAttached | Audited
+    | ExtensionBuilt
 )  # fmt: skip
 
 

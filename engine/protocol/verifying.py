@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 
 from engine.model import CandidateForm, OutOfBounds, OutputReport, ProblemId
+from engine.model.problems.health import Weakness
 from engine.protocol.executing import Executed
 from engine.protocol.extensions import ExtensionAccess, ExtensionRequest
 from engine.protocol.launches import Launches
@@ -130,6 +131,20 @@ class AttachReference(Command, tag="attach_reference", frozen=True):
     problem: ProblemId
     folder: str
     pid: int
+
+
+class AuditProblem(Command, tag="audit_problem", frozen=True):
+    """Judge: audit this foreign problem in the reference process with this `pid`, which has its pipes in `folder`."""
+
+    problem: ProblemId
+    folder: str
+    pid: int
+
+
+class Audited(Reply, tag="audited", frozen=True):
+    """Every weakness of the problem that was found."""
+
+    weaknesses: tuple[Weakness, ...] = ()
 
 
 class ReferenceAttached(Reply, tag="reference_attached", frozen=True):

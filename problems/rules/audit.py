@@ -7,8 +7,9 @@ import sys
 import msgspec
 
 from engine.errors import EngineError
+from engine.model.problems.health import Weakness
 from engine.problem_source import open_source
-from problems.rules.health import Weakness, weaknesses
+from problems.rules.health import weaknesses
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):

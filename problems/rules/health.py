@@ -6,40 +6,16 @@ whether a candidate that passes has computed anything.  A lie that the problem d
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from engine.model import Determinism, ProblemDefinition
+from engine.model.problems.health import Defect, Weakness
 from engine.problem_source import ProblemDescription
 from problems.kit import torch
 from problems.rules import lies
 from problems.rules.answers import honest_eager, repeatable_reference
 from problems.rules.trial import OTHER_SEED, Trial
 from problems.rules.values import same_values, tensors_in
-
-
-class Defect(enum.StrEnum):
-    """What is wrong with a problem."""
-
-    REFERENCE_FAILS = "reference fails"
-    UNSEEDED = "unseeded"
-    INPUT_INDEPENDENT = "input-independent"
-    ALL_ZERO = "all-zero outputs"
-    CONSTANT = "constant outputs"
-    ZEROS_PASS = "zeros pass"
-    SMALL_SPREAD = "small spread"
-    LOOSE = "loose threshold"
-    UNREACHABLE = "unreachable threshold"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Weakness:
-    """A defect and the sentence that says what shows it."""
-
-    defect: Defect
-    text: str
-
 
 _PASSES: tuple[tuple[lies.Lie, Defect, str], ...] = (
     (lies.zeros, Defect.ZEROS_PASS, "zeros pass in every case"),
@@ -57,6 +33,11 @@ def weaknesses(problem: ProblemDefinition, described: ProblemDescription) -> tup
     return failures or (*_unseeded(trial), *_outputs(trial), *_lies(trial), *_unreachable(trial))
 
 
+def foreign_weaknesses(trial: Trial) -> tuple[Weakness, ...]:
+    """The same of a problem whose reference has run in a process of its own, and whose faults are raised there."""
+    return (*_unseeded_inputs(trial), *_outputs(trial), *_lies(trial), *_unreachable(trial))
+
+
 def _failures(trial: Trial) -> Iterator[Weakness]:
     for case in trial.cases:
         try:
@@ -72,6 +53,10 @@ def _unseeded(trial: Trial) -> Iterator[Weakness]:
     for sentence in repeatable_reference(trial):
         yield Weakness(defect=Defect.UNSEEDED, text=sentence)
         break
+    yield from _unseeded_inputs(trial)
+
+
+def _unseeded_inputs(trial: Trial) -> Iterator[Weakness]:
     for case in trial.cases:
         if not same_values(trial.given(case), trial.made(case)):
             yield Weakness(defect=Defect.UNSEEDED, text=f"{case.name}: the same seed makes other inputs")
@@ -106,11 +91,16 @@ def _lies(trial: Trial) -> Iterator[Weakness]:
     if trial.problem.determinism is Determinism.RANDOM:
         return
     for lie, defect, text in _PASSES:
-        if lie.__name__ in trial.problem.cannot_reject:
+        if lie.__name__ in trial.problem.cannot_reject or (lie is lies.mean and _has_one_element(trial)):
             continue
         tried, caught = lies.tiers_of(trial, lie)
         if tried and not caught:
             yield Weakness(defect=defect, text=text)
+
+
+def _has_one_element(trial: Trial) -> bool:
+    """Whether every output is a single number, which is its own mean."""
+    return all(output.numel() <= 1 for case in trial.cases for output in trial.expected(case))
 
 
 def _unreachable(trial: Trial) -> Iterator[Weakness]:

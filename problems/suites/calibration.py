@@ -24,6 +24,10 @@ _RANDOM = 1e-2  # of a typical output; two runs of arithmetic in another order d
 _LOWER_EPSILON = 2.0**-7  # bfloat16
 
 
+class RandomReferenceError(UnsupportedError):
+    """Two runs on the same input differ by more than rounding."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Runs:
     """The outputs of one draw: twice in the task's own precision, and in float64 and lower where there is a run."""
@@ -46,14 +50,14 @@ def calibrated(runs: Runs) -> Calibrated:
     """The tolerance for the outputs of a problem, the widest that one of them needs.
 
     Raises:
-        UnsupportedError: two runs on the same input differ by more than rounding.
+        RandomReferenceError: two runs on the same input differ by more than rounding.
     """
     epsilon = max((_epsilon(output) for output in runs.own), default=0.0)
     if epsilon == 0.0:
         return Calibrated(tolerance=Tolerance(relative=0.0, absolute=0.0), sentence="outputs are compared exactly")
     spread = distance(runs.again, runs.own)
     if spread > _RANDOM:
-        raise UnsupportedError(
+        raise RandomReferenceError(
             f"the reference is random: two runs on the same input differ by {spread:.1e} of a typical output, so "
             "no comparison can tell a right answer"
         )

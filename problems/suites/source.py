@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.errors import EngineError, UsageError
 from engine.model import Cost, Problem, ProblemDefinition, Tolerance
 from engine.model.parsing import parse
+from engine.model.problems.health import Weakness
 from engine.problem_source import AttachedProblem, ProblemDescription, ReferenceClient
 from problems.suites.plan import PlannedTask, planned
 from problems.suites.scanning import format_named, format_of, read_suite
@@ -98,10 +99,13 @@ class SuiteSource:
         """The problem, opened in the reference process; as ReferenceSource says."""
         from problems.suites.definition import attached
 
-        made = self._planned(name)
-        if version and version != made.version:
-            raise EngineError(f"{made.task.file} has changed since the run began; run again")
-        return attached(made, reference)
+        return attached(self._planned(name, version), reference)
+
+    def audit(self, name: str, reference: ReferenceClient, *, version: str = "") -> tuple[Weakness, ...]:
+        """Every defect of a problem; as ReferenceSource says."""
+        from problems.suites.audits.audit import audit
+
+        return audit(self._planned(name, version), self.describe(name), reference)
 
     @cached_property
     def _contents(self) -> SuiteContents:
@@ -111,11 +115,15 @@ class SuiteSource:
     def _tasks(self) -> dict[str, Task]:
         return {f"{self.format.id}::{task.name}": task for task in self._contents.tasks}
 
-    def _planned(self, name: str) -> PlannedTask:
+    def _planned(self, name: str, version: str = "") -> PlannedTask:
+        """The task under the choices, in this version where one is given."""
         try:
-            return planned(self.task(name), self.format, self.choice)
+            made = planned(self.task(name), self.format, self.choice)
         except SyntaxError as error:
             raise EngineError(f"{self.task(name).file}: syntax error: {error.msg}") from error
+        if version and version != made.version:
+            raise EngineError(f"{made.task.file} has changed since the run began; run again")
+        return made
 
 
 def open_source(argument: str) -> SuiteSource:

@@ -113,3 +113,14 @@ async def test_pretrained_model_refused_with_reason(engine: Engine) -> None:
 
     assert run.verdict.outcome is Outcome.UNSUPPORTED
     assert "downloads a pretrained model" in run.verdict.sentence
+
+
+async def test_audit_finds_planted_short_cut(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "1_Planted.py"
+    text = SOFTMAX.read_text().replace("return torch.softmax(x, dim=1)", "return torch.softmax(x.mean(1), dim=0) * 0")
+    file.write_text(text)
+    source = suite_at(file, choice=SuiteChoice(path=file, format="", cap=16))
+
+    found = await engine.audit(source.problem("kernelbench::1_Planted"))
+
+    assert [str(one.defect) for one in found][:2] == ["all-zero outputs", "zeros pass"]

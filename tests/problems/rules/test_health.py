@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from engine.model import Tier, Tolerance
+from engine.model.problems.health import Defect
 from problems.aten import silu
-from problems.rules.health import Defect, weaknesses
+from problems.rules.health import weaknesses
 
 SMOKE = tuple(case for case in silu.CASES if case.tier is Tier.SMOKE)
 HEALTHY = replace(silu.PROBLEM, cases=SMOKE)

@@ -1,0 +1,36 @@
+"""What an audit finds wrong with a problem.  Values only."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Defect(enum.StrEnum):
+    """What is wrong with a problem."""
+
+    REFERENCE_FAILS = "reference fails"
+    UNSEEDED = "unseeded"
+    INPUT_INDEPENDENT = "input-independent"
+    ALL_ZERO = "all-zero outputs"
+    CONSTANT = "constant outputs"
+    ZEROS_PASS = "zeros pass"
+    SMALL_SPREAD = "small spread"
+    LOOSE = "loose threshold"
+    UNREACHABLE = "unreachable threshold"
+    SHORT_CUT = "algebraic short cut"
+    LOOSE_OWN_RULE = "loose own rule"
+    UNREACHABLE_OWN_RULE = "unreachable own rule"
+
+    @property
+    def is_of_own_rule(self) -> bool:
+        """Whether it is one of the rule of a suite, on which no verdict of kgtui depends."""
+        return self in (Defect.LOOSE_OWN_RULE, Defect.UNREACHABLE_OWN_RULE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weakness:
+    """A defect and the sentence that says what shows it."""
+
+    defect: Defect
+    text: str

@@ -1,0 +1,88 @@
+"""The audit of a task: what its reference, inputs and calibrated tolerance cannot tell apart.
+
+Runs in the judge; the task's own code runs in the reference process only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.errors import ReferenceFaultError
+from engine.model import CalledCase, ProblemDefinition
+from engine.model.problems.health import Defect, Weakness
+from engine.problem_source import ProblemDescription, ReferenceClient, ReferenceUnavailableError
+from problems.rules import lies
+from problems.rules.health import foreign_weaknesses
+from problems.rules.trial import QUICK_TIERS, Trial
+from problems.rules.values import as_tuple, tensors_in
+from problems.suites.audits.short_cuts import short_cuts
+from problems.suites.calibration import RandomReferenceError
+from problems.suites.definition import attached
+from problems.suites.plan import PlannedTask
+
+if TYPE_CHECKING:
+    from engine.model import Arguments, Outputs
+
+_MOST_CASES = 3
+# Where the answer is one and the same, no tensor has influence on it.
+_WITHOUT_ANSWER = frozenset((Defect.ALL_ZERO, Defect.CONSTANT, Defect.INPUT_INDEPENDENT))
+
+
+def audit(planned: PlannedTask, described: ProblemDescription, reference: ReferenceClient) -> tuple[Weakness, ...]:
+    """Every defect of a task; where its reference fails or is random, that alone.
+
+    Raises:
+        UnsupportedError: it cannot be run on this machine; says what it needs.
+        MachineBusyError: the reference process was given hardly any time.
+    """
+    try:
+        trial = Trial(_audited(attached(planned, reference).definition), described)
+        found = foreign_weaknesses(trial)
+        has_answer = _WITHOUT_ANSWER.isdisjoint(one.defect for one in found)
+        return (*found, *(short_cuts(trial) if has_answer else ()), *_own_rule(trial))
+    except RandomReferenceError as error:
+        return (Weakness(defect=Defect.UNSEEDED, text=str(error)),)
+    except (ReferenceFaultError, ReferenceUnavailableError) as error:
+        return (Weakness(defect=Defect.REFERENCE_FAILS, text=str(error)),)
+
+
+def _audited(problem: ProblemDefinition) -> ProblemDefinition:
+    """The problem with its first cases, and with an eager that keeps to the contract where outputs are arguments."""
+    quick = [case for case in problem.cases if case.tier in QUICK_TIERS]
+    kept = replace(problem, cases=tuple(quick[:_MOST_CASES]))
+    if not problem.mutates:
+        return kept
+
+    def filling(*arguments: object) -> Outputs:
+        given: Arguments = arguments  # type: ignore[assignment]  # as make_inputs made them
+        by_name = dict(zip(problem.arguments, given, strict=True))
+        for name, value in zip(problem.mutates, as_tuple(problem.eager(*given)), strict=True):
+            (output,) = tensors_in((by_name[name],))
+            output.copy_(value)
+        return ()
+
+    return replace(kept, eager=filling)
+
+
+def _own_rule(trial: Trial) -> Iterator[Weakness]:
+    """What is wrong with the suite's own rule, which decides nothing here."""
+    if _passes_everywhere(trial, lies.zeros) is True:
+        yield Weakness(defect=Defect.LOOSE_OWN_RULE, text="zeros pass the suite's own rule in every case")
+    if _passes_everywhere(trial, lambda trial, case: trial.answers(case)) is False:
+        text = "the task's own answer does not pass the suite's own rule in any case"
+        yield Weakness(defect=Defect.UNREACHABLE_OWN_RULE, text=text)
+
+
+def _passes_everywhere(trial: Trial, lie: lies.Lie) -> bool | None:
+    """Whether these outputs pass the suite's rule in every case, or in none; None otherwise, and without a rule."""
+    rule = trial.problem.passes_own_rule
+    said: set[bool | None] = set()
+    for case in trial.cases if rule is not None else ():
+        outputs = lie(trial, case)
+        if rule is None or outputs is None:
+            return None
+        call = CalledCase(case=case, arguments=trial.given(case), outputs=outputs, expected=trial.expected(case))
+        said.add(rule(call))
+    return said.pop() if len(said) == 1 else None
