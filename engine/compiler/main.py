@@ -22,7 +22,7 @@ from engine.devices.hardware.targets import Target, target_named
 from engine.errors import UnsupportedError
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
-from engine.loading.lowering import ttir_of
+from engine.loading.lowering import ttir_of, without_folders
 from engine.model import Launch
 from engine.protocol.proof.replaying import MOST_MODULE_CHARACTERS
 from engine.protocol.service import Line
@@ -123,7 +123,7 @@ class _Compiler:
             special = specialise(kernel, launch, self._find)
             source = ASTSource(kernel, special.signature, special.constants, special.attributes)
             gpu = GPUTarget(target.backend, target.architecture, target.warp_size)
-            text = ttir_of(source, gpu, make_backend(gpu).parse_options(_options(launch)))
+            text = without_folders(ttir_of(source, gpu, make_backend(gpu).parse_options(_options(launch))))
         except UnsupportedError:
             raise
         except Exception as error:  # as of a compile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import Any
 
@@ -11,6 +12,7 @@ from triton.compiler import ASTSource, make_backend
 # Triton's targets, options and modules are not typed: they are Any throughout this file.
 
 
+_FILE = re.compile(r'\bloc\("((?:[^"\\\n]|\\.)*+)":(?=\d+:\d+\))')
 _contexts = threading.local()
 
 
@@ -23,6 +25,11 @@ def ttir_of(source: ASTSource, target: Any, options: Any) -> str:
     stages: dict[str, Any] = {}
     backend.add_stages(stages, options, source.language)
     return str(stages["ttir"](module, {}))
+
+
+def without_folders(ttir: str) -> str:
+    """The text with files named without their folders, so that it does not depend on where a candidate was loaded."""
+    return _FILE.sub(lambda found: f'loc("{found[1].rpartition("/")[2]}":', ttir)
 
 
 def _context_of(backend: Any) -> Any:

@@ -65,6 +65,16 @@ async def test_a_stored_proof_is_replayed_without_the_source(engine, judging, ar
     assert all(case.proof.proven and case.same_inputs and case.same_outputs for case in cases)
 
 
+async def test_proofs_of_two_folders_are_the_same_bytes(judging, tmp_path):
+    digests = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        judged = await judging(COPY_KERNEL, folder=tmp_path / name, draw_seed=7)
+        digests += [event.artefact.digest for event in judged.events if isinstance(event, events.ProofStored)]
+    assert len(digests) == 2
+    assert digests[0] == digests[1]
+
+
 async def test_a_stored_proof_with_another_kernel_is_not_proven(engine, judging, artefacts):
     proof = await stored_proof(judging, artefacts, COPY_KERNEL)
     kernels = {

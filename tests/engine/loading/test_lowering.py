@@ -6,8 +6,13 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
 
 from engine.loading import warm_kernel
-from engine.loading.lowering import ttir_of
+from engine.loading.lowering import ttir_of, without_folders
 from engine.machine.reader import read_module
+
+
+def test_files_are_named_without_folders_and_names_are_kept():
+    text = '#loc = loc("/tmp/a/kernel.py":8:1)\n#loc1 = loc("x/y"(#loc))\n#loc2 = loc("b.py":1:2)\n'
+    assert without_folders(text) == text.replace("/tmp/a/", "")
 
 
 def test_ttir_of_a_kernel_is_a_module_of_its_name():
