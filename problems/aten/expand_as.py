@@ -23,6 +23,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=(1,), other=[(1,), (127,), (128,), (129,), (2, 1), (0,)], dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(7, 1, 3), other=[(7, 1, 3), (7, 4, 3), (2, 7, 5, 3)], dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(2, 1, 3, 1, 2), other=[(2, 4, 3, 5, 2), (2, 2, 3, 1, 2)], dtype=F32),
+    *_over(Tier.FULL, _NAME, shape=(2, 3, 1, 5, 1), other=(2, 3, 4, 5, 2), dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(9, 1), other=(3, 9, 4), dtype=EVERY_DTYPE),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(1, 13, 65), other=(3, 13, 65), dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),

@@ -24,6 +24,7 @@ CASES = (
     *_over(Tier.FULL, _SIZES, blocks=2, block=(16,), pairs=[0, 1], dtype=F16),
     *_over(Tier.FULL, _SIZES, layers=[1, 3], blocks=9, block=[(127,), (2, 64), (3, 43), (2, 4, 8, 2)], pairs=4,
            dtype=BF16),
+    *_over(Tier.FULL, _SIZES, blocks=3, block=(8, 65, 4), pairs=1, dtype=F16),
     *_over(Tier.FULL, _SIZES, layers=2, blocks=16, block=(4, 33), pairs=8, dtype=[F16, BF16]),
     *_over(Tier.FULL, f"{_SIZES} {{layout}}", layers=2, blocks=6, block=(3, 11), pairs=3, dtype=[F16, BF16],
            layout=Layout.IRREGULAR),

@@ -14,6 +14,7 @@ def _by_name(names_by_reason: dict[str, str]) -> dict[str, str]:
 EQUIVALENT = _by_name(
     {
         "what pads this load is multiplied by the zeros that pad the other one": """
+            awq_gemm:25:change_constant:2 matmul:25:change_constant
             cublas_csymm:41:change_constant:2 cublas_dgemm_strided_batched:23:change_constant
             cublas_zgemm_batched:31:change_constant
             cublas_sgemm:20:change_constant cublas_sgemm:21:change_constant
@@ -25,6 +26,7 @@ EQUIVALENT = _by_name(
             mm_warp_table:18:change_constant mm_warp_table:19:change_constant
         """,
         "what pads this load lies in rows or columns that are stored nowhere": """
+            mish_backward:13:change_constant permute_cols:13:change_constant sin:22:change_constant
             copy_:23:change_constant cos:16:change_constant:3 cublas_csymm:56:change_constant:2
             div:39:change_constant:3 log10:15:change_constant:2 soft_margin_loss:14:change_constant
             add_into_a_copy:13:change_constant add_into_a_copy:14:change_constant
@@ -63,7 +65,7 @@ EQUIVALENT = _by_name(
             rms_norm_inference_cast:13:swap_operator
         """,
         "at the bound both branches give the same": """
-            asin:15:swap_operator:2 logit:17:swap_operator:2 floor_divide:21:swap_operator:4
+            asin:15:swap_operator:2 div_:20:swap_operator logit:17:swap_operator:2 floor_divide:21:swap_operator:4
         """,
         "a number that is not 0 is below 1 where it is below 0": """
             div:17:change_constant:2
@@ -72,7 +74,16 @@ EQUIVALENT = _by_name(
             cublas_dsyr2:15:swap_operator
         """,
         "the depth is a multiple of the block, so that the bound is met nowhere": """
-            ggml_mul_mat_a8:48:swap_operator:6
+            awq_gemm:19:skip_last ggml_mul_mat_a8:48:swap_operator:6
+        """,
+        "the value is 0, as are the places between": """
+            zeros_like:12:drop_condition zeros_like:12:swap_arguments
+        """,
+        "the smallest normal numbers of the format are as far apart as the subnormal ones": """
+            concat_and_cache_mla:18:change_constant
+        """,
+        "the window of sources begins before the first one, and is longer than they are": """
+            upsample_nearest2d_backward:20:change_constant upsample_nearest2d_backward:20:drop_term
         """,
         "coordinates of lanes behind the end wrap around to elements of the tensor; nothing of them is stored": """
             _to_copy:23:drop_mask
@@ -151,6 +162,10 @@ EQUIVALENT = _by_name(
 
 UNSEEN = _by_name(
     {
+        "the interpreter rounds both ways of dividing alike": "div_:19:force_branch",
+        "only an input of more than 1,048,576 elements has so many parts": """
+            binary_cross_entropy_with_logits:33:drop_term:2 margin_ranking_loss:29:drop_term
+        """,
         "no case has an exponent of uint8 from 128 on, whose highest bit counts": """
             pow:21:skip_last
         """,
@@ -165,11 +180,12 @@ UNSEEN = _by_name(
             cumsum_look_back:20:change_constant:2 sum_last_program:19:force_branch
         """,
         "the tolerance allows a product that was rounded to half precision before the sum": """
+            hardsigmoid:14:force_branch
             add:24:force_branch:2 add_fast_path:13:force_branch:2 add_fast_path:13:narrow
             add_into_a_copy:15:force_branch:2 add_outer_blocks:19:force_branch:2
         """,
         "the error is about as large as the tolerance, or smaller": """
-            add_fast_path:13:narrow:2 softmax_heuristics:34:narrow
+            add_fast_path:13:narrow:2 ggml_mul_mat_vec_a8:50:narrow:3 softmax_heuristics:34:narrow
             silu_polynomial:17:change_constant silu_polynomial:17:change_constant:2
             silu_polynomial:18:change_constant silu_polynomial:18:drop_term
             silu_polynomial:20:change_constant silu_polynomial:20:drop_term:2 silu_polynomial:21:change_constant
