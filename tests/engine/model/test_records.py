@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from typing import Any
@@ -181,9 +182,11 @@ def test_a_parameter_of_another_kind_says_what_it_is(
     assert str(refused.value) == message
 
 
-@pytest.mark.parametrize(("relative", "absolute"), [(-1e-9, 0.0), (0.0, float("nan")), (float("inf"), 0.0)])
-def test_a_tolerance_that_would_let_everything_or_nothing_through_is_refused(relative: float, absolute: float) -> None:
-    with pytest.raises(ValueError, match=f"finite and not negative, got {relative} and {absolute}"):
+@pytest.mark.parametrize(
+    ("relative", "absolute", "refused"), [(-1e-9, 0.0, -1e-9), (0.0, math.nan, math.nan), (math.inf, 0.0, math.inf)]
+)
+def test_a_negative_or_infinite_tolerance_is_refused(relative: float, absolute: float, refused: float) -> None:
+    with pytest.raises(ValueError, match=f"finite and not negative, got {refused}$"):
         Tolerance(relative=relative, absolute=absolute)
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import cast
 
 from engine import protocol
+from engine.draws import Draws
 from engine.model import (
     Case,
     CaseResult,
@@ -102,6 +103,7 @@ class ScriptedLab:
     repeated_outputs: list[float] = field(default_factory=list)
     limits: Limits = field(default_factory=Limits)
     came: Came = field(default_factory=Came)
+    draws: Draws = field(default_factory=Draws)
 
     @property
     def process_pool(self) -> object:

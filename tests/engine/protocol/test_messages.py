@@ -12,6 +12,7 @@ from engine import protocol
 from engine.errors import WireError
 from engine.model import CacheState, Launch, Location, Outcome, OutOfBounds, OutputReport, ProblemId
 from engine.model.native import NativeLanguage
+from engine.model.problems.health import Defect, Weakness
 from engine.protocol.proof.tape import (
     Filled,
     Given,
@@ -125,7 +126,8 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     ),
     protocol.CompareSnapshot(id="i", taken="j", ends=True),
     protocol.Release(id="i"),
-    protocol.AttachReference(id="i", problem=ProblemId(source="s", name="p"), folder="/room"),
+    protocol.AttachReference(id="i", problem=ProblemId(source="s", name="p"), folder="/room", pid=7),
+    protocol.AuditProblem(id="i", problem=ProblemId(source="s", name="p"), folder="/room", pid=7),
     protocol.ShareMemory(id="i"),
     protocol.OpenMemory(id="i", handle="0f" * 64, block_bytes=1 << 26),
     protocol.Compile(id="i", launch=LAUNCH, target="sm_90", folder="/f", specialisation='{"name": "k"}'),
@@ -201,6 +203,7 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
     protocol.Compared(id="i", reports=(REPORT,), repeated=False, mutated="input x was changed"),
     protocol.Released(id="i", seed=2**62 - 1),
     protocol.ReferenceAttached(id="i", notes=("tolerance 1e-6",)),
+    protocol.Audited(id="i", weaknesses=(Weakness(defect=Defect.CONSTANT, text="t"),)),
     protocol.MemoryShared(id="i", handle="0f" * 64, block_bytes=1 << 26),
     protocol.RanDry(id="i", launches=(protocol.SuppressedLaunch(launch=LAUNCH, specialisation='{"name": "k"}'),)),
     protocol.Compiled(
@@ -489,6 +492,7 @@ JUDGES = (
     protocol.PeaksMeasured,
     protocol.MemoryShared,
     protocol.VariantLaidOut,
+    protocol.Audited,
 )
 
 

@@ -142,7 +142,7 @@ def test_rules_are_applied_to_a_file(typed, own):
         1,
         [
             "signature                summary is empty; say in a few words what the operator does",
-            "user::rope: 21/22 rules kept",
+            "user::rope: 22/23 rules kept",
         ],
     )
 
