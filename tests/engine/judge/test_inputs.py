@@ -1,0 +1,107 @@
+"""Inputs of a case: seeds, kept content and new content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import protocol
+from engine.model import Outcome
+
+if TYPE_CHECKING:
+    from tests.engine.judge.conftest import Bench
+
+from tests.engine.judge.replies import outcomes, reference_calls
+
+
+def test_a_right_answer_passes(bench: Bench) -> None:
+    bench.prepare("TWICE", seed=7)
+    compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))
+    assert (outcomes(compared), compared.mutated) == ([("return", Outcome.PASS)], None)
+
+
+def test_a_wrong_answer_fails(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    compared = bench.compared(*bench.hand_back(3 * bench.arguments[0]))
+    assert outcomes(compared) == [("return", Outcome.WRONG_VALUE)]
+
+
+def inputs_of(bench: Bench, case: str, seed: int | None = None) -> tuple[float, ...]:
+    """The inputs that the next run of this case meets."""
+    bench.prepare("TWICE", case=case, seed=seed)
+    return tuple(bench.arguments[0].tolist())
+
+
+def test_the_same_seed_makes_the_same_inputs_and_none_makes_others(bench: Bench) -> None:
+    contents = [inputs_of(bench, "large", seed) for seed in (7, 7, None, None)]
+    assert contents[0] == contents[1]
+    assert len(set(contents)) == 3
+
+
+@pytest.mark.parametrize("case", ["one", "large"])
+@pytest.mark.parametrize("fresh", [False, True])
+def test_the_seed_of_a_released_case_makes_the_inputs_again_that_were_in_hand(
+    bench: Bench, case: str, fresh: bool
+) -> None:
+    inputs_of(bench, case)
+    bench.refill(fresh=fresh)
+    last = tuple(bench.arguments[0].tolist())
+    seed = bench.release()
+    assert inputs_of(bench, case, seed) == last
+
+
+def test_the_next_run_of_a_smoke_case_meets_the_same_inputs_without_asking_the_reference(bench: Bench) -> None:
+    first = inputs_of(bench, "one")
+    bench.release()
+    asked = reference_calls()
+    assert inputs_of(bench, "one") == first
+    assert reference_calls() == asked
+    assert outcomes(bench.compared(*bench.hand_back(2 * bench.arguments[0]))) == [("return", Outcome.PASS)]
+
+
+def test_the_next_run_of_a_larger_case_meets_other_inputs(bench: Bench) -> None:
+    # On the CPU it gets no call on new content, so what an earlier candidate has met may not be kept.
+    assert inputs_of(bench, "large") != inputs_of(bench, "large")
+
+
+def test_what_a_worker_wrote_does_not_reach_the_next_run_of_a_kept_case(bench: Bench) -> None:
+    bench.prepare("IN_PLACE")
+    first = bench.arguments[0].tolist()
+    bench.arguments[0].fill_(5.0)
+    bench.compared()
+    bench.prepare("IN_PLACE")
+    assert bench.arguments[0].tolist() == first
+    bench.arguments[0].mul_(2)
+    assert outcomes(bench.compared()) == [("x", Outcome.PASS)]
+
+
+def test_a_given_seed_leaves_the_kept_inputs_as_they_were(bench: Bench) -> None:
+    first = inputs_of(bench, "one")
+    assert inputs_of(bench, "one", 7) != first
+    assert inputs_of(bench, "one") == first
+
+
+def test_new_content_is_content_that_no_run_has_met(bench: Bench) -> None:
+    met = []
+    for _ in range(3):
+        met.append(inputs_of(bench, "one"))
+        bench.refill(fresh=True)
+        met.append(tuple(bench.arguments[0].tolist()))
+    assert len(set(met)) == 4  # the kept inputs, and each time others
+
+
+def test_going_back_to_the_first_content_brings_it_back(bench: Bench) -> None:
+    first = inputs_of(bench, "large")
+    bench.refill(fresh=True)
+    bench.refill(fresh=False)
+    assert tuple(bench.arguments[0].tolist()) == first
+    assert outcomes(bench.compared(*bench.hand_back(2 * bench.arguments[0]))) == [("return", Outcome.PASS)]
+
+
+def test_the_seed_is_reported_only_when_the_case_has_ended(bench: Bench) -> None:
+    prepared = bench.prepare("TWICE", seed=123456789)
+    compared = bench.compared(*bench.hand_back(bench.arguments[0]))
+    assert b"123456789" not in protocol.encode(prepared) + protocol.encode(compared)
+    assert bench.release() == 123456789
+    assert [storage.bytes for storage in prepared.arena.storages] == [16]

@@ -1,0 +1,156 @@
+"""Answers of later calls, compared with the reference and with the first answer."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from engine import protocol
+from engine.model import Outcome, Tolerance
+
+if TYPE_CHECKING:
+    from tests.engine.judge.conftest import Bench
+
+from tests.engine.judge.replies import failed, outcomes, reference_calls
+
+
+def test_a_fresh_refill_brings_new_content_to_the_same_memory_and_expects_its_answer(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    x = bench.arguments[0]
+    old = x.clone()
+    bench.refill(fresh=True)
+    assert x.tolist() != old.tolist()
+    assert outcomes(bench.compared(*bench.hand_back(2 * old))) == [("return", Outcome.WRONG_VALUE)]
+    assert outcomes(bench.compared(*bench.hand_back(2 * x))) == [("return", Outcome.PASS)]
+
+
+def test_the_reference_is_called_only_for_calls_that_are_compared(bench: Bench) -> None:
+    asked = reference_calls()
+    bench.prepare("TWICE", seed=7, expects=False)
+    bench.refill(fresh=True)
+    assert reference_calls() == asked
+    compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))
+    assert (outcomes(compared), reference_calls()) == ([("return", Outcome.PASS)], asked + 1)
+
+
+def test_digests_of_a_comparison_are_those_of_its_bytes(bench: Bench) -> None:
+    bench.prepare("TWICE", seed=7)
+    inputs = bench.arguments[0].clone()
+    compared = bench.compared(*bench.hand_back(2 * inputs), digests=True)
+    digests = [hashlib.sha256(values.numpy().tobytes()).hexdigest() for values in (inputs, 2 * inputs)]
+    assert compared.digests == protocol.ContentDigests(inputs=digests[0], expected=digests[1], outputs=digests[1])
+
+
+def test_new_content_with_other_scalars_is_refused_since_the_worker_was_reported_the_old_ones(bench: Bench) -> None:
+    bench.prepare("SCALAR", seed=1)
+    assert failed(bench.ask(protocol.Refill(id="i", fresh=True, poison=0))) == (
+        protocol.FailureKind.ENGINE,
+        "ValueError: toy::scalar: shapes and scalars of one depend on the seed",
+    )
+
+
+def test_a_refill_on_the_same_content_undoes_what_the_worker_wrote_and_asks_the_reference_once(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    asked = reference_calls()
+    x = bench.arguments[0]
+    old = x.tolist()
+    x.zero_()
+    bench.refill(fresh=False)
+    assert (x.tolist(), reference_calls()) == (old, asked)
+
+
+def test_later_outputs_are_the_first_to_the_bit_or_not(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    right = 2 * bench.arguments[0]
+    other = right.clone()
+    other[2] += 1
+    repeated = [bench.compared(*bench.hand_back(value)).repeated for value in (right, right.clone(), other, right)]
+    assert repeated == [None, True, False, True]
+
+
+@pytest.mark.parametrize(("other", "repeated"), [(torch.full((4,), -0.0), False), (torch.zeros(4), True)])
+def test_outputs_that_are_equal_and_not_the_same_bits_are_another_answer(
+    bench: Bench, other: torch.Tensor, repeated: bool
+) -> None:
+    bench.prepare("TWICE")
+    bench.compared(*bench.hand_back(torch.zeros(4)))
+    assert bench.compared(*bench.hand_back(other)).repeated is repeated
+
+
+def test_one_of_several_outputs_that_differs_is_another_answer(bench: Bench) -> None:
+    bench.prepare("PAIR")
+    x = bench.arguments[0]
+    bench.compared(*bench.hand_back(x + 1, x - 1))
+    assert bench.compared(*bench.hand_back(x + 1, x)).repeated is False
+    assert bench.compared(*bench.hand_back(x, x - 1)).repeated is False
+    assert bench.compared(*bench.hand_back(x + 1, x - 1)).repeated is True
+
+
+def test_nan_that_comes_again_is_the_same_answer(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    answers = [bench.compared(*bench.hand_back(torch.full((4,), torch.nan))).repeated for _ in range(2)]
+    assert answers == [None, True]
+
+
+def test_an_answer_on_new_content_is_held_against_no_earlier_one(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    bench.compared(*bench.hand_back(2 * bench.arguments[0]))
+    bench.refill(fresh=True)
+    assert bench.compared(*bench.hand_back(2 * bench.arguments[0])).repeated is None
+    bench.refill(fresh=False)
+    assert bench.compared(*bench.hand_back(2 * bench.arguments[0])).repeated is True
+
+
+def test_the_same_answer_has_the_same_report_when_it_comes_again(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    right = 2 * bench.arguments[0]
+    first = bench.compared(*bench.hand_back(right))
+    assert bench.compared(*bench.hand_back(right)).reports == first.reports
+    bench.prepare("TWICE", poison=0xFF)
+    unwritten = torch.full((4,), torch.nan)
+    unwritten.view(torch.uint8).fill_(0xFF)
+    assert "4 of them were never written" in bench.compared(*bench.hand_back(unwritten)).reports[0].message
+    bench.refill(fresh=False, poison=0x7B)
+    again = bench.compared(*bench.hand_back(unwritten))
+    assert again.repeated is True
+    assert "never written" not in again.reports[0].message
+
+
+def test_an_answer_that_could_not_be_compared_is_not_right_when_it_comes_again(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    hand = bench.judge._place.hand
+    assert hand is not None
+    whole, broken = hand.problem, replace(hand.problem, tolerance=lambda case: Tolerance(relative=-1.0, absolute=0.0))
+    wrong = bench.hand_back(3 * bench.arguments[0])
+    hand.problem = broken
+    assert failed(bench.compare(*wrong))[0] is protocol.FailureKind.ENGINE
+    hand.problem = whole
+    assert outcomes(bench.compared(*wrong)) == [("return", Outcome.WRONG_VALUE)]
+
+
+def test_what_was_right_on_new_content_is_wrong_where_the_first_comes_back(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    bench.refill(fresh=True)
+    answer = 2 * bench.arguments[0]
+    assert outcomes(bench.compared(*bench.hand_back(answer))) == [("return", Outcome.PASS)]
+    bench.refill(fresh=False)
+    for _ in range(2):
+        assert outcomes(bench.compared(*bench.hand_back(answer))) == [("return", Outcome.WRONG_VALUE)]
+
+
+def test_what_is_written_in_place_is_held_against_the_first_call_too(bench: Bench) -> None:
+    bench.prepare("IN_PLACE")
+    bench.arguments[0].mul_(2)
+    assert bench.compared().repeated is None
+    bench.refill(fresh=False)
+    assert bench.compared().repeated is False
+
+
+def test_the_first_answer_of_the_next_run_is_held_against_none(bench: Bench) -> None:
+    for _ in range(2):
+        bench.prepare("TWICE")
+        assert bench.compared(*bench.hand_back(2 * bench.arguments[0])).repeated is None

@@ -1,0 +1,214 @@
+"""The file on the workbench: edited, saved, changed on disk, left with unsaved text."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import kgtui
+from kgtui.state.format.glyphs import State
+from kgtui.state.format.lines import plain_text
+from kgtui.state.workbench.status import Mode
+from kgtui.widgets.controls.ask import Ask
+from kgtui.widgets.controls.bars import Bar
+from tests.kgtui.app.workbench_state import state, strip, workbench
+
+
+async def test_editing_and_saving_runs_the_loop(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "#", "r", "enter")
+        assert workbench(bench).bench.mode is Mode.EDIT
+        assert state(bench) is State.EDITED
+        assert len(bench.engine.judged) == 1
+        await pilot.press("ctrl+s")
+        await bench.settled(pilot)
+        assert bench.path.read_bytes() == b"#r\n" + fakes.SOURCE
+        assert bench.engine.judged[-1][0].source == b"#r\n" + fakes.SOURCE
+        await pilot.press("escape")
+        assert workbench(bench).bench.mode is Mode.WATCH
+        assert state(bench) is State.PASSED
+
+
+async def test_the_watcher_telling_of_our_own_save_starts_no_second_run(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x", "ctrl+s")
+        await bench.settled(pilot)
+        bench.watcher.save(bench.path.read_bytes())
+        await pilot.pause()
+        await bench.settled(pilot)
+        assert len(bench.engine.judged) == 2
+
+
+async def test_a_file_that_cannot_be_written_keeps_the_text(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        monkeypatch.setattr("kgtui.files.disk.os.fsync", full)
+        await pilot.press("e", "x", "ctrl+s")
+        assert "No space left on device" in strip(bench)[2]
+        assert workbench(bench).bench.unsaved
+        assert workbench(bench).source.editor.text.startswith("x")
+
+
+async def test_a_change_on_disk_while_text_is_unsaved_keeps_both_and_asks(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x")
+        bench.watcher.save(b"theirs\n")
+        await bench.until(pilot, lambda: workbench(bench).query_one(Ask).subject != "")
+        assert workbench(bench).source.editor.text == f"x{fakes.SOURCE.decode()}"
+        await pilot.press("k")
+        assert workbench(bench).source.editor.text == f"x{fakes.SOURCE.decode()}"
+        assert workbench(bench).bench.unsaved
+        await pilot.press("ctrl+s")
+        await bench.settled(pilot)
+        assert bench.path.read_bytes() == b"x" + fakes.SOURCE
+
+
+async def test_reloading_takes_the_file_instead_of_the_text(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x")
+        bench.watcher.save(b"theirs\n")
+        await bench.until(pilot, lambda: workbench(bench).query_one(Ask).subject != "")
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert workbench(bench).source.editor.text == "theirs\n"
+        assert not workbench(bench).bench.unsaved
+        assert bench.engine.judged[-1][0].source == b"theirs\n"
+
+
+async def test_a_file_that_the_kernel_imports_is_watched_and_its_save_runs_the_kernel_again(
+    make_bench: Any, fakes: ModuleType
+) -> None:
+    from kgtui.ports.file_events import Saved
+
+    bench = make_bench(content=b"import tiles\nimport math\n")
+    tiles = bench.path.with_name("tiles.py")
+    tiles.write_bytes(b"")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await bench.until(pilot, lambda: bench.watcher.followed == (tiles,))
+        content = bench.path.read_bytes()
+        digest = bench.engine.judged[0][0].digest
+        bench.watcher.on_save(Saved(path=bench.path, changed=tiles, content=content, digest=digest, at_s=1.0))
+        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+
+
+async def test_imports_are_never_read_in_the_thread_that_draws_the_screen(
+    make_bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers: list[str] = []
+
+    def imported_files(*_: object) -> tuple[Path, ...]:
+        readers.append(threading.current_thread().name)
+        return ()
+
+    monkeypatch.setattr("kgtui.files.file_watch.imported_files", imported_files)
+    monkeypatch.setattr("kgtui.runner.driver.imported_files", imported_files)
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await bench.until(pilot, lambda: bool(readers))
+        await bench.settled(pilot)
+    assert threading.current_thread().name not in readers
+
+
+async def test_the_styles_of_every_screen_are_read_before_a_key_opens_one(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        styles = sorted(Path(kgtui.__file__).with_name("styles").glob("*.tcss"))
+        await bench.until(pilot, lambda: all(bench.app.stylesheet.has_source(str(path)) for path in styles))
+
+
+async def test_what_an_earlier_watcher_still_tells_is_not_taken_for_the_open_file(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+o", "n")
+        await bench.until(pilot, lambda: len(bench.watchers) == 2)
+        await bench.settled(pilot)
+        bench.watchers[0].save(b"late\n")
+        await pilot.pause()
+        await bench.settled(pilot)
+        assert workbench(bench).bench.saved == b"# kgtui: op=aten::softmax\n"
+
+
+async def test_leaving_with_unsaved_text_asks_once(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x", "ctrl+q")
+        assert bench.app.is_running
+        assert workbench(bench).query_one(Ask).question == "softmax.py has unsaved text."
+        await pilot.press("escape")
+        assert not workbench(bench).query_one(Ask).display
+        await pilot.press("ctrl+q", "s")
+        await pilot.pause()
+    assert bench.path.read_bytes() == b"x" + fakes.SOURCE
+    assert (bench.engine.closed, bench.recording.closed, bench.watcher.running) == (True, True, False)
+
+
+async def test_saving_settles_the_question_what_becomes_of_the_text(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x", "ctrl+q", "ctrl+s")
+        await bench.settled(pilot)
+        assert not workbench(bench).query_one(Ask).display
+        assert workbench(bench).focused is workbench(bench).source.editor
+        assert bench.path.read_bytes() == b"x" + fakes.SOURCE
+
+
+async def test_the_key_bar_offers_no_letters_while_letters_are_text(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e")
+        keys = [plain_text((segment.line,)) for segment in workbench(bench).query_one("#keys", Bar).segments]
+        typing = ["ctrl+f find", "ctrl+r replace", "ctrl+g line", "F4 editor"]
+        assert keys == ["F5 run", *typing, "esc back", "ctrl+o operators", "F1 help", "ctrl+q quit"]
+
+
+async def test_ctrl_end_and_ctrl_home_go_to_the_ends_of_the_text_that_is_edited(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        source = workbench(bench).source
+        await pilot.press("e", "ctrl+end")
+        assert source.line == source.editor.document.line_count > 1
+        await pilot.press("ctrl+home")
+        assert source.line == 1
+
+
+async def test_ctrl_c_says_how_to_leave(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+c")
+        assert [toast.message for toast in bench.app._notifications] == [
+            "ctrl+c copies what is selected, and nothing is; ctrl+q leaves"
+        ]
+        assert bench.app.is_running
+
+
+async def test_leaving_twice_discards_the_text(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x", "ctrl+q", "ctrl+q")
+    assert not bench.app.is_running
+    assert bench.path.read_bytes() == fakes.SOURCE

@@ -1,0 +1,214 @@
+"""Runs on the workbench: started by opening and saving, repeated, cancelled, answered from the store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from engine.errors import EngineError
+from kgtui.screens.case.screen import CaseScreen
+from kgtui.state.format.glyphs import State
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Strip
+from kgtui.widgets.panes.cases import CasesPane
+from kgtui.widgets.text.toned import Grid, Lines
+from tests.kgtui.app.workbench_state import state, strip, workbench
+
+
+async def test_opening_a_file_judges_it_without_a_key(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert state(bench) is State.PASSED
+        assert strip(bench)[0] == "✔ passed 0.42 s · aten::softmax · softmax.py · cpu to sm_90"
+        assert strip(bench)[2] == "right on 8 of 8 cases"
+
+
+async def test_a_save_in_another_program_is_judged(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        bench.engine.script = fakes.some_fail
+        bench.watcher.save(fakes.SOURCE + b"# changed\n")
+        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        await bench.settled(pilot)
+        assert state(bench) is State.FAILED
+        assert workbench(bench).source.editor.text.endswith("# changed\n")
+
+
+async def test_the_first_failed_case_is_shown_with_its_reason(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.settled(pilot)
+        pane = workbench(bench).query_one(CasesPane)
+        assert pane.current_name == "127x128 f32"
+        assert "expected  0.031622776  got nan" in plain_text(pane.query_one("#case-detail", Lines).lines)
+
+
+async def test_at_80_by_24_the_first_failed_case_is_reported_in_brief_under_the_table(
+    make_bench: Any, fakes: ModuleType
+) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test(size=(80, 24)) as pilot:
+        await bench.settled(pilot)
+        brief = workbench(bench).query_one("#case-brief", Lines)
+        assert brief.size.height == 3
+        assert plain_text(brief.lines).endswith("check the mask of the tail block\ncheck    line 12")
+        assert plain_text(workbench(bench).query_one("#verdict", Strip).rows[2][1:]) == "W why"
+        await pilot.press("W")
+        assert isinstance(bench.app.screen, CaseScreen)
+
+
+async def test_a_failed_run_brings_its_line_into_view_but_never_while_one_writes(
+    make_bench: Any, fakes: ModuleType
+) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert workbench(bench).source.line == 12
+        await pilot.press("g", "e", "enter", "ctrl+s")
+        await bench.settled(pilot)
+        assert state(bench) is State.FAILED
+        assert workbench(bench).source.line == 2
+
+
+async def test_enter_on_a_finding_goes_to_its_line(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.suspicious)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert state(bench) is State.FLAGGED
+        await pilot.press("2", "enter")
+        assert workbench(bench).source.line == 22
+
+
+async def test_only_the_failed_cases_run_again(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("f")
+        await bench.settled(pilot)
+        assert [case.name for case in bench.engine.judged[-1][1].cases] == ["127x128 f32", "127x128 f16"]
+
+
+async def test_one_case_runs_alone(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1", "j", "a")
+        await bench.settled(pilot)
+        assert [case.name for case in bench.engine.judged[-1][1].cases] == ["1x781 bf16"]
+
+
+async def test_without_colours_the_words_and_glyphs_stay(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert bench.app.theme == "ansi-dark"
+        assert strip(bench)[0].startswith("✔ passed")
+
+
+async def test_escape_cancels_a_run_and_old_results_stay_stale(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        bench.engine.script = fakes.stops_half_way
+        bench.watcher.save(b"slow\n")
+        await bench.until(pilot, lambda: len(workbench(bench).bench.view.cases) == 5)
+        rows = {row.key: row for row in workbench(bench).query_one("#cases-table", Grid).shown}
+        assert (rows["1x781 f32"].stale, rows["128x127 f16"].stale) == (False, True)
+        await pilot.press("escape")
+        await bench.settled(pilot)
+        assert state(bench) is State.CANCELLED
+        assert bench.engine.cancelled == 1
+
+
+async def test_a_paused_workbench_judges_the_newest_content_when_it_goes_on(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("p")
+        assert state(bench) is State.PAUSED
+        for content in (b"one\n", b"two\n"):
+            bench.watcher.save(content)
+        await bench.until(pilot, lambda: workbench(bench).source.editor.text == "two\n")
+        assert len(bench.engine.judged) == 1
+        await pilot.press("p")
+        await bench.settled(pilot)
+        assert [candidate.source for candidate, _ in bench.engine.judged[1:]] == [b"two\n"]
+
+
+async def test_content_that_was_judged_before_is_answered_at_once(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        for content in (b"other\n", fakes.SOURCE):
+            bench.watcher.save(content)
+            await bench.until(pilot, lambda saved=content: workbench(bench).bench.saved == saved)  # type: ignore[misc]
+            await bench.settled(pilot)
+        assert len(bench.engine.judged) == 2
+        right = plain_text((workbench(bench).query_one("#verdict", Strip).rows[0][1],))
+        assert right == "cached #1  WATCH"
+
+
+async def test_an_old_run_opens_as_it_was_and_escape_returns(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        first = workbench(bench).bench.view
+        bench.engine.script = fakes.all_pass
+        bench.watcher.save(b"better\n")
+        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        await bench.settled(pilot)
+        await pilot.press("5", "j", "enter")
+        await bench.until(pilot, lambda: workbench(bench).bench.old is not None)
+        assert workbench(bench).bench.view == first
+        assert workbench(bench).source.editor.text == fakes.SOURCE.decode()
+        await pilot.press("escape")
+        assert state(bench) is State.PASSED
+        assert workbench(bench).source.editor.text == "better\n"
+
+
+async def test_a_store_that_cannot_be_opened_is_said_all_the_time_and_the_loop_works(
+    make_bench: Any, fakes: ModuleType
+) -> None:
+    bench = make_bench(recording=fakes.MemoryRecording(refuses="/home/me/kgtui.db is damaged"))
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        assert state(bench) is State.PASSED
+        banner = workbench(bench).query_one("#banner", Lines)
+        assert banner.display
+        assert plain_text(banner.lines) == "nothing is saved: /home/me/kgtui.db is damaged"
+
+
+async def test_that_a_run_is_not_kept_is_said_until_one_is_kept_again(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        banner = workbench(bench).query_one("#banner", Lines)
+        bench.recording.refuses = "the disk is full"
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert (banner.display, plain_text(banner.lines)) == (True, "run not saved: the disk is full")
+        bench.recording.refuses = ""
+        await pilot.press("r")
+        await bench.settled(pilot)
+        assert not banner.display
+
+
+async def test_an_engine_that_cannot_start_is_said(make_bench: Any, fakes: ModuleType) -> None:
+    class Refusing(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
+        async def start(self) -> None:
+            raise EngineError("no memory for the judge")
+
+    bench = make_bench()
+    bench.app._services = replace(bench.app._services, engine_factory=Refusing)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.trouble != "")
+        await pilot.pause()
+        assert plain_text(workbench(bench).query_one("#banner", Lines).lines) == (
+            "nothing can run: no memory for the judge"
+        )

@@ -1,0 +1,127 @@
+"""The screen of operators: listed, filtered, previewed and opened."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from kgtui.files.kernel_folder import SAMPLES
+from kgtui.screens.operators.screen import OperatorsScreen
+from kgtui.screens.workbench.screen import WorkbenchScreen
+from kgtui.state.format.glyphs import State
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Bar, Strip
+from kgtui.widgets.text.code_view import CodeView
+from kgtui.widgets.text.toned import Grid
+from tests.kgtui.app.workbench_state import state, workbench
+
+
+async def test_operators_are_listed_filtered_and_opened(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await pilot.pause()
+        screen = bench.app.screen
+        assert isinstance(screen, OperatorsScreen)
+        assert plain_text((screen.query_one("#head", Strip).rows[0][1],)) == "cpu to sm_90"
+        assert [row.key for row in screen.query_one("#operators", Grid).shown] == [
+            problem.name for problem in sorted(bench.app.problems, key=lambda problem: problem.name)
+        ]
+        await pilot.press("slash", *"softm", "enter", "enter")
+        await bench.until(pilot, lambda: isinstance(bench.app.screen, WorkbenchScreen))
+        await bench.settled(pilot)
+        assert bench.path.read_bytes().startswith(b"# kgtui: op=aten::softmax")
+        assert state(bench) is State.PASSED
+
+
+async def test_the_first_screen_offers_a_way_back_only_where_there_is_one(make_bench: Any) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        bar = bench.app.screen.query_one("#keys", Bar)
+        assert "esc back" not in [plain_text((segment.line,)) for segment in bar.segments]
+        await pilot.press("s")
+        assert "esc back" in [plain_text((segment.line,)) for segment in bar.segments]
+        await pilot.press("escape")
+        assert "esc back" not in [plain_text((segment.line,)) for segment in bar.segments]
+
+
+async def test_the_preview_shows_the_reference_as_text(make_bench: Any) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await pilot.pause()
+        assert bench.app.screen.query_one(CodeView).current_text == (
+            '"""Row softmax: what the preview of an operator shows of its reference."""'
+        )
+
+
+async def test_a_new_file_is_made_beside_the_one_that_is_there(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+o")
+        await pilot.press("n")
+        await bench.until(pilot, lambda: isinstance(bench.app.screen, WorkbenchScreen))
+        await bench.settled(pilot)
+        assert workbench(bench).bench.path.name == "softmax_2.py"
+        assert workbench(bench).bench.path.read_text() == "# kgtui: op=aten::softmax\n"
+
+
+async def test_the_cursor_stays_on_its_operator_when_another_order_comes(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        screen = bench.app.screen
+        assert isinstance(screen, OperatorsScreen)
+        last = max(problem.name for problem in bench.app.problems)
+        screen.query_one("#operators", Grid).go_to(last)
+        bench.app.past.recent_files = (fakes.recent_file(bench.path),)
+        screen.draw()
+        await pilot.pause()
+        assert (screen.current.problem.name, screen.current.file) == (last, None)
+
+
+async def test_recent_files_that_come_late_find_the_cursor_at_the_top(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        screen = bench.app.screen
+        assert isinstance(screen, OperatorsScreen)
+        bench.app.past.recent_files = (fakes.recent_file(bench.path),)
+        screen.draw()
+        await pilot.pause()
+        assert screen.current.file == bench.path
+
+
+async def test_files_that_are_gone_and_our_own_sample_are_not_offered(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(opened=False)
+    mine = bench.path.with_name("mine.py")
+    mine.write_bytes(fakes.SOURCE)
+    bench.recording.recent = tuple(
+        fakes.recent_file(path) for path in (SAMPLES / "softmax.py", mine.with_name("gone.py"), mine)
+    )
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await bench.until(pilot, lambda: bool(bench.app.past.recent_files))
+        assert [file.path for file in bench.app.past.recent_files] == [mine]
+
+
+async def test_an_operator_without_a_file_says_how_to_make_one(make_bench: Any) -> None:
+    bench = make_bench(opened=False)
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await pilot.press("j", "enter")
+        await bench.until(pilot, lambda: bool(bench.app._notifications))
+        assert next(iter(bench.app._notifications)).message.endswith("does not exist yet; n makes it from a template")
+
+
+async def test_ctrl_o_and_escape_go_to_the_operators_and_back_without_a_new_run(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x", "ctrl+o")
+        assert isinstance(bench.app.screen, OperatorsScreen)
+        await pilot.press("escape")
+        assert workbench(bench).source.editor.text.startswith("x")
+        assert len(bench.engine.judged) == 1

@@ -1,0 +1,136 @@
+"""Panes of the workbench: zoom, search, filters, compiled code, copied text."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from textual import events
+from textual.widgets import Input
+
+from kgtui.state.format.glyphs import State
+from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Bar
+from kgtui.widgets.text.toned import Grid, Lines
+from tests.kgtui.app.workbench_state import state, workbench
+
+
+def tabs(bench: Any) -> list[str]:
+    return [plain_text((segment.line,)) for segment in workbench(bench).query_one("#tabs", Bar).segments]
+
+
+async def test_zoom_gives_the_focused_pane_the_screen_and_takes_it_back(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        screen = workbench(bench)
+        await pilot.press("1", "z")
+        assert (screen.source.display, screen.query_one("#results").size.height) == (False, 20)
+        await pilot.press("escape")
+        assert screen.source.display
+
+
+async def test_search_in_the_source_goes_from_match_to_match(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("slash", *"tl.load", "enter")
+        assert workbench(bench).source.line == 12
+        await pilot.press("slash")
+        workbench(bench).query_one("#search Input", Input).value = "axis"
+        await pilot.press("enter", "n")
+        assert workbench(bench).source.line == 15
+        await pilot.press("N")
+        assert workbench(bench).source.line == 13
+
+
+async def test_the_cases_are_filtered_and_escape_clears_the_filter(make_bench: Any, fakes: ModuleType) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1", "slash", *"bf16", "enter")
+        table = workbench(bench).query_one("#cases-table", Grid)
+        assert [row.key for row in table.shown] == ["1x781 bf16", "4x1 bf16"]
+        assert tabs(bench)[0] == "1 Cases(2) /bf16"
+        await pilot.press("escape")
+        assert len(table.shown) == 8
+        assert tabs(bench)[0] == "1 Cases(2)"
+
+
+async def test_letters_right_behind_the_key_that_asks_for_them_are_not_lost(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1")
+        for key, letter in (("slash", "/"), ("b", "b"), ("f", "f"), ("1", "1"), ("6", "6")):
+            bench.app.post_message(events.Key(key, letter))  # as a terminal sends them in one piece
+        field = workbench(bench).query_one("#search Input", Input)
+        for _ in range(9):
+            await pilot.pause()
+        assert field.value == "bf16"
+        assert workbench(bench).focused is field
+
+
+async def test_a_filter_that_no_case_matches_is_said(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1", "slash", *"f8", "enter")
+        assert [note.message for note in bench.app._notifications] == ["no case matches 'f8'; esc clears the filter"]
+
+
+async def test_the_next_target_compiles_for_it(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("t", "t")
+        await bench.settled(pilot)
+        assert bench.engine.judged[-1][1].target == "sm_100"
+        assert [note.message for note in bench.app._notifications] == ["compiling for sm_100 from now on"]
+
+
+async def test_the_whole_result_is_copied_as_markdown(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("Y")
+        assert bench.app.clipboard.startswith("### aten::softmax: pass (run #1)\n")
+        await pilot.press("4", "y")
+        assert bench.app.clipboard == "softmax_kernel"
+
+
+async def test_the_code_of_a_kernel_is_shown_in_every_form(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("4")
+        await bench.settled(pilot)
+        pane = workbench(bench).query_one("#ir-code")
+        assert plain_text(pane.query_one(Lines).lines).startswith("x  ttir  [ptx]")
+        await pilot.press("x")
+        await bench.settled(pilot)
+        assert plain_text(pane.query_one(Lines).lines).startswith("x  ttir   ptx  [sass]")
+        await pilot.press("x")
+        await bench.settled(pilot)
+        assert plain_text(pane.query_one(Lines).lines).startswith("x [ttir]")
+
+
+async def test_an_editor_command_that_fails_is_said_and_the_screen_goes_on(make_bench: Any) -> None:
+    bench = make_bench(environment={"EDITOR": "no-such-editor"})
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("E")
+        await bench.until(pilot, lambda: bool(bench.app._notifications))
+        assert "this terminal cannot be lent" in next(iter(bench.app._notifications)).message
+        assert state(bench) is State.PASSED
+
+
+async def test_a_tiny_terminal_says_what_it_needs(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=(20, 5)) as pilot:
+        await bench.settled(pilot)
+        assert str(bench.app.screen.query_one("TooSmall").render()) == "terminal too small: needs 60x15, has 20x5"
+        assert not workbench(bench).query_one("#body").display
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert workbench(bench).query_one("#body").display

@@ -1,0 +1,108 @@
+"""Events of a run reduced to one record: in one batch, one by one, from the store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import ModuleType
+
+import pytest
+
+from engine.model import (
+    Candidate,
+    Outcome,
+    Plan,
+    Stage,
+    Stream,
+    Verdict,
+)
+from engine.model.events import (
+    LogWritten,
+    RunFinished,
+    StageFinished,
+    StageStarted,
+    from_json,
+    to_json,
+)
+from engine.reports.reducer import reduce_all
+from engine.reports.run_record import NO_RUN
+from tests.kgtui.state.strip_lines import started, view_of
+
+
+def test_a_batch_gives_the_same_view_as_its_events_one_by_one(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    events = fakes.some_fail(candidate, plan)
+    one_by_one = NO_RUN
+    for event in events:
+        one_by_one = reduce_all(one_by_one, (event,))
+    assert one_by_one == view_of(events)
+
+
+def test_a_replay_of_stored_events_gives_the_same_view(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    for script in (fakes.all_pass, fakes.some_fail, fakes.suspicious):
+        events = script(candidate, plan)
+        assert view_of([from_json(to_json(event)) for event in events]) == view_of(events)
+
+
+@pytest.mark.parametrize("script", ["all_timed", "two_baselines", "times_two_of_five", "waits_for_the_device"])
+def test_a_replay_of_a_timed_run_gives_the_same_view(
+    fakes: ModuleType, bench_fakes: ModuleType, candidate: Candidate, script: str
+) -> None:
+    events = getattr(bench_fakes, script)(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem()))
+    one_by_one = NO_RUN
+    for event in events:
+        one_by_one = reduce_all(one_by_one, (from_json(to_json(event)),))
+    assert one_by_one == view_of(events)
+
+
+def test_the_view_keeps_benchmarks_summaries_and_the_profile(bench_fakes: ModuleType, candidate: Candidate) -> None:
+    view = view_of(bench_fakes.all_timed(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
+    assert [one.case for one in view.benchmarks][::4] == ["1024x256 f32", "16384x8192 bf16"]
+    assert (view.benchmarks_planned, view.summaries) == (5, (bench_fakes.summary(),))
+    assert [span.name for span in view.profile] == ["compile"]
+    assert view.benchmark("4096x781 f32") is view.benchmarks[1]
+
+
+def test_who_holds_the_device_is_known_until_the_benchmark_begins_or_the_run_ends(
+    bench_fakes: ModuleType, candidate: Candidate
+) -> None:
+    waiting = view_of(bench_fakes.waits_for_the_device(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
+    assert waiting.holder == bench_fakes.HOLDER
+    assert reduce_all(waiting, (StageStarted(at_s=2.0, stage=Stage.BENCHMARK, total=5),)).holder is None
+    assert reduce_all(waiting, (StageStarted(at_s=2.0, stage=Stage.LOAD),)).holder is None
+    verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=8, total=8)
+    assert reduce_all(waiting, (RunFinished(at_s=2.0, verdict=verdict),)).holder is None
+
+
+def test_the_next_run_starts_from_nothing(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    events = fakes.some_fail(candidate, plan)
+    assert view_of(events + events) == view_of(events)
+
+
+def test_machine_code_that_comes_after_the_verdict_joins_its_kernel_and_not_the_time(
+    fakes: ModuleType, candidate: Candidate, plan: Plan
+) -> None:
+    view = view_of(fakes.all_pass(candidate, plan))
+    assert [artefact.kind for artefact in view.kernels[0].artefacts] == ["ttir", "ptx", "sass"]
+    assert (view.finished_s, view.at_s) == (0.42, 0.9)
+
+
+def test_a_view_is_never_changed(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+    events = fakes.some_fail(candidate, plan)
+    half = view_of(events[:12])
+    before = replace(half)
+    reduce_all(half, events[12:])
+    assert half == before
+
+
+def test_a_stage_that_never_said_it_began_is_shown_as_finished() -> None:
+    view = reduce_all(NO_RUN, (StageFinished(at_s=0.5, stage=Stage.LOAD, outcome=Outcome.TIMEOUT, elapsed_s=0.2),))
+    assert [(stage.stage, stage.started_s, stage.outcome) for stage in view.stages] == [
+        (Stage.LOAD, 0.3, Outcome.TIMEOUT)
+    ]
+
+
+def test_the_log_keeps_order_and_streams(candidate: Candidate) -> None:
+    texts = [LogWritten(at_s=0.1, stream=Stream.STDOUT, text="a"), LogWritten(at_s=0.2, stream=Stream.STDERR, text="b")]
+    view = view_of([started(candidate), *texts])
+    assert [(line.stream, line.text) for line in view.log] == [(Stream.STDOUT, "a"), (Stream.STDERR, "b")]

@@ -1,0 +1,169 @@
+"""The list of operators: filters, order, results and previews."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from engine.model import (
+    Outcome,
+)
+from engine.model.problems.form import CandidateForm
+from engine.model.problems.suite_origin import SuiteOrigin
+from kgtui.state.format.glyphs import UNICODE, State
+from kgtui.state.format.lines import plain_text
+from kgtui.state.operators import (
+    Facets,
+    Progress,
+    choices,
+    operator_rows,
+    preview,
+    progress_line,
+    progress_of,
+    rail_rows,
+)
+from kgtui.state.workbench.workbench import Workbench
+
+
+def test_targets_are_chosen_round_and_round(fakes: ModuleType) -> None:
+    bench = Workbench(problem=fakes.softmax_problem(), path=fakes.Path("k.py"), saved=b"", device="cpu", target="sm_90")
+    seen = []
+    for _ in range(8):
+        bench = bench.next_target()
+        seen.append(bench.target)
+    assert seen == ["sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100", "sm_90"]
+
+
+def test_the_list_of_operators_is_found_by_a_few_letters(fakes: ModuleType) -> None:
+    found = choices(fakes.descriptions(), (), {}, Facets(query="rms"))
+    assert [choice.problem.name for choice in found] == ["vllm::rms_norm"]
+
+
+def test_a_facet_goes_through_what_occurs_and_back_to_all(fakes: ModuleType) -> None:
+    facets, seen = Facets(), []
+    for _ in range(4):
+        facets = facets.cycled("source", fakes.descriptions(), {})
+        seen.append(facets.source)
+    assert seen == ["aten", "cublas", "vllm", None]
+    categories = {Facets(source="aten").cycled("category", fakes.descriptions(), {}).category}
+    assert categories == {problem.category for problem in fakes.descriptions() if problem.library == "aten"}
+    assert [choice.problem.name for choice in choices(fakes.descriptions(), (), {}, Facets(dtype="f16"))] == [
+        "aten::softmax"
+    ]
+
+
+def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fakes: ModuleType) -> None:
+    recent = (fakes.recent_file(fakes.Path("/k/rms_v3.py"), problem="vllm::rms_norm"),)
+    run = fakes.PastRun(
+        number=3,
+        problem="vllm::rms_norm",
+        digest="d",
+        filename="rms_v3.py",
+        device="cpu",
+        target=None,
+        started_at=fakes.NOW - timedelta(minutes=5),
+        outcome=Outcome.PASS,
+    )
+    last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=3, touched_at=run.started_at)}
+    rows = operator_rows(choices(fakes.descriptions(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
+    assert [row.cells[0].text for row in rows] == [
+        "▸ rms_v3.py",
+        "vllm::rms_norm",
+        "aten::softmax",
+        "cublas::cublasSaxpy_v2",
+    ]
+    assert [cell.text for cell in rows[1].cells[3:]] == ["✔ pass", "5 min ago", "3"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "best", "progress"),
+    [
+        ({}, None, Progress.RIGHT),
+        ({}, 0.9, Progress.RIGHT),
+        ({}, 1.42, Progress.FASTER),
+        ({"flagged": True}, 1.42, Progress.FAILING),
+        ({"outcome": Outcome.WRONG_VALUE}, 1.42, Progress.FAILING),
+        ({"outcome": Outcome.CANCELLED}, None, Progress.UNTRIED),
+        ({"outcome": None}, None, Progress.UNTRIED),
+        ({"picked": True}, None, Progress.UNTRIED),
+    ],
+)
+def test_progress_follows_the_last_verdict_and_the_best_speedup(
+    fakes: ModuleType, changes: dict[str, Any], best: float | None, progress: Progress
+) -> None:
+    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+                        started_at=fakes.NOW, outcome=Outcome.PASS)  # fmt: skip
+    last = fakes.LastRun(run=replace(run, **changes), runs=1, touched_at=fakes.NOW, best_speedup=best)
+    known = {"vllm::rms_norm": last}
+    assert progress_of(last) is progress
+    shown = [choice.problem.name for choice in choices(fakes.descriptions(), (), known, Facets(progress=progress))]
+    assert "vllm::rms_norm" in shown
+    assert ("aten::softmax" in shown) is (progress is Progress.UNTRIED)
+
+
+def test_summary_counts_right_and_faster_operators(fakes: ModuleType) -> None:
+    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+                        started_at=fakes.NOW, outcome=Outcome.PASS)  # fmt: skip
+    right = fakes.LastRun(run=run, runs=1, touched_at=fakes.NOW)
+    known = {"vllm::rms_norm": right, "aten::softmax": replace(right, best_speedup=1.42)}
+    assert "".join(span.text for span in progress_line(fakes.descriptions(), known)) == "2 of 3 right, 1 faster"
+    rows = operator_rows(choices(fakes.descriptions(), (), known, Facets()), known, glyphs=UNICODE, now=fakes.NOW)
+    assert {row.key: row.cells[3].text for row in rows} == {
+        "vllm::rms_norm": "✔ pass",
+        "aten::softmax": "✔ pass 1.42x",
+        "cublas::cublasSaxpy_v2": "–",
+    }
+
+
+def test_an_operator_with_picked_cases_alone_has_no_verdict_yet(fakes: ModuleType) -> None:
+    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+                        started_at=fakes.NOW, outcome=Outcome.PASS, picked=True)  # fmt: skip
+    last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=1, touched_at=fakes.NOW)}
+    rows = operator_rows(choices(fakes.descriptions(), (), last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
+    assert [cell.text for cell in rows[0].cells[3:]] == ["– none yet", "just now", "1"]
+    rail = {row.key: row.cells[1].text for row in rail_rows(fakes.descriptions(), last, glyphs=UNICODE)}
+    assert rail["vllm::rms_norm"] == UNICODE.state(State.IDLE)
+
+
+def test_every_recent_file_says_what_it_came_to_itself(fakes: ModuleType) -> None:
+    older, newer = fakes.NOW - timedelta(minutes=9), fakes.NOW - timedelta(minutes=5)
+    recent = tuple(
+        fakes.recent_file(fakes.Path(f"/k/{name}.py"), problem="vllm::rms_norm", started_at=at, outcome=outcome)
+        for name, at, outcome in (("right", newer, Outcome.PASS), ("wrong", older, Outcome.WRONG_VALUE))
+    )
+    last = {"vllm::rms_norm": fakes.LastRun(run=recent[0].run, runs=3, touched_at=recent[0].run.started_at)}
+    rows = operator_rows(choices(fakes.descriptions(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
+    assert [[cell.text for cell in row.cells if cell.text] for row in rows[:2]] == [
+        ["▸ right.py", "vllm", "rms_norm", "✔ pass", "5 min ago"],
+        ["▸ wrong.py", "vllm", "rms_norm", "✗ wrong value", "9 min ago"],
+    ]
+
+
+def test_the_preview_says_what_opening_will_do(fakes: ModuleType) -> None:
+    problem, path = fakes.softmax_problem(), "kernels/softmax.py"
+    words = [
+        plain_text(
+            preview(fakes.described(problem), problem, file=path, file_exists=exists, sample=sample)
+        ).splitlines()[-1]
+        for exists, sample in ((True, True), (False, True), (False, False))
+    ]
+    assert words == [
+        "file       enter opens kernels/softmax.py",
+        "file       enter copies the sample to kernels/softmax.py",
+        "file       n makes kernels/softmax.py from a template",
+    ]
+
+
+def test_preview_of_a_foreign_problem_states_no_tolerance_or_work(fakes: ModuleType) -> None:
+    suite = SuiteOrigin(suite="kernelbench", form=CandidateForm.MODULE, own_rule="")
+    problem = replace(fakes.softmax_problem(), suite=suite)
+    shown = preview(fakes.described(problem), problem, file="k.py", file_exists=True, sample=False)
+    assert plain_text(shown).splitlines()[4:-1] == [
+        "cases      4 smoke, 4 full, 1 bench",
+        "tolerance  calibrated when the reference runs",
+        "cost       measured when the reference runs",
+    ]
