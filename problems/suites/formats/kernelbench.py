@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from engine.model.parsing import parse
 from problems.suites.files import Row, SuiteFileError, first_row, python_files, rows_of, text_of
+from problems.suites.siblings import imported_siblings
 from problems.suites.sizes import constants_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 
@@ -80,8 +82,11 @@ def _of_folder(path: Path) -> Iterator[Task | SuiteFileError]:
 def _of(file: Path, *, level: str = "", root: Path | None = None) -> Task | SuiteFileError:
     """The task of one file."""
     level = level or (file.parent.name if _LEVEL.fullmatch(file.parent.name) else "")
+    root = root or file.parent
     try:
-        return _task(text_of(file, root=root or file.parent), stem=file.stem, level=level, file=file, shown=str(file))
+        text = text_of(file, root=root)
+        task = _task(text, stem=file.stem, level=level, file=file, shown=str(file))
+        return replace(task, sources=imported_siblings(text, file, root=root))
     except SuiteFileError as error:
         return error
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from problems.suites.files import SuiteFileError, python_files, text_of
+from problems.suites.siblings import imported_siblings
 from problems.suites.sizes import constants_of
 from problems.suites.syntax import Function, functions, imported_packages, parsed
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
@@ -108,7 +109,7 @@ def _task(text: str, tree: ast.Module, *, file: Path, root: Path) -> Task:
         harness=HARNESS,
         own_rule=OWN_RULE,
         cases=_cases(defined, data),
-        sources=data,
+        sources={**imported_siblings(text, file, root=root), **data},
         constants=constants_of(text),
         details={"inputs": _GROUPS if _GROUPS in defined else _INPUTS, "stem": file.stem},
         refusal=_refusal(tree, missing),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
 from problems.suites.separated import SeparatedFile, is_separated, separated
+from problems.suites.siblings import imported_siblings
 from problems.suites.syntax import draws_random, imported_packages, parsed, seeds
 from problems.suites.task import CandidateForm, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 
@@ -110,7 +111,8 @@ def _of_file(path: Path) -> Task | SuiteFileError:
 
 def _of(file: Path, tasks: _Set) -> Task | SuiteFileError:
     try:
-        parts = separated(text_of(file, root=tasks.root), stem=file.stem, shown=str(file))
+        text = text_of(file, root=tasks.root)
+        parts = separated(text, stem=file.stem, shown=str(file))
     except SuiteFileError as error:
         return error
     row = tasks.rows.get(file.name, {})
@@ -129,6 +131,7 @@ def _of(file: Path, tasks: _Set) -> Task | SuiteFileError:
         own_rule=OWN_RULE,
         cases=parts.calls.names,
         refusal=parts.refusal,
+        sources=imported_siblings(text, file, root=tasks.root),
         details={**parts.details(file.stem), "description": str(row.get("description", "")), "gold": gold},
         health=(*parts.health, *_health(parts, file.stem, tasks.letter)),
     )
