@@ -23,7 +23,7 @@ Entry: TypeAlias = Callable[..., Any]  # Any: a stranger's function
 def entry_of(found: Entry, form: CandidateForm) -> Entry:
     """What is called with the arguments of a case."""
     if form is CandidateForm.CALL:
-        return lambda args, kwargs: found(*args, **dict(kwargs))
+        return lambda args, kwargs: _without_nesting(found(*args, **dict(kwargs)))
     return ModuleEntry(found) if form is CandidateForm.MODULE else found
 
 
@@ -63,4 +63,15 @@ class ModuleEntry:
             raise TypeError(f"{self._class.__name__} is no subclass of torch.nn.Module; the suite calls it as one")
         give_state(module, state, device=weight_seed.device)
         quieten(module)
-        return lambda: module(*inputs)
+        return lambda: _without_nesting(module(*inputs))
+
+
+def _without_nesting(returned: Any) -> Any:  # Any: whatever a stranger's code returns
+    """What was returned, values in nested sequences and dicts in one tuple and without None, as references have them."""
+    if not isinstance(returned, dict | list | tuple):
+        return returned
+    flat: list[Any] = []  # Any: as above
+    for item in returned.values() if isinstance(returned, dict) else returned:
+        inner = _without_nesting(item)
+        flat += inner if isinstance(inner, tuple) else [] if inner is None else [inner]
+    return tuple(flat)

@@ -19,6 +19,9 @@ from engine.loading.loader import import_file
 from engine.loading.modules import give_state, quieten
 from engine.model import Precision
 from engine.reference.harness import UnavailableError
+from problems.suites.harness.devices import redirect_cuda, rewrite_folder
+from problems.suites.harness.model_arguments import constructor_arguments, forward_arguments, plain, returned_tensors
+from problems.suites.harness.values import copied
 from problems.suites.settings import PACKED, PRECISION
 
 if TYPE_CHECKING:
@@ -29,6 +32,8 @@ _DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> ModelTask:
     """Import the task's file."""
+    rewrite_folder(file.parent, device)
+    redirect_cuda(device)
     module = import_file(file, file.parent, name=f"task_{file.stem}")
     return ModelTask(module, dtype=_DTYPES[details[PRECISION]], is_packed=bool(details[PACKED]), device=device)
 
@@ -49,7 +54,8 @@ class ModelTask:
 
     def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:
         """The inputs, the arguments of the class, its parameters and buffers by name, the seed, and options."""
-        inputs = [_cast(value, self._dtype, self._device) for value in _seeded(seed, self._module.get_inputs)]
+        made = _seeded(seed, lambda: forward_arguments(self._module.Model, self._module.get_inputs()))
+        inputs = [_cast(value, self._dtype, self._device) for value in made]
         initial = tuple(_seeded(weight_seed, self._initial))
         model = _seeded(weight_seed, lambda: self._module.Model(*initial))
         state = [
@@ -86,13 +92,11 @@ class ModelTask:
             model = model.to(dtype)
             inputs = [_cast(value, dtype, self._device) for value in inputs]
         # A call may write to its inputs, which belong to the caller.
-        found = model(*(value.clone() if isinstance(value, torch.Tensor) else value for value in inputs))
-        return tuple(found) if isinstance(found, list | tuple) else (found,)
+        return returned_tensors(model(*copied(list(inputs))))
 
     def _initial(self) -> Sequence[Any]:
         """The arguments of the class; a task may leave the function out."""
-        made: object = getattr(self._module, "get_init_inputs", list)()
-        return made if isinstance(made, list | tuple) else [made]
+        return constructor_arguments(self._module.Model, getattr(self._module, "get_init_inputs", list)())
 
     def _seen_without_memory(self) -> tuple[int | None, tuple[str, ...]]:
         """The bytes of a call and notes on the module, from a run on the meta device; unknown where that fails."""
@@ -100,13 +104,12 @@ class ModelTask:
         notes: tuple[str, ...] = ()
         try:
             with torch.device("meta"), torch.no_grad():
-                inputs = list(self._module.get_inputs())
+                inputs = list(forward_arguments(self._module.Model, self._module.get_inputs()))
                 needed = _bytes(inputs)
                 model = self._module.Model(*self._initial())
                 notes = tuple(_notes(model))
                 needed = _bytes([*inputs, *model.parameters(), *model.buffers()])
-                found = model(*inputs)
-                needed += _bytes(found if isinstance(found, list | tuple) else [found])
+                needed += _bytes(returned_tensors(model(*inputs)))
         except Exception:  # code that looks at values, or names a device: it is run in earnest, and fails there
             return needed, notes
         return needed, notes
@@ -139,9 +142,13 @@ def _cast(value: Any, dtype: torch.dtype | None, device: torch.device) -> Any:  
     if isinstance(value, torch.Tensor):
         return value.to(device, dtype if dtype is not None and value.is_floating_point() else value.dtype)
     if isinstance(value, list | tuple):
-        return type(value)(_cast(item, dtype, device) for item in value)
-    return value
+        items = [_cast(item, dtype, device) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    return plain(value)
 
 
-def _bytes(values: Sequence[Any]) -> int:  # Any: as above
-    return sum(value.numel() * value.element_size() for value in values if isinstance(value, torch.Tensor))
+def _bytes(values: object) -> int:
+    """The bytes of all tensors in nested lists and tuples."""
+    if isinstance(values, torch.Tensor):
+        return values.numel() * values.element_size()
+    return sum(map(_bytes, values)) if isinstance(values, list | tuple) else 0

@@ -118,6 +118,10 @@ def _flat(returned: object) -> Iterator[torch.Tensor]:
         case list() | tuple():
             for item in returned:
                 yield from _flat(item)
+        case dict():
+            yield from _flat(list(returned.values()))
+        case None:
+            return
         case bool() | int() | float() | complex():
             yield torch.tensor(returned, dtype=torch.float64 if isinstance(returned, float) else None)
         case _:

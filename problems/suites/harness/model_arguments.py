@@ -1,0 +1,89 @@
+"""What `get_inputs` and `get_init_inputs` return, as positional arguments, and what a module returns, as tensors.
+
+KernelBench asks for lists.  Forks of it return tuples, generators, one tensor, a dict by parameter name, or for the
+constructor a list and a dict of keyword arguments.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from engine.reference.harness import UnavailableError
+
+
+def forward_arguments(model: type[torch.nn.Module], made: object) -> tuple[Any, ...]:  # Any: inputs of every kind
+    """The inputs of `forward`, from what `get_inputs` returned.
+
+    Raises:
+        UnavailableError: it names an input that forward takes by name only, or does not take.
+    """
+    if isinstance(made, Mapping):
+        return _by_position(model.forward, (None,), made)[1:]
+    return _items(made)
+
+
+def constructor_arguments(model: type[torch.nn.Module], made: object) -> tuple[Any, ...]:  # Any: as above
+    """The arguments of the class, from what `get_init_inputs` returned; none of None.
+
+    Raises:
+        UnavailableError: an argument can only be given by name.
+    """
+    if made is None:
+        return ()
+    if isinstance(made, Mapping):
+        return _by_position(model, (), made)
+    items = _items(made)
+    match items:
+        case [list() | tuple() as given, dict() as named]:
+            return _by_position(model, given, named)
+    return items
+
+
+def plain(value: Any) -> Any:  # Any: a value of every kind
+    """A number of numpy as one of Python; else the value."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def returned_tensors(returned: object) -> tuple[Any, ...]:  # Any: what is no tensor is refused by the judge
+    """The values in nested lists, tuples and dicts in their order, without None."""
+    return tuple(_flat(returned))
+
+
+def _flat(returned: object) -> Iterator[Any]:  # Any: as above
+    if isinstance(returned, Mapping):
+        returned = tuple(returned.values())
+    if isinstance(returned, list | tuple):
+        for item in returned:
+            yield from _flat(item)
+    elif returned is not None:
+        yield returned
+
+
+def _items(made: object) -> tuple[Any, ...]:  # Any: as above
+    """The items of a list, a tuple or a generator; a tensor, a text or a number alone is one item."""
+    if isinstance(made, Iterable) and not isinstance(made, torch.Tensor | str | bytes):
+        return tuple(plain(item) for item in made)
+    return (plain(made),)
+
+
+def _by_position(
+    function: Callable[..., Any], given: Sequence[Any], named: Mapping[Any, Any]
+) -> tuple[Any, ...]:  # Any: as above
+    """Arguments as a call gives them without names.
+
+    Raises:
+        UnavailableError: the function does not take them, or one of them by name only.
+    """
+    try:
+        bound = inspect.signature(function).bind(*given, **named)
+    except (TypeError, ValueError) as error:
+        raise UnavailableError(f"its inputs do not fit its Model: {error}") from error
+    if bound.kwargs:
+        names = ", ".join(bound.kwargs)
+        raise UnavailableError(f"its inputs {names} can be given by name only, and a candidate gets them by position")
+    return tuple(map(plain, bound.args))
