@@ -33,8 +33,12 @@ class SuiteFileError(KgtuiError):
 
 
 def python_files(root: Path, pattern: str) -> Iterator[Path]:
-    """The files below `root` that match the pattern, in the order of their names; links are followed later."""
-    yield from sorted(root.glob(pattern), key=lambda file: natural(file.relative_to(root).as_posix()))
+    """The files below `root` that match the pattern, in the order of their names; links are followed later.
+
+    Left out are `__init__.py`, `__main__.py` and hidden files.
+    """
+    found = (file for file in root.glob(pattern) if not file.name.startswith(("__", ".")))
+    yield from sorted(found, key=lambda file: natural(file.relative_to(root).as_posix()))
 
 
 def natural(name: str) -> tuple[tuple[bool, int, str], ...]:

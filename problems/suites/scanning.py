@@ -7,12 +7,14 @@ import importlib.util
 import pkgutil
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from engine.errors import EngineError, UsageError
 from problems.suites.task import SuiteContents, SuiteFormat, Task
 
 _PACKAGE = "problems.suites.formats"
+_MOST_FOLDERS = 100
 
 
 @cache
@@ -57,7 +59,19 @@ def format_of(path: Path) -> SuiteFormat:
         if known.matches(path):
             return known
     titles = ", ".join(one.title for one in formats())
-    raise UsageError(f"{path} is no suite in a known format ({titles}); see `kgtui manual suites`")
+    below = _suite_below(path) if path.is_dir() else None
+    hint = f"did you mean {below}?" if below else "see `kgtui manual suites`"
+    raise UsageError(f"{path} is no suite in a known format ({titles}); {hint}")
+
+
+def _suite_below(path: Path) -> Path | None:
+    """The first folder that a format recognises, at most two levels below; the first ones of each level are tried."""
+    for pattern in ("*", "*/*"):
+        folders = (folder for folder in path.glob(pattern) if folder.is_dir() and not folder.name.startswith("."))
+        for folder in islice(folders, _MOST_FOLDERS):
+            if any(known.matches(folder) for known in formats()):
+                return folder
+    return None
 
 
 def read_suite(path: Path, form: SuiteFormat) -> SuiteContents:
