@@ -67,11 +67,11 @@ class ModuleEntry:
 
 
 def _without_nesting(returned: Any) -> Any:  # Any: whatever a stranger's code returns
-    """What was returned, values in nested sequences and dicts in one tuple and without None, as references have them."""
+    """The values of nested sequences, and of dicts by key, in one tuple and without None, as references have them."""
     if not isinstance(returned, dict | list | tuple):
         return returned
     flat: list[Any] = []  # Any: as above
-    for item in returned.values() if isinstance(returned, dict) else returned:
+    for item in [returned[key] for key in sorted(returned, key=str)] if isinstance(returned, dict) else returned:
         inner = _without_nesting(item)
         flat += inner if isinstance(inner, tuple) else [] if inner is None else [inner]
     return tuple(flat)

@@ -50,13 +50,13 @@ def plain(value: Any) -> Any:  # Any: a value of every kind
 
 
 def returned_tensors(returned: object) -> tuple[Any, ...]:  # Any: what is no tensor is refused by the judge
-    """The values in nested lists, tuples and dicts in their order, without None."""
+    """The values in nested lists and tuples in their order, and in dicts in the order of their keys, without None."""
     return tuple(_flat(returned))
 
 
 def _flat(returned: object) -> Iterator[Any]:  # Any: as above
     if isinstance(returned, Mapping):
-        returned = tuple(returned.values())
+        returned = tuple(returned[key] for key in sorted(returned, key=str))
     if isinstance(returned, list | tuple):
         for item in returned:
             yield from _flat(item)

@@ -100,7 +100,7 @@ def _mapped(value: Any, change: Any, seen: dict[int, torch.Tensor], table: Any =
 
 
 def tensors_of(returned: object) -> tuple[torch.Tensor, ...]:
-    """The tensors of a result in their order; numbers among them as tensors without dimensions.
+    """The tensors of a result in their order, those of a dict by key; numbers among them as 0-d tensors.
 
     Raises:
         UnavailableError: it has something that is neither, or no tensor at all.
@@ -119,7 +119,7 @@ def _flat(returned: object) -> Iterator[torch.Tensor]:
             for item in returned:
                 yield from _flat(item)
         case dict():
-            yield from _flat(list(returned.values()))
+            yield from _flat([returned[key] for key in sorted(returned, key=str)])
         case None:
             return
         case bool() | int() | float() | complex():

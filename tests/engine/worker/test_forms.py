@@ -69,3 +69,10 @@ def test_class_that_is_no_module_refused() -> None:
 
 def test_function_called_with_all_arguments() -> None:
     assert bound(entry_of(max, CandidateForm.FUNCTION), (1, 2))() == 2
+
+
+def test_nested_results_of_a_call_in_one_tuple() -> None:
+    def nested(x: int) -> dict[str, Any]:
+        return {"b": (x, None), "a": [x + 1]}
+
+    assert bound(entry_of(nested, CandidateForm.CALL), ((1,), ()))() == (2, 1)

@@ -90,6 +90,13 @@ def test_path_that_is_no_suite_refused(tmp_path: Path) -> None:
         suite_at(tmp_path)
 
 
+def test_suite_in_a_folder_below_suggested(tmp_path: Path) -> None:
+    (tmp_path / "clones").mkdir()
+    (tmp_path / "clones" / "suite").symlink_to(SAMPLE)
+    with pytest.raises(UsageError, match=rf"did you mean {tmp_path}/clones/suite\?"):
+        suite_at(tmp_path)
+
+
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     file = tmp_path / "export.parquet"

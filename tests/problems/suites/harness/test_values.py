@@ -41,9 +41,13 @@ def test_numbers_of_a_result_are_tensors() -> None:
     assert (flag.dtype, number.dtype, whole.item()) == (torch.bool, torch.float64, 3)
 
 
+def test_values_of_a_dict_by_key_without_none() -> None:
+    assert [int(value) for value in tensors_of({"b": 2, "c": None, "a": [1]})] == [1, 2]
+
+
 @pytest.mark.parametrize(
     ("returned", "reason"),
-    [((), "its reference returns no tensor"), ({"a": 1}, "its reference returns a dict, which is not compared")],
+    [((), "its reference returns no tensor"), ({"a": "b"}, "its reference returns a str, which is not compared")],
 )
 def test_result_that_is_not_compared_unavailable(returned: object, reason: str) -> None:
     with pytest.raises(UnavailableError, match=reason):
