@@ -21,7 +21,9 @@ class Model(torch.nn.Module):
 X, Y = torch.ones(2), torch.zeros(3)
 
 
-@pytest.mark.parametrize("made", [[X, Y], (X, Y), iter([X, Y]), {"y": Y, "x": X}], ids=["list", "tuple", "iter", "dict"])
+@pytest.mark.parametrize(
+    "made", [[X, Y], (X, Y), iter([X, Y]), {"y": Y, "x": X}], ids=["list", "tuple", "iterator", "dict"]
+)
 def test_inputs_of_any_container_by_position(made: object) -> None:
     one, other = forward_arguments(Model, made)
 
@@ -46,7 +48,8 @@ def test_constructor_arguments_by_position(made: object, wanted: tuple[object, .
 
 
 @pytest.mark.parametrize(
-    ("made", "said"), [([[3], {"scale": 2.0}], "scale can be given by name only"), ({"width": 3}, "do not fit its Model")]
+    ("made", "said"),
+    [([[3], {"scale": 2.0}], "scale can be given by name only"), ({"width": 3}, "do not fit its Model")],
 )
 def test_argument_without_position_refused(made: object, said: str) -> None:
     with pytest.raises(UnavailableError, match=said):
