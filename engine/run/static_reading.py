@@ -99,7 +99,7 @@ async def parse_candidate(candidate: Candidate, plan: Plan, *, cpu_s: int = CPU_
         signature=plan.problem.signature,
         refuses=WEIGHTS[plan.policy].refuses,
         folder=os.fsencode(candidate.folder) if candidate.folder is not None else None,
-        permits=_permitted(plan.problem),
+        permits=permitted_checks(plan.problem),
     )
     if is_quickly_parsed(candidate.source):
         source = await asyncio.to_thread(read_source, candidate, plan.problem.entry)
@@ -142,8 +142,8 @@ def _read(request: Request, source: Source) -> StaticRead:
     return StaticRead(findings=found, breaches=(*broken, *map(unread_import, unread)), extensions=extensions)
 
 
-def _permitted(problem: Problem) -> tuple[str, ...]:
-    """The checks that say nothing of this operator: it needs no kernel, or its content is not specified."""
+def permitted_checks(problem: Problem) -> tuple[str, ...]:
+    """The checks whose pattern this operator permits: it needs no kernel, or its content is not specified."""
     needs_no_kernel = ("no_kernel",) if problem.framework else ()
     is_unspecified = problem.determinism is Determinism.UNSPECIFIED
     return (*needs_no_kernel, *(("unwritten_output",) if is_unspecified else ()))
