@@ -31,10 +31,12 @@ from kgtui.highlighting.incremental import IncrementalLexer, Splice
 from kgtui.highlighting.inks import Span, ThemedInks, rich_style
 from kgtui.highlighting.lexers import TextKind, is_made, lexer_for
 from kgtui.highlighting.marks import Mark
+from kgtui.widgets.text.line_cache import AcyclicCache
 from kgtui.widgets.text.source_finding import SourceFinder
 
 SLICE_CHARACTERS = 3_000
 SLICE_PAUSE_S = 0.005
+_DRAWN_LINES = 1024  # kept, as in TextArea
 PRIVATE_MEMBERS = ("_build_highlight_map", "_highlights", "_line_cache")
 _OF_EDITING = frozenset({"undo", "redo"})
 WRONG = Mark(glyph="!", style="bold $text-error")
@@ -78,6 +80,7 @@ class SourceEditor(TextArea):
             id=id,
             classes=classes,
         )
+        self._line_cache = AcyclicCache(_DRAWN_LINES)
         self.register_theme(_SourceTheme(name="source"))
         self.theme = "source"
 
