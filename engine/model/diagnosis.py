@@ -22,6 +22,7 @@ class DiagnosisKind(enum.StrEnum):
     LOST_RESCALE = "lost_rescale"
     OVERFLOW = "overflow"
     PRECISION = "precision"
+    ROUNDING_MODE = "rounding_mode"
     RACE = "race"
     IGNORED_ARGUMENT = "ignored_argument"
     KEPT_ANSWER = "kept_answer"

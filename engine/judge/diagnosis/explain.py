@@ -22,7 +22,7 @@ from engine.judge.diagnosis.patterns import patterns
 from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue, diagnose, ranked, says_cause
 from engine.judge.diagnosis.rows import line_clues
-from engine.judge.diagnosis.scale_origins import with_origin
+from engine.judge.diagnosis.scale_origins import as_divisor, with_origin
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.judge.inputs import cases
 from engine.judge.inputs.outputs import expected_outputs, output_names, written_specs
@@ -113,7 +113,8 @@ class Explainer:
         for supposition in supposed[:most]:
             guess = _guess(problem, supposition, number, comparison)
             clue = comparison.clue(supposition.symptom, guess, **supposition.facts) if guess is not None else None
-            if clue is not None and clue.explained:
+            if guess is not None and clue is not None and clue.explained:
+                clue = as_divisor(clue, guess, comparison.expected)
                 yield clue
                 if _is_perfect(clue, comparison):
                     return

@@ -169,7 +169,15 @@ def _integers(comparison: Comparison) -> Iterator[Clue]:
     for bits, narrow in _WRAPS.items():
         if torch.iinfo(comparison.got.dtype).bits > bits:
             yield comparison.clue(Symptom.WRAPPED, expected.to(narrow), bits=bits)
+    yield from _rounded_toward_zero(comparison)
     yield from _held_in_floats(comparison, expected)
+
+
+def _rounded_toward_zero(comparison: Comparison) -> Iterator[Clue]:
+    """Negative integers that are too large by 1, where some elements, exact quotients, are right."""
+    above = (comparison.expected < 0) & (comparison.got == comparison.expected + 1)
+    if int((comparison.wrong & above).sum()) >= _LEAST_IN_LINE and not bool(comparison.wrong.all()):
+        yield _only(comparison, Symptom.TOWARD_ZERO, above)
 
 
 def _held_in_floats(comparison: Comparison, expected: torch.Tensor) -> Iterator[Clue]:

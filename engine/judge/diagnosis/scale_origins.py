@@ -35,6 +35,27 @@ def with_origin(clue: Clue, problem: ProblemDefinition, inputs: Arguments, kind:
     return clue
 
 
+def as_divisor(clue: Clue, guess: torch.Tensor, expected: torch.Tensor) -> Clue:
+    """The clue of a padded reduction as one of a wrong divisor, where zeros change nothing else.
+
+    Then every element of the `guess` is that expected times size / width, or its root or inverse.
+    """
+    size, width = clue.facts.get("size"), clue.facts.get("width")
+    if clue.symptom is not Symptom.PADDED or not isinstance(size, int) or not isinstance(width, int):
+        return clue
+    usable = guess.isfinite() & expected.isfinite() & (expected != 0)
+    wide = torch.complex128 if guess.is_complex() else torch.float64
+    if not bool(usable.any()):
+        return clue
+    ratios = guess[usable].to(wide) / expected[usable].to(wide)
+    close = max(_CLOSE, 2 * torch.finfo(guess.dtype).eps) if guess.is_floating_point() else _CLOSE
+    for power in (1.0, 0.5, -0.5, -1.0):
+        factor = (size / width) ** power
+        if bool(((ratios - factor).abs() <= close * factor).all()):
+            return replace(clue, symptom=Symptom.DIVISOR)
+    return clue
+
+
 def _candidates(problem: ProblemDefinition, inputs: Arguments) -> Iterator[tuple[str, float]]:
     yield from _CONSTANTS
     for name, value in zip(problem.arguments, inputs, strict=True):

@@ -46,11 +46,13 @@ class Symptom(enum.StrEnum):
     HALVES = "halves"
     HALF_SIGN = "half_sign"
     BACKWARDS = "backwards"
+    TOWARD_ZERO = "toward_zero"
     WRAPPED = "wrapped"
     OVERFLOWN = "overflown"
     EXPONENT = "exponent"
     MAXIMUM_FROM_ZERO = "maximum_from_zero"
     MASKED_LINE = "masked_line"
+    DIVISOR = "divisor"
     PADDED = "padded"
     LAST_BLOCK = "last_block"
     CARRY = "carry"
@@ -246,6 +248,11 @@ WORDS = {
         "dimension {dim} of {argument} is read in reverse",
         "{counted} match when that dimension is reversed",
     ),
+    Symptom.TOWARD_ZERO: Words(
+        _K.ROUNDING_MODE,
+        "rounded toward zero instead of down: negative results are too large by 1",
+        "{counted} are negative and too large by 1",
+    ),
     Symptom.WRAPPED: Words(
         _K.OVERFLOW,
         "integer overflow: values wrap around at {bits} bits; compute them in a wider type",
@@ -270,6 +277,11 @@ WORDS = {
         _K.REDUCTION_IDENTITY,
         "-inf minus -inf is NaN: a part of a line that is all -inf has no maximum to subtract",
         "{counted} are in lines of {argument} that hold -inf; no line without one is wrong",
+    ),
+    Symptom.DIVISOR: Words(
+        _K.MISSING_SCALE,
+        "divided by the padded length {width} instead of {size}",
+        "{counted} match when that dimension is {width} long with zeros at its end, which add nothing to the sum",
     ),
     Symptom.PADDED: Words(
         _K.REDUCTION_IDENTITY,

@@ -1,4 +1,4 @@
-# kgtui: op=aten::floor_divide expect=wrong_value diagnosis=none case="334 i16"
+# kgtui: op=aten::floor_divide expect=wrong_value diagnosis=rounding_mode case="334 i32"
 """Floor division of integers that drops the fraction: -7 by 2 becomes -3."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=aten::mean expect=wrong_value diagnosis=none case="40x65 dims all f32"
+# kgtui: op=aten::mean expect=wrong_value diagnosis=missing_scale case="16x129 dims -1 f32"
 """Mean that divides by the width of its block in place of the number of elements."""
 
 import math

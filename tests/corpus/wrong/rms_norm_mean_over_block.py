@@ -1,4 +1,4 @@
-# kgtui: op=vllm::rms_norm expect=wrong_value diagnosis=reduction_identity case="5x497 f32"
+# kgtui: op=vllm::rms_norm expect=wrong_value diagnosis=missing_scale case="5x497 f32"
 """The sum of squares is divided by the padded block width instead of the number of columns."""
 
 import triton

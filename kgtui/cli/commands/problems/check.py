@@ -19,6 +19,8 @@ from problems.folder import LIBRARY, Folder
 
 SUMMARY = "Apply the rules of the catalogue to a problem file or an operator, and say what is missing."
 
+JSON_SCHEMA = "kgtui.rules/1"
+
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
 _TIMEOUT_S = 600
 
@@ -60,7 +62,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if report.error:
         raise EngineError(report.error)
     if options.json:
-        console.hand_out(msgspec.json.format(msgspec.json.encode(report), indent=2).decode())
+        document = {"schema": JSON_SCHEMA, "problem": name, "rules": report.rules, "complaints": report.complaints}
+        console.hand_out(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
     else:
         for one in report.complaints:
             console.say(f"{one.rule:<24} {one.text}")

@@ -38,6 +38,8 @@ MM = operator("a, b", lambda a, b: (a.double() @ b.double()).to(a.dtype))
 AFFINE = operator("x, weight, bias", lambda x, weight, bias: (x.double() * weight.double() + bias.double()).to(x.dtype))
 ADD = operator("x, y, alpha", lambda x, y, alpha: x + alpha * y)
 INTEGERS = operator("x", lambda x: x.long().cumsum(-1))
+MEAN = operator("x", lambda x: x.double().mean(-1).to(x.dtype))
+QUOTIENT = operator("x, y", lambda x, y: torch.div(x, y, rounding_mode="floor"))
 
 
 def normal(*shape, seed=3):
@@ -208,6 +210,35 @@ def test_padding_that_takes_part_is_a_wrong_identity():
     x = normal(9, 33)
     got = SOFTMAX.reference(torch.nn.functional.pad(x, (0, 31)))[:, :33]
     assert kinds(SOFTMAX, (x,), got)[0] is K.REDUCTION_IDENTITY
+
+
+@pytest.mark.parametrize("rows", [1, 9])
+def test_a_mean_divided_by_the_padded_length_is_a_wrong_divisor(rows):
+    x = normal(rows, 65)
+    found = Explainer().diagnoses(MEAN, (x,), 0, compared(MEAN, (x,), MEAN.reference(x) * 65 / 128))
+    assert (found[0].kind, found[0].sentence) == (K.MISSING_SCALE, "divided by the padded length 128 instead of 65")
+
+
+def test_a_root_mean_square_over_the_padded_length_is_a_wrong_divisor():
+    norm = operator("x", lambda x: (x.double() * x.double().square().mean(-1, keepdim=True).rsqrt()).to(x.dtype))
+    x = normal(5, 497)
+    assert kinds(norm, (x,), norm.reference(x) * math.sqrt(512 / 497))[0] is K.MISSING_SCALE
+
+
+@pytest.mark.parametrize("kind", [torch.int16, torch.int32, torch.int64])
+def test_integer_division_that_drops_the_fraction_rounds_toward_zero(kind):
+    generator = torch.Generator().manual_seed(3)
+    most = torch.iinfo(kind).max
+    x = torch.randint(-most, most, (334,), generator=generator, dtype=kind)
+    y = torch.randint(2, 9, (334,), generator=generator, dtype=kind)
+    got = torch.div(x, y, rounding_mode="trunc")
+    assert kinds(QUOTIENT, (x, y), got) == [K.ROUNDING_MODE]
+
+
+def test_quotients_of_which_every_one_is_larger_by_one_are_not_rounded_toward_zero():
+    x = -torch.arange(2, 40)
+    y = torch.full((38,), 3)
+    assert K.ROUNDING_MODE not in kinds(QUOTIENT, (x, y), QUOTIENT.reference(x, y) + 1)
 
 
 def test_nan_only_in_lines_that_lie_far_below_zero_is_a_maximum_that_begins_at_zero():

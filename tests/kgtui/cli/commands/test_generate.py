@@ -157,10 +157,14 @@ class TestReading:
 
     @pytest.mark.parametrize(
         ("flag", "start"),
-        [("--html", "<!doctype html>"), ("--md", "# Session 1"), ("--json", "{"), ("--csv", "operator,")],
+        [("--html", "<!doctype html>"), ("--md", "# Session 1"), ("--csv", "operator,")],
     )
     def test_a_report_has_every_form(self, typed, flag, start):
         assert typed("report", 1, flag).out.startswith(start)
+
+    def test_a_report_as_json_is_valid(self, typed):
+        document = require_valid(typed("report", 1, "--json").out)
+        assert (document["schema"], sorted(document["models"])) == ("kgtui.models/1", ["replay:alpha", "replay:beta"])
 
     def test_a_report_of_nothing_is_refused(self, typed):
         ended = typed("report", 99)

@@ -147,6 +147,18 @@ def test_rules_are_applied_to_a_file(typed, own):
     )
 
 
+def test_rules_as_json_are_valid(typed, own):
+    (own / "rope.py").write_text(ROPE.replace('summary="x*sigmoid(x)"', 'summary=""'))
+    assert require_valid(typed("problems", "check", "own/rope.py", "--json").out) == {
+        "schema": "kgtui.rules/1",
+        "problem": "user::rope",
+        "rules": 23,
+        "complaints": [
+            {"rule": "signature", "text": "summary is empty; say in a few words what the operator does"},
+        ],
+    }
+
+
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [

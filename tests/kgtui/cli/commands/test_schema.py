@@ -12,10 +12,32 @@ import pytest
 
 from engine.model import Outcome
 from engine.model.events import EVENT_TYPES
+from kgtui.cli.command_line import command_parsers
 from kgtui.schemas import FOLDER, schema_names, schema_text
 from tests.kgtui.cli.documents import require_valid, require_valid_as
 
 ROOT = Path(__file__).parents[4]
+SCHEMA_BY_COMMAND = {
+    "kgtui bench": "check",
+    "kgtui check": "check",
+    "kgtui compare": "compare",
+    "kgtui cost": "cost",
+    "kgtui demo": "models",
+    "kgtui doctor": "doctor",
+    "kgtui generate": "models",
+    "kgtui inspect": "inspect",
+    "kgtui problems audit": "audit",
+    "kgtui problems check": "rules",
+    "kgtui problems list": "problems",
+    "kgtui problems show": "problems",
+    "kgtui replay": "replay",
+    "kgtui report": "models",
+    "kgtui sessions list": "sessions",
+    "kgtui sessions show": "check",
+    "kgtui targets": "check",
+    "kgtui tune": "tune",
+}
+"""Of each command with `--json`, the schema that a test of its own validates a document against."""
 GOLDEN = sorted((ROOT / "tests/engine").glob("*/golden/*.json"))
 
 
@@ -40,6 +62,12 @@ def test_a_schema_is_valid_and_describes_every_key(name):
     assert [key for key, words in described if not str(words).endswith(".")] == []
 
 
+def test_every_command_with_json_has_a_schema():
+    with_json = {parser.prog for parser in command_parsers() if "--json" in parser.format_help()}
+    assert with_json == set(SCHEMA_BY_COMMAND)
+    assert set(SCHEMA_BY_COMMAND.values()) <= set(schema_names())
+
+
 def test_the_names_are_listed_and_one_is_printed(typed):
     lines = typed("schema").out.splitlines()
     assert [line.split()[0] for line in lines] == list(schema_names())
@@ -51,8 +79,8 @@ def test_an_unknown_name_lists_the_known_ones(typed):
     assert (ended.exit_code, ended.out) == (2, "")
     assert ended.err == (
         "kgtui: no such schema: 'chek'; "
-        "use one of audit, batch, check, compare, cost, doctor, event, inspect, models, problems, replay, session, "
-        "sessions, tune\n"
+        "use one of audit, batch, check, compare, cost, doctor, event, inspect, models, problems, replay, rules, "
+        "session, sessions, tune\n"
     )
 
 
