@@ -47,7 +47,7 @@ def one_element(
     """One element, and another value for it, `factor` times a usual one; `in_range` of the finite ones there.
 
     A `hidden` one is where a sample would miss it: not near either end, and at no multiple of a small
-    number, where the tensor is large enough for that.
+    number, where the tensor is large enough for that.  Its value is at most half of the largest one of the type.
     """
     flat = _hidden(tensor.numel(), rng) if hidden else _below(tensor.numel(), rng)
     index = _index(flat, tensor.shape)
@@ -55,7 +55,8 @@ def one_element(
     finite = tensor[computable(tensor).isfinite()].double()
     usual = float(finite.square().mean().sqrt()) if finite.numel() else 1.0
     size = max(abs(old) if math.isfinite(old) else 0.0, usual) or 1.0
-    value = -math.copysign(size * factor, old)
+    largest = torch.finfo(tensor.dtype).max / 2
+    value = -math.copysign(min(size * factor, largest), old)
     if in_range and finite.numel():
         value = min(max(value, float(finite.min())), float(finite.max()))
     return Place(index=index, value=value)

@@ -145,3 +145,12 @@ def test_values_of_float8_keep_what_is_not_finite() -> None:
 def test_one_element_of_float8_gets_a_usual_size() -> None:
     ones = torch.ones(64).to(torch.float8_e4m3fn)
     assert one_element(ones, seeded(), factor=2.0).value == -2.0
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+def test_one_element_near_the_limit_stays_finite(dtype: torch.dtype) -> None:
+    limit = torch.finfo(dtype).max
+    tensor = torch.full((10, 10), limit, dtype=dtype)
+    place = one_element(tensor, seeded(), factor=64.0)
+    tensor[place.index] = place.value
+    assert float(tensor[place.index]) == -limit / 2
