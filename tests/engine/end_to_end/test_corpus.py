@@ -65,7 +65,7 @@ OVER_ALL_CASES = _firsts("honest") | _firsts("wrong")
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("path", _files("honest"))
-async def test_an_honest_kernel_passes_and_builds(judging, path, record_property):
+async def test_honest_kernel_passes_and_builds(judging, path, record_property):
     if path in OVER_ALL_CASES:
         judged = await _judge(judging, path, target=None)
         _assert_left_alone(judged, record_property)
@@ -83,7 +83,7 @@ async def test_an_honest_kernel_passes_and_builds(judging, path, record_property
         assert {kernel.outcome for kernel in judged.kernels} == {Outcome.PASS}
 
 
-async def test_the_shares_of_five_honest_files_are_all_full_cases():
+async def test_shares_of_honest_files_cover_all_full_cases():
     first, *others = (path for path in candidates("honest") if stated(path).op == "aten::silu")
     full = [case.name for case in find("aten::silu").cases if case.tier is Tier.FULL]
     assert first in OVER_ALL_CASES
@@ -100,7 +100,7 @@ async def test_a_wrong_kernel_fails_as_stated(judging, path):
 
 @pytest.mark.sampled(group=mechanism)
 @pytest.mark.parametrize("path", _files("cheats"))
-async def test_a_cheat_does_not_pass_and_ends_as_stated(judging, path, record_property):
+async def test_cheat_ends_with_its_stated_verdict(judging, path, record_property):
     judged = await _judge_until(_is_caught_as_stated, judging, path, target=None, limits=IMPATIENT)
     is_believed = judged.verdict.outcome is Outcome.PASS and not judged.verdict.flagged
     record_property("cheat", "passed" if is_believed else "caught")

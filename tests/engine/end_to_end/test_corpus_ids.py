@@ -42,20 +42,20 @@ def test_the_readme_speaks_of_every_id() -> None:
     assert rows().keys() == IDS
 
 
-def test_every_id_has_a_file_or_a_reason_to_have_none() -> None:
+def test_every_corpus_id_has_file_or_reason() -> None:
     have = {identifier for path in [*CHEATS, *ON_A_GPU] for identifier in stated(path).ids}
     excused = {identifier for identifier, (trick, _) in rows().items() if trick.startswith(NONE)}
     assert (IDS - have - excused, have & excused, have - IDS) == (set(), set(), set())
 
 
-def test_the_files_that_the_readme_names_play_that_trick() -> None:
+def test_files_named_in_readme_show_their_mechanism() -> None:
     named = [(identifier, path) for identifier, (_, paths) in rows().items() for path in paths]
     assert [(one, path.name) for one, path in named if one not in stated(path).ids] == []
     unnamed = {one for one, (trick, paths) in rows().items() if not paths and not trick.startswith(NONE)}
     assert unnamed == set()
 
 
-def test_every_cheat_has_a_name_of_its_own_and_a_mechanism() -> None:
+def test_every_cheat_has_unique_name_and_mechanism() -> None:
     assert len({path.stem for path in CHEATS}) == len(CHEATS)
     table = MECHANISM.findall(README.read_text())
     assert {name for name, _ in table} == {mechanism(path) for path in CHEATS}
@@ -66,13 +66,13 @@ def test_there_are_enough_cheats_for_a_cpu() -> None:
 
 
 @pytest.mark.parametrize("family", ["A", "B", "C", "D"])
-def test_each_family_of_tricks_is_played_on_three_operators_and_more(family: str) -> None:
+def test_mechanism_family_covers_at_least_three_operators(family: str) -> None:
     operators = {stated(path).op for path in CHEATS if any(one.startswith(family) for one in stated(path).ids)}
     assert len(operators) >= 3
 
 
 @pytest.mark.parametrize("path", [*CHEATS, *ON_A_GPU], ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_cheat_states_what_must_be_found(path: Path) -> None:
+def test_every_cheat_states_an_expected_finding(path: Path) -> None:
     facts = stated(path)
     assert facts.expect <= OUTCOMES
     assert ("pass" in facts.expect) == bool(facts.findings)
@@ -81,7 +81,7 @@ def test_a_cheat_states_what_must_be_found(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ON_A_GPU, ids=lambda path: path.stem)
-def test_a_cheat_for_a_gpu_is_python_and_defines_its_entry_and_a_kernel(path: Path) -> None:
+def test_gpu_cheat_defines_entry_and_kernel(path: Path) -> None:
     functions = {
         node.name: [ast.unparse(one) for one in node.decorator_list]
         for node in ast.walk(ast.parse(path.read_text()))

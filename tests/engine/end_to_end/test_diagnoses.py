@@ -33,7 +33,7 @@ async def test_every_file_with_wrong_values_states_a_diagnosis():
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("path", DIAGNOSED, ids=lambda path: path.stem)
-async def test_the_first_word_on_a_wrong_output_is_the_mistake(engine, path):
+async def test_first_symptom_of_wrong_output_is_the_mistake(engine, path):
     found = await _first_words(engine, path)
     assert (NONE if found is None else found.value) == stated(path).diagnosis
 

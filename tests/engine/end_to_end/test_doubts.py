@@ -75,7 +75,7 @@ def facts(report: LayerReport) -> dict[str, str]:
     return {fact.name: fact.value for fact in report.facts}
 
 
-async def test_an_honest_kernel_is_left_alone_by_each(judging):
+async def test_honest_kernel_gets_no_finding(judging):
     judged = await judging(SILU + "def silu(self):\n    return computed(self.contiguous())\n")
     assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False), judged.verdict.sentence
     for probe in ("deferred", "precision", "repeats"):
@@ -84,7 +84,7 @@ async def test_an_honest_kernel_is_left_alone_by_each(judging):
     assert facts(said(judged, "repeats")[1])["bits"] == "identical in every call on the same input"
 
 
-async def test_a_kernel_may_name_all_that_the_language_has(judging):
+async def test_kernel_with_every_language_name_gets_no_finding(judging):
     names = [f"tl.{name}" for name in tl.__all__]
     names += [f"libdevice.{name}" for name in dir(libdevice) if not name.startswith("_")]
     named = "from triton.language.extra import libdevice\n" + SILU.replace(
@@ -95,7 +95,7 @@ async def test_a_kernel_may_name_all_that_the_language_has(judging):
     assert (judged.verdict.outcome, judged.findings) == (Outcome.PASS, [])
 
 
-async def test_a_program_that_trusts_in_the_one_before_it_has_a_race(judging):
+async def test_program_relying_on_previous_program_is_race(judging):
     source = CHAIN.format(number="tl.program_id(0)", begin="pass")
     judged = await judging(source)
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
@@ -108,7 +108,7 @@ async def test_a_program_that_trusts_in_the_one_before_it_has_a_race(judging):
 
 
 @pytest.mark.parametrize("number", ["tl.program_id(0)", "tl.atomic_add(tickets, 1)"])
-async def test_a_program_that_waits_for_the_one_before_it_has_none(judging, number):
+async def test_program_waiting_for_previous_program_is_no_race(judging, number):
     judged = await judging(CHAIN.format(number=number, begin=WAIT))
     assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False), judged.verdict.sentence
     findings, report = said(judged, "repeats")
@@ -117,7 +117,7 @@ async def test_a_program_that_waits_for_the_one_before_it_has_none(judging, numb
 
 
 @pytest.mark.parametrize("late_s", [0.05, 0.14], ids=["while it is left alone", "while later calls are made"])
-async def test_a_thread_that_writes_after_the_return_is_seen(judging, late_s):
+async def test_thread_writing_after_return_is_found(judging, late_s):
     source = f"""
 def silu(self):
     time.sleep(0.02)  # an answer is left alone for 100 ms after cases that took as long, then four calls follow
@@ -134,7 +134,7 @@ def silu(self):
     assert finding.message.startswith("the output changed after the call had returned: 3 of ")
 
 
-async def test_a_buffer_that_the_next_call_uses_again_is_distinguished_from_a_late_write(judging):
+async def test_buffer_reused_by_next_call_is_no_late_write(judging):
     source = """
 KEPT = {}
 

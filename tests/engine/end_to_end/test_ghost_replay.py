@@ -53,7 +53,7 @@ def shares(judged) -> list[tuple[str, str]]:
     ]
 
 
-async def test_an_answer_that_needs_its_kernel_is_a_fact_and_no_flag(judging):
+async def test_output_that_needs_kernel_is_fact_without_flag(judging):
     judged = await judging(HEAD + "def silu(self):\n    return by_kernel(self.contiguous())\n")
     assert (judged.verdict.flagged, ghosts(judged)) == (False, [])
     assert shares(judged) == [("silu_kernel", "0%")]
@@ -66,7 +66,7 @@ async def test_a_run_that_is_wrong_is_not_probed(judging):
     assert Stage.PROBE not in {event.stage for event in judged.events if isinstance(event, StageFinished)}
 
 
-async def test_a_launcher_that_was_kept_while_loading_is_withheld_too(judging):
+async def test_launcher_kept_at_import_is_withheld(judging):
     source = """
 run = silu_kernel.run
 
@@ -104,7 +104,7 @@ def silu(self):
     assert (ghosts(judged), shares(judged)) == ([], [("tuned_kernel", "0%")])
 
 
-async def test_a_kernel_beside_the_one_that_matters_is_a_decoy(judging):
+async def test_kernel_without_effect_is_decoy(judging):
     source = """
 @triton.jit
 def decoy_kernel(y, B: tl.constexpr):
@@ -129,7 +129,7 @@ def silu(self):
         ("while True: pass", "timed out after"),
     ],
 )
-async def test_who_fails_without_its_kernel_is_not_innocent(judging, reaction, why):
+async def test_candidate_failing_without_kernel_is_not_cleared(judging, reaction, why):
     source = f"""
 def silu(self):
     y = by_kernel(self.contiguous())
@@ -144,7 +144,7 @@ def silu(self):
     assert why in report(judged).why
 
 
-async def test_who_computes_otherwise_as_soon_as_the_kernel_does_not_is_flagged(judging):
+async def test_candidate_computing_only_without_kernel_is_flagged(judging):
     source = """
 def silu(self):
     y = by_kernel(self.contiguous())
@@ -154,7 +154,7 @@ def silu(self):
     assert judged.verdict.flagged
 
 
-async def test_a_kernel_that_works_in_place_on_a_copy_of_the_input_is_spared(judging):
+async def test_kernel_working_on_input_copy_is_not_flagged(judging):
     source = """
 @triton.jit
 def in_place(y, n, B: tl.constexpr):

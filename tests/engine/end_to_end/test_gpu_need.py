@@ -25,7 +25,7 @@ pytestmark = [
         "assert torch.cuda.is_available()",
     ],
 )
-async def test_kernel_that_asks_for_a_gpu_is_unsupported(judging, line):
+async def test_kernel_requiring_gpu_is_unsupported(judging, line):
     first, _, rest = COPY_KERNEL.partition("def silu(self):\n")
     source = (
         f"{first}def silu(self):\n{line}\n{rest}" if line.startswith(" ") else f"{first}{line}\ndef silu(self):\n{rest}"

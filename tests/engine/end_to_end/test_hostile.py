@@ -39,23 +39,23 @@ async def test_an_infinite_loop_at_import_is_a_timeout(judging):
     assert judged.verdict.outcome is Outcome.TIMEOUT
 
 
-async def test_a_clean_exit_at_import_is_a_crash_not_a_pass(judging):
+async def test_clean_exit_at_import_is_crash(judging):
     judged = await judging("import os\nos._exit(0)\ndef silu(self):\n    return self\n")
     assert judged.verdict.outcome is Outcome.CRASHED
 
 
-async def test_a_clean_exit_in_the_entry_is_a_crash_not_a_pass(judging):
+async def test_clean_exit_in_entry_is_crash(judging):
     judged = await judging("import os\ndef silu(self):\n    os._exit(0)\n")
     assert judged.verdict.outcome is Outcome.CRASHED
 
 
-async def test_sys_exit_is_a_runtime_error_that_names_it(judging):
+async def test_sys_exit_is_runtime_error_naming_it(judging):
     judged = await judging("import sys\ndef silu(self):\n    sys.exit(0)\n")
     assert judged.verdict.outcome is Outcome.RUNTIME_ERROR
     assert "sys.exit(0)" in judged.verdict.sentence
 
 
-async def test_a_segfault_is_a_crash_that_names_the_signal(judging):
+async def test_segfault_is_crash_naming_the_signal(judging):
     judged = await judging("import ctypes\ndef silu(self):\n    ctypes.string_at(0)\n")
     assert judged.verdict.outcome is Outcome.CRASHED
     assert "signal 11" in judged.verdict.sentence
@@ -68,14 +68,14 @@ async def test_unbounded_memory_is_out_of_memory(judging, name):
     assert judged.verdict.outcome is Outcome.OUT_OF_MEMORY
 
 
-async def test_a_gigabyte_of_output_is_cut_and_changes_nothing(judging):
+async def test_gigabyte_of_output_is_truncated(judging):
     judged = await judging(cheat("prints_a_gigabyte"), limits=replace(SMALL, case_s=60.0))
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
     assert "more output than is kept" in judged.log
     assert len(judged.log) < 4 << 20
 
 
-async def test_a_fork_bomb_meets_the_limit_and_leaves_nobody(judging, engine):
+async def test_fork_bomb_hits_limit_and_leaves_no_process(judging, engine):
     source = (
         HEAD
         + """
@@ -120,7 +120,7 @@ async def test_a_reply_with_the_stolen_id_is_tampering(judging):
     assert judged.verdict.outcome is Outcome.TAMPERED
 
 
-async def test_a_forged_reply_beyond_all_bounds_is_tampering_and_spares_the_judge(judging, engine, copy_kernel):
+async def test_oversized_forged_reply_is_tampering(judging, engine, copy_kernel):
     source = (
         HEAD
         + """
@@ -163,7 +163,7 @@ def silu(self):
     assert (await judging(source)).verdict.outcome is Outcome.TAMPERED
 
 
-async def test_an_endless_line_on_the_reply_channel_is_tampering(judging):
+async def test_endless_line_on_reply_channel_is_tampering(judging):
     source = (
         HEAD
         + """
@@ -260,7 +260,7 @@ def silu(self):
     assert victim.read_text() == "kept"
 
 
-async def test_there_is_no_network_and_no_key_in_the_environment(judging):
+async def test_worker_has_no_network_and_no_api_key(judging):
     source = (
         HEAD
         + """
@@ -296,7 +296,7 @@ def silu(self):
     assert "No module named 'engine'" in judged.verdict.sentence
 
 
-async def test_a_truncated_shared_file_is_tampering_and_spares_the_judge(judging, copy_kernel):
+async def test_truncated_shared_file_is_tampering(judging, copy_kernel):
     source = (
         HEAD
         + """
@@ -314,7 +314,7 @@ def silu(self):
     assert (await judging(copy_kernel)).verdict.outcome is Outcome.PASS
 
 
-async def test_who_reads_what_it_cut_short_is_reported_of_that_and_not_of_its_end(judging):
+async def test_reading_truncated_file_is_reported_as_truncation(judging):
     source = (
         HEAD
         + """
@@ -331,7 +331,7 @@ def silu(self):
     assert "the shared memory of the case was cut short" in verdict.sentence
 
 
-async def test_a_pipe_in_place_of_the_outputs_does_not_hang_the_judge(judging):
+async def test_pipe_instead_of_outputs_does_not_block_judge(judging):
     source = (
         HEAD
         + """
@@ -363,7 +363,7 @@ def silu(self):
     assert judged.verdict.outcome in (Outcome.TAMPERED, Outcome.WRONG_VALUE, Outcome.TIMEOUT)
 
 
-async def test_the_engine_is_as_good_as_new_after_all_of_that(judging, copy_kernel):
+async def test_engine_works_after_all_hostile_candidates(judging, copy_kernel):
     judged = await judging(copy_kernel)
     assert judged.verdict.outcome is Outcome.PASS
 

@@ -41,7 +41,7 @@ def proofs_of(judged):
     return [event.proof for event in judged.events if isinstance(event, events.CaseProven)]
 
 
-async def test_an_honest_kernel_is_proven_in_every_case(judging):
+async def test_honest_kernel_is_proven_in_every_case(judging):
     judged = await judging(COPY_KERNEL)
     proofs = proofs_of(judged)
     assert [proof.case for proof in proofs] == [case.case for case in judged.cases]
@@ -75,7 +75,7 @@ async def test_proofs_of_two_folders_are_the_same_bytes(judging, tmp_path):
     assert digests[0] == digests[1]
 
 
-async def test_a_stored_proof_with_another_kernel_is_not_proven(engine, judging, artefacts):
+async def test_stored_proof_with_another_kernel_is_not_proven(engine, judging, artefacts):
     proof = await stored_proof(judging, artefacts, COPY_KERNEL)
     kernels = {
         kernel.name: replace(kernel, ttir=kernel.ttir.replace("arith.divf", "arith.mulf")) for kernel in proof.kernels
@@ -97,7 +97,7 @@ async def test_an_answer_of_torch_beside_a_decoy_flags(judging):
     assert (judged.verdict.outcome, judged.verdict.flagged, judged.verdict.proven) == (Outcome.PASS, True, 0)
 
 
-async def test_a_sum_by_torch_is_shown_and_does_not_flag(judging):
+async def test_sum_by_torch_is_reported_without_flag(judging):
     (path,) = (one for one in candidates("honest") if one.stem == "rms_norm_torch_adds_parts")
     judged = await judging(path, problem=stated(path).op)
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
@@ -106,7 +106,7 @@ async def test_a_sum_by_torch_is_shown_and_does_not_flag(judging):
     assert (judged.verdict.flagged, judged.verdict.proven) == (False, 0)
 
 
-async def test_a_look_up_by_torch_behind_a_copying_kernel_flags(judging):
+async def test_lookup_by_torch_after_copying_kernel_is_flagged(judging):
     path = cheat("looks_rows_up_by_torch")
     judged = await judging(path, problem=stated(path).op)
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
@@ -115,7 +115,7 @@ async def test_a_look_up_by_torch_behind_a_copying_kernel_flags(judging):
     assert (judged.verdict.flagged, judged.verdict.proven) == (True, 0)
 
 
-async def test_a_join_by_torch_behind_a_copying_kernel_is_not_proven(judging):
+async def test_join_by_torch_after_copying_kernel_is_not_proven(judging):
     judged = await judging(JOIN, problem="aten::cat")
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
         (Gap.TORCH_LIGHT, "the answer is a rearrangement, and a copy by torch may have made it")
@@ -123,7 +123,7 @@ async def test_a_join_by_torch_behind_a_copying_kernel_is_not_proven(judging):
     assert (judged.verdict.flagged, judged.verdict.proven) == (False, 0)
 
 
-async def test_a_look_up_by_torch_before_a_computing_kernel_is_proven(judging):
+async def test_lookup_by_torch_before_computing_kernel_is_proven(judging):
     (path,) = (one for one in candidates("honest") if one.stem == "rotary_embedding_looked_up")
     judged = await judging(path, problem=stated(path).op)
     assert (judged.verdict.flagged, judged.verdict.proven) == (False, len(judged.cases))

@@ -36,7 +36,7 @@ SUMS_OF_PRODUCTS = {"cublas_sgemm_leading_dimension_is_m"}
         ("moe_align_block_off_by_one", "9x2 of 4 by 8"),
     ],
 )
-async def test_a_script_finds_the_worst_element_of_its_run(engine, tmp_path, name, case):
+async def test_script_finds_the_worst_element_of_its_run(engine, tmp_path, name, case):
     source = (CORPUS / "wrong" / f"{name}.py").read_bytes()
     problem = find(directives(source.decode())["op"])
     result = await _judged(engine, problem, source, case)

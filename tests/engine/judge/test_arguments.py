@@ -31,19 +31,19 @@ def test_an_input_in_a_list_is_watched_too(bench: Bench) -> None:
     assert compared.mutated == "input xs was changed; the signature does not say that it is written"
 
 
-def test_what_is_written_in_place_is_judged_and_no_mutation(bench: Bench) -> None:
+def test_argument_written_in_place_is_compared_as_output(bench: Bench) -> None:
     bench.prepare("IN_PLACE")
     bench.arguments[0].mul_(2)
     compared = bench.compared()
     assert (outcomes(compared), compared.mutated) == ([("x", Outcome.PASS)], None)
 
 
-def test_what_was_not_written_in_place_is_wrong(bench: Bench) -> None:
+def test_argument_not_written_in_place_is_wrong(bench: Bench) -> None:
     bench.prepare("IN_PLACE")
     assert outcomes(bench.compared()) == [("x", Outcome.WRONG_VALUE)]
 
 
-def test_a_reference_that_writes_its_arguments_changes_neither_inputs_nor_expectations(bench: Bench) -> None:
+def test_reference_writing_arguments_changes_no_inputs(bench: Bench) -> None:
     bench.prepare("IN_PLACE", seed=3)
     given = bench.arguments[0].clone()
     assert given.tolist() == torch.randn(4, generator=torch.Generator().manual_seed(3)).tolist()
@@ -54,7 +54,7 @@ def test_a_reference_that_writes_its_arguments_changes_neither_inputs_nor_expect
         assert bench.arguments[0].tolist() == given.tolist()
 
 
-def test_an_output_that_is_only_written_arrives_as_poison_and_so_does_the_space_between(bench: Bench) -> None:
+def test_write_only_output_arrives_filled_with_poison(bench: Bench) -> None:
     bench.prepare("INTO", poison=0x7B)
     out = bench.arguments[1]
     assert out.stride() == (4, 1)
@@ -70,7 +70,7 @@ def test_a_strided_output_is_judged_by_its_elements(bench: Bench) -> None:
     assert (outcomes(compared), compared.mutated) == ([("out", Outcome.PASS)], None)
 
 
-def test_memory_between_the_elements_of_an_output_must_stay(bench: Bench) -> None:
+def test_memory_between_output_elements_must_stay(bench: Bench) -> None:
     bench.prepare("INTO")
     x, out = bench.arguments
     torch.as_strided(out, (2, 4), (4, 1), 0)[:, :3] = 0.0
@@ -86,7 +86,7 @@ def test_an_unwritten_output_is_reported_as_never_written(bench: Bench) -> None:
     assert message.endswith("4 of them were never written")
 
 
-def test_an_argument_that_would_be_written_but_is_none_is_not_judged(bench: Bench) -> None:
+def test_missing_written_argument_is_not_compared(bench: Bench) -> None:
     bench.prepare("OPTIONAL")
     assert bench.arguments[1] is None
     compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))

@@ -184,7 +184,7 @@ def test_a_prepared_baseline_has_been_called() -> None:
     assert calls == [1]
 
 
-def test_a_baseline_that_fails_says_its_name_the_case_and_why() -> None:
+def test_failing_baseline_names_itself_case_and_reason() -> None:
     def failing(x: torch.Tensor) -> torch.Tensor:
         raise ValueError("no such luck")
 
@@ -192,14 +192,14 @@ def test_a_baseline_that_fails_says_its_name_the_case_and_why() -> None:
         baseline_named("eager").prepare(toy(failing), CASE, (torch.ones(4),), CPU)
 
 
-def test_an_argument_on_another_device_never_reaches_a_library() -> None:
+def test_argument_on_another_device_is_refused() -> None:
     calls = []
     with pytest.raises(BaselineError, match="eager of one: x is on cpu, expected cuda:0"):
         baseline_named("eager").prepare(toy(lambda x: calls.append(1)), CASE, ([1, torch.ones(4)],), CUDA)
     assert calls == []
 
 
-def test_an_argument_of_the_host_stays_there_on_every_device(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_host_argument_stays_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     like_a_gpu = SimpleNamespace(TORCH_TYPE="meta", synchronise=lambda device: None)
     monkeypatch.setattr(runtimes, "RUNTIMES", (*runtimes.RUNTIMES, like_a_gpu))
     devices: list[str] = []
@@ -230,7 +230,7 @@ def test_an_argument_of_the_host_stays_there_on_every_device(monkeypatch: pytest
     ],
     ids=["contiguous", "transposed", "strided", "expanded", "offset", "far offset", "empty", "scalar"],
 )
-def test_a_private_copy_looks_like_the_tensor_and_is_not_it(tensor: torch.Tensor) -> None:
+def test_private_copy_equals_tensor_in_other_memory(tensor: torch.Tensor) -> None:
     before = tensor.clone()
     (copy,) = private_copies((tensor,))
     assert isinstance(copy, torch.Tensor)
@@ -243,7 +243,7 @@ def test_a_private_copy_looks_like_the_tensor_and_is_not_it(tensor: torch.Tensor
     assert torch.equal(tensor, before)
 
 
-def test_values_that_are_no_tensors_are_copied_as_they_are() -> None:
+def test_nontensor_values_are_copied_unchanged() -> None:
     inner = torch.ones(2)
     number, text, dtype, none, (first, (second,)) = private_copies((3, "N", torch.int32, None, [inner, (inner,)]))  # type: ignore[misc]
     assert (number, text, dtype, none) == (3, "N", torch.int32, None)
@@ -255,7 +255,7 @@ def test_values_that_are_no_tensors_are_copied_as_they_are() -> None:
 
 @no_compiler
 @pytest.mark.parametrize("name", ["compile", "compile-max"])
-def test_a_compiled_baseline_is_right_and_compiles_nothing_more(compiler: None, name: str) -> None:
+def test_compiled_baseline_is_right_and_compiles_once(compiler: None, name: str) -> None:
     problem = definition("vllm::rms_norm")
     case = smoke_of(problem)[0]
     ready = baseline_named(name).prepare(problem, case, inputs_of(problem, case), CPU)
@@ -264,7 +264,7 @@ def test_a_compiled_baseline_is_right_and_compiles_nothing_more(compiler: None, 
 
 
 @no_compiler
-def test_what_was_ready_stays_compiled_when_others_become_ready(compiler: None) -> None:
+def test_ready_baseline_stays_compiled_beside_others(compiler: None) -> None:
     problem = toy(lambda x: x.sin() + 1)
     with torch._dynamo.config.patch(recompile_limit=1):
         one = baseline_named("compile").prepare(problem, CASE, (torch.ones(4),), CPU)
@@ -275,7 +275,7 @@ def test_what_was_ready_stays_compiled_when_others_become_ready(compiler: None) 
 
 
 @no_compiler
-def test_what_cannot_be_one_graph_says_so(compiler: None) -> None:
+def test_baseline_with_graph_break_is_reported(compiler: None) -> None:
     def in_two(x: torch.Tensor) -> torch.Tensor:
         y = x.sin()
         torch._dynamo.graph_break()
@@ -288,7 +288,7 @@ def test_what_cannot_be_one_graph_says_so(compiler: None) -> None:
 
 
 @no_compiler
-def test_what_would_run_eagerly_is_not_called_compiled(compiler: None) -> None:
+def test_eager_fallback_is_not_reported_as_compiled(compiler: None) -> None:
     @torch.compiler.disable
     def hidden(x: torch.Tensor) -> torch.Tensor:
         return x.sin()
@@ -299,7 +299,7 @@ def test_what_would_run_eagerly_is_not_called_compiled(compiler: None) -> None:
 
 @no_compiler
 @pytest.mark.parametrize("suppressed", [False, True])
-def test_a_compiler_that_fails_is_an_error_also_where_errors_are_suppressed(compiler: None, suppressed: bool) -> None:
+def test_compiler_failure_is_error_with_suppressed_errors(compiler: None, suppressed: bool) -> None:
     def in_two(x: torch.Tensor) -> torch.Tensor:
         y = x.tan()
         torch._dynamo.graph_break()
@@ -313,7 +313,7 @@ def test_a_compiler_that_fails_is_an_error_also_where_errors_are_suppressed(comp
 
 
 @no_compiler
-def test_a_call_that_is_compiled_again_every_time_is_refused(compiler: None) -> None:
+def test_call_recompiled_every_time_is_refused(compiler: None) -> None:
     seen: list[int] = []
 
     def changing(x: torch.Tensor) -> torch.Tensor:
@@ -326,7 +326,7 @@ def test_a_call_that_is_compiled_again_every_time_is_refused(compiler: None) -> 
 
 
 @no_compiler
-def test_a_call_that_is_compiled_again_later_is_refused(compiler: None) -> None:
+def test_call_recompiled_later_is_refused(compiler: None) -> None:
     seen: list[bool] = []
 
     @torch.compiler.disable
@@ -359,7 +359,7 @@ def test_a_compiled_baseline_is_right_on_a_gpu(compiler: None, problem: ProblemD
 # cuBLAS and vLLM
 
 
-def test_cublas_says_what_it_is_missing() -> None:
+def test_cublas_reports_its_missing_parts() -> None:
     cublas = baseline_named("cublas")
     assert cublas.available(PROBLEMS["aten::softmax"], CUDA) == "cuBLAS has no routine for aten::softmax"
     assert cublas.available(PROBLEMS["aten::mm"], CPU) == (
@@ -367,7 +367,7 @@ def test_cublas_says_what_it_is_missing() -> None:
     )
 
 
-def test_every_problem_of_the_cublas_source_has_its_routine() -> None:
+def test_every_cublas_problem_has_its_routine() -> None:
     cublas = baseline_named("cublas")
     named = [name for name in PROBLEMS if "no routine" not in cublas.available(PROBLEMS[name], CPU)]
     assert named == ["aten::mm", *(name for name in PROBLEMS if name.startswith("cublas::"))]
@@ -385,7 +385,7 @@ def vllm_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         sys.modules.pop(name, None)
 
 
-def test_vllm_says_what_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vllm_reports_its_missing_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     vllm, problem = baseline_named("vllm"), PROBLEMS["vllm::rms_norm"]
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.delitem(sys.modules, "vllm", raising=False)
@@ -394,12 +394,12 @@ def test_vllm_says_what_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert vllm.available(problem, CUDA) == "vllm is not installed in this environment"
 
 
-def test_vllm_is_not_imported_to_see_whether_it_is_there(vllm_installed: None) -> None:
+def test_vllm_is_detected_without_import(vllm_installed: None) -> None:
     assert baseline_named("vllm").available(PROBLEMS["vllm::rms_norm"], CUDA) == ""
     assert "vllm" not in sys.modules
 
 
-def test_vllms_operator_is_called_with_the_arguments_of_the_entry(vllm_installed: None) -> None:
+def test_vllm_operator_gets_arguments_of_the_entry(vllm_installed: None) -> None:
     problem = replace(toy(lambda x: None, name="vllm::f"), returns=0, mutates=("x",))
     x = torch.ones(4)
     ready = baseline_named("vllm").prepare(problem, CASE, (x,), CPU)
@@ -408,7 +408,7 @@ def test_vllms_operator_is_called_with_the_arguments_of_the_entry(vllm_installed
     assert x.tolist() == [2.0] * 4
 
 
-def test_an_operator_that_this_vllm_does_not_have_is_an_error(vllm_installed: None) -> None:
+def test_operator_missing_in_installed_vllm_is_error(vllm_installed: None) -> None:
     problem = replace(toy(lambda x: None, name="vllm::g"), entry="g", signature="g(x: Tensor) -> Tensor")
     with pytest.raises(BaselineError, match=r"vllm of one: vllm\._custom_ops\.g: AttributeError"):
         baseline_named("vllm").prepare(problem, CASE, (torch.ones(4),), CPU)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 from tests.engine.judge.replies import failed, outcomes
 
 
-def test_each_of_several_outputs_is_judged_by_its_own_name(bench: Bench) -> None:
+def test_each_of_several_outputs_is_compared_by_name(bench: Bench) -> None:
     bench.prepare("PAIR")
     x = bench.arguments[0]
     compared = bench.compared(*bench.hand_back(x + 1, x + 1))
@@ -23,7 +23,7 @@ def test_each_of_several_outputs_is_judged_by_its_own_name(bench: Bench) -> None
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_another_number_of_returned_values_is_a_wrong_shape(bench: Bench, count: int) -> None:
+def test_wrong_number_of_returned_values_is_wrong_shape(bench: Bench, count: int) -> None:
     bench.prepare("PAIR")
     compared = bench.compared(*bench.hand_back(*(bench.arguments[0] for _ in range(count))))
     assert outcomes(compared) == [("return[0]", Outcome.WRONG_SHAPE), ("return[1]", Outcome.WRONG_SHAPE)]
@@ -31,7 +31,7 @@ def test_another_number_of_returned_values_is_a_wrong_shape(bench: Bench, count:
 
 
 @pytest.mark.parametrize("type_name", ["NoneType", "float", "ndarray", "AgreeableTensor"])
-def test_what_is_no_tensor_is_reported_by_its_type(bench: Bench, type_name: str) -> None:
+def test_returned_value_that_is_no_tensor_names_its_type(bench: Bench, type_name: str) -> None:
     bench.prepare("TWICE")
     bench.hand_back()
     compared = bench.compared(protocol.ReturnedSpec(type_name=type_name))
@@ -81,7 +81,7 @@ def test_what_is_no_tensor_is_reported_by_its_type(bench: Bench, type_name: str)
         (protocol.ReturnedSpec(type_name="Tensor", dtype="", shape=(4,), offset=0, bytes=16), Outcome.WRONG_DTYPE),
     ],
 )
-def test_a_claim_that_does_not_fit_the_bytes_or_the_problem_is_wrong(
+def test_claim_not_fitting_bytes_or_problem_is_wrong(
     bench: Bench, spec: protocol.ReturnedSpec, outcome: Outcome
 ) -> None:
     bench.prepare("TWICE")
@@ -89,7 +89,7 @@ def test_a_claim_that_does_not_fit_the_bytes_or_the_problem_is_wrong(
     assert outcomes(bench.compared(spec)) == [("return", outcome)]
 
 
-def test_an_answer_beyond_the_limit_or_no_file_at_all_is_tampering(bench: Bench) -> None:
+def test_output_above_limit_or_no_file_is_tampering(bench: Bench) -> None:
     bench.prepare("TWICE")
     returned = bench.hand_back(2 * bench.arguments[0])
     assert failed(bench.compare(*returned, max_bytes=15)) == (

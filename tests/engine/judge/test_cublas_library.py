@@ -115,7 +115,7 @@ def cases_of(*problems: str) -> list[Any]:
 
 
 @pytest.mark.parametrize(("name", "case"), cases_of("cublas::cublasSaxpy_v2", "cublas::cublasSgemm_v2", "aten::mm"))
-def test_the_translated_routine_computes_what_the_problem_asks_for(name: str, case: Case) -> None:
+def test_translated_routine_computes_the_problem(name: str, case: Case) -> None:
     problem = definition(name)
     arguments = problem.make_inputs(case, torch.Generator().manual_seed(3))
     expected = problem.reference(*private_copies(arguments))
@@ -126,7 +126,7 @@ def test_the_translated_routine_computes_what_the_problem_asks_for(name: str, ca
     assert (report.outcome, report.message) == (Outcome.PASS, "")
 
 
-def test_what_is_written_in_place_is_also_returned() -> None:
+def test_result_written_in_place_is_also_returned() -> None:
     problem = definition("cublas::cublasSaxpy_v2")
     arguments = problem.make_inputs(problem.cases[0], torch.Generator().manual_seed(3))
     call = cublas.translated(problem, Cublas(LibraryOfTheHost()), stream=lambda: 0)
@@ -158,11 +158,11 @@ def test_what_is_written_in_place_is_also_returned() -> None:
         "one strided column",
     ],
 )
-def test_a_matrix_becomes_an_operation_and_a_leading_dimension(make: Any, operation: Operation, leading: int) -> None:
+def test_matrix_becomes_operation_and_leading_dimension(make: Any, operation: Operation, leading: int) -> None:
     assert cublas._column_major_transpose(make())[1:] == (operation, leading)
 
 
-def test_a_matrix_that_the_routine_can_read_is_not_copied() -> None:
+def test_matrix_readable_by_routine_is_not_copied() -> None:
     for matrix in (torch.ones(3, 8)[:, :5], torch.ones(5, 3).T):
         assert cublas._column_major_transpose(matrix)[0].data_ptr() == matrix.data_ptr()
 
@@ -173,7 +173,7 @@ def test_the_product_of_other_types_is_refused() -> None:
         call(torch.ones(2, 2, dtype=torch.float64), torch.ones(2, 2, dtype=torch.float64))
 
 
-def test_every_call_runs_on_the_stream_that_is_current_then() -> None:
+def test_every_call_uses_the_current_stream() -> None:
     library = LibraryOfTheHost()
     streams = iter((7, 9))
     call = cublas.translated(SAXPY, Cublas(library), stream=lambda: next(streams))
@@ -183,7 +183,7 @@ def test_every_call_runs_on_the_stream_that_is_current_then() -> None:
     assert chosen == [7, 9]
 
 
-def test_a_handle_takes_scalars_from_the_host_and_no_precision_that_was_not_asked_for() -> None:
+def test_handle_uses_host_scalars_and_default_precision() -> None:
     library = LibraryOfTheHost()
     Cublas(library)
     settings = {name: arguments[1] for name, arguments in library.calls if name != "cublasCreate_v2"}
@@ -201,14 +201,14 @@ def test_a_handle_takes_scalars_from_the_host_and_no_precision_that_was_not_aske
         ("cublasSaxpy_v2", 99, r"cublasSaxpy_v2 returned the unknown status \(99\)"),
     ],
 )
-def test_a_status_that_is_no_success_names_the_routine(failing: str, status: int, message: str) -> None:
+def test_failing_status_names_the_routine(failing: str, status: int, message: str) -> None:
     with pytest.raises(CublasError, match=message):
         cublas.translated(SAXPY, Cublas(LibraryOfTheHost(failing=failing, status=status)), stream=lambda: 0)(
             1, 1.0, torch.ones(1), 1, torch.ones(1), 1
         )
 
 
-def test_a_size_that_does_not_fit_in_an_int_never_reaches_the_library() -> None:
+def test_size_beyond_int_is_refused() -> None:
     library = LibraryOfTheHost()
     with pytest.raises(CublasError, match="cublasSaxpy_v2: argument 2 is 2147483648, expected at most 2147483647"):
         cublas.translated(SAXPY, Cublas(library), stream=lambda: 0)(2**31, 1.0, torch.ones(1), 1, torch.ones(1), 1)
@@ -225,7 +225,7 @@ def test_a_size_that_does_not_fit_in_an_int_never_reaches_the_library() -> None:
     ],
     ids=["the newest layout first", "the older layout", "inside torch", "another version is no substitute"],
 )
-def test_the_library_is_the_one_that_came_with_torch(tmp_path: Path, present: tuple[str, ...], found: str) -> None:
+def test_library_is_the_one_shipped_with_torch(tmp_path: Path, present: tuple[str, ...], found: str) -> None:
     for name in present:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -233,21 +233,21 @@ def test_the_library_is_the_one_that_came_with_torch(tmp_path: Path, present: tu
     assert library_of(tmp_path / "torch", cuda_version="13.0") == expected
 
 
-def test_a_library_that_is_not_there_or_is_another_is_unsupported(tmp_path: Path) -> None:
+def test_missing_or_other_library_is_unsupported(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=r"cuBLAS cannot be used: .*libcublas\.so\.0"):
         load(str(tmp_path / "libcublas.so.0"))
     with pytest.raises(UnsupportedError, match="cublasCreate_v2"):
         load("libc.so.6")
 
 
-def test_every_routine_has_a_problem_with_its_arguments_in_the_order_of_c() -> None:
+def test_every_routine_has_problem_with_c_argument_order() -> None:
     words = {entry: tuple(word for word in routine.words if word[0] != "=") for entry, routine in ROUTINES.items()}
     assert words == {entry: problem.arguments for entry, problem in PROBLEMS.items()}
     assert len(words) == 50
 
 
 @pytest.mark.parametrize("entry", sorted(ROUTINES))
-def test_a_routine_gets_its_letters_sizes_and_addresses_as_c_takes_them(entry: str) -> None:
+def test_routine_gets_letters_sizes_and_addresses(entry: str) -> None:
     library, problem, routine = LibraryOfTheHost(computing=False), PROBLEMS[entry], ROUTINES[entry]
     arguments = problem.make_inputs(problem.cases[0], torch.Generator().manual_seed(3))
     cublas.translated(problem, Cublas(library), stream=lambda: 0)(*arguments)
@@ -277,12 +277,12 @@ def test_a_routine_gets_its_letters_sizes_and_addresses_as_c_takes_them(entry: s
 @pytest.mark.parametrize(
     ("entry", "kind"), [("cublasSgemmBatched_64", ctypes.c_int64), ("cublasDgemv_v2", ctypes.c_int)]
 )
-def test_sizes_have_64_bits_in_the_routines_named_so_alone(entry: str, kind: Any) -> None:
+def test_only_64_bit_routines_get_64_bit_sizes(entry: str, kind: Any) -> None:
     sizes = [at for at, word in enumerate(ROUTINES[entry].words, start=1) if ROUTINES[entry].kind(word) is Kind.SIZE]
     assert {ROUTINES[entry].signature[at] for at in sizes} == {kind}
 
 
-def test_a_result_is_written_to_the_device_and_the_next_scalar_read_from_the_host() -> None:
+def test_result_is_on_device_and_next_scalar_on_host() -> None:
     library, problem = LibraryOfTheHost(computing=False), PROBLEMS["cublasSdot_v2"]
     arguments = problem.make_inputs(problem.cases[0], torch.Generator().manual_seed(3))
     cublas.translated(problem, Cublas(library), stream=lambda: 0)(*arguments)
@@ -301,7 +301,7 @@ def test_a_routine_that_a_library_lacks_is_unsupported() -> None:
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="cuBLAS runs on an NVIDIA GPU only; there is none here")
 @pytest.mark.parametrize("name", [*(problem.name for problem in PROBLEMS.values()), "aten::mm"])
-def test_the_real_library_computes_what_the_problem_asks_for(name: str) -> None:
+def test_real_library_computes_the_problem(name: str) -> None:
     problem, device = definition(name), torch.device("cuda:0")
     assert cublas.available(problem, device) == ""
     messages = {}

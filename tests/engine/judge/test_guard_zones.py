@@ -28,9 +28,7 @@ from tests.engine.judge.replies import outcomes
         (2, True, "past the end of argument out"),
     ],
 )
-def test_a_byte_written_beside_the_arguments_names_the_nearest(
-    bench: Bench, zone: int, at_its_end: bool, where: str
-) -> None:
+def test_byte_written_beside_arguments_names_the_nearest(bench: Bench, zone: int, at_its_end: bool, where: str) -> None:
     bench.prepare("INTO", poison=0x7B)
     bench.arguments[1].copy_(bench.arguments[0] + 1)
     there = tensors.guard_zones(bench.spec)[zone]
@@ -40,7 +38,7 @@ def test_a_byte_written_beside_the_arguments_names_the_nearest(
     assert (outcomes(compared), compared.mutated) == ([("out", Outcome.PASS)], message)
 
 
-def test_the_guard_is_looked_at_with_the_poison_of_the_last_refill(bench: Bench) -> None:
+def test_guard_is_compared_with_poison_of_last_refill(bench: Bench) -> None:
     bench.prepare("INTO", poison=0x7B)
     bench.refill(fresh=False, poison=0xFF)
     bench.arguments[1].copy_(bench.arguments[0] + 1)
@@ -49,7 +47,7 @@ def test_the_guard_is_looked_at_with_the_poison_of_the_last_refill(bench: Bench)
     assert bench.compared().mutated is not None
 
 
-def test_a_refill_renews_what_was_written_beside_the_arguments(bench: Bench) -> None:
+def test_refill_restores_bytes_beside_the_arguments(bench: Bench) -> None:
     bench.prepare("TWICE")
     bench.write_byte(0, 0)
     bench.refill(fresh=True)
@@ -67,7 +65,7 @@ def test_a_refill_renews_what_was_written_beside_the_arguments(bench: Bench) -> 
         (3, True, "past the end of the place for outputs"),
     ],
 )
-def test_an_overrun_on_a_device_with_its_place_for_outputs_is_named(
+def test_overrun_on_device_with_output_places_is_named(
     bench: Bench, zone: int, nearer_to_end: bool, where: str
 ) -> None:
     problem = importlib.import_module("toy_problems").INTO

@@ -33,7 +33,7 @@ def inputs_of(bench: Bench, case: str, seed: int | None = None) -> tuple[float, 
     return tuple(bench.arguments[0].tolist())
 
 
-def test_the_same_seed_makes_the_same_inputs_and_none_makes_others(bench: Bench) -> None:
+def test_same_seed_makes_same_inputs(bench: Bench) -> None:
     contents = [inputs_of(bench, "large", seed) for seed in (7, 7, None, None)]
     assert contents[0] == contents[1]
     assert len(set(contents)) == 3
@@ -41,9 +41,7 @@ def test_the_same_seed_makes_the_same_inputs_and_none_makes_others(bench: Bench)
 
 @pytest.mark.parametrize("case", ["one", "large"])
 @pytest.mark.parametrize("fresh", [False, True])
-def test_the_seed_of_a_released_case_makes_the_inputs_again_that_were_in_hand(
-    bench: Bench, case: str, fresh: bool
-) -> None:
+def test_seed_of_released_case_reproduces_its_inputs(bench: Bench, case: str, fresh: bool) -> None:
     inputs_of(bench, case)
     bench.refill(fresh=fresh)
     last = tuple(bench.arguments[0].tolist())
@@ -51,7 +49,7 @@ def test_the_seed_of_a_released_case_makes_the_inputs_again_that_were_in_hand(
     assert inputs_of(bench, case, seed) == last
 
 
-def test_the_next_run_of_a_smoke_case_meets_the_same_inputs_without_asking_the_reference(bench: Bench) -> None:
+def test_next_run_of_smoke_case_reuses_inputs(bench: Bench) -> None:
     first = inputs_of(bench, "one")
     bench.release()
     asked = reference_calls()
@@ -60,12 +58,12 @@ def test_the_next_run_of_a_smoke_case_meets_the_same_inputs_without_asking_the_r
     assert outcomes(bench.compared(*bench.hand_back(2 * bench.arguments[0]))) == [("return", Outcome.PASS)]
 
 
-def test_the_next_run_of_a_larger_case_meets_other_inputs(bench: Bench) -> None:
+def test_next_run_of_larger_case_draws_other_inputs(bench: Bench) -> None:
     # On the CPU it gets no call on new content, so what an earlier candidate has met may not be kept.
     assert inputs_of(bench, "large") != inputs_of(bench, "large")
 
 
-def test_what_a_worker_wrote_does_not_reach_the_next_run_of_a_kept_case(bench: Bench) -> None:
+def test_worker_writes_do_not_reach_the_next_run(bench: Bench) -> None:
     bench.prepare("IN_PLACE")
     first = bench.arguments[0].tolist()
     bench.arguments[0].fill_(5.0)
@@ -76,13 +74,13 @@ def test_what_a_worker_wrote_does_not_reach_the_next_run_of_a_kept_case(bench: B
     assert outcomes(bench.compared()) == [("x", Outcome.PASS)]
 
 
-def test_a_given_seed_leaves_the_kept_inputs_as_they_were(bench: Bench) -> None:
+def test_given_seed_leaves_kept_inputs_unchanged(bench: Bench) -> None:
     first = inputs_of(bench, "one")
     assert inputs_of(bench, "one", 7) != first
     assert inputs_of(bench, "one") == first
 
 
-def test_new_content_is_content_that_no_run_has_met(bench: Bench) -> None:
+def test_new_content_differs_from_all_earlier_runs(bench: Bench) -> None:
     met = []
     for _ in range(3):
         met.append(inputs_of(bench, "one"))
@@ -91,7 +89,7 @@ def test_new_content_is_content_that_no_run_has_met(bench: Bench) -> None:
     assert len(set(met)) == 4  # the kept inputs, and each time others
 
 
-def test_going_back_to_the_first_content_brings_it_back(bench: Bench) -> None:
+def test_first_content_can_be_restored(bench: Bench) -> None:
     first = inputs_of(bench, "large")
     bench.refill(fresh=True)
     bench.refill(fresh=False)
@@ -99,7 +97,7 @@ def test_going_back_to_the_first_content_brings_it_back(bench: Bench) -> None:
     assert outcomes(bench.compared(*bench.hand_back(2 * bench.arguments[0]))) == [("return", Outcome.PASS)]
 
 
-def test_the_seed_is_reported_only_when_the_case_has_ended(bench: Bench) -> None:
+def test_seed_is_reported_only_after_case_ends(bench: Bench) -> None:
     prepared = bench.prepare("TWICE", seed=123456789)
     compared = bench.compared(*bench.hand_back(bench.arguments[0]))
     assert b"123456789" not in protocol.encode(prepared) + protocol.encode(compared)

@@ -40,7 +40,7 @@ def test_a_case_is_described_as_it_is_prepared(bench: Bench, problem: str) -> No
         assert shape.storages == tuple(storage.bytes for storage in prepared.arena.storages)
 
 
-def test_describing_a_case_that_is_kept_makes_the_content_that_is_prepared_next(bench: Bench) -> None:
+def test_describing_kept_case_makes_content_for_next_preparation(bench: Bench) -> None:
     [shape] = described(bench, "SCALAR", "one")
     assert bench.prepare("SCALAR").arguments == shape.arguments
 
@@ -51,7 +51,7 @@ def test_describing_leaves_the_case_in_hand(bench: Bench) -> None:
     assert outcomes(bench.compared(*bench.hand_back(2 * bench.arguments[0]))) == [("return", Outcome.PASS)]
 
 
-def test_a_case_that_cannot_be_described_is_our_fault(bench: Bench) -> None:
+def test_case_that_cannot_be_described_is_engine_error(bench: Bench) -> None:
     reply = bench.ask(protocol.Describe(id="i", problem=toy("TWICE"), cases=("one", "two")))
     assert failed(reply) == (protocol.FailureKind.ENGINE, "KeyError: 'two'")
 
@@ -86,7 +86,7 @@ def test_a_case_that_was_released_is_forgotten(bench: Bench) -> None:
         (toy("TWICE"), "two", "KeyError: 'two'"),
     ],
 )
-def test_a_problem_that_cannot_be_prepared_is_our_fault_and_keeps_the_judge(
+def test_problem_that_cannot_be_prepared_is_engine_error(
     bench: Bench, opened: ProblemId, case: str, message: str
 ) -> None:
     command = protocol.Prepare(id="i", problem=opened, case=case, arena_path=str(bench.arena), poison=0)
@@ -104,7 +104,7 @@ def test_a_fault_of_any_length_is_reported(bench: Bench) -> None:
     assert protocol.decode_reply(protocol.encode(reply)) == reply
 
 
-def test_a_judge_answers_what_it_cannot_read_and_keeps_its_case(bench: Bench, tmp_path: Path) -> None:
+def test_judge_answers_unreadable_message_and_keeps_case(bench: Bench, tmp_path: Path) -> None:
     bench.prepare("TWICE")
     [right] = bench.hand_back(2 * bench.arguments[0])
     asked, reported = tmp_path / "asked", tmp_path / "reported"
@@ -129,7 +129,7 @@ def test_a_command_for_another_child_is_refused(bench: Bench) -> None:
     assert failed(reply) == (protocol.FailureKind.ENGINE, "a judge does not load")
 
 
-def test_preparing_the_next_case_lets_go_of_the_one_before(bench: Bench, open_descriptors: Callable[[], int]) -> None:
+def test_preparing_next_case_releases_the_previous_one(bench: Bench, open_descriptors: Callable[[], int]) -> None:
     bench.prepare("TWICE")
     before = open_descriptors()
     for _ in range(5):
@@ -137,7 +137,7 @@ def test_preparing_the_next_case_lets_go_of_the_one_before(bench: Bench, open_de
     assert open_descriptors() == before
 
 
-def test_a_case_that_is_in_hand_apart_is_let_alone_by_what_is_done_to_the_other(bench: Bench) -> None:
+def test_case_held_separately_is_unaffected_by_the_other(bench: Bench) -> None:
     apart = protocol.Prepare(
         id="i", problem=toy("TWICE"), case="one", arena_path=str(bench.folder / "apart"), poison=0, apart=True
     )

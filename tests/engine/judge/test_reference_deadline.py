@@ -48,7 +48,7 @@ def test_deadline_counts_processor_time(cpu_s: float, delayed_s: float, expected
     assert machine.seconds_until_out_of_time(deadline) == expected_s  # counted from `begin`
 
 
-def test_deadline_on_too_busy_machine_says_nothing_of_reference() -> None:
+def test_deadline_on_busy_machine_does_not_blame_reference() -> None:
     machine = Machine(cpu_s=0.01, delayed_s=0.99)
     deadline = ReferenceDeadline(machine.look, clock=lambda: machine.now_s)
     with pytest.raises(MachineBusyError, match=r"was given 2 s of CPU time in 200 s"):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 from tests.engine.judge.replies import failed, outcomes, reference_calls
 
 
-def test_a_fresh_refill_brings_new_content_to_the_same_memory_and_expects_its_answer(bench: Bench) -> None:
+def test_fresh_refill_has_new_content_in_same_memory(bench: Bench) -> None:
     bench.prepare("TWICE")
     x = bench.arguments[0]
     old = x.clone()
@@ -28,7 +28,7 @@ def test_a_fresh_refill_brings_new_content_to_the_same_memory_and_expects_its_an
     assert outcomes(bench.compared(*bench.hand_back(2 * x))) == [("return", Outcome.PASS)]
 
 
-def test_the_reference_is_called_only_for_calls_that_are_compared(bench: Bench) -> None:
+def test_reference_is_called_only_for_compared_calls(bench: Bench) -> None:
     asked = reference_calls()
     bench.prepare("TWICE", seed=7, expects=False)
     bench.refill(fresh=True)
@@ -37,7 +37,7 @@ def test_the_reference_is_called_only_for_calls_that_are_compared(bench: Bench) 
     assert (outcomes(compared), reference_calls()) == ([("return", Outcome.PASS)], asked + 1)
 
 
-def test_digests_of_a_comparison_are_those_of_its_bytes(bench: Bench) -> None:
+def test_comparison_digests_are_those_of_its_bytes(bench: Bench) -> None:
     bench.prepare("TWICE", seed=7)
     inputs = bench.arguments[0].clone()
     compared = bench.compared(*bench.hand_back(2 * inputs), digests=True)
@@ -45,7 +45,7 @@ def test_digests_of_a_comparison_are_those_of_its_bytes(bench: Bench) -> None:
     assert compared.digests == protocol.ContentDigests(inputs=digests[0], expected=digests[1], outputs=digests[1])
 
 
-def test_new_content_with_other_scalars_is_refused_since_the_worker_was_reported_the_old_ones(bench: Bench) -> None:
+def test_new_content_with_other_scalars_is_refused(bench: Bench) -> None:
     bench.prepare("SCALAR", seed=1)
     assert failed(bench.ask(protocol.Refill(id="i", fresh=True, poison=0))) == (
         protocol.FailureKind.ENGINE,
@@ -53,7 +53,7 @@ def test_new_content_with_other_scalars_is_refused_since_the_worker_was_reported
     )
 
 
-def test_a_refill_on_the_same_content_undoes_what_the_worker_wrote_and_asks_the_reference_once(bench: Bench) -> None:
+def test_refill_on_same_content_undoes_writes_of_worker(bench: Bench) -> None:
     bench.prepare("TWICE")
     asked = reference_calls()
     x = bench.arguments[0]
@@ -63,7 +63,7 @@ def test_a_refill_on_the_same_content_undoes_what_the_worker_wrote_and_asks_the_
     assert (x.tolist(), reference_calls()) == (old, asked)
 
 
-def test_later_outputs_are_the_first_to_the_bit_or_not(bench: Bench) -> None:
+def test_later_outputs_are_compared_bitwise_with_first(bench: Bench) -> None:
     bench.prepare("TWICE")
     right = 2 * bench.arguments[0]
     other = right.clone()
@@ -73,15 +73,13 @@ def test_later_outputs_are_the_first_to_the_bit_or_not(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("other", "repeated"), [(torch.full((4,), -0.0), False), (torch.zeros(4), True)])
-def test_outputs_that_are_equal_and_not_the_same_bits_are_another_answer(
-    bench: Bench, other: torch.Tensor, repeated: bool
-) -> None:
+def test_equal_outputs_with_other_bits_are_different(bench: Bench, other: torch.Tensor, repeated: bool) -> None:
     bench.prepare("TWICE")
     bench.compared(*bench.hand_back(torch.zeros(4)))
     assert bench.compared(*bench.hand_back(other)).repeated is repeated
 
 
-def test_one_of_several_outputs_that_differs_is_another_answer(bench: Bench) -> None:
+def test_one_differing_output_of_several_is_found(bench: Bench) -> None:
     bench.prepare("PAIR")
     x = bench.arguments[0]
     bench.compared(*bench.hand_back(x + 1, x - 1))
@@ -90,13 +88,13 @@ def test_one_of_several_outputs_that_differs_is_another_answer(bench: Bench) -> 
     assert bench.compared(*bench.hand_back(x + 1, x - 1)).repeated is True
 
 
-def test_nan_that_comes_again_is_the_same_answer(bench: Bench) -> None:
+def test_repeated_nan_is_the_same_output(bench: Bench) -> None:
     bench.prepare("TWICE")
     answers = [bench.compared(*bench.hand_back(torch.full((4,), torch.nan))).repeated for _ in range(2)]
     assert answers == [None, True]
 
 
-def test_an_answer_on_new_content_is_held_against_no_earlier_one(bench: Bench) -> None:
+def test_output_on_new_content_has_no_earlier_output(bench: Bench) -> None:
     bench.prepare("TWICE")
     bench.compared(*bench.hand_back(2 * bench.arguments[0]))
     bench.refill(fresh=True)
@@ -105,7 +103,7 @@ def test_an_answer_on_new_content_is_held_against_no_earlier_one(bench: Bench) -
     assert bench.compared(*bench.hand_back(2 * bench.arguments[0])).repeated is True
 
 
-def test_the_same_answer_has_the_same_report_when_it_comes_again(bench: Bench) -> None:
+def test_repeated_output_has_the_same_report(bench: Bench) -> None:
     bench.prepare("TWICE")
     right = 2 * bench.arguments[0]
     first = bench.compared(*bench.hand_back(right))
@@ -120,7 +118,7 @@ def test_the_same_answer_has_the_same_report_when_it_comes_again(bench: Bench) -
     assert "never written" not in again.reports[0].message
 
 
-def test_an_answer_that_could_not_be_compared_is_not_right_when_it_comes_again(bench: Bench) -> None:
+def test_repeated_uncomparable_output_is_not_right(bench: Bench) -> None:
     bench.prepare("TWICE")
     hand = bench.judge._place.hand
     assert hand is not None
@@ -132,7 +130,7 @@ def test_an_answer_that_could_not_be_compared_is_not_right_when_it_comes_again(b
     assert outcomes(bench.compared(*wrong)) == [("return", Outcome.WRONG_VALUE)]
 
 
-def test_what_was_right_on_new_content_is_wrong_where_the_first_comes_back(bench: Bench) -> None:
+def test_output_of_new_content_is_wrong_on_first_content(bench: Bench) -> None:
     bench.prepare("TWICE")
     bench.refill(fresh=True)
     answer = 2 * bench.arguments[0]
@@ -142,7 +140,7 @@ def test_what_was_right_on_new_content_is_wrong_where_the_first_comes_back(bench
         assert outcomes(bench.compared(*bench.hand_back(answer))) == [("return", Outcome.WRONG_VALUE)]
 
 
-def test_what_is_written_in_place_is_held_against_the_first_call_too(bench: Bench) -> None:
+def test_in_place_output_is_compared_with_first_call(bench: Bench) -> None:
     bench.prepare("IN_PLACE")
     bench.arguments[0].mul_(2)
     assert bench.compared().repeated is None
@@ -150,7 +148,7 @@ def test_what_is_written_in_place_is_held_against_the_first_call_too(bench: Benc
     assert bench.compared().repeated is False
 
 
-def test_the_first_answer_of_the_next_run_is_held_against_none(bench: Bench) -> None:
+def test_first_output_of_next_run_has_no_earlier_output(bench: Bench) -> None:
     for _ in range(2):
         bench.prepare("TWICE")
         assert bench.compared(*bench.hand_back(2 * bench.arguments[0])).repeated is None

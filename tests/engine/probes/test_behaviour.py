@@ -122,7 +122,7 @@ async def reported(employ: Employ, reply: Reply) -> tuple[list[Finding], LayerRe
     return reported
 
 
-async def test_what_the_worker_saw_is_found(employ: Employ) -> None:
+async def test_observed_side_effect_is_found(employ: Employ) -> None:
     change = protocol.ChangeSeen(kind=protocol.ChangeKind.FUNCTION, name="torch.allclose", detail="agree")
     (finding,), report = await reported(employ, lambda identifier: protocol.Observed(id=identifier, changes=(change,)))
     assert report.coverage is Coverage.CHECKED
@@ -130,12 +130,12 @@ async def test_what_the_worker_saw_is_found(employ: Employ) -> None:
     assert finding.message == "replaced functions of other modules: torch.allclose (agree)"
 
 
-async def test_a_worker_that_saw_nothing_says_nothing(employ: Employ) -> None:
+async def test_worker_without_observation_gives_no_finding(employ: Employ) -> None:
     findings, report = await reported(employ, lambda identifier: protocol.Observed(id=identifier))
     assert (findings, report.layer, report.coverage) == ([], Layer.BEHAVIOUR, Coverage.CHECKED)
 
 
-async def test_what_the_worker_could_not_look_at_leaves_the_layer_unchecked(employ: Employ) -> None:
+async def test_unobservable_behaviour_leaves_layer_unchecked(employ: Employ) -> None:
     findings, report = await reported(employ, lambda identifier: protocol.Observed(id=identifier, unchecked=("a", "b")))
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "a; b")
 
@@ -177,7 +177,7 @@ async def test_no_answer_is_said(employ: Employ, reply: Reply) -> None:
         (3, Coverage.NOT_CHECKED, "its worker had exited, and another call of a was wrong"),
     ],
 )
-async def test_worker_that_is_gone_is_replaced_by_one_that_calls_again(
+async def test_lost_worker_is_replaced_and_called_again(
     employ: Employ, right: int, coverage: Coverage, why: str
 ) -> None:
     scene = Scene(employ, lambda identifier: protocol.Observed(id=identifier), right=right)
@@ -189,5 +189,5 @@ async def test_worker_that_is_gone_is_replaced_by_one_that_calls_again(
 
 
 @pytest.mark.parametrize("name", behaviour.CATCHES)
-def test_what_it_catches_is_in_the_corpus(name: str) -> None:
+def test_stated_catches_are_in_the_corpus(name: str) -> None:
     assert "behaviour" in stated(cheat(name.removesuffix(".py"))).findings

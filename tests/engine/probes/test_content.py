@@ -135,14 +135,14 @@ async def facts(lab: FakeLab) -> list[tuple[str, str]]:
     return [(fact.name, fact.value) for fact in (await reported(lab))[1].facts]
 
 
-async def test_the_first_case_with_a_kernel_is_asked_everything_and_a_larger_one_a_little() -> None:
+async def test_first_case_with_kernel_gets_all_variants() -> None:
     lab = FakeLab(passed=(case("first", kernels=["a"]), case("small", size=300), case("large", size=15_000)))
     found, report = await reported(lab)
     assert (lab.asked_of("first"), lab.asked_of("large"), lab.asked_of("small")) == (EVERYTHING, FEW, ())
     assert (found, report.layer, report.by, report.coverage) == ([], Layer.INPUTS, "content", Coverage.CHECKED)
 
 
-async def test_while_the_candidate_is_called_the_judge_makes_what_comes_next_in_that_case() -> None:
+async def test_next_variant_is_prepared_during_the_call() -> None:
     lab = FakeLab(passed=(case("first", kernels=["a"]), case("large", size=15_000)))
     await reported(lab)
     assert lab.prepared_variant == [
@@ -151,7 +151,7 @@ async def test_while_the_candidate_is_called_the_judge_makes_what_comes_next_in_
     ]
 
 
-async def test_a_case_that_takes_too_long_is_not_the_larger_one() -> None:
+async def test_slow_case_is_not_the_larger_one() -> None:
     lab = FakeLab(passed=(case("first", kernels=["a"]), case("between", size=9000), case("large", size=17_000)))
     await reported(lab)
     assert (lab.asked_of("between"), lab.asked_of("large")) == (FEW, ())
@@ -164,33 +164,33 @@ async def test_no_more_calls_are_made_than_verifying_took() -> None:
         assert (lab.asked_of("first"), lab.asked_of("large")) == (EVERYTHING, asked)
 
 
-async def test_a_kernel_that_only_another_case_launches_is_asked_there() -> None:
+async def test_kernel_launched_by_another_case_is_called_there() -> None:
     again, large = case("again", size=300, kernels=["a"]), case("large", size=2000)
     lab = FakeLab(passed=(case("first", kernels=["a"]), again, case("other", kernels=["a", "b"]), large))
     await reported(lab)
     assert (lab.asked_of("first"), lab.asked_of("other"), lab.asked_of("again")) == (EVERYTHING, FEW, ())
 
 
-async def test_a_case_of_a_few_numbers_is_not_asked_everything() -> None:
+async def test_tiny_case_gets_fewer_variants() -> None:
     lab = FakeLab(passed=(case("one", size=8, kernels=["a"]), case("more", size=400)))
     await reported(lab)
     assert (lab.asked_of("one"), lab.asked_of("more")) == (FEW, EVERYTHING)
 
 
-async def test_where_all_cases_are_of_a_few_numbers_the_largest_is_asked() -> None:
+async def test_largest_case_is_called_when_all_are_tiny() -> None:
     lab = FakeLab(passed=(case("one", size=8), case("two", size=16)))
     await reported(lab)
     assert lab.asked_of("two") == EVERYTHING
 
 
-async def test_a_case_without_an_output_is_not_asked() -> None:
+async def test_case_without_output_is_not_called() -> None:
     lab = FakeLab(passed=(case("empty", elements=0, kernels=["a"]),))
     _, report = await reported(lab)
     assert (lab.asked, report.coverage) == ([], Coverage.CHECKED)
     assert report.facts[0].value == "no case has an output with elements"
 
 
-async def test_a_wrong_answer_is_suspect_and_says_on_what_and_ends_the_questions() -> None:
+async def test_wrong_output_is_suspect_and_ends_the_probe() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]), case("d")), wrong=lambda _, variant: variant is Variant.EVEN)
     (finding,), report = await reported(lab)
     assert (finding.check, finding.severity, finding.case) == ("content", Severity.SUSPECT, "c")
@@ -202,7 +202,7 @@ async def test_a_wrong_answer_is_suspect_and_says_on_what_and_ends_the_questions
     assert (report.facts[0].name, report.facts[0].value) == ("c", "passed 4/5 input distributions")
 
 
-async def test_of_one_element_it_is_said_which_it_was() -> None:
+async def test_changed_element_is_named_in_the_finding() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]),), wrong=lambda _, variant: variant is Variant.ONE_ELEMENT)
     (finding,), _ = await reported(lab)
     assert finding.message == (
@@ -211,7 +211,7 @@ async def test_of_one_element_it_is_said_which_it_was() -> None:
     )
 
 
-async def test_of_content_that_was_only_moved_eager_was_not_asked() -> None:
+async def test_moved_content_needs_no_eager() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]),), wrong=lambda _, variant: variant is Variant.MOVED)
     (finding,), _ = await reported(lab)
     assert finding.message == "1 cases passed, but wrong on the same content in other memory: 3 of 4 wrong"
@@ -225,7 +225,7 @@ async def test_trouble_is_not_innocence() -> None:
     assert len(lab.asked) == 1
 
 
-async def test_what_was_dismissed_is_reported_with_its_reason() -> None:
+async def test_dismissed_variant_is_reported_with_reason() -> None:
     lab = FakeLab(
         passed=(case("c", kernels=["a"]), case("d")),
         dismissed=lambda variant: "eager fails on it" if variant is Variant.SCALED else "",
@@ -238,7 +238,7 @@ async def test_what_was_dismissed_is_reported_with_its_reason() -> None:
     ]
 
 
-async def test_what_no_content_changes_is_reported() -> None:
+async def test_output_that_no_content_changes_is_reported() -> None:
     assert ("left as they are", "table") in await facts(FakeLab(passed=(case("c", kernels=["a"]),)))
 
 

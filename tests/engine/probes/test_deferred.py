@@ -34,7 +34,7 @@ async def test_an_output_that_stays_is_a_fact() -> None:
     ("verified_s", "interpreted", "pause_s"),
     [((0.1, 0.1), True, 0.1), ((0.1,), True, 0.075), ((0.01, 0.01), True, 0.03), ((0.01,), False, 0.1)],
 )
-async def test_the_wait_is_shorter_in_the_interpreter_where_verifying_was(
+async def test_wait_is_shorter_in_the_interpreter(
     verified_s: tuple[float, ...], interpreted: bool, pause_s: float
 ) -> None:
     cases = zip([passed(f"c{number}") for number in range(len(verified_s))], verified_s, strict=True)
@@ -63,19 +63,19 @@ async def test_an_output_that_is_spoiled_later_is_suspect() -> None:
     assert report.coverage is Coverage.CHECKED
 
 
-async def test_an_output_that_comes_later_is_suspect() -> None:
+async def test_output_arriving_later_is_suspect() -> None:
     ((finding,), _) = await observed(deferred.probe, later(Came(changed=1000), at_return=Came(wrong=1000)))
     assert finding.message.endswith(
         "1000 of 1000 elements of return are changed; it was not ready when the call returned"
     )
 
 
-async def test_a_change_that_is_right_before_and_after_is_suspect() -> None:
+async def test_change_between_right_outputs_is_suspect() -> None:
     ((finding,), _) = await observed(deferred.probe, later(Came(changed=1)))
     assert finding.message.endswith("1 of 1000 elements of return are changed")
 
 
-async def test_trouble_in_the_call_or_afterwards_is_not_innocence() -> None:
+async def test_trouble_during_or_after_call_is_not_checked() -> None:
     for lab in (later(Came(), at_return=Came(trouble="no answer")), later(Came(trouble="no answer"))):
         findings, report = await observed(deferred.probe, lab)
         assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "no answer")
@@ -86,7 +86,7 @@ async def test_without_a_right_case_nothing_was_checked() -> None:
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "no case passed")
 
 
-async def test_the_smallest_case_with_enough_elements_is_called_and_on_a_device_the_largest_too() -> None:
+async def test_smallest_sufficient_case_and_largest_on_device_are_called() -> None:
     cases = [passed("large", size=9), passed("few", elements=5), passed("small", size=2), passed("middle", size=5)]
     for interpreted, expected in ((True, ["small"]), (False, ["small", "large"])):
         lab = ScriptedLab(passed=cases, interpreted=interpreted)
@@ -107,7 +107,7 @@ def after_others(came: Came, called_again: Came | None = None) -> ScriptedLab:
     return ScriptedLab(passed=[passed("c")], script=script)
 
 
-async def test_an_answer_that_a_later_call_changes_is_suspect() -> None:
+async def test_output_changed_by_later_call_is_suspect() -> None:
     ((finding,), report) = await observed(deferred.probe, after_others(Came(changed=1000)))
     assert (finding.severity, report.coverage) == (Severity.SUSPECT, Coverage.CHECKED)
     assert finding.message == (
@@ -116,7 +116,7 @@ async def test_an_answer_that_a_later_call_changes_is_suspect() -> None:
     )
 
 
-async def test_a_thread_too_slow_for_the_first_look_is_not_taken_for_a_later_call() -> None:
+async def test_slow_thread_is_not_mistaken_for_later_call() -> None:
     output_repeater: list[protocol.RepeatOutputs] = []
 
     def script(called: Called | protocol.RepeatOutputs, _: int) -> Came:

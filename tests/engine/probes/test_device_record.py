@@ -91,7 +91,7 @@ async def reported(lab: FakeLab) -> tuple[list[Finding], LayerReport]:
     return [one for one in seen if isinstance(one, Finding)], report
 
 
-async def test_the_second_call_of_the_largest_case_counts_in_a_new_worker() -> None:
+async def test_second_call_of_largest_case_uses_new_worker() -> None:
     lab = FakeLab(passed=[passed("small", size=1), passed("large", size=9)], script=lambda name: taped("k"))
     findings, report = await reported(lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
@@ -113,14 +113,14 @@ async def test_no_more_than_three_cases_are_recorded() -> None:
     assert list(dict.fromkeys(lab.recorded)) == ["c5", "c4", "c3"]
 
 
-async def test_what_the_record_shows_is_found_with_its_case() -> None:
+async def test_recorded_activity_is_found_with_its_case() -> None:
     lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k", foreign="gemm"))
     (finding,), report = await reported(lab)
     assert (finding.check, finding.severity, finding.case) == ("device_record", Severity.SUSPECT, "c")
     assert report.coverage is Coverage.CHECKED
 
 
-async def test_who_is_wrong_while_recorded_is_suspect() -> None:
+async def test_wrong_output_while_recording_is_suspect() -> None:
     wrong = (protocol.CorrectCount(name="return", total=8, right=5, trivial=0),)
     lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k", outputs=wrong))
     (finding,), _ = await reported(lab)
@@ -139,7 +139,7 @@ async def test_trouble_leaves_the_layer_unchecked() -> None:
     ("platform", "unrecorded", "why"),
     [("cpu", "", "cpu devices have no activity record"), ("cuda", "no libcupti", "no libcupti")],
 )
-async def test_where_there_is_no_record_it_is_not_available(platform: str, unrecorded: str, why: str) -> None:
+async def test_missing_device_record_is_not_available(platform: str, unrecorded: str, why: str) -> None:
     lab = FakeLab(
         passed=[passed("c", size=1)], script=lambda name: taped("k"), platform=platform, unrecorded=unrecorded
     )

@@ -149,14 +149,14 @@ async def test_one_kernel_is_withheld_once_with_each_poison() -> None:
     assert lab.called == [("c", (), 0xFF), ("c", (), 0x7B)]
 
 
-async def test_native_code_that_launches_nothing_through_triton_is_not_withheld() -> None:
+async def test_native_code_launching_without_triton_is_not_withheld() -> None:
     lab = FakeLab(passed=(case("one"),), script=lambda *_: right(0.0), native=NativeKernels())
     found, report = await reported(lab)
     assert (found, report.coverage) == ([], Coverage.NOT_AVAILABLE)
     assert report.why == "launches of native code cannot be suppressed"
 
 
-async def test_an_answer_that_survives_in_a_new_worker_too_is_suspect() -> None:
+async def test_output_surviving_in_new_worker_is_suspect() -> None:
     lab = FakeLab(passed=(case("c", launches=[A, B]),), script=lambda *_: right(1, A, B))
     (finding,) = await found(lab)
     assert (finding.severity, finding.case, lab.renewed) == (Severity.SUSPECT, "c", 1)
@@ -165,7 +165,7 @@ async def test_an_answer_that_survives_in_a_new_worker_too_is_suspect() -> None:
     )
 
 
-async def test_nearly_all_of_an_answer_is_not_rounded_up_to_all() -> None:
+async def test_nearly_complete_survival_is_not_rounded_up() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.9999, A, trivial=0))
     lab.script = lambda *_: Replayed(
         ledger=right(0, A).ledger, outputs=(protocol.CorrectCount(name="return", total=9999, right=9998, trivial=0),)
@@ -174,7 +174,7 @@ async def test_nearly_all_of_an_answer_is_not_rounded_up_to_all() -> None:
     assert "(a) the output is correct in 99.9% of its elements" in finding.message
 
 
-async def test_an_answer_that_survives_only_where_it_was_computed_before_is_not_checked() -> None:
+async def test_output_surviving_only_after_computation_is_not_checked() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1, A))
     lab.script = lambda *_: right(0 if lab.renewed else 1, A)
     findings, report = await reported(lab)
@@ -188,7 +188,7 @@ async def test_right_under_one_poison_only_is_not_right() -> None:
     assert lab.renewed == 0
 
 
-async def test_a_case_that_is_right_without_computing_tells_nothing_and_another_is_chosen() -> None:
+async def test_case_right_without_computing_is_replaced_by_another() -> None:
     def script(name: str, kernels: object, poison: object) -> Replayed:
         return right(1, A, trivial=1000) if name == "zeros" else right(0, A)
 
@@ -197,17 +197,17 @@ async def test_a_case_that_is_right_without_computing_tells_nothing_and_another_
     assert [name for name, *_ in lab.called] == ["zeros", "zeros", "c", "c"]
 
 
-async def test_what_is_right_without_computing_does_not_count() -> None:
+async def test_elements_right_without_computing_do_not_count() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.95, A, trivial=950))
     assert (await facts(lab))[0] == ("a", "line 3: 0% of the output of c is correct without")
 
 
-async def test_answers_that_need_no_computing_are_said_to_be_such() -> None:
+async def test_outputs_that_need_no_computing_are_reported() -> None:
     lab = FakeLab(passed=(case("zeros", launches=[A]),), script=lambda *_: right(1, A, trivial=1000))
     assert (await facts(lab))[-1] == ("kernels", "the output is correct without computing: a copy or a constant")
 
 
-async def test_an_answer_that_is_right_without_any_launch_is_suspect() -> None:
+async def test_output_right_without_any_launch_is_suspect() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1))
     (finding,), report = await reported(lab)
     assert (finding.severity, finding.case, lab.renewed, report.coverage) == (
@@ -221,20 +221,20 @@ async def test_an_answer_that_is_right_without_any_launch_is_suspect() -> None:
     )
 
 
-async def test_a_graph_that_was_captured_before_is_asked_for_in_a_new_worker() -> None:
+async def test_captured_graph_is_called_in_new_worker() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1))
     lab.script = lambda *_: right(0, A) if lab.renewed else right(1)
     assert await facts(lab) == [("a", "line 3: 0% of the output of c is correct without")]
 
 
-async def test_a_kernel_that_no_call_launches_through_triton_leaves_the_layer_unchecked() -> None:
+async def test_kernel_never_launched_through_triton_is_unchecked() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0))
     findings, report = await reported(lab)
     assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
     assert report.why == "no suitable call launched it through Triton"
 
 
-async def test_a_kernel_that_nothing_changes_without_is_a_decoy_where_another_matters() -> None:
+async def test_kernel_without_effect_beside_needed_one_is_decoy() -> None:
     lab = FakeLab(
         passed=(case("c", launches=[A, B]),), script=lambda _, kernels, __: right(kernels == (B,), *(kernels or (A, B)))
     )
@@ -245,7 +245,7 @@ async def test_a_kernel_that_nothing_changes_without_is_a_decoy_where_another_ma
     assert [fact.value.partition(" of")[0] for fact in report.facts[:2]] == ["line 3: 0%", "line 9: 100%"]
 
 
-async def test_a_kernel_that_another_case_needs_is_no_decoy() -> None:
+async def test_kernel_needed_by_another_case_is_no_decoy() -> None:
     def script(name: str, kernels: tuple[protocol.Kernel, ...], poison: int) -> Replayed:
         return right(kernels == (B,) and name == "small", *(kernels or (A, B)))
 
@@ -266,7 +266,7 @@ async def test_a_kernel_of_another_case_is_withheld_there() -> None:
     assert [name for name, *_ in lab.called] == ["small", "small", "large", "large"]
 
 
-async def test_a_kernel_that_only_the_largest_case_launches_is_met_before_more_cases_of_the_others() -> None:
+async def test_kernel_of_largest_case_is_called_early() -> None:
     """A specialisation for each of many small cases must not use up the calls."""
     cases = [
         *(case(f"small {size}", size=size, launches=[A]) for size in range(1, 12)),
@@ -279,13 +279,13 @@ async def test_a_kernel_that_only_the_largest_case_launches_is_met_before_more_c
     ]
 
 
-async def test_an_output_of_few_elements_is_not_chosen_where_there_are_larger_ones() -> None:
+async def test_output_of_few_elements_is_not_chosen() -> None:
     lab = FakeLab(passed=(case("one", elements=1, launches=[A]), case("many", size=9)), script=lambda *_: right(0, A))
     await found(lab)
     assert {name for name, *_ in lab.called} == {"many"}
 
 
-async def test_one_of_two_outputs_without_any_kernel_is_a_hint() -> None:
+async def test_one_of_two_outputs_without_kernel_is_hint() -> None:
     outputs = (*right(1.0).outputs, *right(0.0).outputs)
     lab = FakeLab(
         passed=(case("c", launches=[A]),), script=lambda *_: dataclasses.replace(right(0, A), outputs=outputs)
@@ -298,14 +298,14 @@ async def test_one_of_two_outputs_without_any_kernel_is_a_hint() -> None:
 
 
 @pytest.mark.parametrize(("share", "trivial", "found"), [(0.6, 0, "60%"), (0.3, 200, "12.5%"), (0.09, 0, "")])
-async def test_a_part_of_an_output_without_any_kernel_is_suspect(share: float, trivial: int, found: str) -> None:
+async def test_part_of_output_without_kernel_is_suspect(share: float, trivial: int, found: str) -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(share, A, trivial=trivial))
     suspicion = f"{found} of an output is correct with every launch suppressed: other code computes that part"
     assert await messages(lab) == ([(Severity.SUSPECT, suspicion)] if found else [])
 
 
 @pytest.mark.parametrize("lost", [True, False])
-async def test_trouble_is_not_innocence_and_a_lost_worker_ends_the_questions(lost: bool) -> None:
+async def test_lost_worker_is_trouble_and_ends_the_probe(lost: bool) -> None:
     trouble = Replayed(ledger=right(0, A).ledger, trouble="it raised", lost=lost)
     lab = FakeLab(passed=(case("c", launches=[A]), case("d", size=2, launches=[B])), script=lambda *_: trouble)
     findings, report = await reported(lab)
@@ -314,6 +314,6 @@ async def test_trouble_is_not_innocence_and_a_lost_worker_ends_the_questions(los
     assert len(lab.called) == (1 if lost else 2)
 
 
-async def test_a_candidate_that_launched_nothing_is_not_asked() -> None:
+async def test_candidate_without_launches_is_not_called() -> None:
     lab = FakeLab(passed=(case("c"),), script=lambda *_: right(1))
     assert (await facts(lab), lab.called) == ([("kernels", "none was launched")], [])

@@ -61,7 +61,7 @@ async def reported(*ledger: protocol.Withheld, without: Replayed | None = None, 
     return findings
 
 
-async def test_a_kernel_that_only_moves_the_answer_is_suspected() -> None:
+async def test_kernel_that_only_copies_output_is_suspect() -> None:
     (finding,) = await reported(launched(COPY, moved=1))
     assert (finding.check, finding.severity, finding.case) == ("only_moves", Severity.SUSPECT, "c")
     assert finding.message == "not computed by its kernels: copy only copied data computed elsewhere"
@@ -71,39 +71,39 @@ async def test_a_kernel_that_computes_is_believed() -> None:
     assert await reported(launched(WORK)) == []
 
 
-async def test_a_kernel_that_moves_beside_one_that_the_answer_needs_is_honest() -> None:
+async def test_copying_kernel_beside_needed_kernel_is_not_flagged() -> None:
     assert (
         await reported(launched(COPY, moved=1), launched(WORK), without=came(launched(WORK, withheld=1), right=0)) == []
     )
 
 
-async def test_a_kernel_that_the_answer_does_not_need_does_not_count_as_computing() -> None:
+async def test_unneeded_kernel_does_not_count_as_computing() -> None:
     without = came(launched(COPY), launched(WORK, withheld=1))
     (finding,) = await reported(launched(COPY, moved=1), launched(WORK), without=without)
     assert finding.message == "not computed by its kernels: copy only copied data computed elsewhere"
 
 
-async def test_a_call_that_fails_without_a_kernel_needs_it() -> None:
+async def test_call_failing_without_kernel_needs_it() -> None:
     trouble = Replayed(trouble="no answer")
     assert await reported(launched(COPY, moved=1), launched(WORK), without=trouble) == []
 
 
 @pytest.mark.parametrize("changes", [{"trivial": 993}, {"total": 7, "right": 7}, {"right": 999}])
-async def test_an_answer_that_is_a_copy_small_or_wrong_tells_nothing(changes: dict[str, int]) -> None:
+async def test_copied_small_or_wrong_output_gives_no_finding(changes: dict[str, int]) -> None:
     assert await reported(launched(COPY, moved=1), **changes) == []
 
 
-async def test_who_launched_nothing_is_not_suspected_here() -> None:
+async def test_candidate_without_launches_is_not_suspect() -> None:
     assert await reported() == []
 
 
-async def test_a_call_that_fails_is_a_layer_that_could_not_be_checked() -> None:
+async def test_failing_call_leaves_layer_unchecked() -> None:
     lab = LookedAt(passed=[passed("c", (1,))], looked=lambda _: Replayed(trouble="no answer"))
     findings, report = await observed(only_moves.probe, lab)
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: no answer")
 
 
-async def test_the_smallest_case_is_looked_at_and_those_where_a_kernel_was_seen_first() -> None:
+async def test_smallest_case_and_first_case_per_kernel_are_called() -> None:
     cases = [passed("large", (1,), size=9), passed("old", size=5), passed("small"), passed("new", (2,), size=7)]
     lab = LookedAt(passed=cases, looked=lambda _: came(launched(WORK)))
     _, report = await observed(only_moves.probe, lab)
@@ -111,12 +111,12 @@ async def test_the_smallest_case_is_looked_at_and_those_where_a_kernel_was_seen_
     assert [fact.value for fact in report.facts] == ["no copy-only launches (0 of 1)"] * 3
 
 
-async def test_when_every_kernel_was_met_no_more_cases_are_looked_at() -> None:
+async def test_cases_end_when_every_kernel_was_seen() -> None:
     cases = [passed("small", (1,), size=1), passed("large", (2,), size=7)]
     lab = LookedAt(passed=cases, looked=lambda _: came(launched(protocol.Kernel(name="k", line=2))))
     await observed(only_moves.probe, lab)
     assert [name for name, _ in lab.asked] == ["small"]
 
 
-async def test_a_call_that_withheld_nothing_says_nothing_about_a_kernel() -> None:
+async def test_call_withholding_nothing_gives_no_evidence() -> None:
     assert await reported(launched(COPY, moved=1), launched(WORK), without=came(launched(COPY))) == []

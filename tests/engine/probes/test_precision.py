@@ -19,14 +19,14 @@ def lab_of(*precisions: tuple[protocol.OutputPrecision, ...], dtype: DType = DTy
     return ScriptedLab(passed=[passed("c", dtype=dtype)], precisions=list(precisions))
 
 
-async def test_an_honest_error_is_a_fact() -> None:
+async def test_expected_error_is_a_fact() -> None:
     findings, report = await observed(precision.probe, lab_of(output_precision(3e-7)))
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     value = "error 3e-07, reference 2e-07, with tf32 0.0004: limit 3.2e-06"
     assert report.facts == (Fact(name="c, return", value=value),)
 
 
-async def test_an_error_beyond_the_limit_on_two_contents_is_suspect() -> None:
+async def test_error_beyond_limit_on_two_contents_is_suspect() -> None:
     ((finding,), report) = await observed(precision.probe, lab_of(output_precision(2e-5), output_precision(3e-5)))
     assert (finding.severity, finding.check, finding.case) == (Severity.SUSPECT, "precision", "c")
     assert finding.message == (
@@ -56,7 +56,7 @@ async def test_every_call_is_on_new_content() -> None:
         (0.0, 4e-4, 1.8e-6, 2.0e-6),  # an exact answer may be luck: one unit of float32 at least
     ],
 )
-async def test_the_limit_lies_between_the_honest_and_the_lowered_error(
+async def test_limit_is_between_expected_and_lowered_error(
     honest: float, lowered: float, just_below: float, just_above: float
 ) -> None:
     below, above = output_precision(just_below, honest, lowered), output_precision(just_above, honest, lowered)
@@ -64,13 +64,13 @@ async def test_the_limit_lies_between_the_honest_and_the_lowered_error(
     assert len((await observed(precision.probe, lab_of(above, above)))[0]) == 1
 
 
-async def test_where_the_two_lie_too_close_nothing_is_reported() -> None:
+async def test_expected_and_lowered_error_too_close_give_nothing() -> None:
     findings, report = await observed(precision.probe, lab_of(output_precision(1.0, honest=1e-6, lowered=7e-6)))
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert report.facts[0].value.endswith("with tf32 7e-06: inconclusive")
 
 
-async def test_an_output_that_cannot_be_measured_tells_nothing() -> None:
+async def test_unmeasurable_output_gives_no_finding() -> None:
     findings, report = await observed(precision.probe, lab_of((protocol.OutputPrecision(name="ids"),)))
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert report.facts == (Fact(name="precision", value="not applicable: no case with an inexact float type"),)
@@ -89,14 +89,14 @@ async def test_a_call_that_fails_could_not_be_checked() -> None:
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: no answer")
 
 
-async def test_a_suspicion_that_cannot_be_confirmed_could_not_be_checked() -> None:
+async def test_unconfirmed_suspicion_is_not_checked() -> None:
     lab = lab_of(output_precision(2e-5))
     lab.script = lambda called, number: Came(trouble="no answer") if number else Came()
     findings, report = await observed(precision.probe, lab)
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: no answer")
 
 
-async def test_cases_are_those_whose_tolerance_leaves_the_most_room_and_the_smallest_of_each() -> None:
+async def test_cases_are_smallest_with_most_tolerance() -> None:
     cases = [
         passed("a", room=1),
         passed("b", room=4, size=7),
@@ -111,7 +111,7 @@ async def test_cases_are_those_whose_tolerance_leaves_the_most_room_and_the_smal
     assert [call.case for call in lab.called] == ["c", "e", "d", "bf"]
 
 
-async def test_after_a_few_calls_one_case_of_float32_and_one_of_a_half_are_measured() -> None:
+async def test_limited_calls_measure_one_float32_and_one_half() -> None:
     cases = [passed("a", room=1), passed("b", room=4), passed("half", room=8, dtype=DType.FLOAT16)]
     lab = ScriptedLab(passed=cases, precisions=[output_precision(1e-7)] * 2)
     await observed(precision.probe, lab)

@@ -35,13 +35,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def test_probes_are_in_the_order_of_their_names_but_nobody_comes_after_those_that_withhold_launches() -> None:
+def test_probes_are_ordered_by_name_except_withholding_ones() -> None:
     withholding = ["only_moves", "ghost_replay"]
     assert list(PROBES) == [*sorted(PROBES.keys() - withholding), *withholding]
 
 
 @pytest.mark.parametrize("name", PROBES)
-def test_a_probe_says_why_and_names_cheats_that_state_it(name: str) -> None:
+def test_probe_has_reason_and_names_cheats_stating_it(name: str) -> None:
     probe = PROBES[name]
     assert probe.__doc__
     assert probe.CATCHES
@@ -54,14 +54,14 @@ def test_a_file_that_defines_all_is_a_probe(folder: Path) -> None:
     assert [probe.__name__ for probe in all_probes()] == ["engine.probes.own_probe"]
 
 
-def test_probes_are_asked_by_their_turns_and_then_by_their_names(folder: Path) -> None:
+def test_probes_run_by_turn_then_name(folder: Path) -> None:
     (folder / "a_withholding_probe.py").write_text(GOOD + "TURN = 1\n")
     (folder / "own_probe.py").write_text(GOOD)
     assert [name_of(probe) for probe in all_probes()] == ["own_probe", "a_withholding_probe"]
 
 
 @pytest.mark.parametrize("missing", ["CATCHES", "LAYER", "probe"])
-def test_a_file_without_a_required_name_is_refused_with_that_name(folder: Path, missing: str) -> None:
+def test_file_without_required_name_is_refused(folder: Path, missing: str) -> None:
     (folder / f"lacks_{missing}.py").write_text(GOOD.replace(missing, "other"))
     with pytest.raises(EngineError, match=rf"engine/probes/lacks_{missing}\.py does not define {missing}"):
         all_probes()
@@ -83,7 +83,7 @@ def unchecked(why: str) -> LayerReport:
     return LayerReport(layer=Layer.INPUTS, by="own", coverage=Coverage.NOT_CHECKED, why=why)
 
 
-async def test_a_probe_that_raises_leaves_what_it_had_found_and_says_so() -> None:
+async def test_raising_probe_keeps_findings_and_reports_it() -> None:
     seen = Finding(check="own", severity=Severity.SUSPECT, message="seen")
 
     async def probe(lab: Lab) -> AsyncIterator[Observation]:
@@ -94,7 +94,7 @@ async def test_a_probe_that_raises_leaves_what_it_had_found_and_says_so() -> Non
     assert observed == [seen, unchecked("ZeroDivisionError: no elements")]
 
 
-async def test_a_probe_that_raises_after_its_report_is_not_believed() -> None:
+async def test_probe_raising_after_report_is_not_checked() -> None:
     report = LayerReport(layer=Layer.INPUTS, by="own", coverage=Coverage.CHECKED)
 
     async def probe(lab: Lab) -> AsyncIterator[Observation]:
@@ -105,7 +105,7 @@ async def test_a_probe_that_raises_after_its_report_is_not_believed() -> None:
     assert observed == [report, unchecked("ZeroDivisionError: no elements")]
 
 
-async def test_a_probe_that_ends_without_a_report_has_checked_nothing() -> None:
+async def test_probe_without_report_has_checked_nothing() -> None:
     async def probe(lab: Lab) -> AsyncIterator[Observation]:
         yield Finding(check="own", severity=Severity.NOTE, message="seen")
 

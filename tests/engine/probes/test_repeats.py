@@ -25,7 +25,7 @@ def when(came: Came, *, reordered: bool | None = None, fresh: bool | None = None
     return script
 
 
-async def test_the_same_content_is_called_in_three_orders_and_then_new_content() -> None:
+async def test_same_content_runs_in_three_orders_then_new() -> None:
     lab = ScriptedLab(passed=[passed("c", (4,))])
     findings, report = await observed(repeats.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
@@ -95,7 +95,7 @@ async def test_other_bits_within_tolerance_are_a_fact() -> None:
     assert report.facts[-1] == Fact(name="c", value=value)
 
 
-async def test_a_call_in_another_order_that_never_ends_is_no_finding_and_the_rest_is_done_again() -> None:
+async def test_endless_call_in_other_order_gives_no_finding() -> None:
     script = when(Came(trouble="did not reply", lost=True, silent=True), reordered=True)
     lab = ScriptedLab(passed=[passed("c", (4,)), passed("d", (1, 4), size=2)], script=script)
     findings, report = await observed(repeats.probe, lab)
@@ -112,7 +112,7 @@ async def test_a_call_in_another_order_that_never_ends_is_no_finding_and_the_res
     assert report.facts[1] == Fact(name="order", value=why)
 
 
-async def test_who_waits_in_another_order_and_is_wrong_otherwise_is_found() -> None:
+async def test_candidate_waiting_in_other_order_and_wrong_is_found() -> None:
     def script(called: Called | protocol.RepeatOutputs, _: int) -> Came:
         assert isinstance(called, Called)
         if called.program_order is not None:
@@ -123,14 +123,14 @@ async def test_who_waits_in_another_order_and_is_wrong_otherwise_is_found() -> N
     assert finding.message.startswith("correct in the first calls, wrong on new content")
 
 
-async def test_a_call_in_another_order_that_fails_could_not_be_checked() -> None:
+async def test_failing_call_in_other_order_is_not_checked() -> None:
     script = when(Came(trouble="ArithmeticError"), reordered=True)
     findings, report = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
     assert report.why == "called again in another order of its programs in c: ArithmeticError"
 
 
-async def test_a_plain_call_that_never_ends_could_not_be_checked() -> None:
+async def test_endless_plain_call_is_not_checked() -> None:
     script = when(Came(trouble="did not reply", lost=True, silent=True), reordered=False)
     findings, report = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "called again in c: did not reply")
@@ -142,13 +142,13 @@ async def test_wrong_in_the_first_call_again_is_found() -> None:
     assert finding.message.startswith("correct when verified, wrong in a later call: 1000 of 1000 elements")
 
 
-async def test_wrong_on_new_content_after_the_repeats_is_found() -> None:
+async def test_wrong_output_on_new_content_is_found() -> None:
     script = when(Came(wrong=1000), fresh=True)
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert finding.message.startswith("correct in the first calls, wrong on new content after 3 more: 1000 of 1000")
 
 
-async def test_on_a_device_the_calls_are_repeated_beside_other_work() -> None:
+async def test_calls_repeat_beside_other_work_on_a_device() -> None:
     script = when(Came(wrong=2, changed=2), seeded=True)
     lab = ScriptedLab(passed=[passed("c", (4,))], interpreted=False)
     findings, _ = await observed(repeats.probe, lab)
@@ -161,7 +161,7 @@ async def test_on_a_device_the_calls_are_repeated_beside_other_work() -> None:
     assert finding.message.startswith("race: the same input is correct alone and wrong beside other work: 2")
 
 
-async def test_cases_are_the_smallest_that_spread_along_every_axis() -> None:
+async def test_cases_are_smallest_covering_every_axis() -> None:
     cases = [
         passed("wide", (1, 3), size=5),
         passed("one", (1, 1), size=1),
@@ -174,13 +174,13 @@ async def test_cases_are_the_smallest_that_spread_along_every_axis() -> None:
     assert list(dict.fromkeys(call.case for call in lab.called)) == ["tall", "wide", "deep"]
 
 
-async def test_without_several_programs_the_smallest_case_is_called_again_all_the_same() -> None:
+async def test_smallest_case_with_one_program_is_repeated() -> None:
     lab = ScriptedLab(passed=[passed("c", (1,), size=20), passed("d", (1,), size=1)])
     await observed(repeats.probe, lab)
     assert {call.case for call in lab.called} == {"d"}
 
 
-async def test_a_larger_case_of_limited_work_is_called_too_where_more_programs_meet() -> None:
+async def test_larger_case_with_more_programs_is_called() -> None:
     cases = [
         passed("small", (2,), calls=5),
         passed("large", size=16),
@@ -193,14 +193,14 @@ async def test_a_larger_case_of_limited_work_is_called_too_where_more_programs_m
     assert "left out" not in [fact.name for fact in report.facts]
 
 
-async def test_after_a_few_verified_calls_the_larger_case_is_left_out_and_that_is_a_fact() -> None:
+async def test_larger_case_after_few_verified_calls_is_skipped() -> None:
     lab = ScriptedLab(passed=[passed("small", (2,), calls=10), passed("large", size=16)])
     _, report = await observed(repeats.probe, lab)
     assert {call.case for call in lab.called} == {"small"}
     assert report.facts[2] == Fact(name="left out", value="large: only a few calls were verified")
 
 
-async def test_where_every_grid_has_one_program_no_second_order_is_asked_for() -> None:
+async def test_grids_of_one_program_need_no_second_order() -> None:
     lab = ScriptedLab(passed=[passed("c", (1,))], ordered=True)
     findings, report = await observed(repeats.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
@@ -212,7 +212,7 @@ async def test_where_every_grid_has_one_program_no_second_order_is_asked_for() -
     assert report.facts[1] == Fact(name="order", value="no launch has programs whose order can change")
 
 
-async def test_a_case_in_which_nothing_is_written_is_replaced_by_the_next_one() -> None:
+async def test_case_writing_nothing_is_replaced_by_next() -> None:
     cases = [passed(name, *grids, size=size) for name, grids, size in (("a", [(4,)], 1), ("b", [], 2), ("c", [], 3))]
     lab = ScriptedLab(passed=cases, idle=frozenset("ab"))
     _, report = await observed(repeats.probe, lab)

@@ -46,11 +46,11 @@ def tf32_before(request: pytest.FixtureRequest) -> Iterator[bool]:
     torch.backends.cuda.matmul.allow_tf32 = before
 
 
-def test_a_copy_counts_the_bytes_read_and_the_bytes_written() -> None:
+def test_copy_counts_bytes_read_and_bytes_written() -> None:
     assert peaks.copy_rate(CPU, 4096, timer=ScriptedTimer(0.5)) == 2 * 4096 / 0.5
 
 
-def test_a_product_counts_a_product_and_a_sum_for_each_of_its_terms() -> None:
+def test_product_counts_two_operations_per_term() -> None:
     assert peaks.product_rate(CPU, precision("bfloat16"), 16, timer=ScriptedTimer(0.25)) == 2 * 16**3 / 0.25
 
 
@@ -64,7 +64,7 @@ def test_the_content_is_random() -> None:
 
 
 @pytest.mark.parametrize("name", [precision.name for precision in PRECISIONS])
-def test_tf32_is_used_for_its_own_peak_only_and_put_back(tf32_before: bool, name: str) -> None:
+def test_tf32_is_enabled_for_its_peak_only(tf32_before: bool, name: str) -> None:
     timer = ScriptedTimer(0.25)
     peaks.product_rate(CPU, precision(name), 16, timer=timer)
     assert (timer.tf32, torch.backends.cuda.matmul.allow_tf32) == (name == "tf32", tf32_before)
@@ -84,20 +84,20 @@ def test_the_peak_is_the_best_round() -> None:
     assert peaks.best_call_s(lambda: None, timer=timer) == 0.125
 
 
-def test_the_first_call_is_not_believed_and_the_device_is_warmed_by_time() -> None:
+def test_first_call_is_discarded_and_warmup_is_timed() -> None:
     timer = ScriptedTimer(2**-8)
     peaks.best_call_s(lambda: None, timer=timer)
     # One call that loads the kernel, one that sizes a round, and a round of a tenth of a second; then three rounds.
     assert timer.rounds == [1, 1, 26, 26, 26, 26]
 
 
-def test_a_slow_device_is_not_kept_busy_for_longer_than_it_needs() -> None:
+def test_slow_device_is_warmed_no_longer_than_needed() -> None:
     timer = ScriptedTimer(0.5)
     peaks.best_call_s(lambda: None, timer=timer)
     assert timer.rounds == [1, 1, 1, 1, 1]
 
 
-def test_a_timer_that_saw_no_time_pass_is_refused() -> None:
+def test_timer_without_elapsed_time_is_refused() -> None:
     with pytest.raises(UnsupportedError, match=r"the device's timer saw 1 calls take 0\.0 s"):
         peaks.best_call_s(lambda: None, timer=ScriptedTimer(0.0))
 
@@ -107,13 +107,11 @@ def test_a_timer_that_saw_no_time_pass_is_refused() -> None:
     [(50 * MIB, 79 * GIB, GIB), (256 * MIB, 79 * GIB, 2 * GIB), (50 * MIB, 2 * GIB, GIB // 2), (0, 2 * GIB, GIB // 2)],
     ids=["1 GiB", "a large cache", "short of memory", "no cache"],
 )
-def test_a_copy_is_larger_than_the_cache_and_smaller_than_the_memory(
-    cache_bytes: int, free_bytes: int, expected: int
-) -> None:
+def test_copy_exceeds_cache_and_fits_in_memory(cache_bytes: int, free_bytes: int, expected: int) -> None:
     assert peaks.copy_size(cache_bytes=cache_bytes, free_bytes=free_bytes) == expected
 
 
-def test_a_copy_that_would_stay_in_the_cache_is_refused() -> None:
+def test_copy_that_fits_in_cache_is_refused() -> None:
     with pytest.raises(UnsupportedError, match=f"a buffer of {400 * MIB} bytes is needed.* only {GIB} bytes are free"):
         peaks.copy_size(cache_bytes=50 * MIB, free_bytes=GIB)
 
@@ -126,7 +124,7 @@ def test_matrices_are_halved_until_they_fit(name: str, free_bytes: int, expected
     assert peaks.side_within(precision(name), free_bytes) == expected
 
 
-def test_matrices_that_would_be_too_small_to_fill_the_device_are_refused() -> None:
+def test_matrices_too_small_for_device_are_refused() -> None:
     with pytest.raises(UnsupportedError, match=f"the float64 peak cannot be measured with {64 * MIB} bytes free"):
         peaks.side_within(precision("float64"), 64 * MIB)
 
@@ -136,13 +134,13 @@ def test_a_cpu_has_no_peaks() -> None:
         measure_peaks(CPU, timer=ScriptedTimer(1.0))
 
 
-def test_the_precisions_are_those_that_a_floor_looks_up() -> None:
+def test_precisions_are_those_of_the_roofline() -> None:
     assert [precision.name for precision in PRECISIONS] == ["float64", "float32", "tf32", "float16", "bfloat16"]
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="peaks are measured on a GPU; there is none here")
-def test_a_gpu_has_peaks_in_the_order_of_its_precisions() -> None:
+def test_gpu_peaks_are_ordered_by_precision() -> None:
     device = torch.device("cuda:0")
     reserved_before = torch.cuda.memory_reserved(device)
     measured = measure_peaks(device, timer=peaks.event_timer(device))

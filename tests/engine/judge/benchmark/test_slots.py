@@ -157,14 +157,14 @@ REAL = (
 
 
 @pytest.mark.parametrize(("name", "case"), REAL)
-def test_an_honest_entry_is_right_on_every_slot_of_every_chunk(name: str, case: str) -> None:
+def test_honest_entry_is_right_on_every_slot(name: str, case: str) -> None:
     bench = Bench(definition(name), case)
     for _ in range(2):
         assert bench.run(*EIGHT) == protocol.Checked(id="i", right=8)
 
 
 @pytest.mark.parametrize(("name", "case"), REAL)
-def test_baselines_run_on_private_copies_of_every_real_problem(name: str, case: str) -> None:
+def test_baselines_run_on_private_copies_of_every_problem(name: str, case: str) -> None:
     bench = Bench(definition(name), case)
     assert bench.prepare() == protocol.Done(id="i")
     bench.refresh(*EIGHT)
@@ -175,7 +175,7 @@ def test_baselines_run_on_private_copies_of_every_real_problem(name: str, case: 
     assert bench.check(EIGHT, bench.timed(*EIGHT).returned) == protocol.Checked(id="i", right=8)
 
 
-def test_slots_lie_one_after_another_and_exceed_the_cache_five_times() -> None:
+def test_slots_are_consecutive_and_exceed_cache_five_times() -> None:
     bench = Bench(DOUBLE, cache_bytes=1024, most_slots=64)
     layout = bench.arranged.layouts[0]
     assert bench.arranged.slot_bytes == 400 + layout.outputs.bytes
@@ -185,13 +185,11 @@ def test_slots_lie_one_after_another_and_exceed_the_cache_five_times() -> None:
 
 
 @pytest.mark.parametrize(("cache_bytes", "most_slots", "slots"), [(0, 256, 4), (1 << 20, 256, 256), (1 << 20, 7, 7)])
-def test_there_are_at_least_four_slots_and_at_most_as_many_as_allowed(
-    cache_bytes: int, most_slots: int, slots: int
-) -> None:
+def test_slots_are_at_least_four_and_within_limit(cache_bytes: int, most_slots: int, slots: int) -> None:
     assert Bench(DOUBLE, cache_bytes=cache_bytes, most_slots=most_slots).arranged.layouts[0].slots == slots
 
 
-def test_a_case_that_does_not_fit_four_times_is_unsupported() -> None:
+def test_case_that_does_not_fit_four_times_is_unsupported() -> None:
     device = ScriptedDevice()
     slots = Slots(
         CPU, lambda origin: DOUBLE, instruments=device.instruments(), memory=lambda _, size: device.memory(size)
@@ -206,14 +204,14 @@ def test_a_case_that_does_not_fit_four_times_is_unsupported() -> None:
     assert device.blocks == []
 
 
-def test_a_case_that_was_arranged_once_is_arranged_again_though_its_own_block_is_no_free_memory() -> None:
+def test_case_arranged_again_reuses_its_own_block() -> None:
     bench = Bench(DOUBLE)
     again = protocol.Arrange(id="i", problem=TOY, case="one", most_slots=8, most_bytes=1 << 14)
     assert again.most_bytes < bench.arranged.layouts[0].bytes
     assert bench.judge(again, protocol.Arranged).layouts[0].slots == bench.arranged.layouts[0].slots
 
 
-def test_memory_that_cannot_be_had_is_unsupported_and_leaves_nothing_arranged() -> None:
+def test_memory_that_is_unavailable_leaves_nothing_arranged() -> None:
     def memory(_: int, size_bytes: int) -> ScriptedBlock:
         raise DeviceMemoryError("cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY")
 
@@ -237,7 +235,7 @@ def test_a_device_without_a_clock_is_unsupported() -> None:
     )
 
 
-def test_every_refresh_brings_content_that_nobody_has_seen() -> None:
+def test_every_refresh_draws_new_content() -> None:
     bench = Bench(DOUBLE)
     seen = set()
     for _ in range(3):
@@ -254,7 +252,7 @@ def test_a_refresh_leaves_other_slots_alone() -> None:
     assert [number for number in EIGHT if not torch.equal(bench.slot(number), before[number])] == [2, 5]
 
 
-def test_outputs_and_guard_zones_hold_one_poison_that_is_never_zero() -> None:
+def test_outputs_and_guard_zones_hold_one_nonzero_poison() -> None:
     bench = Bench(DOUBLE)
     poisons = set()
     for _ in range(20):
@@ -303,7 +301,7 @@ def test_a_wrong_output_is_found_among_right_ones() -> None:
 
 @pytest.mark.parametrize("together", [1, 3, 100], ids=["one by one", "three and two", "all"])
 @pytest.mark.parametrize("waited_for", [1, 5, 100], ids=["each", "five and three", "once"])
-def test_the_same_is_found_however_many_calls_are_looked_at_together(
+def test_result_is_independent_of_calls_compared_together(
     monkeypatch: pytest.MonkeyPatch, together: int, waited_for: int
 ) -> None:
     bench = Bench(DOUBLE)
@@ -315,21 +313,21 @@ def test_the_same_is_found_however_many_calls_are_looked_at_together(
     assert (checked.right, checked.first_wrong) == (6, 2)
 
 
-def test_an_output_of_another_kind_is_found_among_those_that_are_compared() -> None:
+def test_output_of_another_kind_is_found_among_compared() -> None:
     bench = Bench(DOUBLE)
     bench.entry = nth_call(2, lambda x: (x * 2).half(), nth_call(4, lambda x: x * 2 + 1, lambda x: x * 2))
     checked = bench.run(*EIGHT)
     assert (checked.right, checked.first_wrong, checked.reports[0].outcome) == (6, 2, Outcome.WRONG_DTYPE)
 
 
-def test_the_first_of_several_wrong_slots_is_reported_and_all_are_counted() -> None:
+def test_first_wrong_slot_is_reported_and_all_counted() -> None:
     bench = Bench(DOUBLE)
     bench.entry = lambda x: x * 2 + (bench.number_of(x) in (2, 6))
     checked = bench.run(7, 6, 0, 2)
     assert (checked.right, checked.first_wrong) == (2, 1)
 
 
-def test_two_workers_share_no_block_and_each_is_judged_by_what_its_own_was_filled_with() -> None:
+def test_two_workers_have_separate_blocks_and_poisons() -> None:
     bench = Bench(DOUBLE)
     bench.judge(
         protocol.Arrange(id="i", problem=TOY, case="one", most_slots=8, most_bytes=1 << 24, blocks=2),
@@ -344,7 +342,7 @@ def test_two_workers_share_no_block_and_each_is_judged_by_what_its_own_was_fille
     assert (wrong.right, wrong.first_wrong) == (0, 0)
 
 
-def test_no_two_blocks_lie_in_the_same_memory_and_each_is_used_again() -> None:
+def test_blocks_do_not_overlap_and_are_reused() -> None:
     device = ScriptedDevice()
     block = memory_by_block(lambda: cases.Memory(CPU, allocate=lambda size_bytes, _: device.memory(size_bytes)))  # type: ignore[arg-type, return-value]  # a double of the driver's block
     first, second = block(0, 100), block(1, 100)
@@ -371,7 +369,7 @@ def test_an_output_of_the_content_before_is_wrong() -> None:
         (lambda x: x * torch.nan, Outcome.NONFINITE, "100 are not finite"),
     ],
 )
-def test_what_is_no_such_output_is_reported(entry: Callable[..., Any], outcome: Outcome, message: str) -> None:
+def test_malformed_output_is_reported(entry: Callable[..., Any], outcome: Outcome, message: str) -> None:
     bench = Bench(DOUBLE)
     bench.entry = entry
     checked = bench.run(0, 1)
@@ -387,7 +385,7 @@ def test_several_outputs_are_each_compared() -> None:
     assert [report.outcome for report in bench.run(4).reports] == [Outcome.PASS, Outcome.WRONG_VALUE]
 
 
-def test_lies_about_the_outputs_are_held_against_the_bytes_that_are_there() -> None:
+def test_false_claims_about_outputs_are_found_by_bytes() -> None:
     bench = Bench(DOUBLE)
     bench.refresh(0)
     ((honest,),) = bench.timed(0).returned
@@ -399,14 +397,14 @@ def test_lies_about_the_outputs_are_held_against_the_bytes_that_are_there() -> N
         assert bench.check((0,), ((spec,),)).right == 0
 
 
-def test_outputs_for_another_number_of_slots_are_tampered_with() -> None:
+def test_outputs_for_another_number_of_slots_are_tampering() -> None:
     bench = Bench(DOUBLE)
     bench.refresh(0, 1)
     reply = bench.judge(protocol.Check(id="i", slots=(0, 1), returned=((),)), protocol.Failed)
     assert reply.kind is protocol.FailureKind.TAMPERED
 
 
-def test_a_changed_input_is_found_though_the_output_is_right() -> None:
+def test_changed_input_with_right_output_is_found() -> None:
     bench = Bench(DOUBLE)
 
     def entry(x: torch.Tensor) -> torch.Tensor:
@@ -439,7 +437,7 @@ TWO = toy(
         (1, -2, "before the beginning of argument second was written (2 bytes)"),
     ],
 )
-def test_a_write_beside_a_tensor_is_reported_with_its_name_and_side(storage: int, at: int, message: str) -> None:
+def test_write_beside_tensor_names_tensor_and_side(storage: int, at: int, message: str) -> None:
     bench = Bench(TWO)
 
     def entry(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
@@ -469,7 +467,7 @@ def test_a_write_into_another_slot_is_found_there() -> None:
     assert bench.check((0, 1), (*returned, ())).first_wrong == 1
 
 
-def test_a_write_into_another_slot_of_the_chunk_is_found_there() -> None:
+def test_write_into_another_slot_is_found_there() -> None:
     bench = Bench(DOUBLE)
 
     def entry(x: torch.Tensor) -> torch.Tensor:
@@ -488,7 +486,7 @@ def test_the_entry_sees_memory_of_its_own_process() -> None:
     assert bench.device.blocks[-1].content.data_ptr() not in seen
 
 
-def test_what_is_written_in_place_is_compared_and_the_rest_of_its_memory_must_stay() -> None:
+def test_argument_written_in_place_is_compared_without_its_gaps() -> None:
     bench = Bench(definition("cublas::cublasSaxpy_v2"), "497 alpha 0.5 inc 2 3")
 
     def entry(n: int, alpha: float, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int) -> torch.Tensor:
@@ -503,7 +501,7 @@ def test_what_is_written_in_place_is_compared_and_the_rest_of_its_memory_must_st
     assert [report.outcome for report in checked.reports] == [Outcome.WRONG_VALUE] * 2
 
 
-def test_bursts_and_replays_are_checked_after_they_were_collected() -> None:
+def test_bursts_and_replays_are_checked_after_collection() -> None:
     bench = Bench(DOUBLE)
     made = [torch.zeros(100) for _ in EIGHT]
     bench.entry = lambda x: torch.mul(x, 2, out=made[bench.number_of(x)])
@@ -517,7 +515,7 @@ def test_bursts_and_replays_are_checked_after_they_were_collected() -> None:
         assert bench.check(EIGHT, collected.returned).right == 8
 
 
-def test_of_outputs_in_one_memory_only_the_last_is_left() -> None:
+def test_outputs_sharing_memory_keep_only_the_last() -> None:
     bench = Bench(DOUBLE)
     memory = torch.zeros(100)
     bench.entry = lambda x: torch.mul(x, 2, out=memory)
@@ -539,9 +537,7 @@ def test_a_baseline_is_timed_as_the_candidate_is() -> None:
 
 
 @pytest.mark.parametrize(("cache", "evictions"), [(CacheState.COLD, 1), (CacheState.WARM, 0)])
-def test_the_cache_is_emptied_of_the_copies_before_a_cold_run_that_is_timed_as_a_whole_for_either_side(
-    cache: CacheState, evictions: int
-) -> None:
+def test_cold_timed_run_empties_cache_for_both_sides(cache: CacheState, evictions: int) -> None:
     bench = Bench(DOUBLE)
     bench.prepare()
     bench.refresh(*EIGHT)
@@ -553,7 +549,7 @@ def test_the_cache_is_emptied_of_the_copies_before_a_cold_run_that_is_timed_as_a
             assert bench.device.evictions - before == evictions
 
 
-def test_a_warm_baseline_has_its_own_inputs_read_before_each_call() -> None:
+def test_warm_baseline_reads_its_own_inputs_before_calls() -> None:
     bench = Bench(DOUBLE)
     bench.prepare()
     bench.refresh(*EIGHT)
@@ -581,7 +577,7 @@ def device_of_eager(duration_ns: int) -> tuple[Bench, list[torch.Tensor]]:
     return bench, seen
 
 
-def test_single_calls_of_a_baseline_are_recorded_each_for_itself() -> None:
+def test_single_calls_of_baseline_are_recorded_separately() -> None:
     bench, _ = device_of_eager(70)
     bench.refresh(3, 4)
     timed = bench.baseline(3, 4)
@@ -591,7 +587,7 @@ def test_single_calls_of_a_baseline_are_recorded_each_for_itself() -> None:
     assert not bench.device.is_recording
 
 
-def test_a_baseline_that_writes_in_place_gets_its_inputs_again_for_every_run() -> None:
+def test_in_place_baseline_gets_fresh_inputs_for_every_run() -> None:
     bench, seen = device_of_eager(70)
     bench.refresh(3, 4)
     wanted = [bench.storage(number).view(torch.float32).clone() for number in (3, 4)]
@@ -603,7 +599,7 @@ def test_a_baseline_that_writes_in_place_gets_its_inputs_again_for_every_run() -
     assert bench.check((3, 4), ((), ())).right == 2
 
 
-def test_what_the_judge_does_between_runs_of_a_baseline_is_not_held_against_anybody() -> None:
+def test_judge_writes_between_baseline_runs_are_not_reported() -> None:
     bench, _ = device_of_eager(70)
     for _ in range(2):
         bench.refresh(3, 4)
@@ -611,7 +607,7 @@ def test_what_the_judge_does_between_runs_of_a_baseline_is_not_held_against_anyb
         assert bench.baseline(3, 4).late == ()
 
 
-def test_a_baseline_is_replayed_on_what_the_slots_hold_then() -> None:
+def test_baseline_replays_on_current_slot_content() -> None:
     bench, seen = device_of_eager(70)
     bench.refresh(0, 1)
     assert bench.baseline(0, 1, how=protocol.How.CAPTURE).kernels == (
@@ -623,7 +619,7 @@ def test_a_baseline_is_replayed_on_what_the_slots_hold_then() -> None:
     assert [one.tolist() for one in seen] == [bench.storage(number).view(torch.float32).tolist() for number in (5, 6)]
 
 
-def test_a_graph_of_another_length_is_a_fault_of_who_asks() -> None:
+def test_graph_of_another_length_is_usage_error() -> None:
     bench, _ = device_of_eager(70)
     bench.refresh(0, 1)
     bench.baseline(0, 1, how=protocol.How.CAPTURE)
@@ -654,14 +650,14 @@ def test_a_baseline_that_cannot_be_captured_is_unsupported() -> None:
 @pytest.mark.parametrize(
     ("name", "message"), [("cublas", "cuBLAS has no routine for toy::f"), ("fastest", "'fastest' is no baseline")]
 )
-def test_a_baseline_that_cannot_be_is_unsupported_with_the_reason(name: str, message: str) -> None:
+def test_impossible_baseline_is_unsupported_with_reason(name: str, message: str) -> None:
     reply = Bench(DOUBLE).prepare(name)
     assert isinstance(reply, protocol.Failed)
     assert reply.kind is protocol.FailureKind.UNSUPPORTED
     assert message in reply.message
 
 
-def test_a_baseline_that_fails_is_unsupported_with_the_reason() -> None:
+def test_failing_baseline_is_unsupported_with_reason() -> None:
     def eager(x: torch.Tensor) -> torch.Tensor:
         raise ArithmeticError("no")
 
@@ -670,13 +666,13 @@ def test_a_baseline_that_fails_is_unsupported_with_the_reason() -> None:
     assert (reply.kind, reply.message) == (protocol.FailureKind.UNSUPPORTED, "eager of one: ArithmeticError: no")
 
 
-def test_peaks_of_a_device_that_is_no_gpu_are_unsupported() -> None:
+def test_peaks_of_non_gpu_device_are_unsupported() -> None:
     reply = Slots(CPU, lambda origin: DOUBLE).carry_out(protocol.MeasurePeaks(id="i"))
     assert isinstance(reply, protocol.Failed)
     assert reply.kind is protocol.FailureKind.UNSUPPORTED
 
 
-def test_what_was_never_refreshed_cannot_be_checked_or_timed() -> None:
+def test_slots_never_refreshed_cannot_be_checked_or_timed() -> None:
     bench = Bench(DOUBLE)
     bench.prepare()
     bench.refresh(0)
@@ -693,14 +689,14 @@ def test_after_disbanding_nothing_is_arranged() -> None:
         bench.refresh(0)
 
 
-def test_inputs_whose_shapes_depend_on_the_seed_are_a_fault_of_the_problem() -> None:
+def test_input_shapes_depending_on_seed_are_problem_error() -> None:
     sizes = iter(range(1, 100))
     bench = Bench(toy("f(x: Tensor) -> Tensor", lambda case, rng: (torch.zeros(next(sizes)),), lambda x: x))
     with pytest.raises(ValueError, match="shapes and scalars of one depend on the seed"):
         bench.refresh(0)
 
 
-def test_what_is_verified_is_what_was_copied_before_anything_was_computed() -> None:
+def test_verified_outputs_are_copied_before_any_computation() -> None:
     benches: list[Bench] = []
 
     def reference(x: torch.Tensor) -> torch.Tensor:

@@ -40,7 +40,7 @@ def test_equal_values_pass_and_say_nothing() -> None:
     )
 
 
-def test_a_wrong_value_is_reported_with_all_that_is_known_of_it() -> None:
+def test_wrong_value_is_reported_with_all_details() -> None:
     got, expected = torch.zeros(2, 3), torch.zeros(2, 3)
     expected[0, 1], expected[1, 2], got[1, 2] = 1.0, 4.0, 2.0
     assert report(got, expected, LOOSE, poison=0xFF) == OutputReport(
@@ -51,7 +51,7 @@ def test_a_wrong_value_is_reported_with_all_that_is_known_of_it() -> None:
     )  # fmt: skip
 
 
-def test_another_type_is_refused_before_values_are_looked_at() -> None:
+def test_wrong_type_is_refused_before_values_are_compared() -> None:
     wrong = report(torch.zeros(2), torch.zeros(2, dtype=torch.float64))
     assert (wrong.outcome, wrong.message) == (Outcome.WRONG_DTYPE, "return is float32, expected float64")
     assert (wrong.mismatched, wrong.total, wrong.max_absolute_error) == (2, 2, None)
@@ -85,13 +85,13 @@ def test_nothing_equals_nothing_only_in_the_same_shape() -> None:
     ],
 )
 @pytest.mark.parametrize("tolerance", [EXACT, Tolerance(relative=1e30, absolute=1e30)])
-def test_only_like_meets_like_where_numbers_end(
+def test_infinities_and_nans_match_only_their_own_kind(
     got: float, expected: float, outcome: Outcome, tolerance: Tolerance
 ) -> None:
     assert report([got, 1.0], [expected, 1.0], tolerance).outcome is outcome
 
 
-def test_what_is_not_finite_is_counted_on_both_sides_and_leaves_errors_alone() -> None:
+def test_nonfinite_values_are_counted_and_excluded_from_errors() -> None:
     wrong = report([NAN, INF, 1.0, 2.5], [1.0, INF, NAN, 2.0])
     assert (wrong.nonfinite_got, wrong.nonfinite_expected, wrong.mismatched) == (2, 2, 3)
     assert (wrong.max_absolute_error, wrong.max_relative_error) == (0.5, 0.25)
@@ -100,7 +100,7 @@ def test_what_is_not_finite_is_counted_on_both_sides_and_leaves_errors_alone() -
 
 
 @pytest.mark.parametrize(("got", "outcome"), [(0.25, Outcome.PASS), (0.75, Outcome.WRONG_VALUE)])
-def test_a_small_output_may_be_off_by_the_least_scale(got: float, outcome: Outcome) -> None:
+def test_small_output_is_allowed_the_least_scale(got: float, outcome: Outcome) -> None:
     tolerance = Tolerance(relative=0.0, absolute=0.5, least_scale=1.0)
     assert report([got], [0.0], tolerance).outcome is outcome
     assert report([got], [0.0], tolerance, dtype=torch.float64).outcome is outcome
@@ -110,12 +110,12 @@ def test_the_least_scale_changes_nothing_for_larger_outputs() -> None:
     assert report([5.0, 9.0], [4.0, 4.0], Tolerance(relative=0.0, absolute=1.0, least_scale=1.0)).mismatched == 1
 
 
-def test_without_a_finite_pair_there_is_no_error_to_measure() -> None:
+def test_error_without_finite_pair_is_absent() -> None:
     wrong = report([NAN], [1.0])
     assert (wrong.max_absolute_error, wrong.max_relative_error, wrong.max_ulp_error) == (None, None, None)
 
 
-def test_a_relative_error_needs_an_expected_value_that_is_not_zero() -> None:
+def test_relative_error_skips_expected_zeros() -> None:
     assert report([1.0], [0.0]).max_relative_error is None
 
 
@@ -126,7 +126,7 @@ def test_relative_tolerance_grows_with_the_expected_value(error: float, outcome:
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-def test_absolute_tolerance_is_in_units_of_a_typical_output(scale: float) -> None:
+def test_absolute_tolerance_scales_with_typical_output(scale: float) -> None:
     # Root mean square of (3, 4, 0, 0) is 2.5.
     expected = torch.tensor([3.0, 4.0, 0.0, 0.0], dtype=torch.float64) * scale
     tolerance = Tolerance(relative=0.0, absolute=0.1)
@@ -137,7 +137,7 @@ def test_absolute_tolerance_is_in_units_of_a_typical_output(scale: float) -> Non
     assert report(beyond, expected, tolerance).outcome is Outcome.WRONG_VALUE
 
 
-def test_one_wrong_value_beside_a_huge_one_is_wrong() -> None:
+def test_one_wrong_value_beside_huge_value_is_wrong() -> None:
     expected = torch.tensor([1e200, 1.0], dtype=torch.float64)
     assert report([1e200, 2.0], expected, dtype=torch.float64).outcome is Outcome.WRONG_VALUE
     loose = Tolerance(relative=0.0, absolute=1e-6)
@@ -149,12 +149,12 @@ def test_infinities_do_not_widen_the_scale() -> None:
     assert report([INF, 1.2], [INF, 1.0], tolerance).outcome is Outcome.WRONG_VALUE
 
 
-def test_a_reference_of_zeros_allows_nothing_but_zeros() -> None:
+def test_reference_of_zeros_allows_only_zeros() -> None:
     tolerance = Tolerance(relative=1.0, absolute=1.0)
     assert report([0.0, 1e-30], [0.0, 0.0], tolerance).outcome is Outcome.WRONG_VALUE
 
 
-def test_a_relative_error_beyond_all_numbers_stays_a_number() -> None:
+def test_overflowing_relative_error_stays_finite() -> None:
     # JSON has no infinity: what is infinite here arrives as "not measured" in the parent.
     error = report([1.0], [5e-324], dtype=torch.float64).max_relative_error
     assert error is not None
@@ -175,7 +175,7 @@ def test_ulps_count_the_numbers_between(dtype: torch.dtype, steps: int, start: f
     assert report(expected, got).max_ulp_error == steps
 
 
-def test_ulps_across_zero_may_be_more_than_an_integer_holds() -> None:
+def test_ulps_across_zero_do_not_overflow() -> None:
     side = int(torch.tensor(1e300, dtype=torch.float64).view(torch.int64))
     assert report([-1e300], [1e300], dtype=torch.float64).max_ulp_error == 2.0 * side
 
@@ -206,7 +206,7 @@ def test_integers_are_exact_whatever_the_tolerance(dtype: torch.dtype) -> None:
     assert wrong.worst == WrongElement(index=(1,), expected="9", got="8")
 
 
-def test_integers_that_a_float_cannot_tell_apart_are_distinguished() -> None:
+def test_integers_beyond_float_precision_are_distinguished() -> None:
     wrong = report([2**62 + 1, 2**53], [2**62, 2**53], dtype=torch.int64)
     assert (wrong.outcome, wrong.mismatched) == (Outcome.WRONG_VALUE, 1)
     assert wrong.worst == WrongElement(index=(0,), expected=str(2**62), got=str(2**62 + 1))
@@ -232,12 +232,12 @@ def test_both_parts_of_a_complex_number_count(dtype: torch.dtype) -> None:
         assert report(wrong, expected, LOOSE).outcome is Outcome.WRONG_VALUE
 
 
-def test_a_complex_output_is_reported_in_its_own_shape_and_type() -> None:
+def test_complex_output_is_reported_in_its_own_type() -> None:
     wrong = report(torch.tensor([1 + 1j, 2]), torch.tensor([1 + 0j, 2]))
     assert (wrong.shape, wrong.dtype, wrong.total, wrong.mismatched) == ((2,), "complex64", 2, 1)
 
 
-def test_places_in_a_complex_output_are_counted_in_complex_numbers() -> None:
+def test_complex_output_indices_count_complex_numbers() -> None:
     expected = torch.tensor([[1 + 1j, 2 - 2j], [3j, 4]])
     got = expected.clone()
     got[1, 0] += 2
@@ -264,35 +264,35 @@ def test_a_small_float_type_is_compared_with_ulps() -> None:
     ],
     ids=str,
 )
-def test_values_are_written_with_the_digits_that_their_type_has(dtype: torch.dtype, text: str) -> None:
+def test_values_are_printed_with_digits_of_their_type(dtype: torch.dtype, text: str) -> None:
     worst = report([0.0], [0.1], dtype=dtype).worst
     assert worst is not None
     assert worst.expected == text
 
 
-def test_the_worst_element_is_the_one_furthest_beyond_its_own_tolerance() -> None:
+def test_worst_element_is_furthest_beyond_its_tolerance() -> None:
     wrong = report([150.0, 2.0], [100.0, 1.0], LOOSE)
     assert wrong.worst == WrongElement(index=(1,), expected="1", got="2")
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32], ids=str)
-def test_the_worst_of_exact_values_is_the_one_furthest_away(dtype: torch.dtype) -> None:
+def test_worst_of_exact_values_is_furthest_away(dtype: torch.dtype) -> None:
     wrong = report([5, 0, 100], [0, 0, 0], dtype=dtype)
     assert wrong.worst == WrongElement(index=(2,), expected="0", got="100")
 
 
-def test_an_element_that_is_not_finite_is_worse_than_any_number() -> None:
+def test_nonfinite_element_is_worse_than_any_number() -> None:
     worst = report([1e30, NAN], [1.0, 1.0], LOOSE).worst
     assert worst == WrongElement(index=(1,), expected="1", got="nan")
 
 
-def test_a_single_value_has_an_index_of_no_dimension() -> None:
+def test_scalar_output_has_empty_index() -> None:
     wrong = report(torch.tensor(2.0), torch.tensor(1.0))
     assert (wrong.worst, wrong.error_map) == (WrongElement(index=(), expected="1", got="2"), ("#",))
 
 
 @pytest.mark.parametrize(("dtype", "poison"), [(torch.float32, 0xFF), (torch.float16, 0x7B), (torch.int64, 0xFF)])
-def test_elements_that_still_hold_the_poison_were_never_written(dtype: torch.dtype, poison: int) -> None:
+def test_elements_holding_poison_were_never_written(dtype: torch.dtype, poison: int) -> None:
     expected = torch.ones(4, dtype=dtype)
     got = expected.clone()
     got[2:].view(torch.uint8).fill_(poison)
@@ -301,20 +301,20 @@ def test_elements_that_still_hold_the_poison_were_never_written(dtype: torch.dty
 
 
 @pytest.mark.parametrize("poison", [0x7B, 0xFF])
-def test_a_boolean_that_was_never_written_is_wrong_where_true_is_expected(poison: int) -> None:
+def test_unwritten_boolean_is_wrong_where_true_is_expected(poison: int) -> None:
     unwritten = torch.full((4,), poison, dtype=torch.uint8).view(torch.bool)
     wrong = report(unwritten, torch.ones(4, dtype=torch.bool), poison=poison)
     assert wrong.outcome is Outcome.WRONG_VALUE
     assert wrong.message.endswith("; 4 of them were never written")
 
 
-def test_an_expected_value_that_looks_like_poison_is_no_accusation() -> None:
+def test_expected_value_equal_to_poison_is_not_unwritten() -> None:
     both = torch.tensor([-1, 3])
     assert report(both, both.clone(), poison=0xFF).message == ""
 
 
 @pytest.mark.parametrize("got", [torch.ones(4, dtype=torch.float64), torch.ones(2, 2), torch.ones(1)])
-def test_of_another_type_or_shape_every_element_that_was_expected_counts_as_wrong(got: torch.Tensor) -> None:
+def test_output_of_wrong_type_counts_every_element_wrong(got: torch.Tensor) -> None:
     assert count_wrong(got, torch.ones(4), LOOSE) == 4
 
 

@@ -27,7 +27,7 @@ def test_equal_values_of_every_dtype_pass(dtype: DType) -> None:
 
 
 @pytest.mark.parametrize("dtype", DType)
-def test_one_wrong_value_of_every_dtype_is_found_and_looked_into(dtype: DType) -> None:
+def test_one_wrong_value_of_every_dtype_is_explained(dtype: DType) -> None:
     expected, got = values(dtype), values(dtype)
     got[1, 2] = not got[1, 2] if dtype is DType.BOOL else 1
     report = compare("x", got, expected, EXACT, poison=0x7B)

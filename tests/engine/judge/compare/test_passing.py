@@ -30,7 +30,7 @@ FLOATS = (torch.float32, torch.float16, torch.bfloat16)
         ([-0.01, 0.01], [0.01, -0.01], SCALED),
     ],
 )
-def test_right_floats_are_reported_as_the_full_comparison_does(
+def test_passing_floats_match_the_full_comparison(
     got: list[float], expected: list[float], tolerance: Tolerance, dtype: torch.dtype
 ) -> None:
     sides = torch.tensor([*got, 5.0], dtype=dtype), torch.tensor([*expected, 5.0], dtype=dtype)
@@ -41,14 +41,14 @@ def test_right_floats_are_reported_as_the_full_comparison_does(
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool], ids=str)
 @pytest.mark.parametrize("values", [[0, 1, 1], [0, 0, 0]])
-def test_equal_integers_are_reported_as_the_full_comparison_does(values: list[int], dtype: torch.dtype) -> None:
+def test_equal_integers_match_the_full_comparison(values: list[int], dtype: torch.dtype) -> None:
     sides = torch.tensor(values, dtype=dtype), torch.tensor(values, dtype=dtype)
     report = report_of_pass("x", *sides, LOOSE)
     assert report is not None
     assert report == _report("x", *sides, judge(*sides, LOOSE), 0x7B)
 
 
-def test_values_that_are_not_contiguous_are_compared_by_their_places() -> None:
+def test_noncontiguous_values_are_compared_by_index() -> None:
     plane = torch.arange(12.0).view(3, 4)
     report = report_of_pass("x", plane.T, plane.T.clone(), EXACT)
     assert report is not None
@@ -73,7 +73,7 @@ def test_values_that_are_not_contiguous_are_compared_by_their_places() -> None:
         ([INF, 1.0], [1.0, 1.0], SCALED),
     ],
 )
-def test_what_is_wrong_or_not_finite_is_left_to_the_full_comparison(
+def test_wrong_or_nonfinite_values_go_to_full_comparison(
     got: list[float], expected: list[float], tolerance: Tolerance, dtype: torch.dtype
 ) -> None:
     sides = torch.tensor(got, dtype=dtype), torch.tensor(expected, dtype=dtype)
@@ -81,15 +81,15 @@ def test_what_is_wrong_or_not_finite_is_left_to_the_full_comparison(
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.complex64], ids=str)
-def test_types_with_rules_of_their_own_are_left_to_the_full_comparison(dtype: torch.dtype) -> None:
+def test_types_with_own_rules_go_to_full_comparison(dtype: torch.dtype) -> None:
     assert report_of_pass("x", torch.ones(2).to(dtype), torch.ones(2).to(dtype), LOOSE) is None
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.uint8], ids=str)
-def test_integers_that_differ_at_all_are_left_to_the_full_comparison(dtype: torch.dtype) -> None:
+def test_differing_integers_go_to_full_comparison(dtype: torch.dtype) -> None:
     assert report_of_pass("x", torch.tensor([100, 7], dtype=dtype), torch.tensor([100, 8], dtype=dtype), LOOSE) is None
 
 
-def test_a_boolean_that_holds_another_byte_is_left_to_the_full_comparison() -> None:
+def test_boolean_with_other_byte_goes_to_full_comparison() -> None:
     poisoned = torch.tensor([2], dtype=torch.uint8).view(torch.bool)
     assert report_of_pass("x", poisoned, torch.tensor([True]), EXACT) is None

@@ -71,7 +71,7 @@ def test_tensors_that_are_not_contiguous() -> None:
     agree(plane[:, ::2], plane[:, 1::2], EXACT)
 
 
-def test_each_of_several_is_answered_for_itself_by_its_own_typical_size() -> None:
+def test_each_of_several_outputs_uses_its_own_scale() -> None:
     expected = torch.tensor([[0.0, 10.0], [0.0, 1.0], [NAN, 1.0], [0.0, 10.0]], dtype=torch.bfloat16)
     got = torch.tensor([[0.3, 10.0], [0.3, 1.0], [NAN, 1.0], [NAN, 10.0]], dtype=torch.bfloat16)
     assert wrong_among(got, expected, SCALED).tolist() == [False, True, False, True]

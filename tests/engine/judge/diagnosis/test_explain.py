@@ -68,7 +68,7 @@ def kinds(problem, inputs, got, **options):
     return [found.kind for found in Explainer().diagnoses(problem, inputs, 0, comparison)]
 
 
-def test_memory_that_still_holds_the_poison_was_never_written():
+def test_memory_holding_poison_was_never_written():
     x = normal(1000)
     got = SILU.reference(x)
     got[768:] = math.nan
@@ -76,17 +76,17 @@ def test_memory_that_still_holds_the_poison_was_never_written():
     assert kinds(SILU, (x,), got) == [K.UNWRITTEN_OUTPUT, K.TAIL_MASK]
 
 
-def test_an_argument_that_holds_what_it_held_was_never_written():
+def test_argument_with_unchanged_content_was_never_written():
     x = normal(9, 40)
     assert kinds(SILU, (x,), x.clone(), before=x)[0] is K.UNWRITTEN_OUTPUT
 
 
-def test_poison_that_was_added_to_is_memory_that_nobody_set():
+def test_poison_accumulated_is_uninitialized_memory():
     x = torch.arange(200, dtype=torch.int32).view(5, 40)
     assert kinds(INTEGERS, (x,), INTEGERS.reference(x) - 1)[0] is K.UNWRITTEN_OUTPUT
 
 
-def test_wrong_values_after_the_last_whole_block_are_a_tail():
+def test_wrong_values_after_last_full_block_are_tail():
     x = normal(5, 81)
     got = SILU.reference(x)
     got[:, 64:] = normal(5, 17, seed=4)
@@ -95,13 +95,13 @@ def test_wrong_values_after_the_last_whole_block_are_a_tail():
     assert found[0].sentence.startswith("only the end of dimension 1 is wrong, from 64 on, a multiple of 64")
 
 
-def test_a_tail_of_the_reduced_dimension_is_found_by_leaving_it_out():
+def test_tail_of_reduced_dimension_is_found_by_omission():
     x = normal(7, 257) + 1
     got = SUM.reference(x[:, :256])
     assert kinds(SUM, (x,), got) == [K.TAIL_MASK]
 
 
-def test_a_tail_of_what_an_argument_counts_is_reported_by_that_argument():
+def test_tail_counted_by_argument_names_the_argument():
     """In a buffer of BLAS the tail of the inner dimension is no end of a dimension."""
     problem = operator("a, b, k", lambda a, b, k: (a.double().view(20, 65).narrow(1, 0, k) @ b[:k].double()).float())
     a, b = normal(1300), normal(65, seed=4)
@@ -113,7 +113,7 @@ def test_a_tail_of_what_an_argument_counts_is_reported_by_that_argument():
     )
 
 
-def test_the_elements_that_are_over_when_a_row_is_shared_out_are_a_tail():
+def test_remainder_of_split_row_is_tail():
     x = normal(3, 1001)
     found = Explainer().diagnoses(SUM, (x,), 0, compared(SUM, (x,), SUM.reference(x[:, :-5])))[0]
     assert (found.kind, found.sentence.partition(":")[0]) == (
@@ -122,7 +122,7 @@ def test_the_elements_that_are_over_when_a_row_is_shared_out_are_a_tail():
     )
 
 
-def test_a_factor_of_a_part_that_multiplies_everything_is_reported():
+def test_partial_factor_multiplying_everything_is_reported():
     x, y = normal(40, 9), normal(40, 9, seed=4)
     found = Explainer().diagnoses(ADD, (x, y, -0.75), 0, compared(ADD, (x, y, -0.75), (x + y) * -0.75))[0]
     assert (found.kind, found.sentence) == (
@@ -131,12 +131,12 @@ def test_a_factor_of_a_part_that_multiplies_everything_is_reported():
     )
 
 
-def test_only_the_last_block_that_counts_is_a_race():
+def test_only_last_block_counting_is_race():
     x = normal(7, 300) + 1
     assert kinds(SUM, (x,), SUM.reference(x[:, 256:])) == [K.RACE]
 
 
-def test_a_loop_that_sets_what_it_should_add_to_is_named_beside_the_race_that_looks_alike():
+def test_overwriting_loop_is_named_beside_similar_race():
     a, b = normal(33, 65), normal(65, 40, seed=4)
     got = MM.reference(a[:, 64:], b[64:])
     found = Explainer().diagnoses(MM, (a, b), 0, compared(MM, (a, b), got))[0]
@@ -146,30 +146,30 @@ def test_a_loop_that_sets_what_it_should_add_to_is_named_beside_the_race_that_lo
     )
 
 
-def test_another_answer_to_the_same_input_is_a_race():
+def test_different_output_on_same_input_is_race():
     x = normal(7, 30)
     right, got = SILU.reference(x), SILU.reference(x)
     got[2, 3] += 1
     assert kinds(SILU, (x,), got, earlier=right, same_input=True)[0] is K.RACE
 
 
-def test_the_answer_to_the_call_before_was_kept():
+def test_output_of_previous_call_is_stale():
     x, before = normal(7, 30), SILU.reference(normal(7, 30, seed=9))
     assert kinds(SILU, (x,), before.clone(), earlier=before) == [K.KEPT_ANSWER]
 
 
-def test_a_memory_that_holds_the_transpose_has_its_index_transposed():
+def test_output_holding_transpose_is_transposed_index():
     a, b = normal(17, 9), normal(9, 23)
     got = MM.reference(a, b).T.contiguous().view(17, 23)
     assert kinds(MM, (a, b), got) == [K.TRANSPOSED_INDEX]
 
 
-def test_an_operand_that_is_read_across_its_rows_is_transposed():
+def test_operand_read_across_rows_is_transposed():
     a, b = normal(16, 16), normal(16, 23)
     assert kinds(MM, (a, b), MM.reference(a.T, b)) == [K.TRANSPOSED_INDEX]
 
 
-def test_strides_that_are_not_looked_at_are_wrong_strides():
+def test_ignored_strides_are_wrong_strides():
     x = normal(9, 40)[:, ::2]
     got = SILU.reference(x.as_strided((9, 20), (20, 1)))
     found = Explainer().diagnoses(SILU, (x,), 0, compared(SILU, (x,), got))
@@ -185,23 +185,23 @@ def test_every_second_element_is_a_wrong_stride():
     assert kinds(SILU, (x,), got)[0] is K.WRONG_STRIDE
 
 
-def test_a_weight_that_takes_no_part_is_a_missing_scale():
+def test_unused_weight_is_missing_scale():
     x, weight, bias = normal(9, 40), normal(40, seed=4), normal(40, seed=5)
     assert kinds(AFFINE, (x, weight, bias), AFFINE.reference(x, torch.ones(40), bias))[0] is K.MISSING_SCALE
 
 
-def test_a_constant_factor_is_a_missing_scale_and_its_value_is_said():
+def test_constant_factor_is_missing_scale_with_value():
     x = normal(9, 40)
     (found,) = Explainer().diagnoses(SILU, (x,), 0, compared(SILU, (x,), 0.125 * SILU.reference(x)))
     assert (found.kind, found.sentence) == (K.MISSING_SCALE, "output is 0.125 times the expected value")
 
 
-def test_a_bias_that_takes_no_part_is_a_missing_bias():
+def test_unused_bias_is_missing_bias():
     x, weight, bias = normal(9, 40), normal(40, seed=4), normal(40, seed=5)
     assert kinds(AFFINE, (x, weight, bias), AFFINE.reference(x, weight, torch.zeros(40)))[0] is K.MISSING_BIAS
 
 
-def test_another_scalar_that_would_give_this_answer_is_an_ignored_argument():
+def test_output_fitting_another_scalar_is_ignored_argument():
     x, y = normal(9, 40), normal(9, 40, seed=4)
     assert kinds(ADD, (x, y, 0.3), ADD.reference(x, y, -0.3)) == [K.IGNORED_ARGUMENT]
 
@@ -241,19 +241,19 @@ def test_quotients_of_which_every_one_is_larger_by_one_are_not_rounded_toward_ze
     assert K.ROUNDING_MODE not in kinds(QUOTIENT, (x, y), QUOTIENT.reference(x, y) + 1)
 
 
-def test_nan_only_in_lines_that_lie_far_below_zero_is_a_maximum_that_begins_at_zero():
+def test_nan_in_negative_lines_is_maximum_from_zero():
     x = normal(8, 30) + 1000.0 * (torch.arange(8) % 2 * 2 - 1)[:, None]
     got = SOFTMAX.reference(x).where(x > 0, math.nan)
     assert kinds(SOFTMAX, (x,), got)[0] is K.REDUCTION_IDENTITY
 
 
-def test_nan_in_lines_above_what_exp_can_hold_is_an_overflow():
+def test_nan_above_exp_range_is_overflow():
     x = normal(8, 30) + 1000.0 * (torch.arange(8) % 2)[:, None]
     got = SOFTMAX.reference(x).where(x < 500, math.nan)
     assert kinds(SOFTMAX, (x,), got)[0] is K.OVERFLOW
 
 
-def test_sums_by_the_maximum_so_far_are_a_lost_rescale():
+def test_sums_by_running_maximum_are_lost_rescale():
     x = normal(6, 64) * 3
     first, second = x.split(32, -1)
     top, so_far = x.amax(-1, keepdim=True), first.amax(-1, keepdim=True)
@@ -278,12 +278,12 @@ def test_squares_beyond_half_precision_are_an_overflow():
     assert kinds(root, (x,), torch.zeros_like(x))[0] is K.OVERFLOW
 
 
-def test_products_of_rounded_operands_are_a_loss_of_precision():
+def test_products_of_rounded_operands_are_precision_loss():
     a, b = normal(17, 40), normal(40, 23)
     assert kinds(MM, (a, b), MM.reference(a.bfloat16().float(), b.bfloat16().float())) == [K.PRECISION]
 
 
-def test_noise_as_large_as_a_narrow_type_makes_is_a_loss_of_precision():
+def test_noise_of_narrow_type_is_precision_loss():
     x = normal(9, 40)
     right = SILU.reference(x)
     noise = normal(9, 40, seed=8) * 3e-4
@@ -295,7 +295,7 @@ def test_noise_of_no_pattern_is_not_explained():
     assert kinds(SILU, (x,), normal(9, 40, seed=8)) == []
 
 
-def test_one_wrong_element_is_not_explained_by_what_may_be_chance():
+def test_single_wrong_element_is_not_explained_by_chance():
     x = (normal(1, 300) + 1).bfloat16()
     got = SUM.reference(x) * torch.tensor([1.3], dtype=torch.bfloat16)
     assert kinds(SUM, (x,), got) == []
@@ -308,12 +308,12 @@ def test_types_without_an_order_are_looked_at_too(dtype):
     assert isinstance(kinds(flip, (x,), x.clone()), list)
 
 
-def test_a_case_without_a_dimension_is_looked_at_too():
+def test_case_without_dimension_is_examined():
     x = torch.tensor(2.0)
     assert kinds(SILU, (x,), torch.tensor(7.0)) == []
 
 
-def test_what_fitted_is_tried_first_on_the_next_output():
+def test_previous_explanation_is_tried_first():
     explainer, x, y = Explainer(), normal(9, 40), normal(9, 40, seed=4)
     calls = []
     counting = replace(ADD, reference=lambda *values: calls.append(values) or ADD.reference(*values))
@@ -324,7 +324,7 @@ def test_what_fitted_is_tried_first_on_the_next_output():
     assert len(calls) - tried <= tried
 
 
-def test_no_supposition_takes_more_memory_than_some_times_its_tensor():
+def test_hypothesis_memory_is_bounded_by_its_tensor():
     x = torch.zeros(65536, 8)
     sizes = []
     for supposition in suppositions(operator("x, n", SUM.reference), (x, 65536), torch.Size([65536])):
@@ -335,7 +335,7 @@ def test_no_supposition_takes_more_memory_than_some_times_its_tensor():
     assert max(sizes) <= 16 * x.untyped_storage().nbytes() + (1 << 18)
 
 
-def test_a_fault_on_the_way_is_said_and_the_output_stays_wrong():
+def test_error_while_explaining_is_reported_and_output_stays_wrong():
     def refuses(*_):
         raise RuntimeError("not on this device")
 
@@ -352,7 +352,7 @@ def test_a_fault_on_the_way_is_said_and_the_output_stays_wrong():
     assert reported.explanation == Explanation(untried="not explained: RuntimeError: not on this device")
 
 
-def test_what_is_supposed_is_computed_on_the_host_whatever_the_default_is():
+def test_hypotheses_are_computed_on_host_whatever_the_default():
     x, moved = normal(9, 40), operator("x", lambda x: x.double().add(torch.ones(x.shape)).to(x.dtype))
     content = content_of(moved, x)
     hand = SimpleNamespace(
@@ -365,7 +365,7 @@ def test_what_is_supposed_is_computed_on_the_host_whatever_the_default_is():
     assert (reported.explanation.untried, len(reported.explanation.feeds)) == ("", 1)
 
 
-def test_what_nobody_asks_to_have_explained_says_so():
+def test_output_without_request_is_not_explained():
     x = normal(9, 40)
     right = compare("return", SILU.reference(x), SILU.reference(x), TOLERANCE, poison=0xFF)
     wrong = compare("return", normal(9, 40, seed=5), SILU.reference(x), TOLERANCE, poison=0xFF)
@@ -374,7 +374,7 @@ def test_what_nobody_asks_to_have_explained_says_so():
     assert reported[1].explanation.untried.startswith("only the first wrong cases of a run are explained")
 
 
-def test_what_is_right_and_what_has_no_values_is_not_explained():
+def test_right_output_or_output_without_values_is_not_explained():
     x = normal(9, 40)
     content = content_of(SILU, x)
     hand = SimpleNamespace(problem=SILU, case=NEVER, content=content, base=content, poison=0xFF, first_outputs=[])

@@ -14,7 +14,7 @@ def indices(found: tuple[InputElement, ...], argument: str) -> list[tuple[int, .
     return [one.index for one in found if one.argument == argument]
 
 
-def test_a_product_is_fed_by_a_row_and_a_column():
+def test_product_depends_on_a_row_and_a_column():
     left, right = torch.randn(5, 4), torch.randn(4, 6)
     found, count = feeding(definition("aten::mm"), (left, right), number=0, index=(2, 3))
     assert count == 8
@@ -23,7 +23,7 @@ def test_a_product_is_fed_by_a_row_and_a_column():
     assert found[0].value == f"{left[2, 0].item():.9g}"
 
 
-def test_more_than_a_dozen_are_counted_and_the_heaviest_shown():
+def test_many_inputs_are_counted_and_heaviest_shown():
     x = torch.zeros(3, 100)
     x[1, 40:60] = 5.0
     found, count = feeding(definition("aten::softmax"), (x, -1), number=0, index=(1, 50))

@@ -18,7 +18,7 @@ def test_every_symptom_has_words():
     assert set(WORDS) == set(Symptom)
 
 
-def test_the_symptom_that_says_most_comes_first_and_each_says_what_was_counted():
+def test_most_specific_symptom_comes_first_with_its_count():
     unwritten, tail = diagnose([TAIL, POISON], wrong=24)
     assert unwritten == Diagnosis(
         kind=DiagnosisKind.UNWRITTEN_OUTPUT,
@@ -30,11 +30,11 @@ def test_the_symptom_that_says_most_comes_first_and_each_says_what_was_counted()
     assert tail.kind is DiagnosisKind.TAIL_MASK
 
 
-def test_nothing_is_said_when_no_clue_fits_most_wrong_elements():
+def test_symptom_fitting_few_wrong_elements_is_not_reported():
     assert diagnose([replace(POISON, explained=12), replace(TAIL, explained=24, contradicted=20)], wrong=24) == ()
 
 
-def test_a_better_fit_comes_before_one_that_would_say_more():
+def test_better_fit_comes_before_more_specific_symptom():
     worse = replace(POISON, explained=22)
     assert [one.kind for one in diagnose([worse, TAIL], wrong=24)] == [
         DiagnosisKind.TAIL_MASK,
@@ -42,11 +42,11 @@ def test_a_better_fit_comes_before_one_that_would_say_more():
     ]
 
 
-def test_a_much_worse_fit_is_not_said_beside_a_good_one():
+def test_much_worse_fit_is_dropped_beside_good_one():
     assert [one.kind for one in diagnose([replace(POISON, explained=18), TAIL], wrong=24)] == [DiagnosisKind.TAIL_MASK]
 
 
-def test_small_errors_are_only_said_where_nothing_else_fits():
+def test_small_errors_are_reported_only_without_other_fit():
     facts = {"dtype": "float16", "largest": 1e-3, "typical": 1e-4, "rounding": 2.0**-11}
     small = Clue(symptom=Symptom.SMALL_ERRORS, explained=24, facts=facts)
     assert [one.kind for one in diagnose([small, TAIL], wrong=24)] == [DiagnosisKind.TAIL_MASK]
@@ -61,6 +61,6 @@ def test_small_errors_are_only_said_where_nothing_else_fits():
         (24, 3, "explains all wrong elements, contradicted by 3 correct elements"),
     ],
 )
-def test_how_well_it_fits_is_said_in_words(explained, contradicted, words):
+def test_quality_of_fit_is_put_in_words(explained, contradicted, words):
     (found,) = diagnose([replace(TAIL, explained=explained, contradicted=contradicted)], wrong=24)
     assert found.confidence == words

@@ -49,7 +49,7 @@ def reported(problem, inputs, got, **options):
     return (found[0].kind, found[0].sentence) if found else None
 
 
-def test_powers_of_two_in_the_place_of_powers_of_e():
+def test_powers_of_two_instead_of_e_are_found():
     x = normal(9, 40) * 3
     words = "exp2 used instead of exp: multiply x by log2(e) = 1.442695"
     assert reported(SOFTMAX, (x,), torch.softmax(x.double() * math.log(2), -1).float()) == (K.MISSING_SCALE, words)
@@ -75,7 +75,7 @@ def test_a_sign_that_is_wrong_or_lost(mistake, words):
     assert reported(SOFTMAX, (x,), mistake(x)) == (K.MISSING_SCALE, words)
 
 
-def test_a_sign_on_the_way_that_the_output_has_too():
+def test_intermediate_sign_error_is_found():
     x = normal(9, 40)
     words = "sign error: output equals -f(-x)"
     assert reported(SILU, (x,), -SILU.reference(-x)) == (K.MISSING_SCALE, words)
@@ -124,7 +124,7 @@ def test_rows_that_are_not_looked_at():
 
 
 @pytest.mark.parametrize("last", [1, 3])
-def test_slots_below_zero_that_meet_in_slot_zero_whichever_comes_last(last):
+def test_negative_slots_clamped_to_zero_are_found(last):
     memory, slots, values = normal(6, 8), torch.tensor([2, -1, 4, -1]), normal(4, 8, seed=4)
     got = SCATTER.reference(memory, slots, values)
     got[0] = values[last]
@@ -132,7 +132,7 @@ def test_slots_below_zero_that_meet_in_slot_zero_whichever_comes_last(last):
     assert reported(SCATTER, (memory, slots, values), got, before=memory) == (K.RACE, words)
 
 
-def test_one_slot_below_zero_has_slot_zero_for_itself():
+def test_single_negative_slot_maps_to_slot_zero():
     memory, slots, values = normal(6, 8), torch.tensor([2, -1, 4, 5]), normal(4, 8, seed=4)
     got = SCATTER.reference(memory, slots, values)
     got[0] = values[1]
@@ -140,12 +140,12 @@ def test_one_slot_below_zero_has_slot_zero_for_itself():
     assert reported(SCATTER, (memory, slots, values), got, before=memory) == (K.IGNORED_ARGUMENT, words)
 
 
-def test_two_tensors_taken_for_each_other():
+def test_swapped_tensors_are_found():
     x, y = normal(9, 40), normal(9, 40, seed=4)
     assert reported(ADD, (x, y, 0.3), ADD.reference(y, x, 0.3)) == (K.IGNORED_ARGUMENT, "x and y are swapped")
 
 
-def test_a_factor_that_multiplies_the_other_one_too():
+def test_factor_multiplying_the_other_operand_is_found():
     x, y = normal(9, 40), normal(9, 40, seed=4)
     assert reported(SCALED, (x, y, 2.0, -0.5), SCALED.reference(x, y, 2.0, -1.0)) == (
         K.IGNORED_ARGUMENT,
@@ -153,7 +153,7 @@ def test_a_factor_that_multiplies_the_other_one_too():
     )
 
 
-def test_a_factor_that_is_cut_to_a_whole_number():
+def test_factor_truncated_to_integer_is_found():
     x, y = normal(9, 40), normal(9, 40, seed=4)
     words = "output equals the answer for alpha = 2.0 instead of 2.75"
     assert reported(ADD, (x, y, 2.75), ADD.reference(x, y, 2.0)) == (K.IGNORED_ARGUMENT, words)
@@ -166,7 +166,7 @@ def test_an_epsilon_that_is_written_down():
     assert reported(norm, (x, 1e-3), norm.reference(x, 1e-6)) == (K.IGNORED_ARGUMENT, words)
 
 
-def test_a_transposition_that_is_not_asked_for():
+def test_unwanted_transposition_is_found():
     x, y = normal(9, 9), normal(9, 5, seed=4)
     assert reported(PRODUCT, ("T", x, y), x @ y) == (
         K.IGNORED_ARGUMENT,
@@ -182,7 +182,7 @@ def test_a_sum_that_begins_at_the_end():
     )
 
 
-def test_a_sum_that_leaves_out_the_element_itself():
+def test_sum_excluding_own_element_is_found():
     x = normal(9, 40)
     right = CUMSUM.reference(x)
     words = "correct values in wrong positions: element i holds the value of element i - 1 of dimension 1, "
@@ -198,7 +198,7 @@ def test_an_output_that_is_turned_round():
     assert reported(SILU, (x,), SILU.reference(x).flip(1)) == (K.WRONG_STRIDE, words)
 
 
-def test_a_dimension_that_is_walked_in_the_steps_of_another():
+def test_dimension_walked_with_wrong_stride_is_found():
     table, rows = normal(8, 8), torch.tensor([3, 0, 7, 5, 5, 2])
     assert reported(ROWS, (table, rows), torch.stack([table.flatten()[row : row + 8] for row in rows.tolist()])) == (
         K.WRONG_STRIDE,
@@ -213,7 +213,7 @@ def test_a_dimension_that_is_walked_in_the_steps_of_another():
         (0, "the first element of dimension 1 of x is left out: a loop or mask starts one element late"),
     ],
 )
-def test_one_element_that_is_left_out_at_an_end(left_out, words):
+def test_element_missing_at_an_end_is_found(left_out, words):
     x = normal(9, 40)
     part = x.clone()
     part[:, left_out] = 0
@@ -228,7 +228,7 @@ def test_a_tail_that_counts_twice():
     assert reported(SUM, (x,), SUM.reference(more)) == (K.TAIL_MASK, words)
 
 
-def test_a_last_block_of_one_element_is_reported_as_a_block():
+def test_last_block_of_one_element_is_reported_as_block():
     x = normal(9, 33)
     part = x.clone()
     part[:, -1] = 0
@@ -244,25 +244,25 @@ def test_a_last_block_of_one_element_is_reported_as_a_block():
         (0.3, "0.3 times the expected value"),
     ],
 )
-def test_a_factor_is_reported_with_where_it_comes_from(factor, origin):
+def test_factor_is_reported_with_its_origin(factor, origin):
     x = normal(9, 40)
     assert reported(SUM, (x,), factor * SUM.reference(x)) == (K.MISSING_SCALE, f"output is {origin}")
 
 
-def test_a_factor_of_minus_one_is_reported_as_a_sign():
+def test_factor_of_minus_one_is_reported_as_sign():
     x = normal(9, 40)
     words = "output is -1 times the expected value: the sign is wrong"
     assert reported(SILU, (x,), -SILU.reference(x)) == (K.MISSING_SCALE, words)
 
 
-def test_an_argument_that_is_not_added_leaves_what_is_not_to_be_touched():
+def test_argument_not_added_is_found():
     every_second = operator("x, y", lambda x, y: torch.where(torch.arange(40) % 2 == 0, x + y, y), mutates=("y",))
     x, y = normal(40), normal(40, seed=4)
     got = torch.where(torch.arange(40) % 2 == 0, x, y)
     assert reported(every_second, (x, y), got, before=y) == (K.MISSING_BIAS, "y is not added")
 
 
-def test_small_numbers_are_not_taken_for_any_other_small_numbers():
+def test_small_numbers_do_not_match_other_small_numbers():
     x = normal(8, 257) + 1
     options = {"tolerance": EXACT.__class__(relative=2**-6, absolute=2**-4)}
     found = reported(SUM, (x,), SUM.reference(x) / 257, **options)

@@ -35,7 +35,7 @@ NEW = protocol.Again(fresh=True, poison=0x7B)
 SAME = protocol.Again(fresh=False, poison=0x7B)
 
 
-def test_what_the_next_call_leaves_changes_nothing(bench: Bench) -> None:
+def test_later_call_does_not_change_earlier_snapshot(bench: Bench) -> None:
     bench.prepare("TWICE")
     take(bench, "right", *bench.hand_back(2 * bench.arguments[0]), again=NEW)
     wrong = bench.hand_back(3 * bench.arguments[0])
@@ -46,7 +46,7 @@ def test_what_the_next_call_leaves_changes_nothing(bench: Bench) -> None:
     )
 
 
-def test_what_was_wrong_is_not_mended_later(bench: Bench) -> None:
+def test_wrong_output_corrected_later_stays_wrong(bench: Bench) -> None:
     bench.prepare("TWICE")
     take(bench, "wrong", *bench.hand_back(3 * bench.arguments[0]), again=SAME)
     take(bench, "right", *bench.hand_back(2 * bench.arguments[0]))
@@ -56,7 +56,7 @@ def test_what_was_wrong_is_not_mended_later(bench: Bench) -> None:
     ]
 
 
-def test_the_memory_is_filled_for_the_next_call_as_it_is_by_a_refill(bench: Bench) -> None:
+def test_snapshot_refills_memory_as_a_refill_does(bench: Bench) -> None:
     bench.prepare("INTO", poison=0xFF)
     first = bench.arguments[0].clone()
     bench.arguments[1].copy_(first + 1)
@@ -69,7 +69,7 @@ def test_the_memory_is_filled_for_the_next_call_as_it_is_by_a_refill(bench: Benc
     assert [outcomes(compare_snapshot(bench, name)) for name in ("first", "second")] == [[Outcome.PASS]] * 2
 
 
-def test_a_changed_input_is_seen_after_the_memory_was_filled_again(bench: Bench) -> None:
+def test_changed_input_is_found_after_refill(bench: Bench) -> None:
     bench.prepare("TWICE")
     returned = bench.hand_back(2 * bench.arguments[0])
     bench.arguments[0].add_(1)
@@ -79,7 +79,7 @@ def test_a_changed_input_is_seen_after_the_memory_was_filled_again(bench: Bench)
     assert "input x was changed" in mutated
 
 
-def test_a_store_beside_the_arguments_is_seen_after_the_memory_was_filled_again(bench: Bench) -> None:
+def test_store_beside_arguments_is_found_after_refill(bench: Bench) -> None:
     bench.prepare("TWICE", poison=0xFF)
     returned = bench.hand_back(2 * bench.arguments[0])
     bench.write_byte(0, 3)
@@ -89,7 +89,7 @@ def test_a_store_beside_the_arguments_is_seen_after_the_memory_was_filled_again(
     assert "was written" in mutated
 
 
-def test_other_bits_on_the_same_input_are_seen_across_copies(bench: Bench) -> None:
+def test_different_bits_on_same_input_are_found_across_copies(bench: Bench) -> None:
     bench.prepare("TWICE")
     right = 2 * bench.arguments[0]
     take(bench, "first", *bench.hand_back(right), again=SAME)
@@ -102,7 +102,7 @@ def test_other_bits_on_the_same_input_are_seen_across_copies(bench: Bench) -> No
     assert compare_snapshot(bench, "new").repeated is None
 
 
-def test_a_case_that_ends_tells_the_seed_of_its_last_content_and_is_forgotten(bench: Bench) -> None:
+def test_ended_case_reports_its_last_seed_and_is_released(bench: Bench) -> None:
     bench.prepare("TWICE")
     take(bench, "first", *bench.hand_back(2 * bench.arguments[0]), again=NEW)
     last = bench.arguments[0].clone()
@@ -115,7 +115,7 @@ def test_a_case_that_ends_tells_the_seed_of_its_last_content_and_is_forgotten(be
     assert torch.equal(bench.arguments[0], last)
 
 
-def test_a_case_that_ends_after_the_next_was_prepared_leaves_that_in_hand(bench: Bench) -> None:
+def test_case_ended_late_leaves_next_case_prepared(bench: Bench) -> None:
     bench.prepare("TWICE", seed=7)
     take(bench, "last", *bench.hand_back(2 * bench.arguments[0]))
     bench.prepare("PAIR", seed=8)
@@ -126,7 +126,7 @@ def test_a_case_that_ends_after_the_next_was_prepared_leaves_that_in_hand(bench:
     assert bench.release() == 8
 
 
-def test_outputs_that_are_no_file_are_reported_when_they_are_compared(bench: Bench) -> None:
+def test_outputs_that_are_no_file_are_reported_at_comparison(bench: Bench) -> None:
     bench.prepare("TWICE")
     returned = bench.hand_back(2 * bench.arguments[0])
     bench.outputs.unlink()
@@ -136,7 +136,7 @@ def test_outputs_that_are_no_file_are_reported_when_they_are_compared(bench: Ben
     assert reply.kind is protocol.FailureKind.TAMPERED
 
 
-def test_what_nobody_copied_cannot_be_compared_nor_can_anything_twice(bench: Bench) -> None:
+def test_snapshot_missing_or_compared_twice_is_refused(bench: Bench) -> None:
     bench.prepare("TWICE")
     take(bench, "one", *bench.hand_back(2 * bench.arguments[0]))
     compare_snapshot(bench, "one")
@@ -148,7 +148,7 @@ def test_what_nobody_copied_cannot_be_compared_nor_can_anything_twice(bench: Ben
     )
 
 
-def test_copies_that_nobody_asked_about_are_not_kept_for_good(bench: Bench) -> None:
+def test_snapshots_never_compared_are_released(bench: Bench) -> None:
     bench.prepare("TWICE")
     for name in "abc":
         take(bench, name, *bench.hand_back(2 * bench.arguments[0]), again=SAME)

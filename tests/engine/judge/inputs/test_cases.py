@@ -50,21 +50,21 @@ def contents() -> Contents:
     return Contents(torch.device("cpu"))
 
 
-def test_all_cases_of_a_usual_problem_are_kept(contents: Contents) -> None:
+def test_all_cases_of_usual_problem_are_kept(contents: Contents) -> None:
     ask = asking(contents, answering(MIB))
     first = [ask(name) for name in "abcd"]
     again = [ask(name) for name in "abcd"]
     assert all(one is other for one, other in zip(first, again, strict=True))
 
 
-def test_cases_of_one_name_in_two_problems_are_two(contents: Contents) -> None:
+def test_cases_of_same_name_in_two_problems_are_separate(contents: Contents) -> None:
     one, other = answering(1), answering(1)
     first, second = asking(contents, one)("a"), asking(contents, other)("a")
     assert first.seed != second.seed
     assert asking(contents, one)("a") is first
 
 
-def test_the_content_that_was_met_longest_ago_makes_room(contents: Contents) -> None:
+def test_least_recently_used_content_is_evicted(contents: Contents) -> None:
     ask = asking(contents, answering(200 * MIB))
     kept = {name: ask(name) for name in "ab"}
     assert ask("a") is kept["a"]
@@ -73,7 +73,7 @@ def test_the_content_that_was_met_longest_ago_makes_room(contents: Contents) -> 
     assert ask("b").seed != kept["b"].seed
 
 
-def test_a_content_that_alone_is_more_than_is_kept_is_kept_alone(contents: Contents) -> None:
+def test_content_above_the_limit_is_kept_alone(contents: Contents) -> None:
     small, large = asking(contents, answering(MIB)), asking(contents, answering(600 * MIB))
     before = small("a")
     first = large("a")
@@ -94,7 +94,7 @@ def test_expected_outputs_are_made_once_when_needed(contents: Contents) -> None:
     assert len(made) == 1
 
 
-def test_content_of_a_given_seed_is_made_and_not_kept(contents: Contents) -> None:
+def test_content_of_given_seed_is_not_kept(contents: Contents) -> None:
     problem = answering(1)
     given = contents.of_case(problem, CASES[0], 7)
     drawn = contents.of_case(problem, CASES[0], None)
@@ -107,7 +107,7 @@ def test_content_of_a_given_seed_is_made_and_not_kept(contents: Contents) -> Non
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and there is none")
 @pytest.mark.parametrize("tier", list(Tier))
-def test_on_a_device_every_case_is_kept_since_each_gets_a_call_on_new_content(tier: Tier) -> None:
+def test_every_case_is_kept_on_a_device(tier: Tier) -> None:
     contents = Contents(torch.device("cuda"))
     case = Case(name="a", dtype=DType.UINT8, tier=tier, params={})
     first = contents.of_case(answering(1), case, None)
@@ -133,9 +133,7 @@ class Driver:
     ("needed", "asked"),
     [((1, 64), (64,)), ((100, 100, 50), (100,)), ((100, 101, 200, 201), (100, 200, 400)), ((100, 300), (100, 300))],
 )
-def test_a_larger_block_is_taken_when_a_case_needs_it_at_least_twice_the_one_before(
-    needed: tuple[int, ...], asked: tuple[int, ...]
-) -> None:
+def test_larger_case_grows_block_at_least_twofold(needed: tuple[int, ...], asked: tuple[int, ...]) -> None:
     driver = Driver(1000 * MIB)
     memory = Memory(torch.device("cpu"), allocate=driver.allocate)
     for size in needed:
@@ -143,7 +141,7 @@ def test_a_larger_block_is_taken_when_a_case_needs_it_at_least_twice_the_one_bef
     assert driver.asked == [size * MIB for size in asked]
 
 
-def test_where_there_is_no_room_for_twice_the_block_what_is_needed_is_enough() -> None:
+def test_block_grows_to_need_without_room_for_double() -> None:
     driver = Driver(250 * MIB)
     memory = Memory(torch.device("cpu"), allocate=driver.allocate)
     sizes = [memory.block(size * MIB).size_bytes // MIB for size in (100, 140, 10)]
@@ -152,7 +150,7 @@ def test_where_there_is_no_room_for_twice_the_block_what_is_needed_is_enough() -
         memory.block(150 * MIB)
 
 
-def test_a_reference_that_writes_its_arguments_touches_private_copies_alone() -> None:
+def test_reference_writing_arguments_gets_private_copies() -> None:
     base = torch.arange(12.0).view(3, 4)
     problem = replace(answering(1), reference=lambda x: x.zero_())
     [written] = expected_outputs(problem, (base.T[1:],))
@@ -179,15 +177,13 @@ def returned(shape: tuple[int, ...], dtype: str = "float32", size: int | None = 
     ],
     ids=["larger", "beyond the place", "beyond the place as another type", "another type", "unknown type", "a lie"],
 )
-def test_what_is_of_another_kind_than_its_place_is_reported_by_its_kind(
-    spec: protocol.ReturnedSpec, outcome: Outcome, message: str
-) -> None:
+def test_output_of_wrong_kind_is_reported_by_kind(spec: protocol.ReturnedSpec, outcome: Outcome, message: str) -> None:
     report = take("x", spec, torch.zeros(16, dtype=torch.uint8), torch.zeros(4))
     assert isinstance(report, OutputReport)
     assert (report.outcome, report.message) == (outcome, message)
 
 
-def test_a_claim_of_more_elements_than_numbers_reach_is_a_report_that_travels() -> None:
+def test_claim_of_too_many_elements_is_reported() -> None:
     spec = protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2**63 - 1,) * 64)
     report = take("x", spec, torch.zeros(16, dtype=torch.uint8), torch.zeros(4))
     assert isinstance(report, OutputReport)
@@ -203,7 +199,7 @@ def test_a_claim_of_more_elements_than_numbers_reach_is_a_report_that_travels() 
         ("aten::softmax", "0x5 f32", False),
     ],
 )
-def test_a_case_is_idle_when_the_reference_leaves_everything_as_it_was(operator: str, name: str, idle: bool) -> None:
+def test_case_is_idle_when_reference_changes_nothing(operator: str, name: str, idle: bool) -> None:
     problem = definition(operator)
     content = Contents(torch.device("cpu")).of_case(problem, problem.case(name), 7)
     assert is_idle(problem, content) is idle

@@ -14,7 +14,7 @@ CASE = Case(name="4096x4096 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={
 LARGE = Cost(flops=0, bytes_read=1 << 30, bytes_written=1 << 30)
 
 
-def test_case_above_the_available_memory_is_refused_with_both_figures() -> None:
+def test_case_above_available_memory_is_refused_with_figures() -> None:
     with pytest.raises(DeviceMemoryError, match=r"4096x4096 f32 needs about 17,179,869,184 bytes of memory, and 1,000"):
         require_room(CASE, LARGE, available_bytes=1000)
 
@@ -32,7 +32,7 @@ def test_available_memory_is_that_of_the_system(tmp_path: Path, text: str, avail
     assert available_bytes(LARGE, information=tmp_path / "meminfo") == available
 
 
-def test_system_is_not_asked_for_a_small_case_or_without_an_answer(tmp_path: Path) -> None:
+def test_small_case_skips_the_memory_query(tmp_path: Path) -> None:
     small = Cost(flops=0, bytes_read=1000, bytes_written=1000)
     assert available_bytes(small, information=tmp_path) is None
     assert available_bytes(LARGE, information=tmp_path / "missing") is None

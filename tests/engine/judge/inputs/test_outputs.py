@@ -30,7 +30,7 @@ def test_entry_gets_the_addresses_of_a_pointer_array(bench: Bench) -> None:
     assert addresses.tolist() == [tensor.data_ptr() for tensor in tensors.tensors_in(given)]
 
 
-def test_each_tensor_of_a_written_pointer_array_is_compared(bench: Bench) -> None:
+def test_each_tensor_of_pointer_array_is_compared(bench: Bench) -> None:
     bench.prepare("BATCHED")
     xs, ys = bench.arguments
     for x, y in zip(xs.tensors, ys.tensors, strict=True):

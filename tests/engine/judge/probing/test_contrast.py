@@ -34,14 +34,14 @@ def contrasted(bench: Bench, *values: torch.Tensor, keep: bool = False) -> list[
     return [(output.total, output.right, output.changed) for output in reply.outputs]
 
 
-def test_without_kept_outputs_nothing_is_said_of_changes(bench: Bench) -> None:
+def test_changes_without_kept_outputs_are_absent(bench: Bench) -> None:
     bench.prepare("TWICE")
     answer = 2 * bench.arguments[0]
     assert contrasted(bench, answer) == [(4, 4, None)]
     assert contrasted(bench, answer) == [(4, 4, None)]
 
 
-def test_changes_are_counted_against_what_was_kept_last(bench: Bench) -> None:
+def test_changes_are_counted_against_last_kept_outputs(bench: Bench) -> None:
     bench.prepare("TWICE")
     answer = 2 * bench.arguments[0]
     other = torch.cat([answer[:1], answer[1:] + 1])
@@ -64,25 +64,25 @@ def test_nan_that_stays_has_not_changed(bench: Bench) -> None:
     assert contrasted(bench, torch.full((4,), torch.nan)) == [(4, 0, 0)]
 
 
-def test_arguments_that_are_written_are_those_that_were_handed_back(bench: Bench) -> None:
+def test_written_arguments_are_those_returned(bench: Bench) -> None:
     bench.prepare("IN_PLACE")
     answer = 2 * bench.arguments[0]
     assert contrasted(bench, answer, keep=True) == [(4, 4, None)]
     assert contrasted(bench, torch.zeros(4)) == [(4, 0, 4)]
 
 
-def test_an_argument_with_gaps_is_handed_back_without_them(bench: Bench) -> None:
+def test_argument_with_gaps_is_returned_without_them(bench: Bench) -> None:
     bench.prepare("INTO")
     assert contrasted(bench, bench.arguments[0] + 1) == [(4, 4, None)]
 
 
-def test_an_output_of_another_shape_is_right_nowhere_and_cannot_be_held_against_one(bench: Bench) -> None:
+def test_output_of_another_shape_is_wrong_everywhere(bench: Bench) -> None:
     bench.prepare("TWICE")
     contrasted(bench, 2 * bench.arguments[0], keep=True)
     assert contrasted(bench, torch.zeros(3)) == [(4, 0, None)]
 
 
-def test_an_output_that_was_not_handed_back_is_right_nowhere(bench: Bench) -> None:
+def test_output_not_returned_is_wrong_everywhere(bench: Bench) -> None:
     bench.prepare("IN_PLACE")
     assert contrasted(bench) == [(4, 0, None)]
 
@@ -111,7 +111,7 @@ def _block(size_bytes: int, device: torch.device) -> DeviceBlock:
     return cast(DeviceBlock, block)  # cast: memory of the host, in the driver's stead
 
 
-def test_over_device_memory_what_is_returned_and_written_has_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_returned_and_written_outputs_have_device_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
     problem, cpu = definition("cublas::cublasSaxpy_v2"), torch.device("cpu")
     case = problem.cases[0]

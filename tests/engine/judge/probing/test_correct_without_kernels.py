@@ -40,13 +40,13 @@ def test_part_of_an_answer_is_counted(bench: Bench) -> None:
     assert (first.right, second.right) == (2, 0)
 
 
-def test_what_equals_an_input_is_right_without_computing(bench: Bench) -> None:
+def test_output_equal_to_input_is_right_without_computing(bench: Bench) -> None:
     bench.prepare("SCALAR")  # it returns its input, which is all zeros
     (output,) = weighed(bench, bench.arguments[0].clone())
     assert output == protocol.CorrectCount(name="return", total=4, right=4, trivial=4)
 
 
-def test_an_argument_that_nobody_wrote_has_what_lay_there_before(bench: Bench) -> None:
+def test_unwritten_argument_keeps_its_previous_content(bench: Bench) -> None:
     bench.prepare("IN_PLACE")
     (output,) = weighed(bench)
     assert (output.name, output.right, output.trivial) == ("x", 0, 0)
@@ -78,14 +78,14 @@ def test_counting_is_about_the_content_of_this_call(bench: Bench) -> None:
     assert output.right == 0
 
 
-def test_counting_leaves_the_comparison_of_a_later_call_alone(bench: Bench) -> None:
+def test_counting_leaves_later_comparison_unchanged(bench: Bench) -> None:
     bench.prepare("TWICE")
     weighed(bench, torch.zeros(4))
     compared = bench.compared(*bench.hand_back(2 * bench.arguments[0]))
     assert (compared.repeated, [report.outcome.value for report in compared.reports]) == (None, ["pass"])
 
 
-def test_elements_that_a_comparer_leaves_open_are_right_without_computing(bench: Bench) -> None:
+def test_elements_ignored_by_comparer_are_right_without_computing(bench: Bench) -> None:
     bench.prepare("OPEN_TAIL")
     (output,) = weighed(bench, torch.full((4,), torch.nan))
     assert output == protocol.CorrectCount(name="return", total=4, right=2, trivial=2)

@@ -36,7 +36,7 @@ def made(variant: Variant, tensor: torch.Tensor, seed: int = 1) -> torch.Tensor:
 @pytest.mark.parametrize("variant", MADE)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("shape", [(6, 40), (70,), (3, 4, 5), (1,), ()])
-def test_shape_and_dtype_stay_and_every_value_is_finite(
+def test_shape_and_dtype_stay_and_values_are_finite(
     variant: Variant, dtype: torch.dtype, shape: tuple[int, ...]
 ) -> None:
     before = drawn(*shape, dtype=dtype)
@@ -45,7 +45,7 @@ def test_shape_and_dtype_stay_and_every_value_is_finite(
 
 
 @pytest.mark.parametrize("variant", MADE)
-def test_what_is_not_finite_stays_where_it_is(variant: Variant) -> None:
+def test_nonfinite_values_stay_in_place(variant: Variant) -> None:
     before = drawn(4, 8)
     before[1, 3], before[2, 0], before[3, 7] = -math.inf, math.nan, math.inf
     after = made(variant, before)
@@ -61,7 +61,7 @@ def test_another_order_has_the_same_values(shape: tuple[int, ...]) -> None:
     assert torch.equal(after.flatten().sort().values, before.flatten().sort().values)
 
 
-def test_rows_are_scaled_by_powers_of_two_and_all_get_one_sign() -> None:
+def test_rows_are_scaled_by_powers_of_two() -> None:
     before = drawn(30, 8)
     ratio = made(Variant.SCALED, before) / before
     assert bool((ratio == ratio[:, :1]).all())
@@ -109,13 +109,13 @@ def test_negative_values_fall_along_a_row() -> None:
 
 
 @pytest.mark.parametrize(("dtype", "octaves"), [(torch.float32, 20), (torch.bfloat16, 20), (torch.float16, 4)])
-def test_tiny_and_large_stay_far_from_the_limits_of_the_type(dtype: torch.dtype, octaves: int) -> None:
+def test_tiny_and_large_stay_far_from_type_limits(dtype: torch.dtype, octaves: int) -> None:
     before = drawn(5, 6, dtype=dtype)
     assert torch.equal(made(Variant.LARGE, before), before * 2.0**octaves)
     assert torch.equal(made(Variant.TINY, before), before / 2.0**octaves)
 
 
-def test_the_one_element_is_at_no_place_of_a_plausible_sample() -> None:
+def test_changed_element_is_outside_plausible_sample() -> None:
     tensor = drawn(40, 100)
     flats = [
         row * 100 + column for row, column in (one_element(tensor, seeded(i), factor=1.0).index for i in range(200))
@@ -126,16 +126,16 @@ def test_the_one_element_is_at_no_place_of_a_plausible_sample() -> None:
     assert len(set(flats)) > 150
 
 
-def test_the_one_element_gets_a_value_of_the_other_sign_and_of_usual_size() -> None:
+def test_changed_element_gets_opposite_sign_and_usual_size() -> None:
     tensor = torch.full((10, 10), 2.0)
     assert one_element(tensor, seeded(), factor=4.0).value == -8.0
 
 
-def test_where_all_elements_are_zero_another_value_is_found_nevertheless() -> None:
+def test_changed_element_of_all_zeros_is_nonzero() -> None:
     assert one_element(torch.zeros(10, 10), seeded(), factor=1.0).value == -1.0
 
 
-def test_values_of_float8_keep_what_is_not_finite() -> None:
+def test_float8_values_keep_nonfinite_values() -> None:
     codes = torch.tensor([0x38, 0x7F, 0xFF, 0x01, 0x7E], dtype=torch.uint8).view(torch.float8_e4m3fn)
     answer = made(Variant.PERMUTED, codes)
     assert answer.dtype == codes.dtype

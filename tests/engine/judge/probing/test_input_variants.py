@@ -100,7 +100,7 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
 TWICE = problem(drawn(4, 40), lambda x: 2 * x)
 
 
-def test_the_same_content_is_moved_to_another_file_and_what_lay_there_is_spoilt(judge: Judge) -> None:
+def test_content_moved_to_another_file_spoils_the_old(judge: Judge) -> None:
     judge.prepare(TWICE)
     first, other = judge.hand.arena.spec, judge.file()
     before = judge.input().clone()
@@ -112,7 +112,7 @@ def test_the_same_content_is_moved_to_another_file_and_what_lay_there_is_spoilt(
     assert set(Path(first.path).read_bytes()) == {0x7B}
 
 
-def test_in_device_memory_content_is_moved_behind_what_it_took_up(judge: Judge) -> None:
+def test_content_in_device_memory_is_moved_behind_itself(judge: Judge) -> None:
     judge.prepare(TWICE, on_device=True)
     first, before = judge.hand.arena.spec, judge.input().clone()
     varied = judge.vary(Variant.MOVED)
@@ -122,7 +122,7 @@ def test_in_device_memory_content_is_moved_behind_what_it_took_up(judge: Judge) 
     assert set(judge.memory.block(1).content[: first.bytes].tolist()) == {0x7B}
 
 
-def test_moved_content_has_what_came_of_it_before(judge: Judge) -> None:
+def test_moved_content_keeps_its_expected_output(judge: Judge) -> None:
     judge.prepare(TWICE)
     judge.vary(Variant.LARGE)
     judge.vary(Variant.MOVED, path=judge.file())
@@ -130,9 +130,7 @@ def test_moved_content_has_what_came_of_it_before(judge: Judge) -> None:
 
 
 @pytest.mark.parametrize("variant", [variant for variant in Variant if variant is not Variant.MOVED])
-def test_every_variant_has_other_content_in_the_same_memory_and_its_own_reference(
-    judge: Judge, variant: Variant
-) -> None:
+def test_every_variant_has_own_content_and_reference(judge: Judge, variant: Variant) -> None:
     judge.prepare(TWICE)
     spec, before = judge.hand.arena.spec, judge.input().clone()
     varied = judge.vary(variant)
@@ -141,7 +139,7 @@ def test_every_variant_has_other_content_in_the_same_memory_and_its_own_referenc
     assert torch.equal(judge.hand.content.expected[0], 2 * judge.input())
 
 
-def test_what_was_prepared_is_laid_out_as_it_was_made_and_only_then(judge: Judge) -> None:
+def test_prepared_variant_is_laid_out_when_used(judge: Judge) -> None:
     judge.prepare(TWICE)
     judge.vary(Variant.EQUAL)
     before = judge.input().clone()
@@ -155,7 +153,7 @@ def test_what_was_prepared_is_laid_out_as_it_was_made_and_only_then(judge: Judge
     assert int((judge.input() != before).sum()) == 1
 
 
-def test_what_was_prepared_for_other_content_or_another_variant_is_made_again(judge: Judge) -> None:
+def test_prepared_variant_of_other_content_is_made_again(judge: Judge) -> None:
     judge.prepare(TWICE)
     judge.variants.prepare_variant(judge.hand, Variant.ONE_ELEMENT)
     judge.vary(Variant.EQUAL)
@@ -168,7 +166,7 @@ def test_what_was_prepared_for_other_content_or_another_variant_is_made_again(ju
     assert not torch.equal(before, base)
 
 
-def test_one_element_stays_in_range_for_an_answer_of_integers(judge: Judge) -> None:
+def test_changed_element_stays_in_range_for_integer_output(judge: Judge) -> None:
     judge.prepare(problem(lambda rng: (torch.randn(8, 40, generator=rng) - 1000,), lambda x: x.argmax(1)))
     before = judge.input().clone()
     assert judge.vary(Variant.ONE_ELEMENT).dismissed == ""
@@ -176,7 +174,7 @@ def test_one_element_stays_in_range_for_an_answer_of_integers(judge: Judge) -> N
     assert judge.input().max() <= before.max()
 
 
-def test_what_was_prepared_may_be_dismissed(judge: Judge) -> None:
+def test_prepared_variant_may_be_dismissed(judge: Judge) -> None:
     judge.prepare(problem(drawn(8, 8), lambda x: torch.ones(3)))
     judge.variants.prepare_variant(judge.hand, Variant.ONE_ELEMENT)
     content = judge.hand.content
@@ -184,7 +182,7 @@ def test_what_was_prepared_may_be_dismissed(judge: Judge) -> None:
     assert judge.hand.content is content
 
 
-def test_variants_are_made_of_the_content_that_the_case_was_prepared_with(judge: Judge) -> None:
+def test_variants_are_made_from_prepared_content(judge: Judge) -> None:
     judge.prepare(TWICE)
     before = judge.input().clone()
     judge.vary(Variant.EQUAL)
@@ -192,7 +190,7 @@ def test_variants_are_made_of_the_content_that_the_case_was_prepared_with(judge:
     assert torch.equal(judge.input(), before * 2.0**20)
 
 
-def test_one_element_is_changed_in_the_content_of_the_call_before_and_the_answer_depends_on_it(judge: Judge) -> None:
+def test_changed_element_changes_the_expected_output(judge: Judge) -> None:
     judge.prepare(problem(drawn(40, 39), lambda x: x[:, ::4].clone()))
     judge.vary(Variant.PERMUTED)
     before = judge.input().clone()
@@ -203,22 +201,22 @@ def test_one_element_is_changed_in_the_content_of_the_call_before_and_the_answer
     assert varied.changed == f"a0[{row},{column}] {old:.6g} became {new:.6g}"
 
 
-def test_an_element_is_found_too_where_the_answer_depends_only_on_a_plausible_sample(judge: Judge) -> None:
+def test_changed_element_is_found_in_a_dependent_sample(judge: Judge) -> None:
     judge.prepare(problem(drawn(6), lambda x: x[[0, 2, 3, 4, 5]]))
     assert judge.vary(Variant.ONE_ELEMENT).dismissed == ""
 
 
-def test_an_answer_that_no_element_changes_is_nobodys_fault(judge: Judge) -> None:
+def test_output_that_no_element_changes_is_dismissed(judge: Judge) -> None:
     judge.prepare(problem(drawn(8, 8), lambda x: torch.ones(3)))
     assert judge.vary(Variant.ONE_ELEMENT).dismissed == "no element was found that the answer depends on"
 
 
-def test_a_change_as_small_as_the_tolerance_does_not_count(judge: Judge) -> None:
+def test_change_within_tolerance_does_not_count(judge: Judge) -> None:
     judge.prepare(problem(drawn(8, 8), lambda x: 1 + 1e-6 * x.sum(1)))
     assert judge.vary(Variant.ONE_ELEMENT).dismissed == "no element was found that the answer depends on"
 
 
-def test_what_is_the_same_for_every_seed_is_left_alone(judge: Judge) -> None:
+def test_content_equal_for_every_seed_is_dismissed(judge: Judge) -> None:
     table = torch.linspace(1, 2, 40)
     judge.prepare(problem(lambda rng: (torch.randn(4, 40, generator=rng), table.clone()), lambda x, t: x * t))
     for variant in (Variant.LARGE, Variant.ONE_ELEMENT):
@@ -242,7 +240,7 @@ def test_without_numbers_nothing_can_be_changed(judge: Judge) -> None:
     assert judge.vary(Variant.MOVED, path=judge.file()).dismissed == ""
 
 
-def test_the_elements_of_an_expanded_tensor_stay_one_another(judge: Judge) -> None:
+def test_elements_of_expanded_tensor_stay_equal(judge: Judge) -> None:
     judge.prepare(problem(lambda rng: (torch.randn(1, 40, generator=rng).expand(6, 40),), lambda x: x.sum(0)))
     for variant in (Variant.SCALED, Variant.ONE_ELEMENT):
         assert judge.vary(variant).dismissed == ""
@@ -250,7 +248,7 @@ def test_the_elements_of_an_expanded_tensor_stay_one_another(judge: Judge) -> No
         assert torch.allclose(judge.hand.content.expected[0], 6 * judge.input()[0])
 
 
-def test_an_argument_that_is_written_is_varied_and_judged_by_what_is_left_in_it(judge: Judge) -> None:
+def test_written_argument_is_varied_and_compared(judge: Judge) -> None:
     judge.prepare(problem(drawn(4, 8), lambda x: x.mul_(2), returns=0, mutates=("a0",)))
     before = judge.input().clone()
     assert judge.vary(Variant.LARGE).dismissed == ""
@@ -258,7 +256,7 @@ def test_an_argument_that_is_written_is_varied_and_judged_by_what_is_left_in_it(
     assert torch.equal(judge.hand.content.expected[0], before * 2.0**21)
 
 
-def test_an_argument_that_is_only_written_is_not_among_the_numbers(judge: Judge) -> None:
+def test_write_only_argument_is_not_varied(judge: Judge) -> None:
     def inputs(rng: torch.Generator) -> tuple[Any, ...]:
         return torch.randn(4, generator=rng), torch.randn(4, generator=rng)
 
@@ -268,19 +266,19 @@ def test_an_argument_that_is_only_written_is_not_among_the_numbers(judge: Judge)
     assert judge.hand.free == (judge.hand.base.specs[0],)
 
 
-def test_a_reference_that_is_not_finite_judges_nobody(judge: Judge) -> None:
+def test_nonfinite_reference_dismisses_the_variant(judge: Judge) -> None:
     judge.prepare(problem(drawn(8), lambda x: (x * 1e38) * (x.abs().max() / 100)))
     assert judge.vary(Variant.LARGE).dismissed == "the reference is not finite"
 
 
-def test_where_the_answer_vanishes_no_error_is_small_enough_and_nobody_is_judged(judge: Judge) -> None:
+def test_vanishing_expected_output_dismisses_the_variant(judge: Judge) -> None:
     judge.prepare(problem(lambda rng: (-torch.rand(8, generator=rng),), lambda x: x * torch.exp(x)))
     why = "the answer nearly vanishes, and with it all that it may be off"
     assert judge.vary(Variant.LARGE).dismissed == why
     assert judge.vary(Variant.TINY).dismissed == ""
 
 
-def test_an_answer_for_which_zero_would_be_right_judges_nobody(judge: Judge) -> None:
+def test_expected_output_near_zero_dismisses_the_variant(judge: Judge) -> None:
     small = Tolerance(relative=0.0, absolute=0.25, least_scale=1.0)
     judge.prepare(replace(problem(drawn(1), lambda x: x.abs() + 1), tolerance=lambda case: small))
     assert judge.vary(Variant.TINY).dismissed == ""
@@ -288,7 +286,7 @@ def test_an_answer_for_which_zero_would_be_right_judges_nobody(judge: Judge) -> 
     assert judge.vary(Variant.TINY).dismissed == "a zero is within tolerance of the answer"
 
 
-def test_a_reference_that_fails_judges_nobody(judge: Judge) -> None:
+def test_failing_reference_dismisses_the_variant(judge: Judge) -> None:
     def positive(x: torch.Tensor) -> torch.Tensor:
         if bool((x < 0).any()):
             raise ValueError("x must not be negative")
@@ -298,18 +296,18 @@ def test_a_reference_that_fails_judges_nobody(judge: Judge) -> None:
     assert judge.vary(Variant.ORDERED).dismissed == "the reference fails on it: ValueError"
 
 
-def test_what_eager_gets_wrong_nobody_has_to_get_right(judge: Judge) -> None:
+def test_variant_that_eager_gets_wrong_is_dismissed(judge: Judge) -> None:
     judge.prepare(problem(drawn(8), lambda x: 2 * x, eager=lambda x: (2 * x).clamp(-1e3, 1e3)))
     assert judge.vary(Variant.LARGE).dismissed == "eager is not clearly right on it"
     assert judge.vary(Variant.TINY).dismissed == ""
 
 
-def test_eager_has_to_be_right_with_half_of_the_tolerance(judge: Judge) -> None:
+def test_eager_must_pass_with_half_the_tolerance(judge: Judge) -> None:
     judge.prepare(problem(drawn(8), lambda x: 2 * x, eager=lambda x: 2 * x * 1.0007))
     assert judge.vary(Variant.LARGE).dismissed == "eager is not clearly right on it"
 
 
-def test_an_eager_that_fails_judges_nobody(judge: Judge) -> None:
+def test_failing_eager_dismisses_the_variant(judge: Judge) -> None:
     def refusing(x: torch.Tensor) -> torch.Tensor:
         raise RuntimeError("not implemented")
 
@@ -318,13 +316,13 @@ def test_an_eager_that_fails_judges_nobody(judge: Judge) -> None:
 
 
 @pytest.mark.parametrize("variant", [Variant.SCALED, Variant.EVEN, Variant.EQUAL, Variant.ORDERED, Variant.TINY])
-def test_where_the_answer_is_of_integers_no_ties_are_made(judge: Judge, variant: Variant) -> None:
+def test_integer_output_gets_no_ties(judge: Judge, variant: Variant) -> None:
     judge.prepare(problem(drawn(8, 40), lambda x: x.argmax(1)))
     assert judge.vary(variant).dismissed == "an answer of integers may hang on a rounding there"
     assert judge.vary(Variant.PERMUTED).dismissed == ""
 
 
-def test_what_was_dismissed_leaves_the_case_as_it_was(judge: Judge) -> None:
+def test_dismissed_variant_leaves_case_unchanged(judge: Judge) -> None:
     judge.prepare(problem(drawn(8), lambda x: 2 * x, eager=lambda x: 3 * x))
     before, content = judge.input().clone(), judge.hand.content
     assert judge.vary(Variant.LARGE).dismissed

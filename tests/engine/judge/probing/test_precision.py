@@ -43,7 +43,7 @@ def tf32(values: torch.Tensor) -> torch.Tensor:
     return ((values.view(torch.int32) + 0x1000) & -0x2000).view(torch.float32)
 
 
-def test_a_product_in_float32_errs_like_an_honest_one(bench: Bench) -> None:
+def test_product_in_float32_has_the_expected_error(bench: Bench) -> None:
     reported = measure_precision(bench, "aten::mm", "15x1024x40 f32", lambda a: a[0] @ a[1])
     assert (reported.name, reported.precision) == ("return", "tf32")
     assert reported.got is not None
@@ -52,14 +52,14 @@ def test_a_product_in_float32_errs_like_an_honest_one(bench: Bench) -> None:
     assert reported.got < 2 * reported.honest < reported.lowered / 100
 
 
-def test_a_product_of_operands_in_tf32_errs_like_the_lowered_one(bench: Bench) -> None:
+def test_product_of_tf32_operands_has_the_lowered_error(bench: Bench) -> None:
     reported = measure_precision(bench, "aten::mm", "15x1024x40 f32", lambda a: tf32(a[0]) @ tf32(a[1]))
     assert reported.got is not None
     assert reported.lowered is not None
     assert reported.got == pytest.approx(reported.lowered, rel=0.5)
 
 
-def test_a_sum_one_after_another_is_honest(bench: Bench) -> None:
+def test_sequential_sum_has_the_expected_error(bench: Bench) -> None:
     def sequential(arguments: list[Any]) -> torch.Tensor:
         total = torch.zeros(())
         for value in arguments[0].flatten():
@@ -71,7 +71,7 @@ def test_a_sum_one_after_another_is_honest(bench: Bench) -> None:
     assert reported.honest == pytest.approx(reported.got, rel=1e-3)
 
 
-def test_halves_are_held_against_sums_in_their_own_type(bench: Bench) -> None:
+def test_halves_are_measured_against_sums_in_their_type(bench: Bench) -> None:
     reported = measure_precision(
         bench, "aten::mm", "15x1024x40 bf16", lambda a: (a[0].float() @ a[1].float()).bfloat16()
     )
@@ -82,7 +82,7 @@ def test_halves_are_held_against_sums_in_their_own_type(bench: Bench) -> None:
     assert reported.got < reported.lowered / 8
 
 
-def test_an_argument_that_is_written_is_measured_where_it_lies(bench: Bench) -> None:
+def test_written_argument_is_measured_in_place(bench: Bench) -> None:
     def written(arguments: list[Any]) -> None:
         out, x, weight, epsilon = arguments
         out.copy_(x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon) * weight)
@@ -93,17 +93,17 @@ def test_an_argument_that_is_written_is_measured_where_it_lies(bench: Bench) -> 
     assert reported.got < 1e-6
 
 
-def test_what_is_no_float_cannot_be_measured(bench: Bench) -> None:
+def test_integer_output_cannot_be_measured(bench: Bench) -> None:
     reported = measure_precision(bench, "aten::sum", "40x65 dims all f32", lambda a: a[0].sum().long())
     assert reported == protocol.OutputPrecision(name="return")
 
 
-def test_a_type_without_a_lower_one_cannot_be_measured(bench: Bench) -> None:
+def test_type_without_lower_type_cannot_be_measured(bench: Bench) -> None:
     case = next(case.name for case in definition("aten::sum").cases if case.dtype.epsilon == 0)
     assert measure_precision(bench, "aten::sum", case, lambda a: a[0]) == protocol.OutputPrecision(name="return")
 
 
-def test_the_lowered_product_is_that_of_rounded_operands_rounded_again() -> None:
+def test_lowered_product_rounds_operands_and_result() -> None:
     problem = definition("aten::mm")
     left, right = problem.make_inputs(problem.case("33x65x40 f32"), torch.Generator().manual_seed(1))
     assert isinstance(left, torch.Tensor)
@@ -116,7 +116,7 @@ def test_the_lowered_product_is_that_of_rounded_operands_rounded_again() -> None
 
 
 @pytest.mark.parametrize("name", ["aten::softmax", "aten::cumsum", "vllm::rms_norm", "cublas::cublasSgemm_v2"])
-def test_every_run_of_the_judges_own_leaves_the_inputs_alone(name: str) -> None:
+def test_reference_runs_leave_the_inputs_unchanged(name: str) -> None:
     problem = definition(name)
     case = problem.cases[0]
     inputs = problem.make_inputs(case, torch.Generator().manual_seed(1))
@@ -137,7 +137,7 @@ def test_every_run_of_the_judges_own_leaves_the_inputs_alone(name: str) -> None:
         ("aten::cumsum", "5x0 f32"),
     ],
 )
-def test_a_sum_of_nothing_is_what_the_reference_says(name: str, case: str) -> None:
+def test_empty_sum_matches_the_reference(name: str, case: str) -> None:
     problem = definition(name)
     inputs = problem.make_inputs(problem.case(case), torch.Generator().manual_seed(1))
     (stepwise,) = stepwise_outputs(problem, inputs, bits=24, running=lambda terms: terms.cumsum(0))
@@ -145,7 +145,7 @@ def test_a_sum_of_nothing_is_what_the_reference_says(name: str, case: str) -> No
     assert torch.equal(stepwise, expected.double())
 
 
-def test_the_honest_outputs_are_in_the_order_of_the_problems_outputs() -> None:
+def test_reference_outputs_follow_the_order_of_the_problem() -> None:
     problem = definition("vllm::fused_add_rms_norm")
     inputs = problem.make_inputs(problem.cases[0], torch.Generator().manual_seed(1))
     for honest, expected in zip(honest_outputs(problem, inputs), expected_outputs(problem, inputs), strict=True):

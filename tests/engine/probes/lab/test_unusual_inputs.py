@@ -89,14 +89,14 @@ def failed(kind: FailureKind, *, broken: bool = False) -> protocol.Failed:
     return protocol.Failed(id="f", kind=kind, message="no answer", broken=broken)
 
 
-async def test_a_right_answer_says_what_was_changed_and_what_was_kept(played: Played) -> None:
+async def test_right_output_reports_what_was_changed_and_kept(played: Played) -> None:
     answer = await played.varying.call(Variant.ONE_ELEMENT)
     assert answer == Answer(variant=Variant.ONE_ELEMENT, changed="x[3] 1 became 2", kept=("table",))
     assert answer.is_right
     assert [type(command) for command in played.asked] == [protocol.LayOutVariant, protocol.Call, protocol.Compare]
 
 
-async def test_what_comes_then_is_prepared_beside_the_call_unless_it_is_only_moved(played: Played) -> None:
+async def test_next_variant_is_prepared_during_the_call(played: Played) -> None:
     await played.varying.call(Variant.EQUAL, then=Variant.TINY)
     await played.varying.call(Variant.TINY, then=Variant.MOVED)
     await played.varying.call(Variant.MOVED, then=None)
@@ -111,7 +111,7 @@ async def test_what_comes_then_is_prepared_beside_the_call_unless_it_is_only_mov
     )
 
 
-async def test_a_judge_that_is_gone_while_it_prepares_is_an_error_of_ours_once_the_call_is_over(
+async def test_judge_lost_while_preparing_is_engine_error_after_call(
     played: Played,
 ) -> None:
     def gone(command: protocol.AnyCommand) -> protocol.AnyReply | None:
@@ -125,14 +125,14 @@ async def test_a_judge_that_is_gone_while_it_prepares_is_an_error_of_ours_once_t
     assert len(played.calls) == 1
 
 
-async def test_what_is_dismissed_is_not_called(played: Played) -> None:
+async def test_dismissed_variant_is_not_called(played: Played) -> None:
     played.replies(protocol.LayOutVariant, protocol.VariantLaidOut(id="v", arena=played.arena, dismissed="not finite"))
     answer = await played.varying.call(Variant.LARGE)
     assert answer == Answer(variant=Variant.LARGE, dismissed="not finite")
     assert (answer.is_right, played.calls) == (False, [])
 
 
-async def test_content_that_is_moved_gets_a_file_of_its_own_which_later_variants_keep(played: Played) -> None:
+async def test_moved_content_gets_its_own_file(played: Played) -> None:
     first = played.arena
     for variant in (Variant.MOVED, Variant.TINY, Variant.MOVED):
         await played.varying.call(variant)
@@ -144,7 +144,7 @@ async def test_content_that_is_moved_gets_a_file_of_its_own_which_later_variants
     assert not Path(three).exists()
 
 
-async def test_in_device_memory_no_file_is_asked_for(tmp_path: Path) -> None:
+async def test_content_in_device_memory_needs_no_file(tmp_path: Path) -> None:
     played = Played(tmp_path, handle="h")
     await played.varying.call(Variant.MOVED)
     assert [command.arena_path for command in played.asked if isinstance(command, protocol.LayOutVariant)] == [None]
@@ -162,7 +162,7 @@ async def test_a_changed_input_is_wrong(played: Played) -> None:
     assert (await played.varying.call(Variant.EVEN)).wrong == "input x was changed"
 
 
-async def test_outputs_that_cannot_be_read_are_the_candidates_doing(played: Played) -> None:
+async def test_unreadable_outputs_are_candidate_errors(played: Played) -> None:
     played.replies(protocol.Compare, failed(FailureKind.TAMPERED))
     assert (await played.varying.call(Variant.EVEN)).wrong == "no answer"
 
@@ -175,13 +175,13 @@ async def test_a_candidate_that_raises_is_wrong(played: Played, kind: FailureKin
 
 
 @pytest.mark.parametrize("kind", [FailureKind.OUT_OF_MEMORY, FailureKind.UNSUPPORTED, FailureKind.ENGINE])
-async def test_what_may_be_the_machines_doing_is_trouble(played: Played, kind: FailureKind) -> None:
+async def test_possible_machine_failure_is_trouble(played: Played, kind: FailureKind) -> None:
     played.replies(protocol.Call, failed(kind))
     answer = await played.varying.call(Variant.EVEN)
     assert (answer.wrong, answer.trouble, answer.is_right) == ("", "no answer", False)
 
 
-async def test_a_worker_whose_device_is_lost_is_trouble_and_replaced(played: Played) -> None:
+async def test_worker_with_lost_device_is_trouble_and_replaced(played: Played) -> None:
     played.replies(protocol.Call, failed(FailureKind.RAISED, broken=True))
     answer = await played.varying.call(Variant.EVEN)
     assert (answer.wrong, answer.trouble, played.renewed) == ("", "no answer", 1)
@@ -208,9 +208,7 @@ async def test_another_answer_to_a_call_is_trouble(played: Played) -> None:
         (protocol.Compare, "could not compare outputs of c: no answer"),
     ],
 )
-async def test_a_judge_that_fails_is_an_error_of_ours(
-    played: Played, kind: type[protocol.AnyCommand], said: str
-) -> None:
+async def test_failing_judge_is_engine_error(played: Played, kind: type[protocol.AnyCommand], said: str) -> None:
     played.replies(kind, failed(FailureKind.ENGINE))
     with pytest.raises(EngineError, match=said):
         await played.varying.call(Variant.LARGE)
