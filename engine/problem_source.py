@@ -31,7 +31,7 @@ class ProblemDescription:
     the rest of it. `dtypes` are those that its cases name, in their order; empty where the text does not tell.
     `functions` are the names in the file of what makes inputs and the like, by their role: those that are names. `stem`
     names its kernel file, where not the entry. `reference` is the text of a foreign suite's reference and of what it
-    imports, by file name, the reference first.
+    imports, by file name, the reference first. `weakness` is what an audit found first.
     """
 
     source: str
@@ -47,6 +47,7 @@ class ProblemDescription:
     functions: Mapping[str, str] = field(default_factory=dict)
     stem: str = ""
     reference: Mapping[str, str] = field(default_factory=dict)
+    weakness: str = ""
 
     @property
     def file_stem(self) -> str:

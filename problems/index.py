@@ -94,9 +94,9 @@ class ProblemIndex:
         return isinstance(self._source_by_name[self.resolve(name)], SuiteSource)
 
     def describe(self, name: str) -> ProblemDescription:
-        """What the file of the problem called `name` says of it; raises as `find` does, and runs nothing."""
+        """What its file and an audit say of the problem called `name`; raises as `find` does, and runs nothing."""
         full = self.resolve(name)
-        return self._source_by_name[full].describe(full)
+        return replace(self._source_by_name[full].describe(full), weakness=self.weakness(full))
 
     def descriptions(self) -> tuple[tuple[ProblemDescription, ...], tuple[str, ...]]:
         """Every problem that can be described, and a sentence on each that cannot."""
@@ -107,7 +107,8 @@ class ProblemIndex:
                 read = partial(source.describe, name)
                 # Of an export one file describes many problems, and how depends on the user's choices.
                 is_kept = cache is not None and not isinstance(source, SuiteSource)
-                described.append(cache.described(source.file(name), read) if cache is not None and is_kept else read())
+                found = cache.described(source.file(name), read) if cache is not None and is_kept else read()
+                described.append(replace(found, weakness=self.weakness(name)))
             except EngineError as error:
                 broken.append(str(error))
         if cache is not None:

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from kgtui.batches.agreement import agreement_of
+from kgtui.batches.figures.agreement import agreement_of
+from kgtui.batches.figures.summary import Group, Summary, summary_of
 from kgtui.batches.results import Result
-from kgtui.batches.summary import Group, Summary, summary_of
 from kgtui.batches.tables import results_table, summary_tables
 from kgtui.generation.reports.documents import plain_rates
 from kgtui.generation.reports.page import html_page, markdown_page
@@ -20,7 +20,7 @@ from kgtui.generation.reports.tables import text_of
 JSON_SCHEMA = "kgtui.batch/1"
 _CSV_HEADER = (
     "candidate", "operator", "category", "sample", "run", "verdict", "passed", "total", "proven",
-    "rule_passed", "rule_calls", "agreement", "speedup", "elapsed_s", "reason",
+    "rule_passed", "rule_calls", "agreement", "speedup", "elapsed_s", "reason", "weakness",
 )  # fmt: skip
 
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
@@ -97,6 +97,7 @@ def plain_result(result: Result) -> Plain:
         "speedup": run.speedup if run is not None else None,
         "elapsed_s": run.elapsed_s if run is not None else None,
         "reason": result.sentence,
+        "weakness": result.weakness or None,
     }
 
 
@@ -104,6 +105,7 @@ def _plain_summary(summary: Summary) -> Plain:
     return {
         "groups": [_plain_group(group) for group in summary.groups],
         "headlines": [msgspec.to_builtins(one) for one in summary.headlines],
+        "weak_operators": [msgspec.to_builtins(one) for one in summary.weak],
     }
 
 

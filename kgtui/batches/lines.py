@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kgtui.batches.agreement import agreements_of
+from kgtui.batches.figures.agreement import agreements_of
+from kgtui.batches.figures.weak_operators import weak_text
 from kgtui.batches.results import Counts, Progress, Result, counts_of
 
 
@@ -28,6 +29,8 @@ def ending_text(batch: int, results: Sequence[Result]) -> str:
     otherwise = agreements_of(results).disagreements
     if otherwise:
         text += f", {otherwise} judged otherwise by the suite's own rule"
+    if weak := weak_text(results):
+        text += f"; {weak}"
     return f"{text}; {left} left, the same command with --resume runs them" if left else text
 
 

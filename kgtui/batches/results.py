@@ -6,16 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.model import Outcome
+from engine.problem_source import ProblemDescription
 from sessions.candidates.checked import CheckedRow
 from sessions.candidates.generation_rows import RunResult
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """A candidate of a batch; `category` is None where its operator is not known (any more)."""
+    """A candidate of a batch; `category` is None where its operator is not known (any more).
+
+    `weakness` is what an audit found first of the operator; empty where that is nothing.
+    """
 
     row: CheckedRow
     category: str | None
+    weakness: str = ""
 
     @property
     def run(self) -> RunResult | None:
@@ -60,6 +65,14 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ListedOperator:
+    """An operator of a batch: its category, and what an audit found first; empty where that is nothing."""
+
+    category: str
+    weakness: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Progress:
     """How far a batch is; `fresh` of the `done` were run since it was begun or resumed at `began_s`."""
 
@@ -90,9 +103,20 @@ class Counts:
     waiting: int
 
 
-def results_of(rows: Sequence[CheckedRow], categories: Mapping[str, str]) -> tuple[Result, ...]:
-    """The rows with the category of each operator, by its name."""
-    return tuple(Result(row=row, category=categories.get(row.candidate.problem)) for row in rows)
+def listed_operator(described: ProblemDescription) -> ListedOperator:
+    """What a batch keeps of a description."""
+    return ListedOperator(category=described.category, weakness=described.weakness)
+
+
+def results_of(rows: Sequence[CheckedRow], operators: Mapping[str, ListedOperator]) -> tuple[Result, ...]:
+    """The rows with what is known of each operator, by its name."""
+    return tuple(_result(row, operators.get(row.candidate.problem)) for row in rows)
+
+
+def _result(row: CheckedRow, operator: ListedOperator | None) -> Result:
+    if operator is None:
+        return Result(row=row, category=None)
+    return Result(row=row, category=operator.category, weakness=operator.weakness)
 
 
 def counts_of(results: Sequence[Result]) -> Counts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kgtui.batches.agreement import agreement_of, rule_text
+from kgtui.batches.figures.agreement import agreement_of, rule_text
 from kgtui.batches.lines import counts_text, duration_text, ending_text
 from kgtui.batches.results import Progress, Result, counts_of
 from kgtui.batches.typed import EXAMPLE
@@ -77,7 +77,7 @@ def _row(result: Result, *, is_running: bool) -> Row:
         key=str(result.row.place),
         cells=(
             Span(candidate.name),
-            Span(candidate.problem),
+            Span(f"{candidate.problem} !", Tone.WARN) if result.weakness else Span(candidate.problem),
             verdict,
             Span(f"{run.passed}/{run.total}" if run is not None and has_run else ""),
             Span("" if run is None or run.proven is None else str(run.proven)),

@@ -13,7 +13,7 @@ from engine.model import Problem
 from engine.reports.run_record import RunRecord
 from kgtui.batches.candidates import BatchCandidate
 from kgtui.batches.request import BatchRequest
-from kgtui.batches.results import Progress, Result, results_of
+from kgtui.batches.results import ListedOperator, Progress, Result, results_of
 from sessions.candidates.checked import CheckedRow, CheckedStore
 
 
@@ -63,7 +63,7 @@ class Means:
     recording: BatchRecording
     verifiers: Sequence[Verifier]
     problem: Callable[[str], Problem]
-    categories: Mapping[str, str]
+    operators: Mapping[str, ListedOperator]
     happened: Happened
     trouble: Callable[[str], None]
     clock: Callable[[], float]
@@ -185,7 +185,7 @@ class _Batch:
         return self._problems[name]
 
     def _results(self, rows: Sequence[CheckedRow]) -> tuple[Result, ...]:
-        return results_of(rows, self._means.categories)
+        return results_of(rows, self._means.operators)
 
     def _happened(self, changed: tuple[Result, ...], *, has_ended: bool = False) -> None:
         progress = Progress(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kgtui.batches.agreement import Agreement, rule_text
+from kgtui.batches.figures.agreement import Agreement, rule_text
+from kgtui.batches.figures.summary import Group, Summary
 from kgtui.batches.results import Result
-from kgtui.batches.summary import Group, Summary
 from kgtui.generation.reports.tables import NOT_MEASURED, Table, interval_text
 
 _KS = (1, 5, 10)
@@ -18,7 +18,13 @@ _RATES = (
 
 def summary_tables(summary: Summary) -> tuple[Table, ...]:
     """Every table of the summary that has rows."""
-    tables = (_rates_table(summary), _rule_table(summary), _fast_table(summary), _headline_table(summary))
+    tables = (
+        _rates_table(summary),
+        _weak_table(summary),
+        _rule_table(summary),
+        _fast_table(summary),
+        _headline_table(summary),
+    )
     return tuple(table for table in tables if table.rows)
 
 
@@ -85,6 +91,17 @@ def _rates_row(group: Group) -> tuple[str, ...]:
         interval_text(rates.speedup_correct),
         interval_text(rates.speedup_all),
         str(rates.unsolved),
+    )
+
+
+def _weak_table(summary: Summary) -> Table:
+    """The operators that cannot tell; no rows where an audit found none."""
+    return Table(
+        title="Operators that cannot tell",
+        header=("operator", "candidates", "passed", "audit"),
+        rows=tuple((one.operator, str(one.candidates), str(one.passed), one.weakness) for one in summary.weak),
+        note=f"{len(summary.weak)} of {summary.operators} operators: a candidate that passed there may be wrong; "
+        "an operator that was not audited is not listed",
     )
 
 

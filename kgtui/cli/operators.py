@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import shutil
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -46,14 +46,14 @@ def document_text(shown: Sequence[Problem]) -> str:
     return msgspec.json.format(encoded, indent=2).decode()
 
 
-def list_text(described: Sequence[ProblemDescription], *, weak: Container[str] = ()) -> str:
+def list_text(described: Sequence[ProblemDescription]) -> str:
     """A line for each: name, category, dtypes, what it computes, as far as the terminal is wide.
 
-    The names in `weak` have a mark.
+    Those in which an audit found a weakness have a mark.
     """
     wide = shutil.get_terminal_size((120, 24)).columns
     dtypes = [" ".join(dtype.short for dtype in problem.dtypes) for problem in described]
-    shown = [f"{problem.name} !" if problem.name in weak else problem.name for problem in described]
+    shown = [f"{problem.name} !" if problem.weakness else problem.name for problem in described]
     names = max(map(len, shown))
     kinds = max(len(problem.category) for problem in described)
     types = max(map(len, dtypes))
@@ -161,6 +161,7 @@ def _document(problem: Problem) -> Plain:
         "category": problem.shown_category,
         "outputs": problem.outputs,
         "determinism": problem.determinism,
+        "weakness": problem.weakness or None,
         "framework": problem.framework,
         "cases": [
             {

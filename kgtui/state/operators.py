@@ -147,21 +147,18 @@ def operator_rows(
     chosen: tuple[Choice, ...], last: dict[str, LastRun], *, glyphs: Glyphs, now: datetime
 ) -> tuple[Row, ...]:
     """A row for every choice, under the key of the choice."""
-    rows = []
-    for choice in chosen:
-        name = Span(f"{glyphs.then} {choice.file.name}", Tone.LINK) if choice.file else Span(choice.problem.name)
-        rows.append(
-            Row(
-                key=choice.key,
-                cells=(
-                    name,
-                    muted(choice.problem.library),
-                    muted(choice.problem.category if not choice.file else choice.problem.name.partition("::")[2]),
-                    *_cells_of(choice, last.get(choice.problem.name), glyphs, now),
-                ),
-            )
+    return tuple(
+        Row(
+            key=choice.key,
+            cells=(
+                _name_of(choice, glyphs),
+                muted(choice.problem.library),
+                muted(choice.problem.category if not choice.file else choice.problem.name.partition("::")[2]),
+                *_cells_of(choice, last.get(choice.problem.name), glyphs, now),
+            ),
         )
-    return tuple(rows)
+        for choice in chosen
+    )
 
 
 def rail_rows(problems: tuple[ProblemDescription, ...], last: dict[str, LastRun], *, glyphs: Glyphs) -> tuple[Row, ...]:
@@ -209,9 +206,16 @@ def preview(
         line(described.summary),
         (),
         line(muted("signature  "), described.signature),
+        *_audit_lines(described),
         *(_case_lines(problem) if problem is not None else ()),
         line(muted("file       "), Span(opens, Tone.LINK)),
     )
+
+
+def _audit_lines(described: ProblemDescription) -> tuple[Line, ...]:
+    if not described.weakness:
+        return ()
+    return (line(muted("audit      "), Span(f"cannot tell: {described.weakness}", Tone.WARN)),)
 
 
 def _case_lines(problem: Problem) -> tuple[Line, ...]:
@@ -248,6 +252,13 @@ def _after(value: str | None, occurring: set[str]) -> str | None:
         return values[0] if values else None
     place = values.index(value) + 1 if value in values else len(values)
     return values[place] if place < len(values) else None
+
+
+def _name_of(choice: Choice, glyphs: Glyphs) -> Span:
+    """The file, or the operator, marked where an audit found that it cannot tell."""
+    if choice.file:
+        return Span(f"{glyphs.then} {choice.file.name}", Tone.LINK)
+    return Span(f"{choice.problem.name} !", Tone.WARN) if choice.problem.weakness else Span(choice.problem.name)
 
 
 def _cells_of(choice: Choice, last: LastRun | None, glyphs: Glyphs, now: datetime) -> tuple[Span, Span, Span]:

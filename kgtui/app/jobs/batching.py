@@ -22,7 +22,7 @@ from kgtui.background import in_background
 from kgtui.batches.candidates import read_candidates
 from kgtui.batches.names import DescribedNames
 from kgtui.batches.request import BatchRequest
-from kgtui.batches.results import Progress, Result, results_of
+from kgtui.batches.results import ListedOperator, Progress, Result, listed_operator, results_of
 from kgtui.batches.running import BatchRecording, Means, Order, carry_out
 from kgtui.batches.typed import parse_wanted
 from kgtui.generation.verifying import QueuedVerifier
@@ -151,7 +151,7 @@ class Batching:
             recording=recording,
             verifiers=(verifier,),
             problem=self._find,
-            categories=self._categories,
+            operators=self._operators,
             happened=self._happened,
             trouble=lambda text: self._app.notify(text, severity="warning", markup=False),
             clock=self._host.clock,
@@ -176,14 +176,14 @@ class Batching:
             self.row = _shown(batches, self.progress.batch if self.progress else None, self.row, by)
             if self.row is not None and self.progress is None:
                 rows = await asyncio.to_thread(store.results, self.row.id)
-                self.results = results_of(rows, self._categories)
+                self.results = results_of(rows, self._operators)
         except KgtuiError as error:
             self._audience.trouble_arose(str(error))
         self.changed()
 
     @property
-    def _categories(self) -> Mapping[str, str]:
-        return {one.name: one.category for one in self._host.problems}
+    def _operators(self) -> Mapping[str, ListedOperator]:
+        return {one.name: listed_operator(one) for one in self._host.problems}
 
 
 def _shown(

@@ -13,6 +13,7 @@ from engine.model import Policy, Tier
 from kgtui.batches.candidates import CandidateSet, read_candidates, suite_candidates
 from kgtui.batches.documents import WRITERS
 from kgtui.batches.request import BatchRequest
+from kgtui.batches.results import ListedOperator, listed_operator
 from kgtui.batches.running import Order
 from kgtui.cli.choices import absolute
 from kgtui.cli.console import Console
@@ -33,7 +34,7 @@ class BatchCommand:
     device: Device
     jobs: int
     index: ProblemIndex
-    categories: dict[str, str]
+    operators: dict[str, ListedOperator]
     outputs: tuple[Path, ...]
     is_kept: bool
 
@@ -73,22 +74,22 @@ def read_batch(options: argparse.Namespace, console: Console) -> BatchCommand:
         device=device,
         jobs=options.jobs,
         index=index,
-        categories=categories_of(found, index),
+        operators=operators_of(found, index),
         outputs=outputs,
         is_kept=not options.no_store,
     )
 
 
-def categories_of(found: CandidateSet, index: ProblemIndex) -> dict[str, str]:
-    """The category of each operator that has a candidate."""
+def operators_of(found: CandidateSet, index: ProblemIndex) -> dict[str, ListedOperator]:
+    """What is known of each operator that has a candidate."""
     names = {candidate.listed.problem for candidate in found.candidates} - {""}
-    categories = {}
+    operators = {}
     for name in names:
         try:
-            categories[name] = index.describe(name).category
+            operators[name] = listed_operator(index.describe(name))
         except EngineError:
             continue  # its candidates say so when they run
-    return categories
+    return operators
 
 
 class _Names:

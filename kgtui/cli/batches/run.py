@@ -182,7 +182,7 @@ class _Running:
             recording=self._recording,
             verifiers=engines,
             problem=command.index.find,
-            categories=command.categories,
+            operators=command.operators,
             happened=self._happened,
             trouble=self._printing.say,
             clock=time.monotonic,

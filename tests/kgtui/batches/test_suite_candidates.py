@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import UsageError
 from kgtui.batches.candidates import suite_candidates
-from kgtui.batches.headline import SUITES
+from kgtui.batches.figures.headline import SUITES
 from problems.suites.scanning import formats
 from problems.suites.source import suite_at
 

@@ -55,5 +55,7 @@ def test_audited_task_marked_under_its_sizes_only(tmp_path):
     audits_beside(cache).add({ProblemId(source=suite().id, name=SOFTMAX, version=problem.version): (WEAK.text,)})
     index = open_index(suites=(suite(),), cache=cache)
     assert (index.weakness(SOFTMAX), index.find(SOFTMAX).weakness) == (WEAK.text, WEAK.text)
+    assert index.describe(SOFTMAX).weakness == WEAK.text
+    assert [one.name for one in index.descriptions()[0] if one.weakness] == [SOFTMAX]
     assert open_index(suites=(suite(cap=32),), cache=cache).weakness(SOFTMAX) == ""
     assert index.is_foreign(SOFTMAX) and not index.is_foreign("aten::silu")

@@ -15,7 +15,7 @@ from engine.model import (
 from engine.model.problems.form import CandidateForm
 from engine.model.problems.suite_origin import SuiteOrigin
 from kgtui.state.format.glyphs import UNICODE, State
-from kgtui.state.format.lines import plain_text
+from kgtui.state.format.lines import Tone, plain_text
 from kgtui.state.operators import (
     Facets,
     Progress,
@@ -54,6 +54,15 @@ def test_a_facet_goes_through_what_occurs_and_back_to_all(fakes: ModuleType) -> 
     assert [choice.problem.name for choice in choices(fakes.descriptions(), (), {}, Facets(dtype="f16"))] == [
         "aten::softmax"
     ]
+
+
+def test_weak_operator_marked_in_list_and_explained(fakes: ModuleType) -> None:
+    first, *others = fakes.descriptions()
+    weak = replace(first, weakness="zeros pass in every case")
+    rows = operator_rows(choices((weak, *others), (), {}, Facets()), {}, glyphs=UNICODE, now=fakes.NOW)
+    assert [row.cells[0] for row in rows if row.cells[0].tone is Tone.WARN] == [(f"{first.name} !", Tone.WARN)]
+    lines = preview(weak, None, file="k.py", file_exists=True, sample=False)
+    assert "audit      cannot tell: zeros pass in every case" in plain_text(lines).splitlines()
 
 
 def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fakes: ModuleType) -> None:

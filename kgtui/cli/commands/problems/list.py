@@ -37,8 +37,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.json:
         console.hand_out(document_text([index.find(one.name) for one in described]))
     else:
-        weak = {one.name for one in described if index.weakness(one.name)}
-        console.say(list_text(described, weak=weak) if suite is None else task_list_text(suite, weak=weak))
+        weak = {one.name for one in described if one.weakness}
+        console.say(list_text(described) if suite is None else task_list_text(suite, weak=weak))
         if weak:
             console.say(
                 f"! {len(weak)} cannot tell some wrong candidates from right ones; `kgtui problems show` says why"

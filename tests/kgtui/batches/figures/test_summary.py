@@ -6,16 +6,16 @@ import pytest
 
 from engine.model import Category, Outcome
 from kgtui.batches.documents import as_csv, as_html, as_markdown, as_text
+from kgtui.batches.figures.summary import summary_of
 from kgtui.batches.lines import counts_text, duration_text, ending_text
 from kgtui.batches.results import Progress, Result, counts_of
-from kgtui.batches.summary import summary_of
 from sessions.candidates.checked import CheckedRow, ListedCandidate
 from sessions.candidates.generation_rows import RunResult
 
 
 def result(
     problem="aten::add", outcome=Outcome.PASS, *, place=1, speedup=None, flagged=False, refusal="",
-    category=Category.POINTWISE_BINARY, digest="d", rule=None,
+    category=Category.POINTWISE_BINARY, digest="d", rule=None, weakness="",
 ):  # fmt: skip
     passed = 3 if outcome is Outcome.PASS else 0
     run = RunResult(
@@ -26,7 +26,7 @@ def result(
         name=f"{place}.py", problem=problem, sample=place, digest="" if refusal else digest, refusal=refusal
     )
     row = CheckedRow(place=place, candidate=candidate, run=None if refusal else run)
-    return Result(row=row, category=category)
+    return Result(row=row, category=category, weakness=weakness)
 
 
 def test_what_is_not_the_candidates_fault_is_not_counted():
@@ -110,3 +110,28 @@ def test_every_form_names_each_candidate():
         assert all(name in text for name in ("1.py", "2.py", "wrong value")), form
     assert "aten" not in as_text(results)  # the one library is no group
     assert as_html(results, title="<script>").count("<script>") == 0
+
+
+WEAK = (
+    result(weakness="zeros pass in every case"),
+    result(outcome=Outcome.WRONG_VALUE, place=2, weakness="zeros pass in every case"),
+    result("aten::mm", place=3),
+)
+
+
+def test_weak_operators_are_counted_in_every_report():
+    assert "Operators that cannot tell" in as_text(WEAK)
+    assert "1 of 2 operators: a candidate that passed there may be wrong" in as_markdown(WEAK, title="b")
+    assert "zeros pass in every case" in as_html(WEAK, title="b")
+    assert [row.rsplit(",", 1)[1] for row in as_csv(WEAK, title="b").splitlines()[1:]] == [*[WEAK[0].weakness] * 2, ""]
+    assert ending_text(3, WEAK).endswith("; 1 of 2 operators cannot tell some wrong candidates from right ones")
+
+
+def test_batch_without_weak_operators_names_none():
+    assert summary_of([result()]).weak == ()
+    assert "cannot tell" not in as_text([result()]) + ending_text(3, [result()])
+
+
+def test_weak_operator_counts_candidates_that_passed():
+    (weak,) = summary_of(WEAK).weak
+    assert (weak.operator, weak.candidates, weak.passed) == ("aten::add", 2, 1)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kgtui.batches.agreement import Agreements, agreements_of
-from kgtui.batches.headline import Headline, headlines
+from kgtui.batches.figures.agreement import Agreements, agreements_of
+from kgtui.batches.figures.headline import Headline, headlines
+from kgtui.batches.figures.weak_operators import WeakOperator, operators_in, weak_operators
 from kgtui.batches.results import Counts, Result, counts_of
 from kgtui.generation.comparing.rates import Rates, is_counted, rates_of
 
@@ -28,10 +29,15 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """Everything that a report shows; the first of the groups has all candidates."""
+    """Everything that a report shows; the first of the groups has all candidates.
+
+    `operators` have a candidate, those in `weak` cannot tell some wrong ones from right ones.
+    """
 
     groups: tuple[Group, ...]
     headlines: tuple[Headline, ...]
+    operators: int
+    weak: tuple[WeakOperator, ...]
 
     @property
     def all(self) -> Group:
@@ -46,7 +52,12 @@ def summary_of(results: Sequence[Result]) -> Summary:
         names = sorted({name_of(result) for result in results if result.problem})
         if len(names) > 1:
             groups += [group_of(kind, name, [one for one in results if name_of(one) == name]) for name in names]
-    return Summary(groups=tuple(groups), headlines=headlines(results))
+    return Summary(
+        groups=tuple(groups),
+        headlines=headlines(results),
+        operators=operators_in(results),
+        weak=weak_operators(results),
+    )
 
 
 def group_of(kind: str, name: str, results: Sequence[Result]) -> Group:

@@ -7,13 +7,13 @@ import json
 import pytest
 
 from engine.model import Outcome
-from kgtui.batches.agreement import Agreement, agreement_of, agreements_of, rule_text
 from kgtui.batches.documents import as_csv, as_html, as_json_lines, as_markdown
+from kgtui.batches.figures.agreement import Agreement, agreement_of, agreements_of, rule_text
+from kgtui.batches.figures.summary import summary_of
 from kgtui.batches.lines import ending_text
 from kgtui.batches.rows import COLUMNS, result_rows
-from kgtui.batches.summary import summary_of
 from kgtui.state.format.lines import Tone
-from tests.kgtui.batches.test_summary import result
+from tests.kgtui.batches.figures.test_summary import result
 
 WRITTEN = [
     result(place=1, rule=3),

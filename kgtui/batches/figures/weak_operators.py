@@ -1,0 +1,46 @@
+"""The operators of a batch that cannot tell some wrong candidates from right ones, as an audit found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgtui.batches.results import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeakOperator:
+    """An operator, what the audit found first, and how many of its candidates passed: they may be wrong."""
+
+    operator: str
+    weakness: str
+    candidates: int
+    passed: int
+
+
+def weak_operators(results: Sequence[Result]) -> tuple[WeakOperator, ...]:
+    """Those that have a candidate, in the order of their names; one that was not audited is not among them."""
+    found = {result.problem: result.weakness for result in results if result.problem and result.weakness}
+    words = {name: [result.word for result in results if result.problem == name] for name in found}
+    return tuple(
+        WeakOperator(
+            operator=name,
+            weakness=found[name],
+            candidates=len(words[name]),
+            passed=words[name].count("passed"),
+        )
+        for name in sorted(found)
+    )
+
+
+def operators_in(results: Sequence[Result]) -> int:
+    """How many operators have a candidate."""
+    return len({result.problem for result in results if result.problem})
+
+
+def weak_text(results: Sequence[Result]) -> str:
+    """How many operators of how many cannot tell; empty where none is known to."""
+    weak = weak_operators(results)
+    if not weak:
+        return ""
+    return f"{len(weak)} of {operators_in(results)} operators cannot tell some wrong candidates from right ones"
