@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.engine.conftest import Employ
 
 
-async def test_a_worker_that_did_not_load_is_not_called(employ: Employ) -> None:
+async def test_worker_that_failed_to_load_is_not_called(employ: Employ) -> None:
     _, process_pool = employ(
         lambda kind, command: protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no")
     )
@@ -31,9 +31,7 @@ async def test_a_worker_that_did_not_load_is_not_called(employ: Employ) -> None:
     await session.clear()
 
 
-async def test_the_worker_is_reported_the_entry_the_folder_and_where_compiled_kernels_lie(
-    employ: Employ, tmp_path: Path
-) -> None:
+async def test_worker_gets_entry_folder_and_cache_path(employ: Employ, tmp_path: Path) -> None:
     asked: list[tuple[protocol.Load, bytes]] = []
 
     def load(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
@@ -80,7 +78,7 @@ async def test_the_snapshot_has_a_name_that_assemblers_take(employ: Employ, file
     await session.clear()
 
 
-async def test_a_worker_that_died_while_loading_leaves_a_session_that_can_be_cleared(employ: Employ) -> None:
+async def test_session_is_cleared_after_death_while_loading(employ: Employ) -> None:
     fake, process_pool = employ(lambda kind, command: fake.die(fake.youngest))
     candidate = Candidate(source=b"", problem="toy::twice")
     session = CandidateSession(
@@ -95,7 +93,7 @@ async def test_a_worker_that_died_while_loading_leaves_a_session_that_can_be_cle
         await session.ask(protocol.Release(id="i"), deadline_s=1.0)
 
 
-async def test_a_worker_that_was_sent_away_is_no_longer_there_and_gone_once_the_session_is_cleared(
+async def test_dismissed_worker_is_gone_after_clearing(
     employ: Employ,
 ) -> None:
     _, process_pool = employ(lambda kind, command: protocol.Loaded(id=command.id))
@@ -112,7 +110,7 @@ async def test_a_worker_that_was_sent_away_is_no_longer_there_and_gone_once_the_
     assert not room.exists()
 
 
-async def test_another_session_loads_the_same_candidate_and_keeps_what_it_prints_to_itself(employ: Employ) -> None:
+async def test_second_session_loads_candidate_with_own_output(employ: Employ) -> None:
     loaded: list[protocol.Load] = []
 
     def load(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:

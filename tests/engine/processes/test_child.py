@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RELEASE = protocol.Release(id="a")
 
 
-async def test_the_late_reply_to_a_cancelled_command_is_no_fault_of_the_judge(employ: Employ) -> None:
+async def test_late_reply_to_cancelled_command_is_no_error(employ: Employ) -> None:
     asked: list[protocol.AnyCommand] = []
     fake, process_pool = employ(lambda kind, command: asked.append(command))
     await process_pool.judge()
@@ -42,7 +42,7 @@ async def test_a_command_may_be_longer_than_a_pipe(employ: Employ) -> None:
     assert await process_pool.ask_judge(command) == protocol.Done(id="i")
 
 
-async def test_a_line_that_death_cut_off_is_a_death_and_no_forgery(employ: Employ) -> None:
+async def test_line_cut_off_by_death_is_no_tampering(employ: Employ) -> None:
     fake, process_pool = employ()
     judge = await process_pool.judge()
 
@@ -55,9 +55,7 @@ async def test_a_line_that_death_cut_off_is_a_death_and_no_forgery(employ: Emplo
         await judge.ask(RELEASE, deadline_s=5.0)
 
 
-async def test_a_child_that_flooded_its_pipe_leaves_no_descriptor(
-    employ: Employ, open_descriptors: Callable[[], int]
-) -> None:
+async def test_child_flooding_its_pipe_leaks_no_descriptor(employ: Employ, open_descriptors: Callable[[], int]) -> None:
     fake, process_pool = employ()
     before = open_descriptors()
     judge = await process_pool.judge()

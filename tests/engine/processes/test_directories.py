@@ -34,7 +34,7 @@ def mode(folder: Path) -> int:
     return stat.S_IMODE(folder.stat().st_mode)
 
 
-def test_others_can_pass_through_the_base_folders_and_list_nothing(directories: EngineDirectories) -> None:
+def test_base_folders_are_passable_but_not_listable(directories: EngineDirectories) -> None:
     assert [mode(folder) for folder in directories.folders] == [0o711, 0o711]
 
 
@@ -45,7 +45,7 @@ def test_every_room_is_private_and_another(directories: EngineDirectories) -> No
     assert len({first.folder, first.shared, second.folder, second.shared}) == 4
 
 
-def test_a_room_belongs_to_the_user_that_will_live_there(directories: EngineDirectories) -> None:
+def test_child_directory_belongs_to_its_user(directories: EngineDirectories) -> None:
     first, second = directories.open_room(), directories.open_room()
     owner = os.getuid() if first.uid is None else first.uid
     assert (first.folder.stat().st_uid, first.shared.stat().st_uid) == (owner, owner)
@@ -53,7 +53,7 @@ def test_a_room_belongs_to_the_user_that_will_live_there(directories: EngineDire
         assert len({0, os.getuid(), first.uid, second.uid}) == 3
 
 
-def test_removing_a_room_removes_both_folders_with_all_that_is_in_them(directories: EngineDirectories) -> None:
+def test_removing_child_directory_removes_both_folders(directories: EngineDirectories) -> None:
     room = directories.open_room()
     (room.folder / "deep").mkdir()
     (room.folder / "deep" / "link").symlink_to(directories.folder)
@@ -73,7 +73,7 @@ def test_view_of_a_plain_folder_contains_it_whole(directories: EngineDirectories
 
 
 @pytest.mark.parametrize("candidate", [".", "home"])
-def test_view_of_a_folder_around_private_places_has_plain_files_only(
+def test_view_of_folder_with_private_places_has_plain_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, candidate: str
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -99,14 +99,14 @@ def test_closing_removes_everything_and_may_be_done_twice(directories: EngineDir
     assert [folder.exists() for folder in directories.folders] == [False, False]
 
 
-def test_every_cache_of_a_child_lies_in_its_room() -> None:
+def test_every_cache_of_child_is_in_its_directory() -> None:
     room = Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=None)
     environment = room.environment()
     assert {"HOME", "TMPDIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH"} <= set(environment)
     assert {value[:8] for name, value in environment.items() if name != "USER"} == {"/rooms/1"}
 
 
-def test_a_child_whose_user_id_has_no_name_finds_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_child_with_unnamed_user_id_gets_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("pwd.getpwuid", lambda uid: {}[uid])
@@ -115,7 +115,7 @@ def test_a_child_whose_user_id_has_no_name_finds_one(monkeypatch: pytest.MonkeyP
     assert getpass.getuser() == "candidate"
 
 
-def test_a_child_may_write_its_room_and_use_its_limits() -> None:
+def test_child_may_write_its_directory_within_limits() -> None:
     room = Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=1234)
     limits = Limits(memory_bytes=5, processes=6, output_bytes=7)
     confinement = room.confinement(limits, address_space=True)
@@ -131,13 +131,13 @@ SECRETS = {
 }  # fmt: skip
 
 
-def test_nothing_that_looks_like_a_key_reaches_a_child(tmp_path: Path) -> None:
+def test_key_like_variable_never_reaches_a_child(tmp_path: Path) -> None:
     environment = base_environment({**SECRETS, "PATH": "/bin"}, interpreted=True, folder=tmp_path)
     assert set(environment) & set(SECRETS) == set()
     assert environment["PATH"] == "/bin"
 
 
-def test_what_programs_and_devices_need_is_kept(tmp_path: Path) -> None:
+def test_variables_for_programs_and_devices_are_kept(tmp_path: Path) -> None:
     kept = {
         "PATH": "/bin",
         "LD_LIBRARY_PATH": "/lib",
@@ -155,9 +155,7 @@ def test_home_is_never_the_users(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("interpreted", "value"), [(True, "1"), (False, None)])
-def test_machine_is_chosen_only_where_the_cpu_is_the_device(
-    tmp_path: Path, interpreted: bool, value: str | None
-) -> None:
+def test_machine_is_chosen_only_when_device_is_cpu(tmp_path: Path, interpreted: bool, value: str | None) -> None:
     environment = base_environment({"TRITON_INTERPRET": "1"}, interpreted=interpreted, folder=tmp_path)
     assert environment.get(MACHINE_VARIABLE) == value
     assert "TRITON_INTERPRET" not in environment
@@ -191,7 +189,7 @@ def test_only_dead_folders_of_our_own_are_swept(tmp_path: Path) -> None:
     [(2048, 9000, True), (64, 9000, False), (64, 10, True)],
     ids=["enough", "small", "small and the disk is full"],
 )
-def test_small_shared_memory_is_used_only_without_a_better_place(
+def test_small_shared_memory_is_the_last_choice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_mib: int, temporary_mib: int, is_shared: bool
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

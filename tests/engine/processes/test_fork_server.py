@@ -26,7 +26,7 @@ def control() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield parents, server_end
 
 
-def test_a_fork_that_the_system_denies_is_refused_with_its_reason_and_keeps_no_descriptor(
+def test_denied_fork_is_refused_and_leaks_no_descriptor(
     control: tuple[socket.socket, socket.socket],
     open_descriptors: Callable[[], int],
     monkeypatch: pytest.MonkeyPatch,

@@ -62,7 +62,7 @@ async def fork_server(tmp_path: Path) -> AsyncIterator[ForkServer]:
     fork_server.close()
 
 
-async def test_a_fork_that_was_cancelled_keeps_no_descriptor_and_gives_nobody_its_pid(
+async def test_cancelled_fork_leaks_no_descriptor_and_no_pid(
     fork_server: ForkServer, open_descriptors: Callable[[], int]
 ) -> None:
     before = open_descriptors()
@@ -79,7 +79,7 @@ async def test_a_fork_that_was_cancelled_keeps_no_descriptor_and_gives_nobody_it
     assert child.pid == 222
 
 
-async def test_a_fork_that_was_refused_is_an_engine_error_with_the_reason(
+async def test_refused_fork_is_engine_error_with_reason(
     fork_server: ForkServer, open_descriptors: Callable[[], int]
 ) -> None:
     before = open_descriptors()
@@ -91,7 +91,7 @@ async def test_a_fork_that_was_refused_is_an_engine_error_with_the_reason(
     assert open_descriptors() == before
 
 
-async def test_a_refusal_answers_the_fork_that_was_asked_first(fork_server: ForkServer) -> None:
+async def test_refusal_answers_the_oldest_fork_request(fork_server: ForkServer) -> None:
     cancelled = fork_server.forking()
     await fork_server.take_over()
     cancelled.cancel()
@@ -119,5 +119,5 @@ async def test_a_refusal_answers_the_fork_that_was_asked_first(fork_server: Fork
         (" \n", ""),
     ],
 )
-def test_of_all_that_was_printed_the_line_that_says_why_is_reported(printed: str, line: str) -> None:
+def test_line_with_reason_is_reported_from_all_output(printed: str, line: str) -> None:
     assert telling_line(printed) == line

@@ -8,7 +8,7 @@ import subprocess
 from engine.processes.liveness import is_alive, process_stamp
 
 
-def test_this_process_is_alive_under_its_own_stamp_only():
+def test_own_process_is_alive_under_its_stamp_only():
     stamp = process_stamp(os.getpid())
     assert stamp is not None
     assert is_alive(os.getpid(), stamp)
@@ -23,7 +23,7 @@ def test_without_a_stamp_nothing_is_claimed():
     assert not is_alive(os.getpid(), None)
 
 
-def test_a_dead_process_that_nobody_waited_for_is_dead():
+def test_unreaped_dead_process_is_dead():
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     stamp = process_stamp(child.pid)
     assert is_alive(child.pid, stamp)

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from tests.engine.conftest import Answer, Employ
 
 
-async def test_two_that_want_the_judge_at_once_share_one(employ: Employ) -> None:
+async def test_simultaneous_judge_requests_share_one_judge(employ: Employ) -> None:
     fake, process_pool = employ()
     first, second = await asyncio.gather(process_pool.judge(), process_pool.judge())
     assert first is second
     assert fake.forked == ["judge"]
 
 
-async def test_what_two_ask_the_judge_at_once_is_answered_one_after_the_other(employ: Employ) -> None:
+async def test_simultaneous_judge_commands_run_one_by_one(employ: Employ) -> None:
     fake, process_pool = employ()
     asked: list[protocol.AnyCommand] = []
 
@@ -65,7 +65,7 @@ def lending(refuses: str = "") -> Answer:
 @pytest.mark.parametrize(
     ("refuses", "shares", "why"), [("", True, ""), ("worker", False, REFUSED), ("judge", False, REFUSED)]
 )
-async def test_before_it_has_a_candidate_a_worker_says_whether_memory_is_shared(
+async def test_worker_reports_shared_memory_before_its_candidate(
     employ: Employ, refuses: str, shares: bool, why: str
 ) -> None:
     _, process_pool = employ(lending(refuses), target="sm_90")
@@ -73,7 +73,7 @@ async def test_before_it_has_a_candidate_a_worker_says_whether_memory_is_shared(
     assert (process_pool.shares_device, process_pool.unshared) == (shares, why)
 
 
-async def test_workers_are_asked_about_memory_until_one_could_open_it(employ: Employ) -> None:
+async def test_workers_are_queried_until_one_opens_memory(employ: Employ) -> None:
     fake, process_pool = employ(lending(), target="sm_90")
     first = await process_pool.worker.take()
     fake.answer = lending("worker")
@@ -83,7 +83,7 @@ async def test_workers_are_asked_about_memory_until_one_could_open_it(employ: Em
     await second.dismiss()
 
 
-async def test_a_worker_is_ready_also_where_the_judge_is_not(employ: Employ) -> None:
+async def test_worker_is_ready_without_a_judge(employ: Employ) -> None:
     fake, process_pool = employ(target="sm_90")
 
     def die(kind: str, command: protocol.AnyCommand) -> None:
@@ -95,7 +95,7 @@ async def test_a_worker_is_ready_also_where_the_judge_is_not(employ: Employ) -> 
     assert process_pool.shares_device
 
 
-async def test_a_worker_that_dies_when_it_is_asked_about_memory_is_our_fault(employ: Employ) -> None:
+async def test_worker_dying_on_memory_query_is_engine_error(employ: Employ) -> None:
     fake, process_pool = employ(target="sm_90")
 
     def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
@@ -110,7 +110,7 @@ async def test_a_worker_that_dies_when_it_is_asked_about_memory_is_our_fault(emp
     assert outcome_mapping.of_worker_error(refused.value, "while loading").outcome is Outcome.ENGINE_ERROR
 
 
-async def test_a_spare_that_died_while_it_waited_is_replaced(employ: Employ) -> None:
+async def test_warm_process_dead_while_waiting_is_replaced(employ: Employ) -> None:
     fake, process_pool = employ()
     spare = await process_pool.worker.wait()
     fake.die(spare.child.pid)
@@ -119,7 +119,7 @@ async def test_a_spare_that_died_while_it_waited_is_replaced(employ: Employ) -> 
     await hand.dismiss()
 
 
-async def test_a_worker_that_never_got_warm_is_our_fault(employ: Employ) -> None:
+async def test_worker_that_never_warms_is_engine_error(employ: Employ) -> None:
     fake, process_pool = employ()
     fake.ready = False
     with pytest.raises(EngineError) as refused:
@@ -127,7 +127,7 @@ async def test_a_worker_that_never_got_warm_is_our_fault(employ: Employ) -> None
     assert outcome_mapping.of_worker_error(refused.value, "while loading").outcome is Outcome.ENGINE_ERROR
 
 
-async def test_a_spare_that_could_not_be_made_for_want_of_disk_is_tried_again(
+async def test_warm_process_failing_for_disk_is_retried(
     employ: Employ, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full() -> None:
@@ -143,7 +143,7 @@ async def test_a_spare_that_could_not_be_made_for_want_of_disk_is_tried_again(
     await hand.dismiss()
 
 
-async def test_where_kernels_are_really_launched_one_worker_computes_and_another_runs_dry(employ: Employ) -> None:
+async def test_device_has_separate_worker_for_dry_runs(employ: Employ) -> None:
     fake, process_pool = employ(target="sm_90")
     process_pool.begin()
     await process_pool.wait_until_warm()
@@ -158,7 +158,7 @@ async def test_under_the_interpreter_there_is_one_of_each(employ: Employ) -> Non
     assert sorted(fake.forked) == ["compiler", "judge", "worker"]
 
 
-async def test_the_next_worker_is_made_beside_the_one_in_use_only_where_nothing_is_timed(employ: Employ) -> None:
+async def test_next_worker_is_warmed_early_only_without_timing(employ: Employ) -> None:
     for target, expected in ((None, ["worker"] * 2), ("sm_90", ["worker"])):
         fake, process_pool = employ(target=target)
         hand = await process_pool.worker.take()
@@ -168,7 +168,7 @@ async def test_the_next_worker_is_made_beside_the_one_in_use_only_where_nothing_
         await hand.dismiss()
 
 
-async def test_compilers_are_made_as_many_as_work_at_once_when_their_fork_server_is_up(employ: Employ) -> None:
+async def test_compilers_start_when_their_fork_server_is_up(employ: Employ) -> None:
     fake, process_pool = employ(target="sm_90")
     up = asyncio.Event()
     process_pool.compilers_after(asyncio.create_task(_wait(up)))
@@ -198,7 +198,7 @@ async def _wait(event: asyncio.Event) -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-async def test_the_judge_has_as_long_as_the_command_can_take(
+async def test_judge_deadline_follows_the_command(
     employ: Employ, command: protocol.AnyCommand, deadline_s: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[float] = []
@@ -223,7 +223,7 @@ async def test_the_judge_has_as_long_as_the_command_can_take(
     ],
     ids=lambda value: type(value).__name__,
 )
-async def test_a_judge_that_would_go_on_for_minutes_after_its_run_was_cancelled_is_replaced(
+async def test_judge_busy_after_cancelled_run_is_replaced(
     employ: Employ, command: protocol.AnyCommand, is_kept: bool
 ) -> None:
     asked = asyncio.Event()
@@ -258,11 +258,11 @@ async def test_judge_that_did_not_answer_is_replaced(
     assert await process_pool.judge() is not first
 
 
-async def test_memory_is_shared_with_the_judge_only_where_there_is_a_device(employ: Employ) -> None:
+async def test_judge_memory_is_shared_only_with_a_device(employ: Employ) -> None:
     assert [employ(target=target)[1].shares_device for target in (None, "sm_90")] == [False, True]
 
 
-async def test_launchers_are_kept_only_for_a_device_with_a_target(employ: Employ) -> None:
+async def test_launchers_are_kept_only_for_device_with_target(employ: Employ) -> None:
     kept = [employ(target=target)[1].launchers for target in (None, "sm_90")]
     assert kept[0] is None
     assert kept[1] is not None
@@ -279,7 +279,7 @@ async def test_closing_leaves_no_room(employ: Employ, directories: EngineDirecto
 
 
 @pytest.mark.parametrize("broken", [True, False])
-async def test_a_judge_whose_device_refuses_everything_is_replaced(employ: Employ, broken: bool) -> None:
+async def test_judge_whose_device_refuses_everything_is_replaced(employ: Employ, broken: bool) -> None:
     def failing(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
         return protocol.Failed(
             id=command.id, kind=protocol.FailureKind.ENGINE, message="device-side assert", broken=broken

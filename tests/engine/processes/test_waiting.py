@@ -37,11 +37,11 @@ async def wait_beside(*intervals: Interval, limit_s: float = 10.0, done_after: i
     return looks
 
 
-async def test_a_reply_ends_the_wait_without_another_look() -> None:
+async def test_reply_ends_the_wait_at_once() -> None:
     assert await wait_beside(Interval(wall_s=1.0, cpu_s=1.0), done_after=4) == 4
 
 
-async def test_an_endless_loop_is_reported_by_its_cpu_time() -> None:
+async def test_endless_loop_is_reported_by_cpu_time() -> None:
     with pytest.raises(DeadlineError) as raised:
         await wait_beside(Interval(wall_s=5.0, cpu_s=1.0, delayed_s=4.0))
     assert str(raised.value) == "the worker timed out after 50 s (10 s of CPU time)"

@@ -50,13 +50,13 @@ def rooms(directories: EngineDirectories) -> list[str]:
     return sorted(place.name for place in directories.folder.iterdir() if place.name.isdecimal())
 
 
-async def test_as_many_are_made_as_are_kept_and_no_more_when_asked_again(pair: Pair) -> None:
+async def test_repeated_request_makes_no_more_than_kept(pair: Pair) -> None:
     await pair.warm()
     await pair.warm()
     assert pair.fork_server.forked == ["worker", "worker"]
 
 
-async def test_two_that_were_ready_are_taken_without_waiting_for_a_third(pair: Pair) -> None:
+async def test_two_ready_processes_are_taken_without_third(pair: Pair) -> None:
     await pair.warm()
     first, second = await pair.take(), await pair.take()
     assert (first.child.alive, second.child.alive) == (True, True)
@@ -69,7 +69,7 @@ async def test_two_takers_at_once_get_two(pair: Pair) -> None:
     assert first.child is not second.child
 
 
-async def test_what_was_taken_is_made_again_when_asked(pair: Pair) -> None:
+async def test_taken_process_is_made_again_on_request(pair: Pair) -> None:
     await pair.warm()
     await pair.take()
     await pair.warm()
@@ -79,7 +79,7 @@ async def test_what_was_taken_is_made_again_when_asked(pair: Pair) -> None:
     assert len(pair.fork_server.forked) == 3
 
 
-async def test_the_one_that_is_waited_for_is_the_one_that_is_taken_next(pair: Pair) -> None:
+async def test_awaited_process_is_taken_next(pair: Pair) -> None:
     await pair.warm()
     waited = await pair.spare.wait()
     assert await pair.take() is waited
@@ -92,14 +92,12 @@ async def test_all_are_warm_when_they_have_settled(pair: Pair) -> None:
     assert [hand.child.ready is not None for hand in taken] == [True, True]
 
 
-async def test_nobody_waits_for_spares_that_nobody_asked_for(pair: Pair) -> None:
+async def test_waiting_without_request_returns_at_once(pair: Pair) -> None:
     await pair.spare.settle()
     assert pair.fork_server.forked == []
 
 
-async def test_those_that_died_while_they_waited_are_passed_over_and_their_rooms_removed(
-    pair: Pair, directories: EngineDirectories
-) -> None:
+async def test_dead_waiting_processes_are_skipped_and_removed(pair: Pair, directories: EngineDirectories) -> None:
     await pair.warm()
     dead = pair.fork_server.youngest, pair.fork_server.youngest - 1
     for pid in dead:
@@ -110,7 +108,7 @@ async def test_those_that_died_while_they_waited_are_passed_over_and_their_rooms
     assert rooms(directories) == [hand.room.folder.name]
 
 
-async def test_one_that_spoke_without_being_asked_is_passed_over(pair: Pair) -> None:
+async def test_process_with_unrequested_output_is_skipped(pair: Pair) -> None:
     await pair.warm()
     talker = await pair.spare.wait()
     pair.fork_server.say(talker.child.pid, b"I am ready, honestly\n")
@@ -120,9 +118,7 @@ async def test_one_that_spoke_without_being_asked_is_passed_over(pair: Pair) -> 
     assert not talker.child.alive
 
 
-async def test_those_that_fail_to_get_ready_are_noticed_when_they_are_taken(
-    pair: Pair, directories: EngineDirectories
-) -> None:
+async def test_process_failing_to_warm_is_noticed_when_taken(pair: Pair, directories: EngineDirectories) -> None:
     pair.fork_server.ready = False
     await pair.warm()
     with pytest.raises(EngineError, match=r"^no worker got ready: "):
@@ -130,9 +126,7 @@ async def test_those_that_fail_to_get_ready_are_noticed_when_they_are_taken(
     assert rooms(directories) == []
 
 
-async def test_closing_dismisses_those_that_wait_and_those_that_are_being_made(
-    pair: Pair, directories: EngineDirectories
-) -> None:
+async def test_closing_dismisses_waiting_and_starting_processes(pair: Pair, directories: EngineDirectories) -> None:
     await pair.warm()
     first = await pair.take()
     waiting = await pair.spare.wait()
@@ -159,9 +153,7 @@ async def test_a_dismissed_child_leaves_neither_process_nor_folder(pair: Pair) -
     assert [Path(folder).exists() for folder in (hand.room.folder, hand.room.shared)] == [False, False]
 
 
-async def test_the_room_of_a_dismissed_child_is_removed_beside_the_loop_which_others_share(
-    pair: Pair, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_directory_of_dismissed_child_is_removed_in_thread(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     hand = await pair.take()
     removed_in: list[int] = []
     remove = Room.remove

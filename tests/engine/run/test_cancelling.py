@@ -12,14 +12,14 @@ from engine.model.commands import CancelRun
 from engine.run.cancelling import RunsInProgress, to_its_end
 
 
-def test_cancel_of_a_run_in_progress_sets_only_its_event() -> None:
+def test_cancelling_active_run_sets_only_its_event() -> None:
     runs = RunsInProgress()
     with runs.open("a") as first, runs.open("b") as second, runs.open(None) as third:
         runs.cancel(CancelRun(run_id="b"))
         assert [first.is_set(), second.is_set(), third.is_set()] == [False, True, False]
 
 
-def test_cancel_of_a_run_that_ended_has_no_effect() -> None:
+def test_cancelling_ended_run_has_no_effect() -> None:
     runs = RunsInProgress()
     with runs.open("a"):
         pass
@@ -39,7 +39,7 @@ def test_cancel_as_json_is_the_same_command() -> None:
     assert msgspec.json.decode(msgspec.json.encode(command), type=CancelRun) == command
 
 
-async def test_a_cancelled_run_waits_until_its_clean_up_ended() -> None:
+async def test_cancelled_run_waits_for_its_cleanup() -> None:
     ending, ended = asyncio.Event(), asyncio.Event()
 
     async def clean_up() -> None:

@@ -159,7 +159,7 @@ def refused(command: protocol.AnyCommand) -> protocol.AnyReply:
     return compile_everything("", command)
 
 
-async def test_artefacts_that_cannot_be_kept_do_not_end_the_run(employ: Employ, tmp_path: Path) -> None:
+async def test_artefacts_that_cannot_be_kept_do_not_end_run(employ: Employ, tmp_path: Path) -> None:
     (tmp_path / "artefacts").write_text("a file stands where the folder should be")
     _, process_pool = employ(compile_everything)
     builder = builder_of(process_pool, tmp_path / "artefacts")
@@ -172,7 +172,7 @@ async def test_artefacts_that_cannot_be_kept_do_not_end_the_run(employ: Employ, 
         await builder.clear()
 
 
-async def test_a_binary_whose_compiler_died_later_is_passed_over(employ: Employ, tmp_path: Path) -> None:
+async def test_binary_of_compiler_dead_later_is_skipped(employ: Employ, tmp_path: Path) -> None:
     fake, process_pool = employ(compile_everything)
     builder = builder_of(process_pool, tmp_path)
     builder.add(LAUNCH)
@@ -194,7 +194,7 @@ async def test_a_binary_whose_compiler_died_later_is_passed_over(employ: Employ,
         await builder.clear()
 
 
-async def test_a_compiler_that_cannot_be_started_says_nothing_about_the_kernel(employ: Employ, tmp_path: Path) -> None:
+async def test_compiler_that_cannot_start_does_not_blame_kernel(employ: Employ, tmp_path: Path) -> None:
     fake, process_pool = employ(compile_everything)
     fake.ready = False
     builder = builder_of(process_pool, tmp_path)
@@ -206,7 +206,7 @@ async def test_a_compiler_that_cannot_be_started_says_nothing_about_the_kernel(e
     assert set(fake.forked) == {"compiler"}
 
 
-async def test_one_specialisation_is_compiled_once_and_everybody_waits_for_the_same(site: Site) -> None:
+async def test_specialisation_is_compiled_once_for_all_waiters(site: Site) -> None:
     first = site.builder.add(warps(4))
     again = site.builder.add(replace(warps(4), grid=(9,), count=7))
     other = site.builder.add(warps(8))
@@ -217,14 +217,14 @@ async def test_one_specialisation_is_compiled_once_and_everybody_waits_for_the_s
     assert [future.done() for future in (*first, *other)] == [True, True]
 
 
-async def test_a_launch_that_was_run_dry_is_not_compiled_again_when_it_is_launched(site: Site) -> None:
+async def test_launch_of_dry_run_is_not_compiled_again(site: Site) -> None:
     site.builder.add(warps(4), described("*fp32"))
     site.builder.add(warps(4))
     await site.run()
     assert site.compiled == [4]
 
 
-async def test_a_launch_is_compiled_for_the_description_that_triton_made_of_it(site: Site) -> None:
+async def test_launch_is_compiled_from_tritons_description(site: Site) -> None:
     site.builder.add(warps(4), described("*fp32"))
     site.builder.add(warps(8))
     await site.run()
@@ -234,7 +234,7 @@ async def test_a_launch_is_compiled_for_the_description_that_triton_made_of_it(s
     ]
 
 
-async def test_a_launcher_is_waited_for_and_built_once_for_the_same_types(site: Site) -> None:
+async def test_launcher_is_awaited_and_built_once_per_types(site: Site) -> None:
     first = site.builder.add(warps(4), described("*fp32", "i32"))
     same = site.builder.add(warps(8), described("*fp32", "i32"))
     other = site.builder.add(warps(2), described("*fp32", "i64"))
@@ -246,13 +246,13 @@ async def test_a_launcher_is_waited_for_and_built_once_for_the_same_types(site: 
     assert sorted(built) == [("*i8", "i32"), ("*i8", "i64")]
 
 
-async def test_a_launch_that_nobody_run_dry_needs_no_launcher(site: Site) -> None:
+async def test_launch_without_dry_run_needs_no_launcher(site: Site) -> None:
     assert len(site.builder.add(warps(4))) == 1
     await site.run()
     assert [command for command in site.asked if isinstance(command, protocol.BuildLauncher)] == []
 
 
-async def test_what_was_compiled_is_on_the_kernel_cache_before_anybody_is_reported_that_it_is(site: Site) -> None:
+async def test_compiled_code_is_published_before_it_is_reported(site: Site) -> None:
     def with_a_file(command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if not isinstance(command, protocol.Compile):
             return compile_everything("", command)
@@ -272,7 +272,7 @@ async def test_what_was_compiled_is_on_the_kernel_cache_before_anybody_is_report
     assert (site.cache_folder / "KEY" / "k.cubin").read_bytes() == b"binary"
 
 
-async def test_a_run_dry_specialisation_that_does_not_build_is_no_failure(site: Site) -> None:
+async def test_dry_run_specialisation_failing_to_build_is_no_failure(site: Site) -> None:
     site.answer = lambda command: (
         refused(command)
         if isinstance(command, protocol.Compile) and command.launch.num_warps == 32
@@ -286,7 +286,7 @@ async def test_a_run_dry_specialisation_that_does_not_build_is_no_failure(site: 
     assert [future.done() for future in unbuilt] == [True]
 
 
-async def test_a_launch_that_does_not_build_for_another_target_is_one(
+async def test_launch_failing_for_another_target_is_failure(
     employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
     site = Site(employ, directories, tmp_path, own=False)
@@ -298,7 +298,7 @@ async def test_a_launch_that_does_not_build_for_another_target_is_one(
     ]
 
 
-async def test_a_kernel_that_was_launched_here_builds_whatever_the_compiler_says(site: Site) -> None:
+async def test_kernel_launched_here_counts_as_built(site: Site) -> None:
     site.answer = refused
     site.builder.add(warps(4))
     await site.run()
@@ -308,9 +308,7 @@ async def test_a_kernel_that_was_launched_here_builds_whatever_the_compiler_says
 
 
 @pytest.mark.parametrize("later", [False, True])
-async def test_a_specialisation_that_did_not_build_ahead_is_reported_when_it_is_launched_after_all(
-    site: Site, later: bool
-) -> None:
+async def test_early_build_failure_is_reported_when_launched(site: Site, later: bool) -> None:
     def refuse_ahead(command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Compile) and command.specialisation:
             if not later:
@@ -333,7 +331,7 @@ async def test_a_specialisation_that_did_not_build_ahead_is_reported_when_it_is_
     assert site.builder.unfinished == 0
 
 
-async def test_what_is_left_when_a_run_ends_early_is_counted(site: Site) -> None:
+async def test_unfinished_builds_are_counted_when_run_ends_early(site: Site) -> None:
     started = asyncio.Event()
     site.answer = lambda command: (
         started.set() if isinstance(command, protocol.Compile) else compile_everything("", command)
@@ -348,9 +346,7 @@ async def test_what_is_left_when_a_run_ends_early_is_counted(site: Site) -> None
     assert (site.builder.unfinished, site.builder.kernels) == (2, [])
 
 
-async def test_a_candidate_that_asks_for_too_much_waits_for_nothing_and_it_is_said(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_too_many_requests_are_reported_and_not_awaited(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.run.compile_queue._MOST_JOBS", 2)
     [first], [second] = site.builder.add(warps(1)), site.builder.add(warps(2))
     assert not site.builder.overfull
@@ -362,16 +358,14 @@ async def test_a_candidate_that_asks_for_too_much_waits_for_nothing_and_it_is_sa
     assert second.done()
 
 
-async def test_one_candidate_has_so_many_launchers_built_and_no_more(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_launchers_per_candidate_are_limited(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.run.compile_queue._MOST_LAUNCHERS", 2)
     waits = [len(site.builder.add(warps(count), described(f"i{count}"))) for count in (8, 16, 32)]
     assert waits == [2, 2, 1]
     await site.run()
 
 
-async def test_compiling_that_takes_too_long_leaves_out_the_rest(
+async def test_compiling_beyond_time_limit_omits_the_rest(
     employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
     site = Site(employ, directories, tmp_path, patience_s=0.0)
@@ -384,7 +378,7 @@ async def test_compiling_that_takes_too_long_leaves_out_the_rest(
     assert site.compiled == []
 
 
-async def test_a_candidate_publishes_so_many_bytes_and_no_more(
+async def test_published_bytes_per_candidate_are_limited(
     employ: Employ, directories: EngineDirectories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def with_a_file(command: protocol.AnyCommand) -> protocol.AnyReply | None:
@@ -404,7 +398,7 @@ async def test_a_candidate_publishes_so_many_bytes_and_no_more(
     assert sorted(path.name for path in site.cache_folder.iterdir()) == ["KEY1", "KEY2"]
 
 
-async def test_a_compiler_without_room_is_reported_and_the_others_go_on(
+async def test_compiler_out_of_memory_is_reported_and_others_continue(
     site: Site, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_room = directories.open_room
@@ -427,9 +421,7 @@ async def test_a_compiler_without_room_is_reported_and_the_others_go_on(
     ]
 
 
-async def test_a_compiler_that_the_file_could_not_be_given_is_not_asked_about_it(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_compiler_without_the_file_gets_no_requests(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> Path:
         raise OSError(28, "No space left on device")
 
@@ -441,7 +433,7 @@ async def test_a_compiler_that_the_file_could_not_be_given_is_not_asked_about_it
     assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.ENGINE_ERROR] * 2
 
 
-async def test_compiler_that_dies_once_is_replaced_and_asked_again(site: Site) -> None:
+async def test_compiler_dying_once_is_replaced_and_retried(site: Site) -> None:
     deaths = [4]
 
     def die_once(command: protocol.AnyCommand) -> protocol.AnyReply | None:
@@ -457,7 +449,7 @@ async def test_compiler_that_dies_once_is_replaced_and_asked_again(site: Site) -
     assert site.compiled == [4, 4]
 
 
-async def test_compiler_without_memory_says_nothing_of_the_kernel(
+async def test_compiler_out_of_memory_does_not_blame_kernel(
     employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
     site = Site(employ, directories, tmp_path, own=False)
@@ -473,7 +465,7 @@ async def test_compiler_without_memory_says_nothing_of_the_kernel(
     ]
 
 
-async def test_a_compiler_that_dies_keeps_nobody_waiting_and_another_goes_on(site: Site) -> None:
+async def test_dying_compiler_blocks_no_one(site: Site) -> None:
     def die_at_the_first(command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Compile) and command.launch.num_warps == 4:
             site.fork_server.die(site.fork_server.youngest)
@@ -488,7 +480,7 @@ async def test_a_compiler_that_dies_keeps_nobody_waiting_and_another_goes_on(sit
     assert sum(isinstance(command, protocol.Load) for command in site.asked) == 3
 
 
-async def test_a_file_that_does_not_load_without_a_device_keeps_nobody_waiting(site: Site) -> None:
+async def test_file_failing_to_load_without_device_blocks_no_one(site: Site) -> None:
     site.answer = lambda command: protocol.Failed(
         id=command.id, kind=protocol.FailureKind.RAISED, message="no CUDA driver"
     )
@@ -508,7 +500,7 @@ async def test_a_builder_is_idle_until_something_is_added(site: Site) -> None:
     await site.run()
 
 
-async def test_where_kernels_are_compiled_ahead_every_compiler_loads_before_there_is_anything_to_compile(
+async def test_compilers_load_candidate_before_first_launch(
     employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
     site = Site(employ, directories, tmp_path, sessions=3)
@@ -526,7 +518,7 @@ async def test_several_compilers_share_the_work(employ: Employ, directories: Eng
     assert [number for number, _, _ in site.emitted] == [1, 2, 3, 4, 5]
 
 
-async def test_settling_waits_for_what_was_added_and_not_for_the_end(site: Site) -> None:
+async def test_settling_waits_only_for_added_launches(site: Site) -> None:
     running = asyncio.create_task(site.builder.run())
     await site.builder.settle()
     [future] = site.builder.add(warps(4))
@@ -545,7 +537,7 @@ async def test_how_long_compiling_and_publishing_take_is_reported(site: Site) ->
     assert [(span.name, span.count) for span in site.profile.spans()] == [("compile", 2), ("publish", 2)]
 
 
-async def test_a_held_builder_compiles_nothing_before_release(
+async def test_held_builder_compiles_nothing_before_release(
     employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
     site = Site(employ, directories, tmp_path, own=False, held=True)
@@ -562,7 +554,7 @@ async def test_a_held_builder_compiles_nothing_before_release(
     await site.builder.clear()
 
 
-async def test_a_held_builder_ends_when_its_run_ends_early(
+async def test_held_builder_ends_when_run_ends_early(
     employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
     site = Site(employ, directories, tmp_path, own=False, held=True)
@@ -588,7 +580,7 @@ async def test_kernels_for_the_own_device_keep_their_order(site: Site) -> None:
     assert site.compiled == [1, 2, 3]
 
 
-async def test_expected_launches_are_left_out_once_none_is_awaited(site: Site) -> None:
+async def test_expected_launches_are_skipped_once_not_awaited(site: Site) -> None:
     expected = site.builder.add(warps(8), described())
     launched = site.builder.add(warps(4))
     site.builder.expect_no_more()
@@ -598,7 +590,7 @@ async def test_expected_launches_are_left_out_once_none_is_awaited(site: Site) -
     assert [future.done() for future in (*expected, *launched)] == [True, True]
 
 
-async def test_a_launch_that_was_left_out_is_compiled_when_it_comes(site: Site) -> None:
+async def test_skipped_launch_is_compiled_when_launched(site: Site) -> None:
     site.builder.add(warps(8), described())
     site.builder.expect_no_more()
     site.builder.add(warps(8))

@@ -98,7 +98,7 @@ async def test_judge_killed_again_is_an_engine_error(theatre: Theatre, asked: ty
     assert verdict(await theatre.run(*CASES)) is Outcome.PASS
 
 
-async def test_candidate_that_ends_itself_again_has_crashed(theatre: Theatre) -> None:
+async def test_candidate_ending_itself_twice_has_crashed(theatre: Theatre) -> None:
     def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Call):
             theatre.fork_server.die(theatre.fork_server.serving)

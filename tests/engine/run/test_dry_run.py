@@ -132,14 +132,14 @@ async def stage(employ: Employ) -> AsyncIterator[Stage]:
     await stage.dry_run.close()
 
 
-async def test_a_case_is_ready_when_its_kernel_is_compiled_and_not_before(stage: Stage) -> None:
+async def test_case_is_ready_only_when_kernel_is_compiled(stage: Stage) -> None:
     await stage.dry_run.run()
     assert await stage.is_waiting(A)
     stage.compiled("k")
     assert await stage.ready(A) == "a"
 
 
-async def test_cases_come_in_the_order_in_which_their_kernels_are_compiled(stage: Stage) -> None:
+async def test_cases_follow_the_order_of_compiled_kernels(stage: Stage) -> None:
     await stage.dry_run.run()
     assert await stage.ready(A, B, C, D) == "c"
     stage.compiled("l")
@@ -158,12 +158,12 @@ async def test_a_case_waits_for_all_of_its_kernels(stage: Stage) -> None:
     assert await stage.ready(A) == "a"
 
 
-async def test_a_case_that_launches_nothing_is_ready_at_once(stage: Stage) -> None:
+async def test_case_without_launches_is_ready_at_once(stage: Stage) -> None:
     await stage.dry_run.run()
     assert await stage.ready(C) == "c"
 
 
-async def test_a_case_whose_kernels_do_not_get_compiled_is_not_waited_for_for_good(employ: Employ) -> None:
+async def test_case_with_uncompiled_kernels_is_ready_after_timeout(employ: Employ) -> None:
     stage = Stage(employ, patience_s=0.0)
     assert await stage.ready(B, A) == "b"
     await stage.dry_run.close()
@@ -175,7 +175,7 @@ async def test_waiting_ends_with_the_patience(employ: Employ) -> None:
     await stage.dry_run.close()
 
 
-async def test_a_candidate_that_hangs_in_dry_runs_leaves_every_case_ready_when_patience_ends(employ: Employ) -> None:
+async def test_hanging_dry_run_leaves_every_case_ready(employ: Employ) -> None:
     stage = Stage(employ, patience_s=0.01)
     stage.fork_server.answer = lambda kind, command: (
         None if isinstance(command, protocol.RunDry) else stage.answer(kind, command)
@@ -185,7 +185,7 @@ async def test_a_candidate_that_hangs_in_dry_runs_leaves_every_case_ready_when_p
     assert [future.done() for future in stage.dry_run._ready.values()] == [True] * 4
 
 
-async def test_a_dry_run_without_room_leaves_every_case_ready(
+async def test_dry_run_without_memory_leaves_every_case_ready(
     stage: Stage, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full() -> None:
@@ -196,20 +196,20 @@ async def test_a_dry_run_without_room_leaves_every_case_ready(
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
-async def test_of_several_ready_cases_the_first_of_the_plan_comes(stage: Stage) -> None:
+async def test_first_of_several_ready_cases_follows_plan(stage: Stage) -> None:
     stage.kernels = dict.fromkeys("abcd", "")
     await stage.dry_run.run()
     assert await stage.ready(B, D, A) == "b"
 
 
-async def test_a_case_can_be_waited_for_before_it_is_run_dry(stage: Stage) -> None:
+async def test_case_can_be_awaited_before_its_dry_run(stage: Stage) -> None:
     waiting = asyncio.create_task(stage.dry_run.next_of(CASES))
     await stage.dry_run.run()
     assert (await waiting).name == "c"
     assert "wait for kernels" in [span.name for span in stage.profile.spans()]
 
 
-async def test_the_first_cases_are_described_apart_so_that_compiling_begins_early(stage: Stage) -> None:
+async def test_first_cases_are_described_early(stage: Stage) -> None:
     seen: list[list[str]] = []
     judge = stage.judge
 
@@ -223,7 +223,7 @@ async def test_the_first_cases_are_described_apart_so_that_compiling_begins_earl
     assert seen == [[], ["a", "b"]]
 
 
-async def test_the_judge_is_not_asked_about_cases_that_are_not_there(employ: Employ) -> None:
+async def test_judge_is_not_queried_about_missing_cases(employ: Employ) -> None:
     stage = Stage(employ, [A])
     await stage.dry_run.run()
     assert stage.described == [("a",)]
@@ -243,7 +243,7 @@ async def test_the_worker_that_run_dry_is_gone_afterwards(stage: Stage) -> None:
     assert stage.fork_server.forked == ["worker"]
 
 
-async def test_a_candidate_that_does_not_load_leaves_every_case_ready(stage: Stage) -> None:
+async def test_candidate_failing_to_load_leaves_every_case_ready(stage: Stage) -> None:
     stage.fork_server.answer = lambda kind, command: protocol.Failed(
         id=command.id, kind=protocol.FailureKind.RAISED, message="ImportError"
     )
@@ -251,7 +251,7 @@ async def test_a_candidate_that_does_not_load_leaves_every_case_ready(stage: Sta
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
-async def test_a_case_that_cannot_be_run_dry_is_ready_and_the_others_are_run_dry(stage: Stage) -> None:
+async def test_case_failing_its_dry_run_is_ready(stage: Stage) -> None:
     def refuse_a(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.RunDry) and command.case == "a":
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.OUT_OF_MEMORY, message="no memory")
@@ -264,7 +264,7 @@ async def test_a_case_that_cannot_be_run_dry_is_ready_and_the_others_are_run_dry
     assert [command.case for command in stage.dry_runs] == ["b", "c", "d"]
 
 
-async def test_a_worker_that_dies_leaves_ready_what_it_did_not_run_dry_and_waiting_what_it_did(stage: Stage) -> None:
+async def test_dying_worker_leaves_unvisited_cases_ready(stage: Stage) -> None:
     def die_at_b(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.RunDry) and command.case == "b":
             stage.fork_server.die(stage.fork_server.youngest)
@@ -280,7 +280,7 @@ async def test_a_worker_that_dies_leaves_ready_what_it_did_not_run_dry_and_waiti
 
 
 @pytest.mark.parametrize("dies", [False, True])
-async def test_a_judge_that_cannot_describe_leaves_every_case_ready(stage: Stage, dies: bool) -> None:
+async def test_judge_failing_to_describe_leaves_every_case_ready(stage: Stage, dies: bool) -> None:
     async def refuse(command: protocol.AnyCommand) -> protocol.AnyReply:
         if dies:
             raise ChildDiedError("the judge ended without a reply")
@@ -292,7 +292,7 @@ async def test_a_judge_that_cannot_describe_leaves_every_case_ready(stage: Stage
     assert not stage.session.occupied
 
 
-async def test_cancelling_a_dry_run_leaves_every_case_ready_and_no_worker(stage: Stage) -> None:
+async def test_cancelled_dry_run_leaves_no_worker(stage: Stage) -> None:
     asked = asyncio.Event()
 
     def silent(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
@@ -310,7 +310,7 @@ async def test_cancelling_a_dry_run_leaves_every_case_ready_and_no_worker(stage:
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
-async def test_a_call_whose_kernels_are_compiled_has_ten_seconds_and_one_for_each_launch(stage: Stage) -> None:
+async def test_call_with_compiled_kernels_has_ten_seconds_plus_launches(stage: Stage) -> None:
     stage.kernels["b"] = "lmn"
     await stage.dry_run.run()
     for kernel in stage.waited_for:
@@ -319,7 +319,7 @@ async def test_a_call_whose_kernels_are_compiled_has_ten_seconds_and_one_for_eac
     assert [stage.dry_run.call_s(case) for case in CASES] == [11.0, 13.0, 10.0, 11.0]
 
 
-async def test_a_call_that_may_have_something_to_compile_has_all_the_time_that_there_is(stage: Stage) -> None:
+async def test_call_that_may_compile_has_the_whole_deadline(stage: Stage) -> None:
     assert stage.dry_run.call_s(A) == 120.0  # nothing is known of it
     await stage.dry_run.run()
     assert stage.dry_run.call_s(A) == 120.0  # its kernel is not compiled
@@ -328,7 +328,7 @@ async def test_a_call_that_may_have_something_to_compile_has_all_the_time_that_t
     assert stage.dry_run.call_s(A) == 11.0
 
 
-async def test_a_call_that_stumbled_in_its_dry_run_has_all_the_time_that_there_is(stage: Stage) -> None:
+async def test_call_failing_its_dry_run_has_whole_deadline(stage: Stage) -> None:
     def stumbling(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         reply = stage.answer(kind, command)
         return msgspec.structs.replace(reply, stumbled=True) if isinstance(reply, protocol.RanDry) else reply
@@ -340,9 +340,7 @@ async def test_a_call_that_stumbled_in_its_dry_run_has_all_the_time_that_there_i
     assert stage.dry_run.call_s(A) == 120.0
 
 
-async def test_a_candidate_whose_dry_run_did_not_return_has_a_minute(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_candidate_hanging_in_dry_run_has_one_minute(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     async def late(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         raise DeadlineError(f"the worker timed out after {deadline_s:g} s")
 
@@ -351,9 +349,7 @@ async def test_a_candidate_whose_dry_run_did_not_return_has_a_minute(
     assert [stage.dry_run.call_s(case) for case in CASES] == [60.0] * 4
 
 
-async def test_what_was_run_dry_before_one_that_did_not_return_keeps_its_own_time(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_cases_before_hanging_dry_run_keep_their_time(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     ask = stage.session.ask
 
     async def late(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
@@ -368,7 +364,7 @@ async def test_what_was_run_dry_before_one_that_did_not_return_keeps_its_own_tim
     assert [stage.dry_run.call_s(case) for case in (A, B)] == [11.0, 60.0]
 
 
-async def test_no_call_has_more_time_than_the_limits_give(stage: Stage) -> None:
+async def test_call_deadline_never_exceeds_the_limits(stage: Stage) -> None:
     stage.kernels["a"] = "k" * 111
     await stage.dry_run.run()
     stage.compiled("k")
@@ -376,7 +372,7 @@ async def test_no_call_has_more_time_than_the_limits_give(stage: Stage) -> None:
     assert stage.dry_run.call_s(A) == 120.0
 
 
-async def test_closing_forgets_what_is_waited_for_and_may_be_done_twice(stage: Stage) -> None:
+async def test_closing_twice_forgets_awaited_cases(stage: Stage) -> None:
     await stage.dry_run.run()
     await stage.dry_run.close()
     await stage.dry_run.close()
@@ -402,7 +398,7 @@ async def test_closing_while_it_runs_dismisses_the_worker(stage: Stage) -> None:
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
-async def test_timed_cases_are_run_dry_last_with_every_configuration(stage: Stage) -> None:
+async def test_timed_cases_run_dry_last_with_every_configuration(stage: Stage) -> None:
     plan = Plan(problem=PROBLEM, cases=(A, B, C), device="cuda", target="sm_90", benchmark=BenchmarkPlan(cases=(D,)))
     stage.dry_run = DryRun(plan, session=stage.session, profile=stage.profile, add=stage.add, ask_judge=stage.judge)
     await stage.dry_run.run()

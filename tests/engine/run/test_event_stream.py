@@ -39,7 +39,7 @@ async def test_nothing_that_happened_is_not_reported(emitter: EventEmitter) -> N
     assert await reported(emitter) == []
 
 
-async def test_a_stage_is_reported_with_how_long_it_took(emitter: EventEmitter, watch: Watch) -> None:
+async def test_stage_is_reported_with_its_duration(emitter: EventEmitter, watch: Watch) -> None:
     watch.at_s = 1.0
     began = emitter.begin(Stage.VERIFY, 3)
     watch.at_s = 1.5
@@ -57,13 +57,13 @@ async def test_a_stage_is_reported_with_how_long_it_took(emitter: EventEmitter, 
     ]
 
 
-async def test_a_stage_ends_well_unless_something_else_is_said(emitter: EventEmitter) -> None:
+async def test_stage_ends_ok_unless_stated_otherwise(emitter: EventEmitter) -> None:
     emitter.end(Stage.PARSE, emitter.begin(Stage.PARSE))
     _, finished = await reported(emitter)
     assert finished == events.StageFinished(at_s=0.0, stage=Stage.PARSE, outcome=Outcome.PASS, elapsed_s=0.0)
 
 
-async def test_findings_are_reported_and_kept_for_the_verdict(emitter: EventEmitter, watch: Watch) -> None:
+async def test_findings_are_reported_and_kept_for_verdict(emitter: EventEmitter, watch: Watch) -> None:
     watch.at_s = 2.0
     suspect = Finding(check="c", severity=Severity.SUSPECT, message="why?")
     emitter.find(suspect)
@@ -85,7 +85,7 @@ async def test_no_text_is_no_line_of_the_log(emitter: EventEmitter) -> None:
 WAY = "Traceback\n  k.py, line 3\n"
 
 
-async def test_one_way_to_an_error_is_logged_once_whatever_each_case_met_there(emitter: EventEmitter) -> None:
+async def test_same_error_of_many_cases_is_logged_once(emitter: EventEmitter) -> None:
     for trace in (f"{WAY}ValueError: 3", f"{WAY}ValueError: 4\n", "Traceback\n  k.py, line 9\nValueError: 3"):
         emitter.trace(trace)
     assert [event.text for event in await reported(emitter) if isinstance(event, events.LogWritten)] == [

@@ -208,7 +208,7 @@ def notes(emitted: list[events.Event]) -> list[tuple[str, str]]:
     ]
 
 
-async def test_on_a_device_kernels_are_compiled_before_the_first_call_needs_them(theatre: Theatre) -> None:
+async def test_device_run_compiles_kernels_before_first_call(theatre: Theatre) -> None:
     emitted = await theatre.run(CASES[0])
     assert verdict(emitted) is Outcome.PASS
     order = [type(command) for command in theatre.commands(protocol.RunDry, protocol.Compile, protocol.Call)]
@@ -216,13 +216,13 @@ async def test_on_a_device_kernels_are_compiled_before_the_first_call_needs_them
     assert [event.kernel.outcome for event in emitted if isinstance(event, events.KernelCompiled)] == [Outcome.PASS]
 
 
-async def test_on_a_device_every_case_gets_a_call_on_new_content(theatre: Theatre) -> None:
+async def test_device_run_calls_every_case_on_new_content(theatre: Theatre) -> None:
     await theatre.run(CASES[0])
     refills = [command for command in theatre.commands(protocol.Refill) if isinstance(command, protocol.Refill)]
     assert [refill.fresh for refill in refills] == [False, True]
 
 
-async def test_kernels_for_another_target_are_compiled_beside_those_for_the_device(theatre: Theatre) -> None:
+async def test_kernels_for_another_target_compile_beside_device(theatre: Theatre) -> None:
     emitted = await theatre.run(CASES[0], target="gfx942")
     compiled = [command for command in theatre.commands(protocol.Compile) if isinstance(command, protocol.Compile)]
     assert [(command.target, command.specialisation != "") for command in compiled] == [
@@ -232,14 +232,14 @@ async def test_kernels_for_another_target_are_compiled_beside_those_for_the_devi
     assert [event.kernel.target for event in emitted if isinstance(event, events.KernelCompiled)] == ["gfx942"]
 
 
-async def test_without_a_target_the_devices_own_kernels_are_compiled_ahead_unreported(theatre: Theatre) -> None:
+async def test_device_kernels_compile_early_without_target(theatre: Theatre) -> None:
     emitted = await theatre.run(CASES[0], target=None)
     assert len(theatre.commands(protocol.Compile)) == 1
     assert [event for event in emitted if isinstance(event, events.KernelCompiled)] == []
     assert verdict(emitted) is Outcome.PASS
 
 
-async def test_where_the_driver_shares_no_memory_tensors_travel_through_the_host_from_then_on(theatre: Theatre) -> None:
+async def test_driver_without_shared_memory_uses_the_host(theatre: Theatre) -> None:
     def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Prepare) and command.arena_path is None:
             message = "cuIpcGetMemHandle: CUDA_ERROR_NOT_SUPPORTED"
@@ -261,7 +261,7 @@ async def test_where_the_driver_shares_no_memory_tensors_travel_through_the_host
     assert not theatre.process_pool.shares_device
 
 
-async def test_a_candidate_that_says_memory_is_not_shared_does_not_choose_how_it_is_verified(theatre: Theatre) -> None:
+async def test_candidate_claim_about_memory_does_not_choose_transport(theatre: Theatre) -> None:
     def pretend(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Call):
             message = "cuIpcOpenMemHandle_v2: CUDA_ERROR_NOT_SUPPORTED"
@@ -279,7 +279,7 @@ async def test_a_candidate_that_says_memory_is_not_shared_does_not_choose_how_it
     assert verdict(emitted) is Outcome.UNSUPPORTED
 
 
-async def test_every_run_says_that_memory_is_not_shared(theatre: Theatre) -> None:
+async def test_every_run_reports_unshared_memory(theatre: Theatre) -> None:
     theatre.process_pool.share_no_more("no such driver")
     for _ in range(2):
         assert notes(await theatre.run(*CASES)) == [
@@ -290,7 +290,7 @@ async def test_every_run_says_that_memory_is_not_shared(theatre: Theatre) -> Non
         ]
 
 
-async def test_after_a_lost_context_the_next_case_gets_a_new_worker(theatre: Theatre) -> None:
+async def test_lost_context_gives_next_case_new_worker(theatre: Theatre) -> None:
     def break_the_first(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Call) and command.case == "a":
             return protocol.Failed(
@@ -306,7 +306,7 @@ async def test_after_a_lost_context_the_next_case_gets_a_new_worker(theatre: The
     assert len(loads) == 3  # one makes the dry run, one is lost, one goes on
 
 
-async def test_what_was_written_beside_the_arguments_ends_a_case_that_is_right_otherwise(theatre: Theatre) -> None:
+async def test_write_beside_arguments_ends_passing_case(theatre: Theatre) -> None:
     def overrun(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Compare):
             report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
@@ -321,7 +321,7 @@ async def test_what_was_written_beside_the_arguments_ends_a_case_that_is_right_o
     assert (result.outcome, result.message) == (Outcome.MUTATED_INPUT, "memory past the end of x was written")
 
 
-async def test_other_bits_on_the_same_input_are_a_note_and_no_failure(theatre: Theatre) -> None:
+async def test_different_bits_on_same_input_are_a_note(theatre: Theatre) -> None:
     def waver(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Compare):
             report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
@@ -334,7 +334,7 @@ async def test_other_bits_on_the_same_input_are_a_note_and_no_failure(theatre: T
     assert notes(emitted) == [("repeat", "two calls on the same input differ in bits, both within tolerance")]
 
 
-async def test_a_candidate_that_cannot_be_run_dry_is_judged_all_the_same(theatre: Theatre) -> None:
+async def test_candidate_without_dry_run_is_verified(theatre: Theatre) -> None:
     def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.RunDry):
             return protocol.Failed(
@@ -348,9 +348,7 @@ async def test_a_candidate_that_cannot_be_run_dry_is_judged_all_the_same(theatre
     assert [event.result.case for event in emitted if isinstance(event, events.CaseFinished)] == ["a", "b"]
 
 
-async def test_the_kernel_cache_of_a_run_is_gone_after_it_and_the_next_spares_are_made(
-    theatre: Theatre, directories: EngineDirectories
-) -> None:
+async def test_kernel_cache_is_removed_after_its_run(theatre: Theatre, directories: EngineDirectories) -> None:
     await theatre.run(CASES[0])
     await theatre.process_pool.wait_until_warm()
     launchers = theatre.process_pool.launchers
@@ -385,7 +383,7 @@ def measurement_context(theatre: Theatre, tmp_path: Path) -> MeasurementContext:
     )
 
 
-async def test_peaks_are_measured_before_the_candidate_has_a_process(
+async def test_peaks_are_measured_before_candidate_process(
     theatre: Theatre, measurement_context: MeasurementContext
 ) -> None:
     await theatre.run(CASES[0], timed=(CASES[0],), measurement_context=measurement_context)
@@ -417,7 +415,7 @@ async def test_why_there_are_no_peaks_is_noted_once(theatre: Theatre, measuremen
     ]
 
 
-async def test_a_run_says_where_its_time_went(theatre: Theatre) -> None:
+async def test_run_reports_time_of_its_stages(theatre: Theatre) -> None:
     emitted = await theatre.run(CASES[0])
     [profile] = [event for event in emitted if isinstance(event, events.ProfileTaken)]
     assert {"load", "load for dry run", "describe cases", "dry run", "compile", "make inputs", "call", "compare"} <= {
@@ -441,7 +439,7 @@ async def listen(run: Run, cancelled: asyncio.Event, emitted: list[events.Event]
         emitted.append(event)  # noqa: PERF401  # a list of them all would be lost with the error
 
 
-async def test_a_kernel_that_did_not_build_ahead_is_reported_when_it_is_launched_all_the_same(theatre: Theatre) -> None:
+async def test_early_build_failure_is_reported_when_launched(theatre: Theatre) -> None:
     def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Compile):
             message = "k is made only when the entry runs"
@@ -460,7 +458,7 @@ async def test_a_kernel_that_did_not_build_ahead_is_reported_when_it_is_launched
     assert verdict(emitted) is Outcome.PASS
 
 
-async def test_the_stage_of_compiling_ends_also_where_nothing_that_was_expected_builds(theatre: Theatre) -> None:
+async def test_compile_stage_ends_when_nothing_builds(theatre: Theatre) -> None:
     def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         match command:
             case protocol.Compile():
@@ -474,7 +472,7 @@ async def test_the_stage_of_compiling_ends_also_where_nothing_that_was_expected_
     assert compiling(emitted) == [(Outcome.UNSUPPORTED, "no expected kernel builds, and none was launched")]
 
 
-async def test_the_stage_of_compiling_ends_when_the_run_is_cancelled(theatre: Theatre) -> None:
+async def test_compile_stage_ends_when_run_is_cancelled(theatre: Theatre) -> None:
     asked, cancelled = asyncio.Event(), asyncio.Event()
 
     def hang(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
@@ -494,9 +492,7 @@ async def test_the_stage_of_compiling_ends_when_the_run_is_cancelled(theatre: Th
     assert isinstance(emitted[-1], events.RunFinished)
 
 
-async def test_an_error_in_cleaning_up_does_not_hold_up_the_stream_and_is_raised(
-    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_cleanup_error_ends_stream_and_is_raised(theatre: Theatre, monkeypatch: pytest.MonkeyPatch) -> None:
     emitted: list[events.Event] = []
 
     def fail(cache_folder: Path) -> None:
@@ -509,7 +505,7 @@ async def test_an_error_in_cleaning_up_does_not_hold_up_the_stream_and_is_raised
     assert verdict(emitted) is Outcome.PASS
 
 
-async def test_a_session_that_cannot_be_cleared_does_not_keep_the_others(theatre: Theatre) -> None:
+async def test_session_that_cannot_be_cleared_blocks_no_other(theatre: Theatre) -> None:
     run = theatre.open(CASES[0], other=Candidate(source=b"", problem="toy::twice"))
 
     async def stuck() -> None:
@@ -527,7 +523,7 @@ async def test_a_session_that_cannot_be_cleared_does_not_keep_the_others(theatre
     await clear()
 
 
-async def test_the_other_candidate_gets_nothing_that_was_compiled_for_the_first(theatre: Theatre) -> None:
+async def test_other_candidate_shares_no_compiled_code(theatre: Theatre) -> None:
     """Whoever compiles has loaded the first candidate, and what it publishes is found by a key alone."""
     run = theatre.open(CASES[0], other=Candidate(source=b"def f(x): ...\n", problem="toy::twice"))
     assert run._other is not None
@@ -542,7 +538,7 @@ async def test_the_other_candidate_gets_nothing_that_was_compiled_for_the_first(
     await run._clean_up()
 
 
-async def test_a_file_that_the_strict_policy_refuses_is_given_to_no_process(theatre: Theatre, tmp_path: Path) -> None:
+async def test_file_refused_by_strict_policy_reaches_no_process(theatre: Theatre, tmp_path: Path) -> None:
     plan = Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cuda", target="sm_90", policy=Policy.STRICT)
     run = Run(
         Candidate(source=b"def f(x):\n    return x @ x\n", problem="toy::twice"),
@@ -563,9 +559,7 @@ async def test_a_file_that_the_strict_policy_refuses_is_given_to_no_process(thea
     assert emitted[-1].verdict.sentence.endswith(", by the strict policy")
 
 
-async def test_a_candidate_is_parsed_in_another_thread_than_the_loops(
-    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_candidate_is_parsed_outside_the_event_loop(theatre: Theatre, monkeypatch: pytest.MonkeyPatch) -> None:
     parsers: list[threading.Thread] = []
 
     def parse(candidate: Candidate, entry: str) -> Source:
@@ -598,7 +592,7 @@ async def test_kernels_for_another_target_wait_for_the_cases(theatre: Theatre) -
     ]
 
 
-async def test_a_held_kernel_that_does_not_build_fails_the_run(theatre: Theatre) -> None:
+async def test_held_kernel_failing_to_build_fails_run(theatre: Theatre) -> None:
     def refuse(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Compile) and command.target == "gfx942":
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message="too much shared memory")

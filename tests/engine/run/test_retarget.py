@@ -72,7 +72,7 @@ async def test_each_specialisation_is_compiled_once_for_each_target(employ: Empl
     ] == [(1, 4, "sm_80"), (2, 4, "sm_80"), (3, 4, "gfx942"), (4, 4, "gfx942")]
 
 
-async def test_it_says_what_it_begins_with_and_that_it_is_over(employ: Employ, tmp_path: Path) -> None:
+async def test_retarget_emits_start_and_end(employ: Employ, tmp_path: Path) -> None:
     emitted = await all_of(retargeting_of(employ, tmp_path, compile_all, (LAUNCH,), 0.0))
     assert isinstance(emitted[0], events.PortingStarted)
     assert (emitted[0].targets, emitted[0].launches) == (TARGETS, 1)
@@ -80,13 +80,13 @@ async def test_it_says_what_it_begins_with_and_that_it_is_over(employ: Employ, t
     assert emitted[-1].outcome is Outcome.PASS
 
 
-async def test_machine_code_comes_after_every_target_was_answered(employ: Employ, tmp_path: Path) -> None:
+async def test_machine_code_follows_all_targets(employ: Employ, tmp_path: Path) -> None:
     emitted = await all_of(retargeting_of(employ, tmp_path, compile_all, (LAUNCH, replace(LAUNCH, num_warps=8)), 0.0))
     assert [type(event).__name__ for event in emitted[1:-1]] == ["KernelPorted"] * 4 + ["PortDisassembled"] * 2
     assert [event.number for event in emitted if isinstance(event, events.PortDisassembled)] == [1, 2]
 
 
-async def test_a_target_for_which_it_does_not_build_stops_no_other(employ: Employ, tmp_path: Path) -> None:
+async def test_failing_target_stops_no_other(employ: Employ, tmp_path: Path) -> None:
     emitted = await all_of(retargeting_of(employ, tmp_path, refuse_amd, (LAUNCH,), 0.0))
     ported = [event.kernel for event in emitted if isinstance(event, events.KernelPorted)]
     assert [(kernel.target, kernel.outcome, kernel.message) for kernel in ported] == [
@@ -102,7 +102,7 @@ async def test_times_count_on_from_the_run(employ: Employ, tmp_path: Path) -> No
     assert times[0] >= 1000.0
 
 
-async def test_cancelling_leaves_what_was_compiled_and_says_so(employ: Employ, tmp_path: Path) -> None:
+async def test_cancelling_keeps_compiled_targets_and_reports_it(employ: Employ, tmp_path: Path) -> None:
     def silent_for_amd(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         is_amd = isinstance(command, protocol.Compile) and command.target == "gfx942"
         return None if is_amd else compile_all(kind, command)

@@ -43,7 +43,7 @@ def test_usage_at_the_limits_is_allowed() -> None:
         ),
     ],
 )
-def test_usage_beyond_a_limit_ends_the_run(usage: Usage, stop: Stop) -> None:
+def test_usage_beyond_limit_ends_the_run(usage: Usage, stop: Stop) -> None:
     assert excess(usage, LIMITS) == stop
 
 

@@ -68,7 +68,7 @@ def test_large_text_is_read_in_a_child() -> None:
     assert parsed(LARGE).source is None
 
 
-def test_child_finds_what_is_found_here(tmp_path: Path) -> None:
+def test_child_findings_match_findings_in_process(tmp_path: Path) -> None:
     (tmp_path / "helper.py").touch()
     small, large = b"import helper\n" + SILU, b"import helper\n" + LARGE
     here = read(small, policy=Policy.STRICT, folder=tmp_path)
@@ -84,14 +84,14 @@ def test_syntax_error_of_large_text_has_its_place() -> None:
     assert caught.value.location.line == 7
 
 
-def test_text_that_takes_too_long_could_not_be_checked() -> None:
+def test_source_taking_too_long_is_not_checked() -> None:
     found = read(SILU + MARKS.encode() + b" = 1\n", cpu_s=1)
     (finding,) = found.findings
     assert (finding.check, finding.severity, found.breaches) == ("reading", Severity.NOTE, ())
     assert finding.message == ("could not check: it took more than 1 s of CPU time; the file has 1,600,075 bytes")
 
 
-def test_strict_policy_refuses_what_took_too_long() -> None:
+def test_strict_policy_refuses_source_taking_too_long() -> None:
     found = read(SILU + MARKS.encode() + b" = 1\n", cpu_s=1, policy=Policy.STRICT)
     assert [breach.finding for breach in found.breaches] == list(found.findings)
 

@@ -16,7 +16,7 @@ from engine.model import CacheState, Outcome
 from engine.model.benchmark import Method, Standing
 
 
-async def test_an_honest_kernel_is_timed_as_what_it_takes_and_raises_nothing(make_lab):
+async def test_kernel_is_timed_without_findings(make_lab):
     lab = make_lab(device_us=20.0)
     case = await lab.run()
     assert case.outcome is Outcome.PASS
@@ -33,7 +33,7 @@ async def test_an_honest_kernel_is_timed_as_what_it_takes_and_raises_nothing(mak
     assert lab.states == 2
 
 
-async def test_a_baseline_is_compared_with_and_the_candidate_with_itself(make_lab):
+async def test_candidate_is_timed_against_baseline_and_itself(make_lab):
     lab = make_lab(device_us=20.0)
     bench = lab.bench()
     await bench.run()
@@ -46,7 +46,7 @@ async def test_a_baseline_is_compared_with_and_the_candidate_with_itself(make_la
     assert summary.fast == {"1.0": 1, "1.1": 1, "1.5": 1, "2.0": int(comparison.speedup.value >= 2.0)}
 
 
-async def test_chunks_come_in_the_order_a_b_b_a_with_several_baselines_mirrored(make_lab):
+async def test_chunks_are_ordered_a_b_b_a_with_mirrored_baselines(make_lab):
     lab = make_lab(baselines={"eager": {}, "cublas": {}})
     await lab.run(baselines=("eager", "cublas"))
     singles = [name for name, how, _ in lab.device.log if how == "single"]
@@ -54,13 +54,13 @@ async def test_chunks_come_in_the_order_a_b_b_a_with_several_baselines_mirrored(
     assert last_rounds == ["worker", "eager", "cublas", "cublas", "eager", "worker"] * 8
 
 
-async def test_every_timed_call_meets_content_that_no_call_has_met(make_lab):
+async def test_every_timed_call_gets_new_content(make_lab):
     lab = make_lab()  # the fake worker asserts it at every call
     await lab.run()
     assert lab.worker.chunks > 16
 
 
-async def test_only_the_slots_of_the_coming_chunk_are_filled(make_lab):
+async def test_only_slots_of_next_chunk_are_filled(make_lab):
     lab = make_lab()
     await lab.run()
     called = [int(calls) for name, how, calls in lab.device.log if name == "worker" and how != "capture"]
@@ -71,7 +71,7 @@ async def test_only_the_slots_of_the_coming_chunk_are_filled(make_lab):
     assert max(filled) <= 128
 
 
-async def test_chunk_sizes_cannot_be_prepared_and_fit_into_the_ring(make_lab):
+async def test_chunk_sizes_are_unpredictable_and_fit_the_ring(make_lab):
     lab = make_lab(machine={"slots": 9})
     await lab.run()
     sizes = [int(calls) for name, how, calls in lab.device.log if name == "worker" and how == "single"]
@@ -93,7 +93,7 @@ async def test_another_seed_gives_other_chunks(make_lab):
     [(3.0, 256, 1000, 2.5), (200.0, 64, 300, 2.5), (50_000.0, 4, 8 * 2, 7.0)],
     ids=["tiny", "medium", "50 ms"],
 )
-async def test_the_number_of_calls_follows_from_what_they_cost(make_lab, device_us, slots, least_calls, longest_s):
+async def test_number_of_calls_follows_their_cost(make_lab, device_us, slots, least_calls, longest_s):
     lab = make_lab(device_us=device_us, baselines={"eager": {"device_us": device_us}}, machine={"slots": slots})
     case = await lab.run()
     assert case.outcome is Outcome.PASS
@@ -102,7 +102,7 @@ async def test_the_number_of_calls_follows_from_what_they_cost(make_lab, device_
     assert case.timing.device_us.value == pytest.approx(device_us, rel=0.02)
 
 
-async def test_a_slow_case_loses_calls_but_keeps_three_a_chunk_and_eight_rounds(make_lab):
+async def test_slow_case_keeps_three_calls_and_eight_rounds(make_lab):
     lab = make_lab(device_us=15_000.0, baselines={"eager": {"device_us": 15_000.0}}, machine={"slots": 8})
     await lab.run(case_s=1.0)
     sizes = [int(calls) for name, how, calls in lab.device.log if name == "worker" and how == "single"]
@@ -110,20 +110,20 @@ async def test_a_slow_case_loses_calls_but_keeps_three_a_chunk_and_eight_rounds(
     assert set(sizes[-16:]) <= {3, 4}
 
 
-async def test_a_ring_that_takes_too_long_to_go_round_is_shortened(make_lab):
+async def test_slow_ring_is_shortened(make_lab):
     lab = make_lab(device_us=20_000.0, baselines={}, machine={"slots": 200})
     case = await lab.run(baselines=())
     assert case.slots < 50
     assert case.elapsed_s < 5.0
 
 
-async def test_a_first_call_that_compiles_does_not_take_the_time_of_the_others(make_lab):
+async def test_compiling_first_call_takes_no_time_of_others(make_lab):
     lab = make_lab(first_call_s=5.0)
     quick = make_lab()
     assert (await lab.run()).calls == pytest.approx((await quick.run()).calls, rel=0.2)
 
 
-async def test_drift_of_the_clocks_does_not_enter_the_comparison(make_lab):
+async def test_clock_drift_does_not_enter_the_comparison(make_lab):
     lab = make_lab(device_us=20.0, baselines={"eager": {"device_us": 20.0}}, machine={"drift_by_s": 0.1})
     case = await lab.run()
     (comparison,) = case.comparisons
@@ -131,7 +131,7 @@ async def test_drift_of_the_clocks_does_not_enter_the_comparison(make_lab):
     assert comparison.speedup.value == pytest.approx(1.0, abs=0.01)
 
 
-async def test_a_wrong_output_in_a_later_round_ends_the_case_without_times(make_lab):
+async def test_wrong_output_in_later_round_ends_case(make_lab):
     lab = make_lab(wrong_at_call=300)
     case = await lab.run()
     assert case.outcome is Outcome.WRONG_VALUE
@@ -141,7 +141,7 @@ async def test_a_wrong_output_in_a_later_round_ends_the_case_without_times(make_
     assert case.verified == 299 < case.calls
 
 
-async def test_memory_that_should_not_have_changed_is_reported_as_such(make_lab):
+async def test_changed_memory_is_reported_as_such(make_lab):
     lab = make_lab(wrong_at_call=1)
     lab.judge.report_trouble = "bytes behind the output were overwritten"
     case = await lab.run()
@@ -150,7 +150,7 @@ async def test_memory_that_should_not_have_changed_is_reported_as_such(make_lab)
 
 
 @pytest.mark.parametrize("factor", [0.3, 3.0], ids=["too short", "too long"])
-async def test_device_times_that_the_parents_clock_contradicts_are_suspect(make_lab, factor):
+async def test_device_times_contradicted_by_parent_are_suspect(make_lab, factor):
     lab = make_lab(device_us=40.0, claim_factor=factor)
     await lab.run()
     assert lab.raised()["wall_clock"] == "suspect"
@@ -165,9 +165,7 @@ async def test_device_times_that_the_parents_clock_contradicts_are_suspect(make_
     ],
     ids=["only where it is verified", "less where it is repeated", "more where it is repeated"],
 )
-async def test_a_graph_that_does_its_work_in_one_kind_of_replay_is_suspect(
-    make_lab, claim_factor, old_content_factor, reported
-):
+async def test_graph_working_in_one_replay_kind_is_suspect(make_lab, claim_factor, old_content_factor, reported):
     lab = make_lab(device_us=40.0, claim_factor=claim_factor, old_content_factor=old_content_factor, noise=0.0)
     await lab.run()
     (finding,) = lab.findings
@@ -175,7 +173,7 @@ async def test_a_graph_that_does_its_work_in_one_kind_of_replay_is_suspect(
     assert reported in finding.message
 
 
-async def test_a_claim_that_nothing_but_bursts_can_contradict_is_a_doubt(make_lab):
+async def test_claim_contradicted_only_by_bursts_is_doubt(make_lab):
     lab = make_lab(device_us=40.0, claim_factor=0.3, capturable=False)
     await lab.run()
     (finding,) = lab.findings
@@ -183,13 +181,13 @@ async def test_a_claim_that_nothing_but_bursts_can_contradict_is_a_doubt(make_la
     assert "the device time is 12 us, but calls back to back take 37.9" in finding.message
 
 
-async def test_a_claim_that_no_launch_explains_is_suspect_without_a_graph(make_lab):
+async def test_claim_without_launches_or_graph_is_suspect(make_lab):
     lab = make_lab(device_us=600.0, claim_factor=0.3, capturable=False)
     await lab.run()
     assert lab.raised() == {"wall_clock": "suspect"}
 
 
-async def test_a_short_kernel_behind_a_slow_host_is_a_doubt_only_where_no_graph_confirms_it(make_lab):
+async def test_short_kernel_with_slow_host_is_doubt_without_graph(make_lab):
     lab = make_lab(device_us=8.0, launch_us=60.0)
     await lab.run()
     assert lab.findings == []
@@ -199,20 +197,20 @@ async def test_a_short_kernel_behind_a_slow_host_is_a_doubt_only_where_no_graph_
 
 
 @pytest.mark.parametrize(("early_share", "raised"), [(0.03, {}), (1.0, {"other_streams": "suspect"})])
-async def test_work_that_does_not_wait_for_the_callers_stream_is_suspect(make_lab, early_share, raised):
+async def test_work_not_awaiting_callers_stream_is_suspect(make_lab, early_share, raised):
     lab = make_lab(early_share=early_share)
     await lab.run()
     assert lab.raised() == raised
 
 
-async def test_a_graph_time_that_the_parents_clock_contradicts_is_replaced_by_that_clock(make_lab):
+async def test_contradicted_graph_time_is_replaced_by_parent_time(make_lab):
     lab = make_lab(device_us=100.0, claim_factor=0.2)
     case = await lab.run()
     assert case.timing.graph_us.value == pytest.approx(101.0, rel=0.1)
     assert any("by the parent's clock" in note for note in case.timing.notes)
 
 
-async def test_without_peaks_a_graph_rules_out_nothing_and_that_is_said(make_lab):
+async def test_graph_without_peaks_rules_nothing_out(make_lab):
     lab = make_lab(device_us=40.0, claim_factor=0.3)
     case = await lab.run(peaks=None)
     assert "wall_clock" not in lab.raised()
@@ -220,7 +218,7 @@ async def test_without_peaks_a_graph_rules_out_nothing_and_that_is_said(make_lab
     assert case.floor is None
 
 
-async def test_work_on_a_stream_that_nobody_joins_is_suspect(make_lab):
+async def test_work_on_unjoined_stream_is_suspect(make_lab):
     lab = make_lab(device_us=60.0, stream_factor=0.1)
     await lab.run()
     assert lab.raised()["other_streams"] == "suspect"
@@ -233,7 +231,7 @@ async def test_kernels_that_start_after_the_call_are_named(make_lab):
     assert "hidden_kernel" in finding.message
 
 
-async def test_late_kernels_are_named_even_when_the_case_ends_wrong(make_lab):
+async def test_late_kernels_are_named_in_wrong_case(make_lab):
     lab = make_lab(late=("hidden_kernel",), wrong_at_call=50)
     case = await lab.run()
     assert case.outcome is Outcome.WRONG_VALUE
@@ -258,27 +256,27 @@ GEMM, ADD = "ampere_sgemm_32x32_sliced1x4_nn", "_ZN2at6native29vectorized_elemen
     ],
     ids=["own", "a little", "a library", "torch a little", "torch", "a name like a library's"],
 )
-async def test_timed_calls_that_do_not_compute_by_their_own_kernels_are_suspect(make_lab, kernels_ns, message):
+async def test_timed_calls_without_own_kernels_are_suspect(make_lab, kernels_ns, message):
     lab = make_lab(kernels_ns=kernels_ns)
     await lab.run(own=frozenset({"softmax_kernel", "own_gemm"}))
     found = [finding for finding in lab.findings if finding.check == "timed_kernels"]
     assert [(finding.severity, finding.message) for finding in found] == ([("suspect", message)] if message else [])
 
 
-async def test_a_graph_of_timed_calls_that_holds_a_librarys_kernels_is_suspect(make_lab):
+async def test_graph_holding_library_kernels_is_suspect(make_lab):
     lab = make_lab(device_us=3.0, kernels_ns={GEMM: 0}, nodes=True)
     await lab.run()
     (finding,) = [finding for finding in lab.findings if finding.check == "timed_kernels"]
     assert finding.message == f"100% of the kernels in a graph of its calls is in library kernels: {GEMM}"
 
 
-async def test_calls_that_put_nothing_on_the_device_are_suspect(make_lab):
+async def test_calls_without_device_work_are_suspect(make_lab):
     lab = make_lab(idle_share=0.3)
     await lab.run()
     assert lab.raised()["idle_calls"] == "suspect"
 
 
-async def test_a_candidate_that_never_uses_the_device_has_no_device_time(make_lab):
+async def test_candidate_without_device_work_has_no_device_time(make_lab):
     lab = make_lab(idle_share=1.0)
     case = await lab.run()
     assert (case.timing.method, case.timing.device_us) == (None, None)
@@ -286,7 +284,7 @@ async def test_a_candidate_that_never_uses_the_device_has_no_device_time(make_la
     assert lab.raised()["idle_calls"] == "suspect"
 
 
-async def test_the_work_of_a_chunk_done_in_its_first_call_is_suspect(make_lab):
+async def test_chunk_done_in_first_call_is_suspect(make_lab):
     lab = make_lab(first_does_all=True)
     await lab.run()
     (finding,) = [finding for finding in lab.findings if finding.check == "uneven_calls"]
@@ -294,7 +292,7 @@ async def test_the_work_of_a_chunk_done_in_its_first_call_is_suspect(make_lab):
     assert "work of several calls was done in one" in finding.message
 
 
-async def test_without_cupti_a_graph_stands_in_and_that_is_said(make_lab):
+async def test_graph_replaces_missing_cupti_and_is_reported(make_lab):
     missing = {"method": "", "reason": "no libcupti was found"}
     lab = make_lab(device_us=20.0, baselines={"eager": {"device_us": 40.0, **missing}}, **missing)
     case = await lab.run()
@@ -307,7 +305,7 @@ async def test_without_cupti_a_graph_stands_in_and_that_is_said(make_lab):
     assert "by graph" in finding.message and "no libcupti was found" in finding.message
 
 
-async def test_a_parent_that_is_busy_with_a_screen_does_not_make_a_graph_slower(make_lab):
+async def test_busy_parent_does_not_slow_graph_times(make_lab):
     missing = {"method": "", "reason": "no libcupti was found"}
     lab = make_lab(device_us=20.0, held_up_s=0.03, baselines={"eager": {"device_us": 40.0, **missing}}, **missing)
     case = await lab.run()
@@ -316,7 +314,7 @@ async def test_a_parent_that_is_busy_with_a_screen_does_not_make_a_graph_slower(
     assert case.timing.device_us.high < 22.0
 
 
-async def test_without_cupti_and_without_a_graph_events_stand_in_and_that_is_said(make_lab):
+async def test_events_replace_missing_cupti_and_graph(make_lab):
     missing = {"method": "", "reason": "no libcupti was found"}
     lab = make_lab(device_us=20.0, capturable=False, baselines={"eager": {"device_us": 40.0, **missing}}, **missing)
     case = await lab.run()
@@ -326,14 +324,14 @@ async def test_without_cupti_and_without_a_graph_events_stand_in_and_that_is_sai
     assert "by events" in next(finding.message for finding in lab.findings if finding.check == "timer")
 
 
-async def test_a_graph_that_goes_wrong_in_a_later_round_gives_way_to_events(make_lab):
+async def test_graph_failing_later_is_replaced_by_events(make_lab):
     lab = make_lab(method="", reason="no libcupti was found", graph_wrong_from=6)
     case = await lab.run()
     assert (case.outcome, case.timing.method) == (Outcome.PASS, Method.EVENTS)
     assert any("gives wrong answers" in note for note in case.timing.notes)
 
 
-async def test_a_timer_that_is_lost_on_the_way_is_noted(make_lab):
+async def test_timer_lost_during_run_is_noted(make_lab):
     undisturbed = make_lab()
     await undisturbed.run()
     lab = make_lab(precise_until_chunk=undisturbed.worker.chunks - 4, reason="CUPTI dropped 3 records")
@@ -343,7 +341,7 @@ async def test_a_timer_that_is_lost_on_the_way_is_noted(make_lab):
     assert any("compared by events" in note for note in case.baselines[0].notes)
 
 
-async def test_a_candidate_that_cannot_be_captured_has_no_graph_time_and_that_is_no_fault(make_lab):
+async def test_candidate_without_capture_has_no_graph_time(make_lab):
     lab = make_lab(capturable=False)
     case = await lab.run()
     assert case.outcome is Outcome.PASS
@@ -352,14 +350,14 @@ async def test_a_candidate_that_cannot_be_captured_has_no_graph_time_and_that_is
     assert lab.findings == []
 
 
-async def test_a_graph_with_wrong_answers_is_noted_and_no_fault(make_lab):
+async def test_graph_with_wrong_output_is_noted(make_lab):
     lab = make_lab(graph_wrong_from=1)
     case = await lab.run()
     assert (case.outcome, case.timing.graph_us) == (Outcome.PASS, None)
     assert any("gives wrong answers" in note for note in case.timing.notes)
 
 
-async def test_calls_that_share_their_outputs_have_no_times_of_which_only_the_last_was_verified(make_lab):
+async def test_calls_sharing_outputs_have_no_partly_verified_times(make_lab):
     lab = make_lab(shared_outputs=True)
     case = await lab.run()
     assert case.outcome is Outcome.PASS
@@ -370,13 +368,13 @@ async def test_calls_that_share_their_outputs_have_no_times_of_which_only_the_la
     assert lab.raised() == {"shared_outputs": "hint"}
 
 
-async def test_without_cupti_calls_that_share_their_outputs_are_timed_by_events(make_lab):
+async def test_calls_sharing_outputs_use_events_without_cupti(make_lab):
     lab = make_lab(shared_outputs=True, method="", reason="no libcupti was found")
     case = await lab.run()
     assert (case.outcome, case.timing.method) == (Outcome.PASS, Method.EVENTS)
 
 
-async def test_another_worker_whose_calls_share_their_outputs_has_no_such_times_either(make_lab):
+async def test_second_worker_sharing_outputs_has_no_such_times(make_lab):
     lab = make_lab()
     case = await lab.run(other=lab.another(shared_outputs=True), baselines=())
     assert case.timing.call_us is not None and case.timing.graph_us is not None
@@ -384,7 +382,7 @@ async def test_another_worker_whose_calls_share_their_outputs_has_no_such_times_
     assert case.baselines[0].device_us is not None
 
 
-async def test_a_missing_baseline_is_noted_and_the_others_go_on(make_lab):
+async def test_missing_baseline_is_noted_and_others_continue(make_lab):
     lab = make_lab(baselines={"eager": {"device_us": 40.0}})
     case = await lab.run(baselines=("vllm", "eager"))
     assert [comparison.baseline for comparison in case.comparisons] == ["eager"]
@@ -393,7 +391,7 @@ async def test_a_missing_baseline_is_noted_and_the_others_go_on(make_lab):
     assert eager.device_us is not None
 
 
-async def test_a_baseline_that_fails_on_the_way_costs_its_own_comparison_only(make_lab):
+async def test_failing_baseline_loses_only_its_own_comparison(make_lab):
     failing = {"fails_from": 12, "fails_with": "out of memory"}
     lab = make_lab(baselines={"eager": failing, "cublas": {"device_us": 30.0}})
     case = await lab.run(baselines=("eager", "cublas"))
@@ -423,7 +421,7 @@ async def test_a_time_below_the_floor_is_suspect(make_lab):
     ],
     ids=["death", "silence", "forgery"],
 )
-async def test_a_worker_that_fails_in_the_middle_ends_its_case_with_that_outcome(make_lab, error, outcome):
+async def test_worker_failing_midway_ends_its_case(make_lab, error, outcome):
     lab = make_lab(dies_at_call=200)
     lab.worker.error = error
     case = await lab.run(cases=(lab.case, lab.second))
@@ -442,7 +440,7 @@ async def test_with_another_worker_the_next_case_is_timed(make_lab):
     assert [case.outcome for case in lab.cases] == [Outcome.PASS, Outcome.PASS]
 
 
-async def test_a_worker_that_dies_twice_in_a_case_has_crashed(make_lab):
+async def test_worker_dying_twice_in_case_has_crashed(make_lab):
     lab = make_lab(dies_at_call=200)
     workers = iter((lab.another(dies_at_call=200), lab.another()))
 
@@ -458,7 +456,7 @@ async def test_a_worker_that_dies_twice_in_a_case_has_crashed(make_lab):
     [protocol.Arrange, protocol.Refresh, protocol.Check, protocol.PrepareBaseline, protocol.TimeBaseline],
     ids=lambda asked: asked.__name__,
 )
-async def test_a_judge_that_dies_once_while_timing_costs_no_case(make_lab, asked):
+async def test_judge_dying_once_while_timing_loses_no_case(make_lab, asked):
     lab = make_lab()
     lab.judge.fails[asked] = ChildDiedError("killed by signal 9")
     lab.judge.fails_from[asked] = lab.judge.fails_to[asked] = 1
@@ -467,7 +465,7 @@ async def test_a_judge_that_dies_once_while_timing_costs_no_case(make_lab, asked
     assert case.timing is not None
 
 
-async def test_an_entry_that_raises_at_the_timed_shape_keeps_its_worker(make_lab):
+async def test_entry_raising_at_timed_shape_keeps_worker(make_lab):
     lab = make_lab()
     lab.worker.script.fails_with = "illegal shape"
     bench = lab.bench(cases=(lab.case, lab.second))
@@ -477,12 +475,12 @@ async def test_an_entry_that_raises_at_the_timed_shape_keeps_its_worker(make_lab
     assert bench.summaries() == ()
 
 
-async def test_a_reply_about_fewer_calls_than_were_asked_for_is_tampering(make_lab):
+async def test_reply_about_fewer_calls_is_tampering(make_lab):
     lab = make_lab(reports_fewer=True)
     assert (await lab.run()).outcome is Outcome.TAMPERED
 
 
-async def test_times_that_no_clock_can_give_are_suspect_and_no_number(make_lab):
+async def test_impossible_times_are_suspect_without_number(make_lab):
     lab = make_lab(claim_factor=0.0)
     case = await lab.run()
     assert case.timing.device_us is None
@@ -491,7 +489,7 @@ async def test_times_that_no_clock_can_give_are_suspect_and_no_number(make_lab):
 
 
 @pytest.mark.parametrize("command", [protocol.Arrange, protocol.Refresh, protocol.Check])
-async def test_a_judge_that_cannot_is_never_the_candidates_fault(make_lab, command):
+async def test_failing_judge_is_never_candidate_error(make_lab, command):
     lab = make_lab()
     lab.judge.fails[command] = protocol.Failed(id="", kind=protocol.FailureKind.ENGINE, message="an assertion failed")
     lab.judge.fails_from[command] = 1 if command is protocol.Arrange else 9
@@ -502,7 +500,7 @@ async def test_a_judge_that_cannot_is_never_the_candidates_fault(make_lab, comma
 
 
 @pytest.mark.parametrize("command", [protocol.Arrange, protocol.Refresh, protocol.Check, protocol.TimeBaseline])
-async def test_a_judge_that_dies_is_never_the_candidates_fault(make_lab, command):
+async def test_dying_judge_is_never_candidate_error(make_lab, command):
     lab = make_lab()
     lab.judge.fails[command] = ChildDiedError("the judge ended")
     lab.judge.fails_from[command] = 1 if command is protocol.Arrange else 9
@@ -511,7 +509,7 @@ async def test_a_judge_that_dies_is_never_the_candidates_fault(make_lab, command
     assert lab.worker.alive
 
 
-async def test_a_case_that_does_not_fit_into_the_device_is_unsupported(make_lab):
+async def test_case_too_large_for_device_is_unsupported(make_lab):
     lab = make_lab()
     message = "4 input sets of 20 GB do not fit"
     lab.judge.fails[protocol.Arrange] = protocol.Failed(id="", kind=protocol.FailureKind.UNSUPPORTED, message=message)
@@ -528,7 +526,7 @@ async def test_no_cases_are_no_messages_and_no_summaries(make_lab):
 
 
 @pytest.mark.parametrize(("end_s", "timed"), [(0.0, 1), (1.9, 1), (2.1, 2), (2.9, 2), (math.inf, 3)])
-async def test_no_case_but_the_first_is_begun_that_would_end_too_late(make_lab, end_s, timed):
+async def test_only_first_case_may_end_too_late(make_lab, end_s, timed):
     lab = make_lab()
     cases = (lab.case, replace(lab.case, name="second"), replace(lab.case, name="third"))
     began = lab.device.clock()
@@ -556,7 +554,7 @@ async def test_a_cancelled_benchmark_leaves_nothing_arranged(make_lab, after):
     assert lab.cases == []
 
 
-async def test_a_second_worker_is_timed_in_the_same_interleaving(make_lab):
+async def test_second_worker_is_timed_in_same_interleaving(make_lab):
     lab = make_lab(device_us=20.0)
     case = await lab.run(other=lab.another(device_us=20.6), baselines=())
     (comparison,) = case.comparisons
@@ -566,7 +564,7 @@ async def test_a_second_worker_is_timed_in_the_same_interleaving(make_lab):
     assert singles[-4 * 8 :] == ["worker", "another", "another", "worker"] * 8
 
 
-async def test_a_second_worker_that_dies_costs_its_own_comparison_only(make_lab):
+async def test_dying_second_worker_loses_only_its_comparison(make_lab):
     lab = make_lab()
     case = await lab.run(other=lab.another(dies_at_call=150), baselines=("eager",))
     assert case.outcome is Outcome.PASS
@@ -574,7 +572,7 @@ async def test_a_second_worker_that_dies_costs_its_own_comparison_only(make_lab)
     assert "crashed" in case.baselines[0].notes[0]
 
 
-async def test_forty_kernels_against_themselves_are_no_difference_in_nearly_all(make_lab):
+async def test_forty_self_comparisons_show_almost_no_difference(make_lab):
     covered = 0
     for seed in range(40):
         lab = make_lab(seed=seed, noise=0.03)
@@ -583,7 +581,7 @@ async def test_forty_kernels_against_themselves_are_no_difference_in_nearly_all(
     assert covered >= 37
 
 
-async def test_what_is_timed_warm_fits_into_the_cache_where_nothing_is_touched_before_each_call(make_lab):
+async def test_warm_slots_fit_into_the_cache(make_lab):
     lab = make_lab(machine={"slots": 64, "stride": 2 << 20, "l2_bytes": 50 << 20})
     case = await lab.run(cache=CacheState.WARM)
     assert case.cache is CacheState.WARM
@@ -593,14 +591,14 @@ async def test_what_is_timed_warm_fits_into_the_cache_where_nothing_is_touched_b
     assert all(calls == 1 or calls % 6 == 0 for calls in replays)  # the same six again and again
 
 
-async def test_what_only_the_first_burst_and_the_first_replay_of_a_graph_take_does_not_count(make_lab):
+async def test_first_burst_and_first_replay_do_not_count(make_lab):
     lab = make_lab(device_us=20_000.0, first_stretch_us=500_000.0)  # so slow that there are five of each
     timing = (await lab.run()).timing
     for interval in (timing.call_us, timing.graph_us):
         assert (interval.value, interval.high) == (pytest.approx(20_000.0, rel=0.05), pytest.approx(20_000.0, rel=0.05))
 
 
-async def test_what_every_exchange_was_for_is_reported(make_lab):
+async def test_purpose_of_every_exchange_is_reported(make_lab):
     lab = make_lab()
     await lab.run()
     assert [doing for doing, _ in groupby(lab.work)][:3] == [
@@ -611,7 +609,7 @@ async def test_what_every_exchange_was_for_is_reported(make_lab):
     assert "checking outputs" in lab.work
 
 
-async def test_deadlines_shrink_once_it_is_known_what_calls_take(make_lab):
+async def test_deadlines_shrink_with_measured_call_times(make_lab):
     lab = make_lab()
     await lab.run()
     assert lab.worker.deadlines_s[0] == 120.0

@@ -103,7 +103,7 @@ def honest(device: ScriptedDevice) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("cache", list(CacheState))
-async def test_an_honest_kernel_has_its_device_time_and_every_output_was_verified(cache):
+async def test_kernel_has_device_time_and_all_outputs_verified(cache):
     case, findings = await timed(honest, cache=cache)
     assert (case.outcome, case.message) == (Outcome.PASS, "")
     assert case.timing.method is Method.CUPTI
@@ -113,7 +113,7 @@ async def test_an_honest_kernel_has_its_device_time_and_every_output_was_verifie
     assert {finding.severity.value for finding in findings} <= {"note"}
 
 
-async def test_an_answer_that_is_kept_by_address_is_wrong_at_the_timed_shape():
+async def test_output_cached_by_address_is_wrong_when_timed():
     answers: dict[int, torch.Tensor] = {}
 
     def caching(device: ScriptedDevice) -> Callable[..., Any]:
@@ -141,7 +141,7 @@ async def test_a_changed_input_is_reported_as_such():
     assert case.outcome is Outcome.MUTATED_INPUT
 
 
-async def test_without_a_recorder_another_method_stands_in_and_says_so():
+async def test_missing_recorder_is_replaced_and_reported():
     case, findings = await timed(honest, precise=False)
     assert case.outcome is Outcome.PASS
     assert case.timing.method is not Method.CUPTI

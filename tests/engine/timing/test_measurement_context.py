@@ -108,7 +108,7 @@ def laboratory(employ: Employ, tmp_path: Path) -> Iterator[Laboratory]:
         yield Laboratory(employ, Path(locks) / "locks", tmp_path / "peaks")
 
 
-async def test_peaks_are_measured_once_and_under_the_lock_of_the_device(laboratory: Laboratory) -> None:
+async def test_peaks_are_measured_once_under_device_lock(laboratory: Laboratory) -> None:
     peaks, said = await laboratory.learn()
     assert (await laboratory.learn())[0] is peaks
     assert peaks is not None
@@ -118,14 +118,14 @@ async def test_peaks_are_measured_once_and_under_the_lock_of_the_device(laborato
     assert not occupancy(laboratory.locks, LOCK).is_held
 
 
-async def test_peaks_that_were_kept_are_taken_without_the_lock(laboratory: Laboratory) -> None:
+async def test_stored_peaks_are_used_without_lock(laboratory: Laboratory) -> None:
     write_peaks(laboratory.kept, PEAKS)
     async with laboratory.lock().hold(on_wait=lambda _: None):
         assert await laboratory.learn() == (PEAKS, ())
     assert laboratory.measured == []
 
 
-async def test_what_the_holder_of_the_device_measured_meanwhile_is_not_measured_again(laboratory: Laboratory) -> None:
+async def test_peaks_measured_by_lock_holder_are_reused(laboratory: Laboratory) -> None:
     async with laboratory.lock().hold(on_wait=lambda _: None):
         learning = asyncio.create_task(laboratory.learn())
         await laboratory.waits.wait()
@@ -134,7 +134,7 @@ async def test_what_the_holder_of_the_device_measured_meanwhile_is_not_measured_
     assert laboratory.measured == []
 
 
-async def test_beside_other_processes_nothing_is_measured_until_they_are_gone(laboratory: Laboratory) -> None:
+async def test_measurement_waits_for_other_processes_to_end(laboratory: Laboratory) -> None:
     laboratory.driver.pids = (1, 77, 4711)
     trouble = (
         "the device's peaks could not be measured: other processes use it: 77, 4711; stop them, and the next run "
@@ -148,7 +148,7 @@ async def test_beside_other_processes_nothing_is_measured_until_they_are_gone(la
     assert (said, len(laboratory.stored())) == ((), 1)
 
 
-async def test_peaks_are_thrown_away_when_others_came_while_they_were_measured(laboratory: Laboratory) -> None:
+async def test_peaks_disturbed_by_other_processes_are_discarded(laboratory: Laboratory) -> None:
     laboratory.during = lambda: setattr(laboratory.driver, "pids", (1, 77))
     peaks, (trouble,) = await laboratory.learn()
     assert peaks is None
@@ -156,7 +156,7 @@ async def test_peaks_are_thrown_away_when_others_came_while_they_were_measured(l
     assert laboratory.stored() == []
 
 
-async def test_where_nobody_knows_who_else_is_there_peaks_are_not_kept_for_later(laboratory: Laboratory) -> None:
+async def test_peaks_with_unknown_other_processes_are_not_stored(laboratory: Laboratory) -> None:
     laboratory.driver.pids = None
     peaks, (trouble,) = await laboratory.learn()
     assert peaks is not None
@@ -164,14 +164,14 @@ async def test_where_nobody_knows_who_else_is_there_peaks_are_not_kept_for_later
     assert laboratory.stored() == []
 
 
-async def test_where_others_cannot_be_named_a_device_that_did_nothing_is_taken_for_free(laboratory: Laboratory) -> None:
+async def test_idle_device_with_unnamed_processes_counts_as_free(laboratory: Laboratory) -> None:
     laboratory.driver.pids, laboratory.driver.busy_percent = None, 0
     peaks, said = await laboratory.learn()
     assert peaks is not None
     assert (said, len(laboratory.stored())) == ((), 1)
 
 
-async def test_peaks_are_not_measured_where_the_device_cannot_be_locked(laboratory: Laboratory) -> None:
+async def test_peaks_are_not_measured_without_device_lock(laboratory: Laboratory) -> None:
     laboratory.locks.write_text("no folder")
     peaks, (trouble,) = await laboratory.learn()
     assert peaks is None
@@ -179,14 +179,14 @@ async def test_peaks_are_not_measured_where_the_device_cannot_be_locked(laborato
     assert laboratory.measured == []
 
 
-async def test_a_folder_that_cannot_be_written_costs_the_keeping_and_not_the_peaks(laboratory: Laboratory) -> None:
+async def test_unwritable_folder_loses_only_the_stored_peaks(laboratory: Laboratory) -> None:
     laboratory.kept.write_text("no folder")
     peaks, said = await laboratory.learn()
     assert peaks is not None
     assert said == ("the device's peaks could not be kept: File exists",)
 
 
-async def test_free_memory_is_the_drivers_word(laboratory: Laboratory) -> None:
+async def test_free_memory_comes_from_the_driver(laboratory: Laboratory) -> None:
     assert laboratory.measurement_context.timed_device("toy::twice", "cold").free_bytes == 7 << 30
 
 
@@ -195,7 +195,7 @@ def timing(side: str, device_us: float | None) -> Timing:
     return Timing(side=side, method=Method.CUPTI, device_us=interval, call_us=None)
 
 
-async def test_the_shortest_time_of_a_baseline_is_remembered_and_never_that_of_another_candidate(
+async def test_shortest_baseline_time_is_kept_per_candidate(
     laboratory: Laboratory,
 ) -> None:
     for eager_us in (30.0, 20.0, 25.0, None):

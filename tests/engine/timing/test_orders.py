@@ -22,7 +22,7 @@ def test_a_chunk_has_each_slot_once():
     assert ring(4).take(9) == (0, 1, 2, 3)
 
 
-def test_a_ring_has_gone_round_when_every_slot_had_its_turn():
+def test_ring_is_complete_after_every_slot():
     turns = ring(4)
     turns.take(3)
     assert not turns.gone_round
@@ -30,7 +30,7 @@ def test_a_ring_has_gone_round_when_every_slot_had_its_turn():
     assert turns.gone_round
 
 
-def test_a_shortened_ring_names_no_slot_beyond_its_end_and_never_grows():
+def test_shortened_ring_never_grows_or_exceeds_its_end():
     turns = ring(10)
     turns.take(9)
     turns.keep(4)
@@ -47,11 +47,11 @@ def test_drawn_sizes_differ_and_stay_inside_the_bounds(about):
     assert min(drawn) >= 3 and max(drawn) <= 64
 
 
-def test_bounds_that_leave_no_choice_are_kept():
+def test_bounds_without_choice_are_kept():
     assert {ring(1).draw(8, Bounds(least=1, most=1)) for _ in range(10)} == {1}
 
 
-def test_three_calls_are_the_least_unless_a_call_is_slow_or_there_are_fewer_slots():
+def test_chunks_have_at_least_three_calls_by_default():
     assert bounds(slots=64, call_s=0.001) == Bounds(least=3, most=64)
     assert bounds(slots=64, call_s=0.021) == Bounds(least=1, most=64)
     assert bounds(slots=2, call_s=0.001) == Bounds(least=2, most=2)
@@ -72,14 +72,14 @@ def test_costs_of_one_size_are_all_the_calls():
     assert costs.line == (0.0, pytest.approx(0.05))
 
 
-def test_costs_that_fall_with_size_are_all_the_chunks():
+def test_costs_falling_with_size_belong_to_chunks():
     costs = Costs()
     costs.add(2, 0.4)
     costs.add(8, 0.2)
     assert costs.line == (pytest.approx(0.3), 0.0)
 
 
-def test_no_costs_are_known_before_a_chunk_and_after_they_were_cleared():
+def test_costs_are_unknown_before_first_chunk_and_after_clearing():
     costs = Costs()
     assert costs.line == (0.0, 0.0)
     costs.add(2, 0.4)
@@ -103,5 +103,5 @@ def test_calls_fill_the_time_that_is_left(remaining_s, calls):
     assert calls_within(remaining_s, 10, chunk_s=0.05, call_s=0.01, bounds=allowed) == calls
 
 
-def test_calls_that_cost_nothing_are_as_many_as_allowed():
+def test_calls_without_cost_are_as_many_as_allowed():
     assert calls_within(1.0, 10, chunk_s=0.05, call_s=0.0, bounds=Bounds(least=3, most=9)) == 9

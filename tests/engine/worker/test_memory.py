@@ -33,7 +33,7 @@ def memory() -> CallMemory:
     return CallMemory(CPU)
 
 
-def test_every_call_of_a_case_finds_its_tensors_at_the_same_place(memory: CallMemory, tmp_path: Path) -> None:
+def test_calls_of_case_find_tensors_at_same_address(memory: CallMemory, tmp_path: Path) -> None:
     spec = arena(tmp_path / "a", 16, 8)
     first, again = memory.storages(spec), memory.storages(spec)
     assert [part.numel() for part in first] == [16, 8]
@@ -46,7 +46,7 @@ def test_the_next_case_lies_elsewhere(memory: CallMemory, tmp_path: Path) -> Non
     assert first.tolist() == [0] * 16
 
 
-def test_what_was_returned_is_left_in_the_file_as_it_was(memory: CallMemory, tmp_path: Path) -> None:
+def test_returned_tensor_stays_in_file_unchanged(memory: CallMemory, tmp_path: Path) -> None:
     spec = arena(tmp_path / "a", 16)
     memory.storages(spec)
     strided = torch.arange(6.0).view(2, 3).T
@@ -71,7 +71,7 @@ def test_more_than_the_limit_is_a_memory_error(memory: CallMemory, tmp_path: Pat
         memory.leave(spec, torch.zeros(4), str(tmp_path / "o"), 15)
 
 
-def test_outputs_on_a_full_disk_are_not_the_candidates_fault(memory: CallMemory, tmp_path: Path) -> None:
+def test_outputs_on_full_disk_are_no_candidate_error(memory: CallMemory, tmp_path: Path) -> None:
     spec = arena(tmp_path / "a", 16)
     memory.storages(spec)
     with pytest.raises(NoRoomError, match=r"^the outputs could not be kept: No space left on device; free some space"):
@@ -82,7 +82,7 @@ class Agreeable(torch.Tensor):
     """Looks like a tensor."""
 
 
-def test_what_is_no_tensor_is_reported_by_its_type_and_not_written(memory: CallMemory, tmp_path: Path) -> None:
+def test_nontensor_output_is_reported_by_type(memory: CallMemory, tmp_path: Path) -> None:
     spec = arena(tmp_path / "a", 16)
     memory.storages(spec)
     returned = (None, "1.0", torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"))
@@ -105,14 +105,14 @@ def test_python_number_travels_as_a_tensor_without_dimensions(memory: CallMemory
     assert (tmp_path / "o").read_bytes()[32:40] == struct.pack("<d", 0.5)
 
 
-def test_one_value_and_a_list_of_one_are_the_same_and_no_list_is_endless() -> None:
+def test_single_value_equals_list_of_one() -> None:
     one = torch.zeros(1)
     assert (values_of(one), values_of([one]), values_of((one,))) == ((one,), (one,), (one,))
     assert len(values_of([0] * 10**6)) == 64
 
 
 @pytest.mark.parametrize("base", [list, tuple])
-def test_what_a_list_holds_is_not_its_own_methods_to_say(base: type) -> None:
+def test_list_content_is_read_without_its_methods(base: type) -> None:
     def compute(*_: object) -> list[object]:
         raise AssertionError("it ran")
 
@@ -130,7 +130,7 @@ RETURNED = (
 )
 
 
-def test_there_is_room_on_a_device_for_outputs_of_the_expected_shapes() -> None:
+def test_device_has_room_for_expected_output_shapes() -> None:
     place = torch.full((output_bytes(RETURNED),), 0xFF, dtype=torch.uint8)
     specs, _ = copy_out(RETURNED, place)
     assert [reported.offset % 256 for reported in specs] == [0] * len(RETURNED)
@@ -148,7 +148,7 @@ def test_nothing_is_written_between_outputs_on_a_device() -> None:
     assert set(place.tolist()) == {0xA5}
 
 
-def test_what_does_not_fit_on_a_device_is_reported_and_not_copied() -> None:
+def test_output_too_large_for_device_is_reported() -> None:
     place = torch.full((output_bytes((torch.zeros(4),)),), 0xA5, dtype=torch.uint8)
     small, large = torch.zeros(4), torch.zeros(10**6)
     specs, activities = copy_out((large, small), place)
@@ -157,7 +157,7 @@ def test_what_does_not_fit_on_a_device_is_reported_and_not_copied() -> None:
     assert isinstance(take("return", specs[0], place, small), OutputReport)
 
 
-def test_what_is_no_tensor_of_the_device_is_reported_by_its_type() -> None:
+def test_output_outside_the_device_is_reported_by_type() -> None:
     place = torch.zeros(1024, dtype=torch.uint8)
     learnt = torch.nn.Parameter(torch.ones(1))
     returned = (None, torch.zeros(1).as_subclass(Agreeable), torch.zeros(1, device="meta"), learnt)
@@ -166,7 +166,7 @@ def test_what_is_no_tensor_of_the_device_is_reported_by_its_type() -> None:
 
 
 @pytest.mark.gpu
-def test_in_device_memory_too_a_tensor_begins_at_its_own_offset_and_has_no_neighbours() -> None:
+def test_device_tensor_has_own_offset_without_neighbours() -> None:
     if not torch.cuda.is_available():
         pytest.skip("needs a CUDA device")
     device = torch.device("cuda")

@@ -18,7 +18,7 @@ def test_plain_lock_is_taken_once() -> None:
     assert (lock._get_value(), lock.acquire(False)) == (1, True)
 
 
-def test_recursive_lock_is_taken_again_by_its_thread_only() -> None:
+def test_recursive_lock_is_reacquired_by_owner_only() -> None:
     lock, others = ThreadSemaphore(RECURSIVE, 1, 1, "name", False), []
     assert (lock.acquire(), lock.acquire(), lock._count()) == (True, True, 2)
     lock.release()
@@ -28,7 +28,7 @@ def test_recursive_lock_is_taken_again_by_its_thread_only() -> None:
     assert (others, lock._is_mine()) == ([False], True)
 
 
-def test_release_of_what_nobody_holds_raises() -> None:
+def test_release_of_unheld_semaphore_raises() -> None:
     with pytest.raises(ValueError, match="too many times"):
         ThreadSemaphore(PLAIN, 1, 1, "name", False).release()
     with pytest.raises(AssertionError, match="not owned"):

@@ -97,7 +97,7 @@ def bench() -> Bench:
     return Bench()
 
 
-def test_single_calls_are_made_on_the_slots_in_order_and_leave_their_outputs_there(bench: Bench) -> None:
+def test_single_calls_use_slots_in_order(bench: Bench) -> None:
     assert bench.occupied == protocol.Done(id="i")
     reply = bench.timed(protocol.How.SINGLE, 2, 0)
     assert [(call.span_ns, call.activities) for call in reply.calls] == [(50, 1), (50, 1)]
@@ -106,7 +106,7 @@ def test_single_calls_are_made_on_the_slots_in_order_and_leave_their_outputs_the
     assert reply.kernels == (protocol.KernelTime(name="double", device_ns=100, count=2),)
 
 
-def test_an_argument_of_a_timed_call_begins_at_its_own_offset_and_has_no_neighbours(bench: Bench) -> None:
+def test_timed_argument_has_own_offset_without_neighbours(bench: Bench) -> None:
     met: list[tuple[int, int]] = []
 
     def looks(x: torch.Tensor) -> torch.Tensor:
@@ -118,14 +118,14 @@ def test_an_argument_of_a_timed_call_begins_at_its_own_offset_and_has_no_neighbo
     assert met == [(0, 24), (0, 24)]
 
 
-def test_a_cold_run_empties_the_cache_before_each_call_and_a_warm_one_reads_the_inputs(bench: Bench) -> None:
+def test_cold_run_empties_cache_before_each_call(bench: Bench) -> None:
     bench.timed(protocol.How.SINGLE, 0, 1, 2)
     assert (bench.device.evictions, bench.device.touched) == (3, [])
     bench.timed(protocol.How.SINGLE, 0, 1, cache=CacheState.WARM)
     assert (bench.device.evictions, bench.device.touched) == (3, [24, 24])
 
 
-def test_a_cold_fetch_empties_the_cache_of_the_copies_that_it_made_and_a_warm_one_leaves_them() -> None:
+def test_cold_fetch_empties_cache_of_copies() -> None:
     arguments: list[torch.Tensor] = []
     evicted: list[list[float]] = []
 
@@ -143,7 +143,7 @@ def test_a_cold_fetch_empties_the_cache_of_the_copies_that_it_made_and_a_warm_on
     assert evicted == [[7] * 6]
 
 
-def test_a_fetch_of_no_slots_empties_the_cache_and_leaves_what_was_fetched_before(bench: Bench) -> None:
+def test_fetch_of_no_slots_empties_the_cache(bench: Bench) -> None:
     made = torch.zeros(6)
     bench.entry = lambda x: torch.mul(x, 2, out=made)
     bench.timed(protocol.How.CAPTURE, 1)
@@ -155,7 +155,7 @@ def test_a_fetch_of_no_slots_empties_the_cache_and_leaves_what_was_fetched_befor
     assert bench.outputs((1,), bench.collected()) == [[20, 22, 24, 26, 28, 30]]
 
 
-def test_what_cannot_be_had_without_a_recorder_is_absent_and_said() -> None:
+def test_missing_recorder_is_reported() -> None:
     reply = Bench(precise=False).timed(protocol.How.SINGLE, 0)
     assert reply.calls == (protocol.CallTime(span_ns=None, stream_ns=50, activities=0),)
     assert (reply.method, reply.reason) == ("", "scripted without a recorder")
@@ -202,7 +202,7 @@ def test_work_that_begins_while_we_copy_is_late(bench: Bench) -> None:
     assert bench.timed(protocol.How.SINGLE, 0).late == ("deferred", "deferred", "deferred")
 
 
-def test_what_is_not_copied_leaves_no_room_for_work_beside_our_copies(bench: Bench) -> None:
+def test_outputs_not_copied_leave_no_gap(bench: Bench) -> None:
     def entry(x: torch.Tensor) -> tuple[object, ...]:
         # The slot is handed back, which may be one.
         return x[:0], torch.zeros(1 << 16), torch.zeros(1, device="meta"), deferring(bench.device, 2)
@@ -212,7 +212,7 @@ def test_what_is_not_copied_leaves_no_room_for_work_beside_our_copies(bench: Ben
 
 
 @pytest.mark.parametrize("how", [protocol.How.SINGLE, protocol.How.BURST])
-def test_an_answer_is_not_computed_where_it_is_copied_by_who_replaced_the_copying(
+def test_replaced_copy_function_cannot_compute_the_output(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, how: protocol.How
 ) -> None:
     heard: list[str] = []
@@ -231,7 +231,7 @@ def test_an_answer_is_not_computed_where_it_is_copied_by_who_replaced_the_copyin
 
 
 @pytest.mark.parametrize("kind", [TorchFunctionMode, TorchDispatchMode])
-def test_a_mode_that_is_never_left_does_not_hear_of_what_is_copied(bench: Bench, kind: type[Any]) -> None:
+def test_mode_never_left_does_not_see_copies(bench: Bench, kind: type[Any]) -> None:
     heard: list[str] = []
 
     def listen(mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -255,7 +255,7 @@ def test_no_calls_are_no_calls(bench: Bench) -> None:
     assert bench.timed(protocol.How.BURST).elapsed_ns == 0
 
 
-def test_several_outputs_and_odd_ones_are_described_as_they_are(bench: Bench) -> None:
+def test_several_unusual_outputs_are_described(bench: Bench) -> None:
     bench.entry = lambda x: (x + 1, x.to(torch.int16)[::2], None, x[:0])
     (returned,) = bench.timed(protocol.How.SINGLE, 1).returned
     assert [(spec.type_name, spec.dtype, spec.shape, spec.bytes) for spec in returned] == [
@@ -268,7 +268,7 @@ def test_several_outputs_and_odd_ones_are_described_as_they_are(bench: Bench) ->
     assert bench.output(1, returned[1]).tolist() == [10, 12, 14]
 
 
-def test_outputs_that_do_not_fit_are_described_and_not_written() -> None:
+def test_outputs_too_large_are_described_unwritten() -> None:
     bench = Bench(room=256)
     bench.entry = lambda x: torch.ones(1000)
     before = bench.block.content.clone()
@@ -277,7 +277,7 @@ def test_outputs_that_do_not_fit_are_described_and_not_written() -> None:
     assert torch.equal(bench.block.content, before)
 
 
-def test_what_the_entry_raises_is_raised_and_the_next_command_works(bench: Bench) -> None:
+def test_entry_error_is_raised_and_next_command_works(bench: Bench) -> None:
     def entry(x: torch.Tensor) -> torch.Tensor:
         raise ZeroDivisionError("theirs")
 
@@ -307,7 +307,7 @@ def test_a_burst_is_collected_into_its_slots(bench: Bench) -> None:
         ((slice(0, 0), slice(0, 6)), False),
     ],
 )
-def test_outputs_that_overlap_are_shared_and_neighbours_are_not(
+def test_overlapping_outputs_are_shared_neighbours_are_not(
     bench: Bench, views: tuple[slice, slice], shared: bool
 ) -> None:
     memory, turns = torch.zeros(20), iter(views)
@@ -326,7 +326,7 @@ def test_two_outputs_of_one_call_may_share_memory(bench: Bench) -> None:
     assert not bench.collected().shared_outputs
 
 
-def test_a_graph_is_replayed_on_what_its_slots_hold_then(bench: Bench) -> None:
+def test_graph_replays_on_current_slot_content(bench: Bench) -> None:
     made: dict[int, torch.Tensor] = {}
 
     def entry(x: torch.Tensor) -> torch.Tensor:
@@ -341,7 +341,7 @@ def test_a_graph_is_replayed_on_what_its_slots_hold_then(bench: Bench) -> None:
     assert bench.outputs((0, 1), bench.collected()) == [[200] * 6, [202] * 6]
 
 
-def test_what_cannot_be_captured_is_unsupported_with_its_reason_and_calls_go_on(bench: Bench) -> None:
+def test_failed_capture_is_unsupported_and_calls_continue(bench: Bench) -> None:
     bench.timed(protocol.How.CAPTURE, 0, 1)
 
     def entry(x: torch.Tensor) -> torch.Tensor:
@@ -361,7 +361,7 @@ def test_what_cannot_be_captured_is_unsupported_with_its_reason_and_calls_go_on(
     )
 
 
-def test_an_error_that_cannot_be_shown_is_reported_by_its_type(bench: Bench) -> None:
+def test_unprintable_error_is_reported_by_type(bench: Bench) -> None:
     class UnspeakableError(Exception):
         def __str__(self) -> str:
             raise RuntimeError
@@ -374,7 +374,7 @@ def test_an_error_that_cannot_be_shown_is_reported_by_its_type(bench: Bench) -> 
     assert failed.message == "cannot be captured: UnspeakableError: "
 
 
-def test_a_graph_is_of_its_slots_and_no_others(bench: Bench) -> None:
+def test_graph_serves_only_its_slots(bench: Bench) -> None:
     bench.timed(protocol.How.CAPTURE, 0, 1)
     failed = bench.refused(protocol.TimeCalls(id="i", slots=(1, 0), how=protocol.How.REPLAY))
     assert (failed.kind, failed.message) == (
@@ -389,7 +389,7 @@ def test_an_empty_burst_forgets_nothing(bench: Bench) -> None:
     assert bench.outputs((2,), bench.collected()) == [[40, 42, 44, 46, 48, 50]]
 
 
-def test_there_is_nothing_to_collect_after_single_calls_and_after_a_capture(bench: Bench) -> None:
+def test_single_calls_and_capture_leave_nothing_to_collect(bench: Bench) -> None:
     bench.timed(protocol.How.BURST, 0)
     bench.timed(protocol.How.CAPTURE, 0)
     assert bench.refused(protocol.Collect(id="i")).kind is protocol.FailureKind.ENGINE
@@ -410,7 +410,7 @@ def test_after_vacating_nothing_can_be_timed(bench: Bench) -> None:
     assert not bench.device.is_recording
 
 
-def test_memory_that_we_cannot_have_for_our_copies_is_unsupported_and_not_the_candidates_fault(bench: Bench) -> None:
+def test_missing_memory_for_copies_is_no_candidate_error(bench: Bench) -> None:
     class Full(torch.Tensor):
         @classmethod
         def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -426,7 +426,7 @@ def test_memory_that_we_cannot_have_for_our_copies_is_unsupported_and_not_the_ca
     )
 
 
-def test_on_a_device_without_a_clock_slots_cannot_be_occupied(bench: Bench) -> None:
+def test_device_without_clock_cannot_be_occupied(bench: Bench) -> None:
     stopwatch = Stopwatch(CPU, lambda: bench.entry)
     assert stopwatch.carry_out(
         protocol.OpenSlots(id="i", case="one", arguments=(), layout=bench.layout)

@@ -49,7 +49,7 @@ class Builds:
         self.extensions = Extensions(spare=pool.compiler, folder=folder, target="sm_90", toolchain=TOOLS)
 
 
-async def test_a_build_is_published_under_its_key_and_made_once(employ: Employ, tmp_path: Path) -> None:
+async def test_build_is_made_once_and_published_by_key(employ: Employ, tmp_path: Path) -> None:
     builds = Builds(employ, tmp_path, built)
     first = await builds.extensions.build(REQUEST, None)
     again = await builds.extensions.build(REQUEST, None)
@@ -58,7 +58,7 @@ async def test_a_build_is_published_under_its_key_and_made_once(employ: Employ, 
     assert builds.reported[0].target == "sm_90"
 
 
-async def test_a_text_that_does_not_compile_is_no_error_of_the_engine(employ: Employ, tmp_path: Path) -> None:
+async def test_source_that_does_not_compile_is_no_engine_error(employ: Employ, tmp_path: Path) -> None:
     builds = Builds(employ, tmp_path, lambda command: protocol.ExtensionBuilt(id=command.id, output="error"))
     build = await builds.extensions.build(REQUEST, None)
     assert (build.is_built, build.output, list(tmp_path.iterdir())) == (False, "error", [])
@@ -73,7 +73,7 @@ async def test_a_text_that_does_not_compile_is_no_error_of_the_engine(employ: Em
     ],
     ids=["killed", "another reply", "no library"],
 )
-async def test_a_compiler_that_fails_is_an_error_of_the_engine(employ: Employ, tmp_path: Path, answer: Answer) -> None:
+async def test_failing_compiler_is_engine_error(employ: Employ, tmp_path: Path, answer: Answer) -> None:
     builds = Builds(employ, tmp_path, answer)
     with pytest.raises(EngineError):
         await builds.extensions.build(REQUEST, None)
@@ -89,7 +89,7 @@ async def test_a_compiler_that_fails_is_an_error_of_the_engine(employ: Employ, t
         (TOOLS, "gfx942", "this device is no NVIDIA GPU, and CUDA code runs on those only", ""),
     ],
 )
-async def test_what_cannot_be_built_here_is_said(
+async def test_missing_build_tool_is_reported(
     employ: Employ, tmp_path: Path, toolchain: Toolchain, target: str | None, no_cuda: str, no_cpp: str
 ) -> None:
     _, pool = employ()
@@ -97,7 +97,7 @@ async def test_what_cannot_be_built_here_is_said(
     assert (access.no_cuda, access.no_cpp) == (no_cuda, no_cpp)
 
 
-def test_a_change_of_text_or_of_flags_changes_the_key() -> None:
+def test_changed_source_or_flags_change_the_key() -> None:
     flagged = protocol.ExtensionRequest(name="mine", sources=REQUEST.sources, with_cuda=True, cuda_flags=("-O1",))
     texts = (protocol.NativeSource(label="cuda_sources[0]", language=NativeLanguage.CUDA, text="y"),)
     changed = protocol.ExtensionRequest(name="mine", sources=texts, with_cuda=True)

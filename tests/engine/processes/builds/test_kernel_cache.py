@@ -55,16 +55,14 @@ def test_every_name_that_triton_gives_is_copied(source: Path, cache_folder: Path
         "-rf/x", "$HOME/x",
     ],
 )  # fmt: skip
-def test_a_name_that_triton_would_not_give_is_passed_over(
-    source: Path, cache_folder: Path, tmp_path: Path, name: str
-) -> None:
+def test_file_name_unknown_to_triton_is_skipped(source: Path, cache_folder: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / "x").write_bytes(b"outside")
     before = files(tmp_path)
     publish((name, f"{KEY}/k.cubin"), source, cache_folder)
     assert files(tmp_path) == {**before, f"kernels/{KEY}/k.cubin": b"binary"}
 
 
-def test_a_file_that_lies_higher_or_deeper_than_tritons_is_passed_over(source: Path, cache_folder: Path) -> None:
+def test_file_at_wrong_depth_is_skipped(source: Path, cache_folder: Path) -> None:
     (source / "alone").write_bytes(b"x")
     (source / KEY / "deep").mkdir()
     (source / KEY / "deep" / "x").write_bytes(b"x")
@@ -73,7 +71,7 @@ def test_a_file_that_lies_higher_or_deeper_than_tritons_is_passed_over(source: P
     assert files(cache_folder) == {f"{KEY}/k.cubin": b"binary"}
 
 
-def test_what_is_there_is_not_written_over(source: Path, cache_folder: Path) -> None:
+def test_existing_file_is_not_overwritten(source: Path, cache_folder: Path) -> None:
     publish((f"{KEY}/k.cubin",), source, cache_folder)
     there = (cache_folder / KEY / "k.cubin").stat()
     (source / KEY / "k.cubin").write_bytes(b"another")
@@ -82,9 +80,7 @@ def test_what_is_there_is_not_written_over(source: Path, cache_folder: Path) -> 
     assert (cache_folder / KEY / "k.cubin").stat().st_ino == there.st_ino
 
 
-def test_a_file_that_is_missing_or_a_link_or_a_pipe_is_passed_over(
-    source: Path, cache_folder: Path, tmp_path: Path
-) -> None:
+def test_missing_file_link_or_pipe_is_skipped(source: Path, cache_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"secret")
     (source / KEY / "link").symlink_to(tmp_path / "secret")
     os.mkfifo(source / KEY / "pipe")
@@ -93,7 +89,7 @@ def test_a_file_that_is_missing_or_a_link_or_a_pipe_is_passed_over(
     assert files(cache_folder) == {f"{KEY}/k.cubin": b"binary"}
 
 
-def test_of_one_compile_no_more_files_are_copied_than_a_kernel_has(source: Path, cache_folder: Path) -> None:
+def test_files_copied_per_compile_are_limited(source: Path, cache_folder: Path) -> None:
     names = [f"{KEY}/k{number}" for number in range(80)]
     for name in names:
         (source / name).write_bytes(b"x")
@@ -101,14 +97,14 @@ def test_of_one_compile_no_more_files_are_copied_than_a_kernel_has(source: Path,
     assert sorted(files(cache_folder)) == sorted(names[:64])
 
 
-def test_what_goes_beyond_the_bytes_that_are_left_is_passed_over(source: Path, cache_folder: Path) -> None:
+def test_file_beyond_remaining_bytes_is_skipped(source: Path, cache_folder: Path) -> None:
     (source / KEY / "large").write_bytes(b"0123456789")
     (source / KEY / "small").write_bytes(b"01")
     assert publish((f"{KEY}/k.cubin", f"{KEY}/large", f"{KEY}/small"), source, cache_folder, most_bytes=9) == 8
     assert sorted(files(cache_folder)) == [f"{KEY}/k.cubin", f"{KEY}/small"]
 
 
-def test_all_files_of_one_compile_together_have_a_limit(source: Path, cache_folder: Path) -> None:
+def test_files_of_one_compile_share_a_limit(source: Path, cache_folder: Path) -> None:
     for name in ("one", "two"):
         with (source / KEY / name).open("wb") as file:
             file.truncate(33 << 20)
@@ -116,13 +112,13 @@ def test_all_files_of_one_compile_together_have_a_limit(source: Path, cache_fold
     assert sorted(files(cache_folder)) == [f"{KEY}/k.cubin", f"{KEY}/one"]
 
 
-def test_what_a_tuner_chose_is_not_copied(source: Path, cache_folder: Path) -> None:
+def test_autotuner_choice_is_not_copied(source: Path, cache_folder: Path) -> None:
     (source / KEY / "k.autotune.json").write_bytes(b"{}")
     assert publish((f"{KEY}/k.autotune.json",), source, cache_folder) == 0
     assert files(cache_folder) == {}
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing_half_done(source: Path, cache_folder: Path) -> None:
+def test_failed_write_leaves_no_partial_file(source: Path, cache_folder: Path) -> None:
     (cache_folder / KEY).write_bytes(b"a file stands where the folder should be")
     (source / "B").mkdir()
     (source / "B" / "k.cubin").write_bytes(b"other")
@@ -130,9 +126,7 @@ def test_a_file_that_cannot_be_written_leaves_nothing_half_done(source: Path, ca
     assert files(cache_folder) == {KEY: b"a file stands where the folder should be", "B/k.cubin": b"other"}
 
 
-def test_a_reader_never_sees_a_part_of_a_file(
-    source: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reader_never_sees_partial_file(source: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under its name the file appears whole: what is being written lies beside it, under another."""
     seen: list[dict[str, bytes]] = []
     rename = Path.rename
@@ -147,7 +141,7 @@ def test_a_reader_never_sees_a_part_of_a_file(
     assert files(cache_folder) == {f"{KEY}/k.cubin": b"binary"}
 
 
-def test_others_can_read_what_was_published_and_not_write_it(source: Path, cache_folder: Path) -> None:
+def test_published_file_is_readable_but_not_writable(source: Path, cache_folder: Path) -> None:
     publish((f"{KEY}/k.cubin",), source, cache_folder)
     assert (cache_folder / KEY).stat().st_mode & 0o777 == 0o755 & ~_umask()
     assert (cache_folder / KEY / "k.cubin").stat().st_mode & 0o022 == 0

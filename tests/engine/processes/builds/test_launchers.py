@@ -56,7 +56,7 @@ async def workshop(employ: Employ) -> AsyncIterator[Workshop]:
     await process_pool.launchers.close()
 
 
-async def test_a_launcher_is_built_once_for_each_list_of_types(workshop: Workshop) -> None:
+async def test_launcher_is_built_once_per_type_list(workshop: Workshop) -> None:
     first, again, other = workshop.need("*fp32", "i32"), workshop.need("*fp32", "i32"), workshop.need("*fp32", "i64")
     assert first is again
     assert first is not None
@@ -69,14 +69,14 @@ async def test_a_launcher_is_built_once_for_each_list_of_types(workshop: Worksho
     assert {command.target for command in workshop.reported if isinstance(command, protocol.BuildLauncher)} == {"sm_90"}
 
 
-async def test_a_builder_is_never_given_a_candidate_and_builds_again(workshop: Workshop) -> None:
+async def test_builder_never_gets_candidate_and_is_reused(workshop: Workshop) -> None:
     await workshop.build("fp32")
     await workshop.build("fp16")
     assert [type(command) for command in workshop.reported] == [protocol.BuildLauncher, protocol.BuildLauncher]
     assert len(workshop.fork_server.forked) <= 4
 
 
-async def test_one_launcher_serves_every_type_that_is_pointed_to(workshop: Workshop) -> None:
+async def test_one_launcher_serves_every_pointer_type(workshop: Workshop) -> None:
     first, same = workshop.need("*fp32", "**i8", "i32"), workshop.need("*bf16", "*i64", "i32")
     assert first is same
 
@@ -96,7 +96,7 @@ async def test_all_candidates_together_have_so_many_launchers_built(
     assert workshop.need("i32") is first
 
 
-async def test_what_was_built_is_on_the_kernel_cache_when_it_is_done(workshop: Workshop) -> None:
+async def test_finished_build_is_in_the_kernel_cache(workshop: Workshop) -> None:
     def with_files(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         for room in workshop.launchers.cache_folder.parent.iterdir():
             if room.name.isdecimal():
@@ -109,7 +109,7 @@ async def test_what_was_built_is_on_the_kernel_cache_when_it_is_done(workshop: W
     assert (workshop.launchers.cache_folder / "KEY" / "launcher.so").read_bytes() == b"code"
 
 
-async def test_where_triton_needs_no_launcher_none_is_waited_for_any_more(workshop: Workshop) -> None:
+async def test_triton_without_launchers_ends_the_waiting(workshop: Workshop) -> None:
     workshop.fork_server.launchers_for = ()
     await workshop.build("fp32")
     assert workshop.need("fp16") is None
@@ -122,7 +122,7 @@ async def test_where_triton_needs_no_launcher_none_is_waited_for_any_more(worksh
     await hand.dismiss()
 
 
-async def test_a_launcher_that_brought_no_file_says_nothing_about_the_next(workshop: Workshop) -> None:
+async def test_launcher_without_new_file_does_not_affect_next(workshop: Workshop) -> None:
     """The builder has told its files already, when two lists of types come to the same code."""
     workshop.fork_server.answer = lambda kind, command: protocol.Compiled(id=command.id, stages={})
     await workshop.build("fp32")
@@ -151,7 +151,7 @@ async def test_plain_types_are_built_as_they_were_reported(workshop: Workshop, t
     assert command.types == tuple("*i8" if kind[0] == "*" else kind for kind in types)
 
 
-async def test_a_builder_that_dies_keeps_nobody_waiting_and_the_next_is_another(workshop: Workshop) -> None:
+async def test_dead_builder_blocks_no_one_and_is_replaced(workshop: Workshop) -> None:
     def die(kind: str, command: protocol.AnyCommand) -> None:
         workshop.fork_server.die(workshop.fork_server.youngest)
 
@@ -163,9 +163,7 @@ async def test_a_builder_that_dies_keeps_nobody_waiting_and_the_next_is_another(
     assert len(workshop.reported) == 5
 
 
-async def test_a_builder_that_died_while_idle_gives_its_place_back(
-    workshop: Workshop, directories: EngineDirectories
-) -> None:
+async def test_builder_dead_while_idle_frees_its_place(workshop: Workshop, directories: EngineDirectories) -> None:
     await workshop.build("i0")
     workshop.fork_server.die(workshop.fork_server.youngest)
     for number in range(1, 9):  # twice as many as there are builders: each place is used
@@ -175,7 +173,7 @@ async def test_a_builder_that_died_while_idle_gives_its_place_back(
     assert [place.name for place in directories.folder.iterdir() if place.name.isdecimal()] == []
 
 
-async def test_a_builder_without_room_keeps_nobody_waiting(
+async def test_builder_without_memory_blocks_no_one(
     workshop: Workshop, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full() -> None:
@@ -192,7 +190,7 @@ async def test_a_builder_without_room_keeps_nobody_waiting(
     assert len(workshop.reported) == 5
 
 
-async def test_a_builder_that_refuses_keeps_nobody_waiting(workshop: Workshop) -> None:
+async def test_refusing_builder_blocks_no_one(workshop: Workshop) -> None:
     workshop.fork_server.answer = lambda kind, command: protocol.Failed(
         id=command.id, kind=protocol.FailureKind.ENGINE, message="there is no C compiler"
     )
@@ -200,7 +198,7 @@ async def test_a_builder_that_refuses_keeps_nobody_waiting(workshop: Workshop) -
     assert list(workshop.launchers.cache_folder.iterdir()) == []
 
 
-async def test_a_builder_that_cannot_be_started_keeps_nobody_waiting(workshop: Workshop) -> None:
+async def test_builder_that_cannot_start_blocks_no_one(workshop: Workshop) -> None:
     workshop.fork_server.ready = False
     await workshop.build("fp32")
     workshop.fork_server.ready = True
@@ -208,7 +206,7 @@ async def test_a_builder_that_cannot_be_started_keeps_nobody_waiting(workshop: W
     assert [type(command) for command in workshop.reported] == [protocol.BuildLauncher]
 
 
-async def test_closing_ends_what_is_being_built_and_dismisses_the_builders(workshop: Workshop) -> None:
+async def test_closing_ends_builds_and_dismisses_builders(workshop: Workshop) -> None:
     started = asyncio.Event()
 
     def never(kind: str, command: protocol.AnyCommand) -> None:

@@ -68,7 +68,7 @@ def test_group_reports_kills_for_memory(tmp_path: Path, events: str, ran_out: bo
     assert ControlGroup(tmp_path).ran_out_of_memory is ran_out
 
 
-def test_group_that_is_gone_takes_nobody(tmp_path: Path) -> None:
+def test_removed_group_accepts_no_process(tmp_path: Path) -> None:
     group = ControlGroup(tmp_path / "gone")
     assert not group.add(77)
     group.close()

@@ -29,7 +29,7 @@ def proc(tmp_path: Path) -> Path:
     return tmp_path / "proc"
 
 
-def test_usage_counts_what_processes_added_to_their_root(proc: Path) -> None:
+def test_usage_counts_memory_that_processes_added(proc: Path) -> None:
     usage = usage_below([1], trusted=(4,), proc=proc)
     assert usage == Usage(memory_bytes=(40 + 1 - 10 + 5 + 12 - 10) * MIB, processes=2, disk_bytes=0)
 
@@ -38,7 +38,7 @@ def test_usage_of_processes_that_ended_is_zero(proc: Path) -> None:
     assert usage_below([99], proc=proc) == Usage(memory_bytes=0, processes=0, disk_bytes=0)
 
 
-def test_usage_of_zombies_without_memory_is_counted_as_processes(proc: Path) -> None:
+def test_zombie_without_memory_counts_as_process(proc: Path) -> None:
     (proc / "3" / "status").write_text("Name:\tx\nState:\tZ (zombie)")
     assert usage_below([2], proc=proc).processes == 1
 

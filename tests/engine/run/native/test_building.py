@@ -99,7 +99,7 @@ class Played:
 TOOLS = Toolchain(nvcc="nvcc", cxx="cxx")
 
 
-async def test_an_extension_is_built_and_the_candidate_loaded_again(employ: Employ, tmp_path: Path) -> None:
+async def test_extension_is_built_and_candidate_loaded_again(employ: Employ, tmp_path: Path) -> None:
     played = Played(employ, tmp_path, built, tools=TOOLS)
     await played.run()
     ended = {event.stage: event.outcome for event in played.emitted if isinstance(event, events.StageFinished)}
@@ -108,7 +108,7 @@ async def test_an_extension_is_built_and_the_candidate_loaded_again(employ: Empl
     assert notes.count(NOTE) == 1
 
 
-async def test_a_built_kernel_is_told_with_its_line_and_resources(employ: Employ, tmp_path: Path) -> None:
+async def test_built_kernel_is_reported_with_line_and_resources(employ: Employ, tmp_path: Path) -> None:
     played = Played(employ, tmp_path, built, tools=TOOLS)
     await played.run()
     (kernel,) = (event.kernel for event in played.emitted if isinstance(event, events.KernelCompiled))
@@ -127,7 +127,7 @@ async def test_an_error_is_placed_inside_the_string(employ: Employ, tmp_path: Pa
     )
 
 
-async def test_a_text_made_at_run_time_is_placed_at_its_call(employ: Employ, tmp_path: Path) -> None:
+async def test_source_made_at_run_time_is_located_by_call(employ: Employ, tmp_path: Path) -> None:
     def refused(command: protocol.BuildExtension) -> protocol.AnyReply:
         return protocol.ExtensionBuilt(id=command.id, output=EDG)
 
@@ -151,7 +151,7 @@ async def test_a_text_made_at_run_time_is_placed_at_its_call(employ: Employ, tmp
         ),
     ],
 )
-async def test_what_this_machine_lacks_is_unsupported(
+async def test_missing_build_tool_is_unsupported(
     employ: Employ, tmp_path: Path, tools: Toolchain, output: str, sentence: str
 ) -> None:
     def refused(command: protocol.BuildExtension) -> protocol.AnyReply:
@@ -161,7 +161,7 @@ async def test_what_this_machine_lacks_is_unsupported(
     assert (verdict.outcome, verdict.sentence) == (Outcome.UNSUPPORTED, sentence)
 
 
-async def test_a_compiler_that_was_killed_is_the_engines_fault(employ: Employ, tmp_path: Path) -> None:
+async def test_killed_compiler_is_engine_error(employ: Employ, tmp_path: Path) -> None:
     def killed(command: protocol.BuildExtension) -> protocol.AnyReply:
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="killed")
 

@@ -39,7 +39,7 @@ class Case:
         self.failed = None
 
 
-async def test_calls_are_made_again_after_the_extension_is_built() -> None:
+async def test_calls_are_repeated_after_extension_is_built() -> None:
     case = Case(lacks=True)
     assert await case.run() is None
     assert case.done == ["calls", "build mine", "restart", "calls"]

@@ -96,14 +96,14 @@ def test_an_answer_that_operators_moved_is_not_proven():
     ],
     ids=["rearranged", "made", "table"],
 )
-def test_moves_that_may_have_made_the_answer_prove_nothing(steps, changes, gap, reason):
+def test_moves_that_may_make_the_output_prove_nothing(steps, changes, gap, reason):
     right = dataclasses.replace(replayed(mismatch=""), **changes)
     used = tuple(step for step in steps if isinstance(step, Given))
     proof = conclusion.of_match("c", tape(*steps), right, used, 400)
     assert (proof.gap, proof.reason) == (gap, reason)
 
 
-def test_tapes_that_differ_after_a_read_of_the_host_name_it():
+def test_tapes_differing_after_host_read_name_it():
     differing = Agreement(difference=Disagreement.STEPS, message="two calls of this case take 1 and 2 steps")
     assert conclusion.of_disagreement("c", with_reads(LAUNCH), differing).gap is Gap.HOST_READS
     assert conclusion.of_disagreement("c", tape(LAUNCH), differing).gap is Gap.UNSTEADY
@@ -142,7 +142,7 @@ def with_constants(answer_bytes, *, line=8, case="a"):
     return conclusion.of_match(case, tape(given, LAUNCH), replayed(mismatch=""), (given,), answer_bytes)
 
 
-def test_constants_that_do_not_grow_with_the_answer_are_only_shown():
+def test_constants_independent_of_output_size_are_only_shown():
     small = with_constants(8)
     assert (small.gap, small.reason) == (Gap.MEMORY, "memory of unknown origin: 24 bytes (line 8)")
     assert finding_of((small, with_constants(16 * 24))) is None
@@ -159,7 +159,7 @@ def test_constants_as_large_as_every_answer_flag(others):
     assert finding.case == "b"
 
 
-def test_memory_that_varies_flags_beside_constants_of_its_size():
+def test_varying_memory_is_flagged_beside_constants_of_size():
     varying = conclusion.of_mismatch("b", tape(NUMBERS), replayed(0))
     assert finding_of((varying, with_constants(4096))) is not None
 
@@ -174,7 +174,7 @@ def test_every_other_gap_is_only_shown(kind):
     assert finding_of((PROVEN, gap(kind))) is None
 
 
-def test_the_layer_is_checked_when_every_case_is_proven():
+def test_layer_is_checked_when_every_case_is_proven():
     report = report_of((PROVEN,))
     assert (report.layer, report.coverage, report.why) == (Layer.PROOF, Coverage.CHECKED, "")
 

@@ -42,7 +42,7 @@ async def test_the_reference_is_attached_before_the_cases():
     assert references.asked == ["the id"]
 
 
-async def test_a_reference_that_does_not_run_is_refused_with_its_reason():
+async def test_reference_that_does_not_run_is_refused_with_reason():
     failed = protocol.Failed(id="i", kind=protocol.FailureKind.UNSUPPORTED, message="it needs a GPU")
     with pytest.raises(UnsupportedError, match="the reference of suite::task cannot be run here: it needs a GPU"):
         await replayed(References(failed), proof().cases)

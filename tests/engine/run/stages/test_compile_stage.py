@@ -20,7 +20,7 @@ def compiled(kernel: str, line: int | None) -> CompiledKernel:
     return CompiledKernel(launch=launch, target="sm_90", outcome=Outcome.PASS, elapsed_s=0.1, narrow_offset_line=line)
 
 
-def test_each_kernel_with_narrow_offsets_has_one_note_at_its_first_line() -> None:
+def test_kernel_with_narrow_offsets_has_one_note() -> None:
     found = narrow_offsets([compiled("a", 9), compiled("b", None), compiled("a", 7), compiled("c", 20)])
     assert [(one.message.split()[0], one.location) for one in found] == [
         ("a", Location(line=7)),

@@ -151,7 +151,7 @@ async def asks_once(lab: Lab) -> AsyncIterator[Observation]:
     yield CHECKED
 
 
-async def test_a_call_gets_new_content_in_the_same_memory_and_is_counted(stand: Stand) -> None:
+async def test_call_gets_new_content_and_is_counted(stand: Stand) -> None:
     assert await stand.call() == Replayed(ledger=LEDGER, outputs=(SURVIVAL,))
     kinds = [protocol.Load, protocol.Prepare, protocol.Refill, protocol.Call, protocol.CountCorrect, protocol.Release]
     assert [type(command) for command in stand.asked] == kinds
@@ -161,9 +161,7 @@ async def test_a_call_gets_new_content_in_the_same_memory_and_is_counted(stand: 
     assert (refill.fresh, refill.poison, call.poison, call.withhold, call.arena) == (True, 7, 7, WITHHOLD, ARENA)
 
 
-async def test_the_first_call_of_a_worker_has_as_long_as_a_verified_one(
-    stand: Stand, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_first_call_of_worker_has_verification_deadline(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
     deadlines = noted_deadlines(stand, monkeypatch)
     await stand.call()
     await stand.call()
@@ -173,7 +171,7 @@ async def test_the_first_call_of_a_worker_has_as_long_as_a_verified_one(
 
 
 @pytest.mark.parametrize(("verified_s", "deadline_s"), [(1.4, 3.0), (2.5, 5.0), (9.0, Limits().case_s)])
-async def test_a_call_of_a_case_that_was_slow_when_it_was_verified_has_twice_as_long(
+async def test_call_of_slow_case_has_double_its_time(
     stand: Stand, monkeypatch: pytest.MonkeyPatch, verified_s: float, deadline_s: float
 ) -> None:
     stand.lab = replace(stand.lab, passed=passed_of((CASE,), (replace(RESULT, elapsed_s=verified_s),), {}))
@@ -196,7 +194,7 @@ def noted_deadlines(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> list[float
     return deadlines
 
 
-async def test_a_call_may_be_on_content_as_before_in_another_order_and_watched(stand: Stand) -> None:
+async def test_call_accepts_kept_content_order_and_observation(stand: Stand) -> None:
     program_order, watch = protocol.ProgramOrder(seed=3), protocol.Watch(positions=(1,))
     async with stand.lab.at(CASE) as bench:
         called = await bench.make(poison=7, fresh=False, program_order=program_order, watch=watch)
@@ -208,7 +206,7 @@ async def test_a_call_may_be_on_content_as_before_in_another_order_and_watched(s
     assert stand.count(protocol.CountCorrect) == 0
 
 
-async def test_a_candidate_that_raises_is_trouble_with_its_ledger(stand: Stand) -> None:
+async def test_raising_candidate_is_trouble_with_its_ledger(stand: Stand) -> None:
     def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if not isinstance(command, protocol.Call):
             return None
@@ -219,7 +217,7 @@ async def test_a_candidate_that_raises_is_trouble_with_its_ledger(stand: Stand) 
     assert stand.session.occupied
 
 
-async def test_a_worker_whose_device_is_lost_is_replaced(stand: Stand) -> None:
+async def test_worker_with_lost_device_is_replaced(stand: Stand) -> None:
     def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if not isinstance(command, protocol.Call):
             return None
@@ -230,7 +228,7 @@ async def test_a_worker_whose_device_is_lost_is_replaced(stand: Stand) -> None:
     assert not stand.session.occupied
 
 
-async def test_a_worker_that_meddles_with_the_channel_is_lost_and_no_exception(stand: Stand) -> None:
+async def test_worker_tampering_with_channel_is_lost(stand: Stand) -> None:
     stand.changes = lambda kind, command: b"no reply\n" if isinstance(command, protocol.Call) else None
     replayed = await stand.call()
     assert (replayed.lost, replayed.outputs, stand.session.occupied) == (True, (), False)
@@ -249,7 +247,7 @@ async def test_a_judge_that_fails_leaves_the_layer_unchecked(stand: Stand) -> No
     assert report.why == "EngineError: the judge could not count the correct outputs of c: no memory"
 
 
-async def test_the_stage_tells_its_beginning_what_was_found_and_its_end(stand: Stand) -> None:
+async def test_stage_emits_start_findings_and_end(stand: Stand) -> None:
     began, found, checked, *others, ended = await stand.stage(asks_once)
     assert isinstance(began, events.StageStarted)
     assert isinstance(found, events.FindingRaised)
@@ -262,13 +260,13 @@ async def test_the_stage_tells_its_beginning_what_was_found_and_its_end(stand: S
     assert {report.coverage for report in not_asked} == {Coverage.NOT_ASKED}
 
 
-async def test_whoever_was_probed_has_no_worker_afterwards(stand: Stand) -> None:
+async def test_probed_candidate_has_no_worker_afterwards(stand: Stand) -> None:
     await stand.session.load()
     await stand.stage(asks_once)
     assert (stand.session.occupied, stand.count(protocol.Load)) == (False, 1)
 
 
-async def test_who_is_asked_apart_waits_while_the_others_are_asked_and_has_its_own_worker_and_case(
+async def test_separate_probe_has_its_own_worker_and_case(
     stand: Stand,
 ) -> None:
     others_are_done = asyncio.Event()
@@ -311,7 +309,7 @@ async def test_probe_on_a_device_runs_in_the_session(stand: Stand) -> None:
     assert next(event.report for event in emitted if isinstance(event, events.LayerChecked)) == CHECKED
 
 
-async def test_who_was_asked_apart_is_gone_when_the_session_is_cleared(stand: Stand) -> None:
+async def test_separate_probe_ends_when_session_is_cleared(stand: Stand) -> None:
     rooms: list[Path] = []
 
     async def asks(lab: Lab) -> AsyncIterator[Observation]:
@@ -324,7 +322,7 @@ async def test_who_was_asked_apart_is_gone_when_the_session_is_cleared(stand: St
     assert [room.exists() for room in rooms] == [False]
 
 
-async def test_a_stage_that_is_cancelled_ends_who_is_asked_apart(stand: Stand) -> None:
+async def test_cancelled_stage_ends_the_separate_probe(stand: Stand) -> None:
     begun = asyncio.Event()
     ended: list[str] = []
 
@@ -349,7 +347,7 @@ async def test_without_probes_the_worker_stays(stand: Stand) -> None:
     assert stand.session.occupied
 
 
-def test_what_passed_keeps_the_order_of_the_results() -> None:
+def test_passed_cases_keep_the_order_of_results() -> None:
     other = Case(name="d", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
     results = [
         CaseResult(case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=1, seed=1) for name in "dc"

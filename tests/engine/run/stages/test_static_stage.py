@@ -62,7 +62,7 @@ class Emitted:
 
 
 @pytest.mark.parametrize("policy", [Policy.DEFAULT, Policy.FACTS_ONLY])
-def test_without_the_strict_policy_nothing_is_refused_and_no_rule_is_asked_for(policy: Policy) -> None:
+def test_default_policy_refuses_nothing_without_rules(policy: Policy) -> None:
     reported = Emitted(PLAIN_TORCH, policy)
     assert reported.stop is None
     assert (reported.ended.stage, reported.ended.outcome) == (Stage.STATIC, Outcome.PASS)
@@ -70,7 +70,7 @@ def test_without_the_strict_policy_nothing_is_refused_and_no_rule_is_asked_for(p
     assert Emitted(BOOKKEEPING, policy).findings == []
 
 
-def test_the_strict_policy_refuses_and_names_the_rule_the_check_and_the_line() -> None:
+def test_strict_policy_names_rule_check_and_line() -> None:
     reported = Emitted(PLAIN_TORCH, Policy.STRICT)
     assert reported.stop is not None
     assert reported.stop.outcome is Outcome.REFUSED
@@ -85,7 +85,7 @@ def test_the_strict_policy_refuses_and_names_the_rule_the_check_and_the_line() -
     )
 
 
-def test_what_only_the_whitelist_minds_is_reported_and_refused_too() -> None:
+def test_whitelist_only_violation_is_reported_and_refused() -> None:
     reported = Emitted(BOOKKEEPING, Policy.STRICT)
     assert [(finding.check, finding.message) for finding in reported.findings] == [
         ("whitelist", ".sum() of a tensor computes")
@@ -95,7 +95,7 @@ def test_what_only_the_whitelist_minds_is_reported_and_refused_too() -> None:
     assert reported.stop.location.line == 10
 
 
-def test_the_signature_of_the_problem_says_what_is_a_tensor_to_the_strict_policy() -> None:
+def test_strict_policy_knows_tensors_from_the_signature() -> None:
     halved = (
         b"import triton\n\n\n@triton.jit\ndef kernel(x): ...\n\n\ndef silu(a):\n    kernel[(1,)](a * 2)\n    return a\n"
     )
@@ -103,7 +103,7 @@ def test_the_signature_of_the_problem_says_what_is_a_tensor_to_the_strict_policy
     assert ("whitelist", "arithmetic on tensors computes") in [(one.check, one.message) for one in reported.findings]
 
 
-def test_a_file_that_imports_one_which_is_not_read_is_refused_by_the_strict_policy_alone(tmp_path: Path) -> None:
+def test_unread_import_is_refused_by_strict_policy_only(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("def finish(y): return y * 2\n")
     source = BOOKKEEPING.replace(b"    total = self.sum().item()\n", b"")
     source = source.replace(b"import torch\n", b"import helper, torch\n")
@@ -120,7 +120,7 @@ def test_each_finding_is_reported_once() -> None:
     assert len(findings) == len(set(findings))
 
 
-def test_the_checks_never_hold_up_whoever_shares_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checks_do_not_block_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     readers: list[threading.Thread] = []
 
     def read_statically(*_: object) -> Iterator[Finding]:

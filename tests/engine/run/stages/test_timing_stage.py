@@ -150,14 +150,14 @@ async def stage(employ: Employ, tmp_path: Path) -> Stage:
     return Stage(employ, tmp_path / "locks")
 
 
-async def test_what_is_timed_is_timed_under_the_lock_of_the_device(stage: Stage) -> None:
+async def test_timing_holds_the_device_lock(stage: Stage) -> None:
     await stage.stage.run()
     assert stage.asked == [True]
     assert await stage.notes() == []
     assert not occupancy(stage.locks, LOCK).is_held
 
 
-async def test_without_a_lock_it_is_timed_all_the_same_and_that_is_said(stage: Stage) -> None:
+async def test_timing_without_lock_is_done_and_reported(stage: Stage) -> None:
     stage.locks.write_text("no folder")
     await stage.stage.run()
     assert stage.asked == [False]
@@ -166,7 +166,7 @@ async def test_without_a_lock_it_is_timed_all_the_same_and_that_is_said(stage: S
     assert message.startswith(f"others may use the device while it is measured: {stage.locks}")
 
 
-async def test_what_a_benchmark_cannot_do_is_not_told_as_a_fault_of_the_lock_nor_tried_again(stage: Stage) -> None:
+async def test_unsupported_benchmark_is_no_lock_error_or_retried(stage: Stage) -> None:
     stage.failure = UnsupportedError("no such thing on this machine")
     with pytest.raises(UnsupportedError, match="no such thing"):
         await stage.stage.run()
@@ -175,14 +175,14 @@ async def test_what_a_benchmark_cannot_do_is_not_told_as_a_fault_of_the_lock_nor
     assert not occupancy(stage.locks, LOCK).is_held
 
 
-async def test_who_is_timed_beside_the_candidate_is_reported_by_the_hash(employ: Employ, tmp_path: Path) -> None:
+async def test_comparison_candidate_is_reported_by_hash(employ: Employ, tmp_path: Path) -> None:
     other = Candidate(source=b"an earlier text", problem=PROBLEM.name)
     stage = Stage(employ, tmp_path / "locks", other=other)
     await stage.stage.run()
     assert [event.digest for event in await stage.emitted() if isinstance(event, events.OtherLoaded)] == [other.digest]
 
 
-async def test_of_one_that_does_not_load_only_that_is_reported(employ: Employ, tmp_path: Path) -> None:
+async def test_comparison_candidate_that_fails_to_load_is_reported(employ: Employ, tmp_path: Path) -> None:
     stage = Stage(employ, tmp_path / "locks", other=Candidate(source=b"broken", problem=PROBLEM.name))
     await stage.stage.run()
     emitted = await stage.emitted()
@@ -192,7 +192,7 @@ async def test_of_one_that_does_not_load_only_that_is_reported(employ: Employ, t
     assert note.message.startswith("the other candidate could not be loaded")
 
 
-async def test_cases_for_which_no_time_was_left_are_reported_as_not_asked_for(employ: Employ, tmp_path: Path) -> None:
+async def test_cases_without_remaining_time_are_not_requested(employ: Employ, tmp_path: Path) -> None:
     plan = BenchmarkPlan(cases=(CASE, replace(CASE, name="d"), replace(CASE, name="e")), ends_s=1e-9)
     stage = Stage(employ, tmp_path / "locks", plan=plan)
     await stage.stage.run()
@@ -204,7 +204,7 @@ async def test_cases_for_which_no_time_was_left_are_reported_as_not_asked_for(em
     assert left_out_count(reports) == 2
 
 
-async def test_as_much_time_as_judging_took_is_left_for_the_probes(employ: Employ, tmp_path: Path) -> None:
+async def test_probes_keep_as_much_time_as_verification(employ: Employ, tmp_path: Path) -> None:
     plan = BenchmarkPlan(cases=(CASE, replace(CASE, name="d")), ends_s=5_000.0)
     for judged_s, timed in ((1_000.0, ["c", "d"]), (2_600.0, ["c"])):
         stage = Stage(employ, tmp_path / "locks", plan=plan, judged_s=judged_s)

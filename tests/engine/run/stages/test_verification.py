@@ -176,14 +176,14 @@ async def test_the_first_case_is_compared_call_by_call(court: Court) -> None:
     assert court.asked == ["prepare a", *ONE_BY_ONE]
 
 
-async def test_one_call_of_each_case_is_observed_and_which_cannot_be_foretold(court: Court) -> None:
+async def test_one_call_per_case_is_observed_unpredictably(court: Court) -> None:
     for _ in range(40):
         await court.judge(A)
     assert len(court.observed) == 40
     assert set(court.observed) == {"a1", "a2", "a3"}
 
 
-async def test_after_a_right_case_what_a_call_left_is_copied_and_compared_later(court: Court) -> None:
+async def test_passed_case_defers_comparison_of_snapshots(court: Court) -> None:
     await court.judge(A)
     court.asked.clear()
     result = await court.judge(B)
@@ -195,14 +195,14 @@ async def test_after_a_right_case_what_a_call_left_is_copied_and_compared_later(
     assert order == sorted(order)
 
 
-async def test_a_call_is_compared_while_the_worker_is_in_the_next(court: Court) -> None:
+async def test_comparison_runs_during_the_next_call(court: Court) -> None:
     await court.judge(A)
     hold_until(court, "b2", "conclude b1")
     result = await asyncio.wait_for(court.judge(B), timeout=PATIENCE_S)
     assert result.outcome is Outcome.PASS
 
 
-async def test_the_last_call_of_a_case_is_compared_while_the_worker_is_in_the_first_of_the_next(court: Court) -> None:
+async def test_last_comparison_runs_during_the_next_case(court: Court) -> None:
     hold_until(court, "c1", "conclude b3")
     assert await asyncio.wait_for(court.run(A, B, C), timeout=PATIENCE_S) is None
     assert [(result.case, result.outcome) for result in court.results] == [(name, Outcome.PASS) for name in "abc"]
@@ -227,7 +227,7 @@ def hold_until(court: Court, call: str, other: str) -> None:
     court.fork_server.answer = hold
 
 
-async def test_a_wrong_answer_that_is_found_beside_the_next_call_is_the_result(court: Court) -> None:
+async def test_wrong_output_found_during_next_call_is_result(court: Court) -> None:
     await court.judge(A)
     court.wrong = {"b1"}
     result = await court.judge(B)
@@ -241,7 +241,7 @@ async def test_a_wrong_answer_that_is_found_beside_the_next_call_is_the_result(c
     assert court.asked[-1] == "release b"
 
 
-async def test_a_later_call_that_is_wrong_is_reported_as_such(court: Court) -> None:
+async def test_wrong_later_call_is_reported_as_later(court: Court) -> None:
     await court.judge(A)
     court.wrong = {"b3"}
     result = await court.judge(B)
@@ -249,7 +249,7 @@ async def test_a_later_call_that_is_wrong_is_reported_as_such(court: Court) -> N
     assert "new input in the same memory" in result.message
 
 
-async def test_what_was_wrong_before_a_worker_died_is_the_result(court: Court) -> None:
+async def test_wrong_output_before_worker_death_is_result(court: Court) -> None:
     await court.judge(A)
     court.wrong, court.breaks = {"b1"}, {"b2"}
     result = await court.judge(B)
@@ -257,7 +257,7 @@ async def test_what_was_wrong_before_a_worker_died_is_the_result(court: Court) -
     assert not court.session.occupied
 
 
-async def test_a_worker_that_dies_after_a_right_call_has_crashed(court: Court) -> None:
+async def test_worker_death_after_right_call_is_crash(court: Court) -> None:
     await court.judge(A)
     court.breaks = {"b2"}
     result = await court.judge(B)
@@ -265,7 +265,7 @@ async def test_a_worker_that_dies_after_a_right_call_has_crashed(court: Court) -
     assert not court.session.occupied
 
 
-async def test_a_call_that_fails_after_a_right_one_is_the_result(court: Court) -> None:
+async def test_failing_call_after_right_one_is_result(court: Court) -> None:
     await court.judge(A)
     play = court._play
 
@@ -284,7 +284,7 @@ async def test_a_call_that_fails_after_a_right_one_is_the_result(court: Court) -
     assert logged == ["a trace\nValueError: no"]
 
 
-async def test_after_a_wrong_case_the_next_is_compared_call_by_call_again(court: Court) -> None:
+async def test_case_after_wrong_one_is_compared_directly(court: Court) -> None:
     await court.judge(A)
     court.wrong = {"b2"}
     await court.judge(B)
@@ -299,7 +299,7 @@ async def test_after_a_wrong_case_the_next_is_compared_call_by_call_again(court:
     ]
 
 
-async def test_a_wrong_candidate_makes_no_call_more_than_it_must(court: Court) -> None:
+async def test_wrong_candidate_makes_no_extra_calls(court: Court) -> None:
     court.wrong = {"a1", "b1", "c1"}
     await court.run(A, B, C)
     assert [word for word in court.asked if word[0] in "abc" and word[1:].isdigit()] == ["a1", "b1", "c1"]
@@ -329,7 +329,7 @@ async def test_cancelling_leaves_no_comparison_behind(court: Court) -> None:
     assert [task for task in asyncio.all_tasks() if "_compare" in repr(task.get_coro())] == []
 
 
-async def test_results_are_reported_in_the_order_of_the_cases_with_their_numbers(court: Court) -> None:
+async def test_results_follow_case_order_with_their_numbers(court: Court) -> None:
     court.wrong = {"c3"}
     assert await court.run(A, B, C, D) is None
     emitted = [event for event in await court.events() if isinstance(event, events.CaseFinished)]
@@ -350,12 +350,12 @@ async def test_after_two_deaths_the_rest_is_not_tried(court: Court) -> None:
     assert [result.case for result in court.results] == ["a", "b", "c"]
 
 
-async def test_after_the_second_death_in_the_last_case_nothing_was_left_out(court: Court) -> None:
+async def test_second_death_in_last_case_omits_nothing(court: Court) -> None:
     court.breaks = {"b2", "c1"}
     assert await court.run(A, B, C) is None
 
 
-async def test_a_case_that_was_begun_before_the_stop_is_not_reported(court: Court) -> None:
+async def test_case_begun_before_stop_is_not_reported(court: Court) -> None:
     def tampered(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.CompareSnapshot) and command.ends:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message="the file was cut short")
@@ -369,16 +369,14 @@ async def test_a_case_that_was_begun_before_the_stop_is_not_reported(court: Cour
     assert [result.case for result in court.results] == ["a", "b"]
 
 
-def test_a_folder_in_the_place_of_an_arena_does_not_end_the_run(tmp_path: Path) -> None:
+def test_folder_instead_of_arena_does_not_end_run(tmp_path: Path) -> None:
     (tmp_path / "case.in").mkdir()
     (tmp_path / "case.out").write_bytes(b"")
     _unlink(tmp_path / "case.in", tmp_path / "case.out")
     assert not (tmp_path / "case.out").exists()
 
 
-async def test_a_call_after_one_that_did_not_return_has_ten_seconds_at_most(
-    court: Court, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_call_after_timeout_has_ten_seconds_at_most(court: Court, monkeypatch: pytest.MonkeyPatch) -> None:
     deadlines: list[float] = []
     ask = court.session.ask
 

@@ -25,7 +25,7 @@ def facts(*chunks: tuple[float, ...], idle: int = 0, method: Method = Method.CUP
     )
 
 
-def test_chunks_whose_first_call_does_everything_are_uneven():
+def test_chunks_with_all_work_first_are_uneven():
     found = uneven_calls(facts((50.0, 1.0, 1.0, 1.0, 1.0), (30.0, 1.0, 1.0), (1.0, 40.0, 1.0, 1.0), (30.0, 1.0, 1.0)))
     assert found.message == (
         "work of several calls was done in one: in 4 of 4 chunks the mean call takes another time than the median "
@@ -34,7 +34,7 @@ def test_chunks_whose_first_call_does_everything_are_uneven():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_work_that_is_done_in_half_of_the_calls_is_uneven_on_whichever_side_the_median_falls(seed):
+def test_work_in_half_of_calls_is_uneven(seed):
     rng = random.Random(seed)
     chunks = [tuple(rng.choice((2.0, 8.0)) * rng.gauss(1, 0.04) for _ in range(12)) for _ in range(16)]
     found = uneven_calls(facts(*chunks))
@@ -42,7 +42,7 @@ def test_work_that_is_done_in_half_of_the_calls_is_uneven_on_whichever_side_the_
 
 
 @pytest.mark.parametrize("jitter", [0.03, 0.05])
-def test_an_honest_kernel_of_a_few_microseconds_is_even(jitter):
+def test_kernel_of_few_microseconds_is_even(jitter):
     rng = random.Random(4)
     for _ in range(300):
         chunks = [tuple(honest_us(rng, jitter) for _ in range(rng.randint(3, 12))) for _ in range(16)]
@@ -55,7 +55,7 @@ def honest_us(rng: random.Random, jitter: float) -> float:
     return 8.0 * math.exp(rng.gauss(0, jitter)) * held_up
 
 
-def test_an_outlier_in_every_other_chunk_is_none_of_the_candidates_doing():
+def test_outlier_in_every_second_chunk_is_even():
     even, held_up = (10.0, 10.1, 9.9, 10.0), (5000.0, 10.0, 10.0, 10.0)
     assert uneven_calls(facts(*[held_up, even] * 4)) is None
 
@@ -66,11 +66,11 @@ def test_two_thirds_of_the_chunks_are_too_many():
     assert uneven_calls(facts(*[held_up] * 5, *[even] * 3)) is None
 
 
-def test_clocks_that_move_from_round_to_round_are_no_such_thing():
+def test_clocks_varying_between_rounds_are_even():
     assert uneven_calls(facts(*[(10.0 + step,) * 4 for step in range(8) for _ in (1, 2)])) is None
 
 
-def test_a_kernel_whose_time_depends_on_its_content_is_no_such_thing():
+def test_content_dependent_times_are_even():
     assert uneven_calls(facts((10.0, 14.0, 8.0), (9.0, 15.0, 11.0))) is None
 
 
@@ -81,7 +81,7 @@ def test_events_are_too_coarse_for_a_few_microseconds(slow_us, uneven):
     assert (uneven_calls(CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)) is not None) is uneven
 
 
-def test_gaps_that_a_slow_host_leaves_between_launches_are_no_work():
+def test_gaps_of_slow_host_are_no_work():
     batches = [Batch(calls=3, spans_us=(700.0, 80.0, 75.0), busy_us=(40.0, 40.1, 40.0), precise=True)] * 2
     side = SideFacts(name=CANDIDATE, method=Method.CUPTI, rounds=[(batches[0], batches[1])])
     assert uneven_calls(CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)) is None
@@ -98,7 +98,7 @@ def test_idle_calls_are_counted():
 
 
 @pytest.mark.parametrize(("early", "suspect"), [(0, False), (1, False), (2, True), (10, True)])
-def test_a_tenth_of_the_calls_may_seem_to_be_early(early, suspect):
+def test_tenth_of_calls_may_seem_early(early, suspect):
     observed = facts((10.0,), (10.0,))
     observed.candidate.rounds = [(Batch(calls=5, early=early // 2), Batch(calls=5, early=early - early // 2))]
     found = early_calls(observed)
@@ -106,7 +106,7 @@ def test_a_tenth_of_the_calls_may_seem_to_be_early(early, suspect):
     assert found is None or found.message.startswith(f"{early} of 10 timed calls were at work before")
 
 
-def test_bursts_of_which_only_the_last_call_was_verified_are_reported():
+def test_bursts_with_only_last_call_verified_are_reported():
     observed = facts((10.0,), (10.0,))
     observed.candidate.bursts = [Stretch(calls=9, wall_s=1e-3, claimed_us=None)]
     assert shared_outputs(observed) is None

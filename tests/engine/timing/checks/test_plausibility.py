@@ -43,7 +43,7 @@ def severity(finding: Finding | None) -> Severity | None:
 by_the_clock = partial(contradicted_by_the_clock, "a case", calls=1000, round_trip_s=0.0005)
 
 
-def test_calls_that_take_their_device_time_and_a_little_more_are_believed() -> None:
+def test_calls_close_to_device_time_are_accepted() -> None:
     assert by_the_clock(10.0, wall_s=0.0103, graph_wall_us=10.9) is None
 
 
@@ -67,7 +67,7 @@ def test_a_host_that_launches_slowly_is_no_contradiction() -> None:
     assert by_the_clock(3.0, wall_s=0.020) is None
 
 
-def test_a_replayed_graph_that_needs_far_longer_than_claimed_is_a_contradiction() -> None:
+def test_replay_much_longer_than_claimed_is_contradiction() -> None:
     finding = by_the_clock(10.0, wall_s=0.050, graph_wall_us=40.5)
     assert severity(finding) is Severity.SUSPECT
     assert finding is not None
@@ -84,7 +84,7 @@ def test_a_replayed_graph_that_needs_far_longer_than_claimed_is_a_contradiction(
         (100.0, 60.0, None),  # a graph may well be faster: it spares gaps within a call
     ],
 )
-def test_a_graph_contradicts_by_a_fifth_and_more_than_the_gap_between_calls(
+def test_graph_contradicts_beyond_fifth_and_call_gap(
     device_us: float, graph_wall_us: float, expected: Severity | None
 ) -> None:
     finding = contradicted_by_the_clock(
@@ -93,7 +93,7 @@ def test_a_graph_contradicts_by_a_fifth_and_more_than_the_gap_between_calls(
     assert severity(finding) is expected
 
 
-def test_the_exchange_with_the_child_is_not_held_against_the_candidate() -> None:
+def test_exchange_with_child_is_not_counted() -> None:
     found = partial(contradicted_by_the_clock, "a case", 10.0, calls=10, wall_s=1.0, graph_wall_us=60.0)
     assert found(round_trip_s=0.0005) is None
     assert severity(found(round_trip_s=0.0)) is Severity.SUSPECT
@@ -101,7 +101,7 @@ def test_the_exchange_with_the_child_is_not_held_against_the_candidate() -> None
 
 @pytest.mark.parametrize("bad", NO_TIMES)
 @pytest.mark.parametrize("name", ["device_us", "wall_s", "graph_wall_us"])
-def test_a_time_that_is_none_is_refused_by_name(bad: float, name: str) -> None:
+def test_time_that_is_invalid_is_refused_by_name(bad: float, name: str) -> None:
     facts = {"device_us": 10.0, "wall_s": 1.0, "graph_wall_us": 10.0, name: bad}
     with pytest.raises(ValueError, match=f"{name} should be finite and above zero, is {bad}"):
         contradicted_by_the_clock("a case", calls=10, round_trip_s=0.0, **facts)
@@ -121,7 +121,7 @@ def test_an_exchange_that_cannot_be_is_refused(bad: float) -> None:
 # Without a graph, and graphs among themselves.
 
 
-def test_slow_launches_are_a_doubt_that_says_both_times() -> None:
+def test_slow_launches_are_doubt_with_both_times() -> None:
     assert unconfirmed_by_a_graph("a case", 8.0, burst_us=60.0, launches=1) == Finding(
         check="wall_clock",
         severity=Severity.HINT,
@@ -151,7 +151,7 @@ def test_more_than_launches_explain_is_suspect() -> None:
         (50.0, 10.0, 1, None),
     ],
 )
-def test_a_burst_confirms_what_it_hardly_exceeds(
+def test_burst_confirms_a_time_it_hardly_exceeds(
     device_us: float, burst_us: float, launches: int, expected: Severity | None
 ) -> None:
     assert severity(unconfirmed_by_a_graph("a case", device_us, burst_us=burst_us, launches=launches)) is expected
@@ -159,7 +159,7 @@ def test_a_burst_confirms_what_it_hardly_exceeds(
 
 @pytest.mark.parametrize("bad", NO_TIMES)
 @pytest.mark.parametrize("name", ["device_us", "burst_us"])
-def test_a_burst_that_is_no_time_is_refused_by_name(bad: float, name: str) -> None:
+def test_burst_without_valid_time_is_refused_by_name(bad: float, name: str) -> None:
     facts = {"device_us": 10.0, "burst_us": 20.0, name: bad}
     with pytest.raises(ValueError, match=f"{name} should be finite and above zero, is {bad}"):
         unconfirmed_by_a_graph("a case", launches=1, **facts)
@@ -178,7 +178,7 @@ def test_a_burst_that_is_no_time_is_refused_by_name(bad: float, name: str) -> No
         (-0.1, 0.1, 0.0, None),
     ],
 )
-def test_both_kinds_of_replays_agree_as_far_as_the_clock_tells(
+def test_both_replay_kinds_agree_within_clock_resolution(
     verified_us: float, unverified_us: float, doubt_us: float, expected: Severity | None
 ) -> None:
     found = replays_that_differ("a case", verified_us=verified_us, unverified_us=unverified_us, doubt_us=doubt_us)
@@ -194,11 +194,11 @@ def test_replays_of_no_finite_time_are_refused(bad: float) -> None:
 # Other streams.
 
 
-def test_streams_that_are_joined_again_agree_with_the_callers_stream() -> None:
+def test_joined_streams_agree_with_the_callers_stream() -> None:
     assert work_on_other_streams("a case", 100.0, 104.0) is None
 
 
-def test_work_that_the_callers_stream_never_waits_for_is_suspect() -> None:
+def test_work_not_awaited_by_callers_stream_is_suspect() -> None:
     assert work_on_other_streams("a case", 100.0, 4.0) == Finding(
         check="other_streams",
         severity=Severity.SUSPECT,
@@ -219,7 +219,7 @@ def test_work_that_the_callers_stream_never_waits_for_is_suspect() -> None:
         (3.0, 9.0, None),  # events see launch gaps too
     ],
 )
-def test_both_the_factor_and_the_difference_have_to_be_exceeded(
+def test_factor_and_difference_must_both_be_exceeded(
     device_us: float, stream_us: float, expected: Severity | None
 ) -> None:
     assert severity(work_on_other_streams("a case", device_us, stream_us)) is expected
@@ -249,7 +249,7 @@ def test_a_late_kernel_is_suspect_by_name() -> None:
     )
 
 
-def test_many_late_kernels_are_counted_and_the_rest_is_summed_up() -> None:
+def test_many_late_kernels_are_counted_and_summarised() -> None:
     finding = work_after_return("a case", ["a", "b", "b", "c", "d", "e", "f"])
     assert finding is not None
     assert "belongs to: b (2x), a, c, d and 2 more; start" in finding.message
@@ -258,7 +258,7 @@ def test_many_late_kernels_are_counted_and_the_rest_is_summed_up() -> None:
 # The timer.
 
 
-def test_a_stand_in_for_the_precise_timer_is_named_with_its_resolution() -> None:
+def test_substitute_timer_is_named_with_its_resolution() -> None:
     assert precise_timer_missing("a case", "no permission", Method.EVENTS, 0.5) == Finding(
         check="timer",
         severity=Severity.NOTE,
@@ -280,11 +280,11 @@ def test_no_timer_at_all_is_said() -> None:
 # Contention.
 
 
-def test_a_quiet_device_at_a_steady_clock_raises_nothing() -> None:
+def test_quiet_device_with_steady_clock_gives_nothing() -> None:
     assert contention("a case", QUIET, dataclasses.replace(QUIET, sm_clock_mhz=1800, temperature_c=70)) == ()
 
 
-def test_processes_of_others_are_a_hint_that_names_each_once() -> None:
+def test_other_processes_are_hint_naming_each_once() -> None:
     before = dataclasses.replace(QUIET, other_processes=(30, 7))
     after = dataclasses.replace(QUIET, other_processes=(30, 100))
     (finding,) = contention("a case", before, after)
@@ -296,7 +296,7 @@ def test_processes_of_others_are_a_hint_that_names_each_once() -> None:
     )
 
 
-def test_clocks_that_are_held_down_are_a_note_with_the_reasons() -> None:
+def test_throttled_clocks_are_note_with_reasons() -> None:
     after = dataclasses.replace(QUIET, throttled_by=("power cap", "heat"))
     (finding,) = contention("a case", dataclasses.replace(QUIET, throttled_by=("brake", "power cap")), after)
     assert (finding.check, finding.severity) == ("throttled", Severity.NOTE)
@@ -306,7 +306,7 @@ def test_clocks_that_are_held_down_are_a_note_with_the_reasons() -> None:
 @pytest.mark.parametrize(
     ("after_mhz", "expected"), [(1782, []), (1781, [Severity.HINT]), (2178, []), (2179, [Severity.HINT])]
 )
-def test_a_clock_that_moved_by_more_than_a_tenth_is_a_hint(after_mhz: int, expected: list[Severity]) -> None:
+def test_clock_change_above_a_tenth_is_hint(after_mhz: int, expected: list[Severity]) -> None:
     found = contention("a case", QUIET, dataclasses.replace(QUIET, sm_clock_mhz=after_mhz))
     assert [finding.severity for finding in found] == expected
     assert all(f"went from 1980 to {after_mhz} MHz" in finding.message for finding in found)
@@ -329,23 +329,21 @@ def test_a_state_that_was_not_read_is_said(before: DeviceState | None, after: De
         ("throttled_by", "throttling", "throttled", "whether clocks are held down was not checked"),
     ],
 )
-def test_what_the_driver_does_not_tell_is_never_taken_for_all_clear(
-    side: str, field: str, what: str, check: str, message: str
-) -> None:
+def test_silent_driver_is_never_taken_as_quiet(side: str, field: str, what: str, check: str, message: str) -> None:
     mute = dataclasses.replace(QUIET, **{field: None}, refused=("power: no", f"{what}: Not Supported"))  # type: ignore[arg-type]  # two fields of one kind
     (finding,) = contention("a case", mute if side == "before" else QUIET, mute if side == "after" else QUIET)
     assert (finding.check, finding.severity) == (check, Severity.NOTE)
     assert finding.message == f"{message}: {what}: Not Supported"
 
 
-def test_others_that_were_seen_once_are_a_hint_although_the_driver_was_silent_the_other_time() -> None:
+def test_other_processes_seen_once_are_hint() -> None:
     mute = dataclasses.replace(QUIET, other_processes=None)
     found = contention("a case", mute, dataclasses.replace(QUIET, other_processes=(5,)))
     assert [(finding.check, finding.severity) for finding in found] == [("contention", Severity.HINT)]
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
-def test_a_clock_that_the_driver_does_not_tell_is_said(side: str) -> None:
+def test_unknown_clock_is_reported(side: str) -> None:
     mute = dataclasses.replace(QUIET, sm_clock_mhz=None)
     (finding,) = contention("a case", mute if side == "before" else QUIET, mute if side == "after" else QUIET)
     assert (finding.severity, finding.message) == (
@@ -364,11 +362,11 @@ def test_everything_at_once_is_a_finding_each() -> None:
 
 
 @pytest.mark.parametrize("measured_us", [1.0, 99.0, 130.0])
-def test_a_baseline_that_is_about_as_fast_as_before_or_faster_raises_nothing(measured_us: float) -> None:
+def test_baseline_as_fast_as_before_gives_nothing(measured_us: float) -> None:
     assert differs_from_stored_baseline("a case", "eager", 100.0, measured_us) is None
 
 
-def test_a_baseline_that_is_much_slower_than_before_is_a_hint() -> None:
+def test_baseline_much_slower_than_before_is_hint() -> None:
     assert differs_from_stored_baseline("a case", "eager", 100.0, 131.0) == Finding(
         check="slow_baseline",
         severity=Severity.HINT,
@@ -392,19 +390,17 @@ def test_a_baseline_time_that_is_none_is_refused(bad: float) -> None:
 @pytest.mark.parametrize(
     ("low", "high", "expected"), [(100.0, 100.0, None), (95.0, 105.0, None), (94.0, 105.0, Severity.NOTE)]
 )
-def test_an_interval_of_more_than_a_twentieth_to_each_side_is_a_note(
-    low: float, high: float, expected: Severity | None
-) -> None:
+def test_interval_above_a_twentieth_is_note(low: float, high: float, expected: Severity | None) -> None:
     assert severity(noisy("a case", Interval(value=100.0, low=low, high=high))) is expected
 
 
-def test_the_note_on_noise_says_how_uncertain_the_time_is() -> None:
+def test_noise_note_states_the_uncertainty() -> None:
     finding = noisy("a case", Interval(value=10.0, low=8.0, high=14.0))
     assert finding is not None
     assert finding.message == "the device time is 10 us only within 30 %; measure for longer"
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0])
-def test_an_interval_about_what_is_no_time_is_refused(value: float) -> None:
+def test_interval_around_invalid_time_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match="device_us"):
         noisy("a case", Interval(value=value, low=value, high=value))

@@ -36,20 +36,20 @@ def replayed(*, verified_us: float, repeated_us: float) -> CaseFacts:
     return observed
 
 
-def test_one_kernel_cannot_take_longer_than_a_burst_of_it():
+def test_one_kernel_cannot_exceed_its_burst():
     observed = facts()
     observed.candidate.bursts = [Stretch(calls=10, wall_s=300e-6, claimed_us=None)]
     assert against_the_clock(observed, timing(50.0), None).severity is Severity.SUSPECT
 
 
-def test_several_launches_may_take_longer_alone_than_in_a_burst():
+def test_several_launches_may_exceed_their_burst():
     observed = facts()
     observed.candidate.bursts = [Stretch(calls=10, wall_s=300e-6, claimed_us=None)]
     assert against_the_clock(observed, timing(50.0, activities=2), None) is None
 
 
 @pytest.mark.parametrize(("drain_us", "suspect"), [(0.0, True), (12.0, False), (None, False)])
-def test_a_graph_may_wait_for_what_a_single_call_leaves_in_the_cache(drain_us, suspect):
+def test_graph_may_wait_for_cached_data_of_call(drain_us, suspect):
     observed = replayed(verified_us=32.0, repeated_us=32.0)
     assert (against_the_clock(observed, timing(20.0), drain_us) is not None) is suspect
 
@@ -65,9 +65,7 @@ def test_a_graph_may_wait_for_what_a_single_call_leaves_in_the_cache(drain_us, s
         (5.0, 5.0, None),  # a graph spares the gaps within a call
     ],
 )
-def test_verified_and_repeated_replays_have_to_agree_with_the_device_time_and_with_each_other(
-    verified_us, repeated_us, reported
-):
+def test_replays_must_agree_with_device_time_and_each_other(verified_us, repeated_us, reported):
     found = against_the_clock(replayed(verified_us=verified_us, repeated_us=repeated_us), timing(20.0), 0.0)
     assert (found is None) is (reported is None)
     assert found is None or (found.severity is Severity.SUSPECT and reported in found.message)
@@ -84,7 +82,7 @@ def test_slow_short_replay_makes_short_graphs_uncertain(slowest_us: float, is_su
     assert (against_the_clock(observed, timing(2.0), 0.0) is not None) is is_suspect
 
 
-def test_a_clock_that_varies_by_more_than_the_difference_rules_nothing_out():
+def test_clock_noise_above_difference_rules_nothing_out():
     observed = replayed(verified_us=21.0, repeated_us=21.0)
     observed.candidate.clock_replays = stretches(100, 32.0, 52.0, 52.0)
     assert against_the_clock(observed, timing(20.0), 0.0) is None
@@ -100,7 +98,7 @@ def test_a_clock_that_varies_by_more_than_the_difference_rules_nothing_out():
         (900.0, 0.0, Severity.SUSPECT),
     ],
 )
-def test_without_a_graph_bursts_are_held_against_the_device_time(burst_us, drain_us, severity):
+def test_bursts_are_compared_with_device_time_without_graph(burst_us, drain_us, severity):
     observed = facts()
     observed.candidate.bursts = stretches(50, burst_us * 3, burst_us, burst_us * 2)
     found = against_the_clock(observed, timing(20.0), drain_us)
@@ -113,7 +111,7 @@ def test_with_a_graph_slow_launches_are_no_doubt():
     assert against_the_clock(observed, timing(20.0), 0.0) is None
 
 
-def test_bursts_that_are_lost_in_the_exchange_confirm_nothing_and_contradict_nothing():
+def test_bursts_below_exchange_time_decide_nothing():
     observed = facts()
     observed.candidate.bursts = [Stretch(calls=2, wall_s=EXCHANGE_S - 1e-6, claimed_us=None)]
     assert against_the_clock(observed, timing(20.0), 0.0) is None

@@ -15,21 +15,21 @@ def over(baseline: str, value: float, *, low: float, high: float, resolution: fl
     return Comparison(baseline=baseline, speedup=speedup, resolution=resolution, standing=Standing.FASTER)
 
 
-def test_the_ratio_of_two_speed_ups_with_both_widths_in_squares() -> None:
+def test_ratio_of_speedups_combines_widths_in_squares() -> None:
     found = across_runs(over("eager", 2.0, low=1.9, high=2.2), over("eager", 3.0, low=2.7, high=3.1), name="#7")
     assert (found.baseline, found.speedup.value, found.standing) == ("#7", 1.5, Standing.FASTER)
     assert found.speedup.low == pytest.approx(1.5 * math.exp(-math.hypot(math.log(3 / 2.7), math.log(1.1))))
     assert found.speedup.high == pytest.approx(1.5 * math.exp(math.hypot(math.log(3.1 / 3), math.log(2 / 1.9))))
 
 
-def test_what_neither_run_could_resolve_is_no_difference() -> None:
+def test_difference_below_both_resolutions_is_none() -> None:
     still = over("eager", 1.0, low=1.0, high=1.0, resolution=0.02)
     found = across_runs(still, over("eager", 1.04, low=1.04, high=1.04, resolution=0.02), name="")
     assert found.resolution == pytest.approx(0.0404)
     assert found.standing is Standing.SAME
 
 
-def test_beyond_the_resolution_a_difference_counts_only_when_the_whole_interval_does() -> None:
+def test_difference_counts_only_with_its_whole_interval() -> None:
     wide, narrow = over("eager", 1.1, low=0.95, high=1.2), over("eager", 1.1, low=1.08, high=1.12)
     still = over("eager", 1.0, low=0.99, high=1.01)
     assert across_runs(still, wide, name="").standing is Standing.SAME
@@ -42,7 +42,7 @@ def test_speed_ups_over_different_baselines_are_not_compared() -> None:
         across_runs(over("eager", 1.0, low=1.0, high=1.0), over("compile", 1.0, low=1.0, high=1.0), name="")
 
 
-def test_from_the_other_side_faster_is_slower_and_the_interval_is_turned() -> None:
+def test_reversed_comparison_inverts_the_interval() -> None:
     found = turned_round(over("other", 2.0, low=1.6, high=2.5), name="#9")
     assert found.speedup == Interval(value=0.5, low=0.4, high=0.625)
     assert (found.baseline, found.standing, found.resolution) == ("#9", Standing.SLOWER, 0.01)

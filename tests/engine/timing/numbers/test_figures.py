@@ -29,7 +29,7 @@ def test_a_time_is_the_median_of_all_calls():
     assert timing.samples_us == (10.0, 11.0, 12.0, 11.0, 10.0, 12.0)
 
 
-def test_a_whole_call_is_what_events_say_of_a_burst_as_far_as_the_parents_clock_bears_them_out():
+def test_whole_call_is_event_time_confirmed_by_parent():
     facts = side("candidate", [])
     facts.round_trips_s = [100e-6, 90e-6, 110e-6]
     facts.bursts = [Stretch(calls=10, wall_s=300e-6, claimed_us=19.0) for _ in range(3)]
@@ -37,7 +37,7 @@ def test_a_whole_call_is_what_events_say_of_a_burst_as_far_as_the_parents_clock_
     assert (timing.call_us.value, timing.notes) == (19.0, ())
 
 
-def test_a_whole_call_is_the_parents_time_of_a_burst_without_the_exchange_where_events_say_less():
+def test_whole_call_is_parent_time_without_exchange():
     facts = side("candidate", [])
     facts.round_trips_s = [100e-6, 90e-6, 110e-6]
     facts.bursts = [Stretch(calls=10, wall_s=300e-6, claimed_us=1.0) for _ in range(3)]
@@ -48,7 +48,7 @@ def test_a_whole_call_is_the_parents_time_of_a_burst_without_the_exchange_where_
     )
 
 
-def test_what_a_burst_takes_beside_its_calls_comes_from_bursts_of_one_call():
+def test_burst_overhead_comes_from_bursts_of_one_call():
     facts = side("candidate", [])
     facts.round_trips_s = [100e-6]
     facts.bursts = [Stretch(calls=10, wall_s=500e-6 + 10 * 20e-6, claimed_us=None) for _ in range(3)]
@@ -56,14 +56,14 @@ def test_what_a_burst_takes_beside_its_calls_comes_from_bursts_of_one_call():
     assert timing_of(facts, rng()).call_us.value == pytest.approx(20.0)
 
 
-def test_a_whole_call_of_a_baseline_is_by_the_judges_own_clock():
+def test_whole_call_of_baseline_uses_judge_clock():
     facts = side("eager", [])
     facts.trusted = True
     facts.bursts = [Stretch(calls=10, wall_s=300e-6, claimed_us=12.0) for _ in range(3)]
     assert timing_of(facts, rng()).call_us.value == 12.0
 
 
-def test_a_burst_that_is_lost_in_the_exchange_has_no_time_and_a_note():
+def test_burst_below_exchange_time_has_no_time():
     facts = side("candidate", [])
     facts.round_trips_s = [1.0]
     facts.bursts = [Stretch(calls=10, wall_s=300e-6, claimed_us=None)] * 3
@@ -72,7 +72,7 @@ def test_a_burst_that_is_lost_in_the_exchange_has_no_time_and_a_note():
     assert timing.notes == ("no time of a whole call: it is lost in the exchange with the process",)
 
 
-def test_graphs_of_two_lengths_tell_what_a_launch_takes():
+def test_graphs_of_two_lengths_give_launch_time():
     many = [Stretch(calls=10, wall_s=150e-6 + 10 * 20e-6, claimed_us=None)]
     one = [Stretch(calls=1, wall_s=150e-6 + 20e-6, claimed_us=None)]
     assert beside_s(many, one, [1.0]) == pytest.approx(150e-6)
@@ -85,7 +85,7 @@ def test_graphs_of_two_lengths_tell_what_a_launch_takes():
     [(20.0, 20.0), (18.0, 18.0), (5.0, 20.0), (30.0, 20.0), (None, 20.0)],
     ids=["right", "nearly", "too short", "too long", "none"],
 )
-def test_a_claim_counts_while_the_parents_clock_bears_it_out(claimed_us, expected_us):
+def test_claim_counts_while_parent_clock_confirms_it(claimed_us, expected_us):
     stretch = Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6, claimed_us=claimed_us)
     assert believed_us([stretch], 100e-6, trusted=False) == [pytest.approx(expected_us)]
 
@@ -94,22 +94,22 @@ def held_up(*delays_s: float) -> list[Stretch]:
     return [Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6 + delay_s, claimed_us=20.0) for delay_s in delays_s]
 
 
-def test_where_most_claims_are_borne_out_a_parent_that_was_busy_now_and_then_contradicts_none():
+def test_busy_parent_contradicts_no_mostly_confirmed_claims():
     assert believed_us(held_up(0.030, 0.0, 0.0, 0.004), 100e-6, trusted=False) == [20.0] * 4
 
 
-def test_where_most_claims_are_not_borne_out_each_is_held_against_its_own_stretch():
+def test_mostly_unconfirmed_claims_are_checked_one_by_one():
     believed = believed_us(held_up(0.030, 0.0, 0.004), 100e-6, trusted=False)
     assert believed == [pytest.approx(620.0), 20.0, pytest.approx(100.0)]
 
 
-def test_a_claim_that_is_shorter_than_the_quickest_stretch_allows_never_counts():
+def test_claim_below_the_shortest_interval_never_counts():
     honest = Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6, claimed_us=20.0)
     forged = Stretch(calls=50, wall_s=100e-6 + 50 * 30e-6, claimed_us=15.0)
     assert believed_us([honest, honest, forged], 100e-6, trusted=False) == [20.0, 20.0, pytest.approx(30.0)]
 
 
-def test_a_claim_that_no_stretch_bears_out_is_replaced_by_what_each_took():
+def test_unconfirmed_claim_is_replaced_by_measured_times():
     stretches = [Stretch(calls=50, wall_s=100e-6 + 50 * took_s, claimed_us=5.0) for took_s in (20e-6, 30e-6)]
     assert believed_us(stretches, 100e-6, trusted=False) == [pytest.approx(20.0), pytest.approx(30.0)]
 
@@ -118,13 +118,13 @@ def test_the_judges_claim_always_counts():
     assert believed_us([Stretch(calls=1, wall_s=9.0, claimed_us=5.0)], 0.0, trusted=True) == [5.0]
 
 
-def test_the_step_of_a_clock_shows_in_its_times():
+def test_clock_step_is_found_from_its_times():
     assert tick_us([1.0, 1.5, 3.0, 1.0]) == 0.5
     assert tick_us([1.0, 1.0]) is None
     assert tick_us([]) is None
 
 
-def test_a_difference_of_one_step_of_the_clock_does_not_count():
+def test_difference_of_one_clock_step_does_not_count():
     steps = [(batch(2.0), batch(2.0)), (batch(2.0), batch(2.0)), (batch(2.0), batch(2.0))]
     slower = [(batch(2.5), batch(2.5)), (batch(2.5), batch(2.5)), (batch(2.5), batch(2.5))]
     comparison, _ = compared(side("candidate", steps), side("eager", slower), rng())
@@ -145,7 +145,7 @@ def test_sides_without_a_common_timer_are_not_compared():
         compared(side("candidate", [(batch(10.0), batch(10.0))] * 3), side("eager", [(batch(), batch())] * 3), rng())
 
 
-def test_the_candidate_against_itself_pairs_the_two_chunks_of_a_round():
+def test_self_comparison_pairs_two_chunks_of_round():
     rounds = [(batch(10.0), batch(10.1)), (batch(10.0), batch(9.9)), (batch(10.0), batch(10.0))]
     ratio = to_itself(side("candidate", rounds), rng())
     assert ratio.low <= 1.0 <= ratio.high

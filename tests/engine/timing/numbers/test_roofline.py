@@ -67,7 +67,7 @@ def severity(cost: Cost, device_us: float, **circumstances: object) -> Severity 
 # The floor.
 
 
-def test_a_case_that_mostly_moves_bytes_is_bound_by_memory() -> None:
+def test_case_moving_mostly_bytes_is_memory_bound() -> None:
     assert floor(COPY, 2000.0) == Floor(
         floor_us=1000.0,
         bound=Bound.MEMORY,
@@ -78,7 +78,7 @@ def test_a_case_that_mostly_moves_bytes_is_bound_by_memory() -> None:
     )
 
 
-def test_a_case_that_mostly_computes_is_bound_by_its_operations() -> None:
+def test_case_computing_mostly_is_compute_bound() -> None:
     found = floor(PRODUCT, 1250.0)
     assert found.bound is Bound.COMPUTE
     assert (found.floor_us, found.percent) == pytest.approx((1000.0, 80.0))
@@ -90,12 +90,12 @@ def test_the_permitted_precision_decides_which_peak_counts() -> None:
     assert found.floor_us == pytest.approx(1000.0 / 12)
 
 
-def test_without_a_measured_peak_only_bytes_count_and_the_floor_says_so() -> None:
+def test_roofline_without_measured_peak_counts_bytes_only() -> None:
     found = floor(PRODUCT, None, precision="float16")
     assert (found.bound, found.floor_us, found.peak_flops_per_s) == (Bound.MEMORY, 2.0, None)
 
 
-def test_a_case_that_was_not_timed_has_a_floor_and_no_percentage() -> None:
+def test_untimed_case_has_roofline_without_percentage() -> None:
     assert floor(COPY, None).percent is None
 
 
@@ -104,19 +104,19 @@ def test_an_empty_case_has_a_floor_of_nothing() -> None:
     assert (found.floor_us, found.bound, found.percent) == (0.0, Bound.MEMORY, 0.0)
 
 
-def test_what_is_written_counts_only_as_far_as_the_cache_has_no_room_for_it() -> None:
+def test_written_bytes_count_only_beyond_the_cache() -> None:
     doubling = Cost(flops=0, bytes_read=13 * MEGABYTES, bytes_written=13 * MEGABYTES)
     assert floor(doubling, None).floor_us == pytest.approx(13.0)
     assert floor(doubling, None, l2_bytes=10 * MEGABYTES).floor_us == pytest.approx(16.0)
     assert floor(doubling, None, l2_bytes=None).floor_us == pytest.approx(13.0)
 
 
-def test_of_what_a_warm_cache_may_hold_nothing_has_to_be_read() -> None:
+def test_bytes_in_warm_cache_need_no_read() -> None:
     assert floor(PRODUCT, None, precision="float16", cache=CacheState.WARM).floor_us == 0.0
     assert floor(COPY, None, cache=CacheState.WARM).floor_us == pytest.approx(950.0)
 
 
-def test_a_time_under_the_floor_is_more_than_a_hundred_percent() -> None:
+def test_time_below_roofline_exceeds_hundred_percent() -> None:
     assert floor(COPY, 500.0).percent == 200.0
 
 
@@ -149,7 +149,7 @@ def test_impossible_peaks_are_refused(rate: float) -> None:
         (DType.COMPLEX128, "float64"),
     ],
 )
-def test_a_problem_may_be_computed_in_the_precision_of_its_dtype(dtype: DType, precision: str) -> None:
+def test_problem_may_compute_in_precision_of_dtype(dtype: DType, precision: str) -> None:
     assert permitted_precision(dtype) == precision
 
 
@@ -173,18 +173,14 @@ def test_integers_have_no_compute_floor(dtype: DType) -> None:
         (9000.0, None),
     ],
 )
-def test_just_under_the_memory_floor_is_a_hint_and_far_under_it_is_suspect(
-    device_us: float, expected: Severity | None
-) -> None:
+def test_time_far_below_memory_roofline_is_suspect(device_us: float, expected: Severity | None) -> None:
     assert severity(COPY, device_us) is expected
 
 
 @pytest.mark.parametrize(
     ("device_us", "expected"), [(74.0, Severity.SUSPECT), (76.0, Severity.HINT), (83.0, Severity.HINT), (84.0, None)]
 )
-def test_just_under_the_compute_floor_is_a_hint_and_far_under_it_is_suspect(
-    device_us: float, expected: Severity | None
-) -> None:
+def test_time_far_below_compute_roofline_is_suspect(device_us: float, expected: Severity | None) -> None:
     assert severity(PRODUCT, device_us, precision="bfloat16") is expected  # 83.3 us
 
 
@@ -195,45 +191,45 @@ def test_the_finding_names_its_case_and_both_times() -> None:
     assert "took 400 us, but this device needs 1000 us to move 1000 MB at the measured 1000 GB/s" in finding.message
 
 
-def test_the_finding_of_a_compute_floor_names_the_peak() -> None:
+def test_compute_roofline_finding_names_the_peak() -> None:
     finding = found(PRODUCT, 10.0, precision="bfloat16")
     assert finding is not None
     assert "needs 83.33 us for 50 GFLOP at the measured 600 TFLOP/s" in finding.message
 
 
-def test_the_hint_says_how_far_under_the_floor() -> None:
+def test_hint_states_distance_below_roofline() -> None:
     finding = found(COPY, 960.0)
     assert finding is not None
     assert "took 960 us, 96 % of the 1000 us that this device needs to move 1000 MB" in finding.message
 
 
-def test_with_a_warm_cache_no_bytes_are_ground_for_suspicion() -> None:
+def test_bytes_with_warm_cache_raise_no_suspicion() -> None:
     assert severity(COPY, 1000.0, cache=CacheState.WARM) is None
     assert severity(COPY, 1.0, cache=CacheState.WARM) is Severity.HINT
 
 
-def test_buffers_that_fit_into_the_cache_are_no_ground_for_suspicion() -> None:
+def test_buffers_fitting_the_cache_raise_no_suspicion() -> None:
     assert severity(COPY, 1.0, resident_bytes=L2_BYTES) is Severity.HINT
 
 
-def test_a_cache_of_unknown_size_is_no_ground_for_suspicion() -> None:
+def test_unknown_cache_size_raises_no_suspicion() -> None:
     assert severity(COPY, 1.0, l2_bytes=None) is Severity.HINT
 
 
-def test_without_a_memory_floor_the_compute_floor_still_holds() -> None:
+def test_compute_roofline_holds_without_memory_roofline() -> None:
     assert severity(PRODUCT, 10.0, precision="bfloat16", cache=CacheState.WARM) is Severity.SUSPECT
     assert severity(PRODUCT, 10.0, precision="bfloat16", resident_bytes=L2_BYTES) is Severity.SUSPECT
     assert severity(PRODUCT, 10.0, precision="bfloat16", l2_bytes=None) is Severity.SUSPECT
 
 
-def test_of_few_rotating_buffers_only_what_the_cache_cannot_keep_has_to_be_read() -> None:
+def test_few_rotating_buffers_count_only_beyond_cache() -> None:
     reading = Cost(flops=0, bytes_read=1000 * MEGABYTES, bytes_written=0)
     assert severity(reading, 460.0, resident_bytes=2 * L2_BYTES) is Severity.HINT  # half: 500 us
     assert severity(reading, 440.0, resident_bytes=2 * L2_BYTES) is Severity.SUSPECT
     assert severity(reading, 1000.0, resident_bytes=2 * L2_BYTES) is None
 
 
-def test_what_is_written_last_may_stay_in_the_cache() -> None:
+def test_last_written_bytes_may_stay_in_cache() -> None:
     writing = Cost(flops=0, bytes_read=0, bytes_written=L2_BYTES)
     assert severity(writing, 1.0) is None
     twice = Cost(flops=0, bytes_read=0, bytes_written=2 * L2_BYTES)
@@ -241,16 +237,16 @@ def test_what_is_written_last_may_stay_in_the_cache() -> None:
     assert severity(twice, 44.0) is Severity.SUSPECT
 
 
-def test_three_passes_on_tensor_cores_are_honest_float32_and_faster_than_its_own_peak() -> None:
+def test_three_tensor_core_passes_count_as_float32() -> None:
     assert severity(PRODUCT, 520.0) is Severity.HINT  # tf32 / 3: 500 us
     assert severity(PRODUCT, 440.0) is Severity.SUSPECT
 
 
-def test_one_pass_of_a_shorter_type_is_not_honest_float32() -> None:
+def test_one_pass_of_shorter_type_is_suspect() -> None:
     assert severity(PRODUCT, 1000.0 / 6) is Severity.SUSPECT  # tf32
 
 
-def test_without_a_measured_peak_of_its_own_no_compute_floor_is_made_from_others() -> None:
+def test_compute_roofline_needs_its_own_measured_peak() -> None:
     peaks = dataclasses.replace(PEAKS, flops_per_s={"tf32": 300e12})
     assert severity(PRODUCT, 3.1, peaks=peaks) is None
 

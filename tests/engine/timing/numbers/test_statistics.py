@@ -62,7 +62,7 @@ def comparison(value: float, *, low: float | None = None, high: float | None = N
 
 
 @pytest.mark.parametrize("rounds", [12, 16, 20])
-def test_the_interval_of_a_side_against_itself_covers_one(rounds: int) -> None:
+def test_interval_of_side_against_itself_covers_one(rounds: int) -> None:
     rng = random.Random(rounds)
     intervals = [ratio_interval(measured(rng, rounds=rounds), rng=rng) for _ in range(500)]
     covering = sum(interval.low <= 1.0 <= interval.high for interval in intervals) / len(intervals)
@@ -70,7 +70,7 @@ def test_the_interval_of_a_side_against_itself_covers_one(rounds: int) -> None:
 
 
 @pytest.mark.parametrize("rounds", [8, 12, 20])
-def test_calls_that_vary_by_two_percent_leave_the_interval_as_honest(rounds: int) -> None:
+def test_interval_covers_truth_with_two_percent_variation(rounds: int) -> None:
     rng = random.Random(rounds)
     intervals = [ratio_interval(measured(rng, rounds=rounds, jitter=0.02), rng=rng) for _ in range(400)]
     covering = sum(interval.low <= 1.0 <= interval.high for interval in intervals) / len(intervals)
@@ -84,7 +84,7 @@ def test_few_rounds_widen_the_interval_instead_of_missing(rounds: int) -> None:
     assert sum(interval.low <= 1.0 <= interval.high for interval in intervals) / len(intervals) >= 0.925
 
 
-def test_the_interval_of_the_median_covers_the_median_of_further_rounds() -> None:
+def test_median_interval_covers_median_of_further_rounds() -> None:
     rng = random.Random(4)
     covering = 0
     for _ in range(400):
@@ -126,7 +126,7 @@ def test_the_same_kernel_is_hardly_ever_called_different() -> None:
 # The ratio.
 
 
-def test_a_ratio_above_one_means_that_the_first_is_faster(rng: random.Random) -> None:
+def test_ratio_above_one_means_first_is_faster(rng: random.Random) -> None:
     assert ratio_interval([(5.0, 10.0)] * 12, rng=rng) == Interval(value=2.0, low=2.0, high=2.0)
 
 
@@ -137,13 +137,13 @@ def test_swapping_the_sides_inverts_the_ratio() -> None:
     assert back.value == pytest.approx(1 / there.value)
 
 
-def test_a_drift_that_both_sides_share_leaves_the_ratio_alone(rng: random.Random) -> None:
+def test_drift_shared_by_both_sides_keeps_ratio(rng: random.Random) -> None:
     pairs = [(10.0 * 1.5**number, 20.0 * 1.5**number) for number in range(12)]
     interval = ratio_interval(pairs, rng=rng)
     assert (interval.value, interval.low, interval.high) == pytest.approx((2.0, 2.0, 2.0))
 
 
-def test_one_wild_round_of_twelve_hardly_moves_the_ratio(rng: random.Random) -> None:
+def test_one_outlier_round_of_twelve_hardly_moves_ratio(rng: random.Random) -> None:
     pairs = [(10.0, 20.0 + 0.01 * number) for number in range(11)] + [(10.0, 20000.0)]
     interval = ratio_interval(pairs, rng=rng)
     assert interval.value == pytest.approx(2.0, rel=0.005)
@@ -156,7 +156,7 @@ def test_more_rounds_make_a_narrower_interval() -> None:
     assert many.high - many.low < (few.high - few.low) / 2
 
 
-def test_the_same_pairs_and_the_same_generator_give_the_same_interval() -> None:
+def test_same_pairs_and_generator_give_same_interval() -> None:
     pairs = measured(random.Random(8), rounds=12)
     assert ratio_interval(pairs, rng=random.Random(1)) == ratio_interval(pairs, rng=random.Random(1))
 
@@ -166,27 +166,27 @@ def test_a_ratio_beyond_every_number_is_refused(rng: random.Random) -> None:
         ratio_interval([(1e-300, 1e300), (1.0, 1.0)], rng=rng)
 
 
-def test_an_interval_beyond_every_number_ends_at_the_last_one(rng: random.Random) -> None:
+def test_overflowing_interval_ends_at_largest_float(rng: random.Random) -> None:
     interval = ratio_interval([(1e150, 1e-150), (1e-150, 1e150)], rng=rng)
     assert 0.0 < interval.low < 1e-300
     assert 1e300 < interval.high < math.inf
 
 
-def test_pairs_of_a_huge_spread_still_make_an_interval(rng: random.Random) -> None:
+def test_pairs_of_huge_spread_give_an_interval(rng: random.Random) -> None:
     interval = ratio_interval([(1e-3, 1e9), (1e9, 1e-3), (1.0, 1.0)], rng=rng)
     assert interval.low < 1.0 < interval.high
     assert interval.value == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("pairs", [[], [(1.0, 2.0)]])
-def test_a_ratio_of_fewer_than_two_rounds_is_refused(pairs: list[tuple[float, float]], rng: random.Random) -> None:
+def test_ratio_of_fewer_than_two_rounds_is_refused(pairs: list[tuple[float, float]], rng: random.Random) -> None:
     with pytest.raises(ValueError, match=f"at least two rounds to have an interval, got {len(pairs)}"):
         ratio_interval(pairs, rng=rng)
 
 
 @pytest.mark.parametrize("bad", NO_TIMES)
 @pytest.mark.parametrize("side", [0, 1])
-def test_a_pair_with_what_is_no_time_is_refused_and_named(bad: float, side: int, rng: random.Random) -> None:
+def test_pair_with_invalid_time_is_refused_and_named(bad: float, side: int, rng: random.Random) -> None:
     pair = (bad, 1.0) if side == 0 else (1.0, bad)
     with pytest.raises(ValueError, match=rf"sample {side + 1} of pair 2 is {bad} us; a time is finite and above zero"):
         ratio_interval([(1.0, 1.0), pair], rng=rng)
@@ -201,25 +201,25 @@ def test_identical_samples_have_an_interval_without_width(rng: random.Random) ->
     assert (interval.low, interval.high) == pytest.approx((5.0, 5.0))
 
 
-def test_the_value_is_the_median_of_all_samples_whatever_round_they_are_of(rng: random.Random) -> None:
+def test_value_is_median_of_all_samples(rng: random.Random) -> None:
     assert median_interval([[1.0, 2.0, 3.0], [100.0]], rng=rng).value == 2.5
 
 
-def test_rounds_of_different_sizes_never_push_the_value_out_of_its_interval(rng: random.Random) -> None:
+def test_unequal_rounds_keep_value_inside_its_interval(rng: random.Random) -> None:
     interval = median_interval([[1.0] * 50, [9.0], [9.1], [9.2], [9.3], [9.4], [9.5], [9.6]], rng=rng)
     assert interval.value == 1.0
     assert interval.low <= 1.0
     assert interval.high > 9.0
 
 
-def test_one_round_alone_gets_its_interval_from_stretches_of_its_calls(rng: random.Random) -> None:
+def test_single_round_uses_stretches_for_its_interval(rng: random.Random) -> None:
     samples = [10.0 + (number % 7) / 10 for number in range(100)]
     interval = median_interval([samples], rng=rng)
     assert interval.value == pytest.approx(10.3)
     assert 10.0 < interval.low <= 10.3 <= interval.high < 10.7
 
 
-def test_one_round_that_drifts_is_less_certain_than_the_same_samples_shuffled() -> None:
+def test_drifting_round_is_less_certain_than_shuffled() -> None:
     drifting = [10.0 + number / 50 for number in range(100)]
     shuffled = random.Random(1).sample(drifting, k=100)
     drifted = median_interval([drifting], rng=random.Random(0))
@@ -228,7 +228,7 @@ def test_one_round_that_drifts_is_less_certain_than_the_same_samples_shuffled() 
     assert drifted.high - drifted.low > 1.5 * (mixed.high - mixed.low)
 
 
-def test_two_samples_are_enough_and_honestly_uncertain(rng: random.Random) -> None:
+def test_two_samples_give_a_wide_interval(rng: random.Random) -> None:
     interval = median_interval([[9.0, 11.0]], rng=rng)
     assert interval.value == 10.0
     # Student's t with one degree of freedom: about 11 times the distance of either sample.
@@ -240,7 +240,7 @@ def test_the_interval_stays_above_zero_whatever_the_spread(rng: random.Random) -
     assert median_interval([[1e-6], [1e6], [1.0]], rng=rng).low > 0
 
 
-def test_a_thousand_samples_of_one_round_use_no_more_draws_than_twenty_stretches(rng: random.Random) -> None:
+def test_thousand_samples_draw_no_more_than_twenty_stretches(rng: random.Random) -> None:
     counted = Counting(1)
     median_interval([[1.0 + number / 1e4 for number in range(1000)]], rng=counted)
     assert counted.drawn == 1000 * 20
@@ -261,7 +261,7 @@ def test_too_little_for_a_median_is_refused(rounds: list[list[float]], complaint
 
 
 @pytest.mark.parametrize("bad", NO_TIMES)
-def test_a_sample_that_is_no_time_is_refused_and_named(bad: float, rng: random.Random) -> None:
+def test_sample_with_invalid_time_is_refused_and_named(bad: float, rng: random.Random) -> None:
     with pytest.raises(ValueError, match=rf"sample 3 of round 2 is {bad} us"):
         median_interval([[1.0], [1.0, 1.0, bad]], rng=rng)
 
@@ -270,7 +270,7 @@ def test_a_sample_that_is_no_time_is_refused_and_named(bad: float, rng: random.R
 
 
 @pytest.mark.parametrize("side", ["below", "above"])
-def test_the_resolution_is_the_farthest_point_of_the_run_against_itself(side: str) -> None:
+def test_resolution_is_farthest_bound_of_self_comparison(side: str) -> None:
     self_pairs = [(10.0, 10.0 + number / 10) for number in range(12)]
     if side == "below":
         self_pairs = [(second, first) for first, second in self_pairs]
@@ -282,11 +282,11 @@ def test_the_resolution_is_the_farthest_point_of_the_run_against_itself(side: st
     assert found.resolution == farthest > MIN_RESOLUTION
 
 
-def test_a_lucky_run_against_itself_earns_no_finer_resolution_than_the_least(rng: random.Random) -> None:
+def test_self_comparison_never_gives_resolution_below_least(rng: random.Random) -> None:
     assert compare("eager", EQUAL, EQUAL, rng).resolution == MIN_RESOLUTION
 
 
-def test_a_coarse_clock_limits_the_resolution_of_short_calls(rng: random.Random) -> None:
+def test_coarse_clock_limits_resolution_of_short_calls(rng: random.Random) -> None:
     found = compare("eager", [(2.0, 2.032)] * 12, EQUAL, rng, tick_us=0.032)
     assert (found.resolution, found.standing) == (0.016, Standing.SAME)
 
@@ -307,7 +307,7 @@ def test_a_difference_inside_the_resolution_is_none(candidate: float, standing: 
     assert compare("eager", [(candidate, 10.0)] * 12, EQUAL, rng).standing is standing
 
 
-def test_a_difference_whose_interval_holds_one_is_none(rng: random.Random) -> None:
+def test_difference_whose_interval_holds_one_is_none(rng: random.Random) -> None:
     pairs = [(10.0, 20.0), (20.0, 10.0), (10.0, 19.0), (19.0, 10.0), (10.0, 18.0)]
     found = compare("eager", pairs, EQUAL, rng)
     assert found.speedup.value > 1.5
@@ -319,7 +319,7 @@ def test_a_comparison_carries_its_baseline_and_its_speedup(rng: random.Random) -
     assert (found.baseline, found.speedup.value) == ("cublas", 2.0)
 
 
-def test_a_run_against_itself_of_one_round_is_refused(rng: random.Random) -> None:
+def test_self_comparison_of_one_round_is_refused(rng: random.Random) -> None:
     with pytest.raises(ValueError, match="at least two rounds"):
         compare("eager", EQUAL, [(1.0, 1.0)], rng)
 
@@ -370,12 +370,12 @@ def test_fast_counts_are_of_all_planned_cases(rng: random.Random) -> None:
     assert tuple(found.fast) == THRESHOLDS
 
 
-def test_a_case_without_a_difference_is_never_more_than_as_fast(rng: random.Random) -> None:
+def test_case_without_difference_is_at_most_equal(rng: random.Random) -> None:
     found = summarise("eager", {"noisy": comparison(1.7, low=0.9, high=3.0, standing=Standing.SAME)}, 1, rng)
     assert found.fast == {"1.0": 1, "1.1": 0, "1.5": 0, "2.0": 0}
 
 
-def test_a_case_that_is_a_trace_slower_without_a_difference_is_not_as_fast(rng: random.Random) -> None:
+def test_slightly_slower_case_without_difference_is_not_equal(rng: random.Random) -> None:
     found = summarise("eager", {"a": comparison(0.999, low=0.99, high=1.01, standing=Standing.SAME)}, 1, rng)
     assert found.fast["1.0"] == 0
 
@@ -406,13 +406,13 @@ def test_no_rounds_make_no_pairs() -> None:
 
 
 @pytest.mark.parametrize("batches", [[], [[1.0]] * 3, [[1.0]] * 5])
-def test_a_round_of_other_than_four_batches_is_refused(batches: list[list[float]]) -> None:
+def test_round_without_four_batches_is_refused(batches: list[list[float]]) -> None:
     with pytest.raises(ValueError, match=f"round 1 has {len(batches)} batches; A, B, B, A are four"):
         abba_pairs([batches])
 
 
 @pytest.mark.parametrize("batch", [[], [math.nan], [1.0, 0.0]])
-def test_a_batch_without_proper_times_is_refused_and_named(batch: list[float]) -> None:
+def test_batch_with_invalid_times_is_refused_and_named(batch: list[float]) -> None:
     with pytest.raises(ValueError, match="batch 3 of round 2"):
         abba_pairs([[[1.0]] * 4, [[1.0], [1.0], batch, [1.0]]])
 

@@ -40,7 +40,7 @@ def test_peaks_come_back_as_they_were_written(tmp_path: Path, warnings: list[str
     assert warnings == []
 
 
-def test_the_folder_is_made_when_something_is_kept(tmp_path: Path) -> None:
+def test_folder_is_made_on_first_write(tmp_path: Path) -> None:
     assert write_peaks(tmp_path / "a" / "b", PEAKS).is_file()
 
 
@@ -49,22 +49,20 @@ def test_reading_makes_no_folder(tmp_path: Path, warnings: list[str]) -> None:
     assert (warnings, list(tmp_path.iterdir())) == ([], [])
 
 
-def test_a_device_that_was_never_measured_has_none_and_nothing_to_say(tmp_path: Path, warnings: list[str]) -> None:
+def test_unmeasured_device_has_no_peaks_and_no_message(tmp_path: Path, warnings: list[str]) -> None:
     assert read_peaks(tmp_path, *KEY, warn=warnings.append) is None
     assert warnings == []
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_peaks_are_never_taken_for_another_device_driver_or_version(
-    place: int, tmp_path: Path, warnings: list[str]
-) -> None:
+def test_peaks_are_keyed_by_device_driver_and_version(place: int, tmp_path: Path, warnings: list[str]) -> None:
     write_peaks(tmp_path, PEAKS)
     other = [*KEY[:place], "other", *KEY[place + 1 :]]
     assert read_peaks(tmp_path, *other, warn=warnings.append) is None
     assert warnings == []
 
 
-def test_words_that_run_together_are_still_distinguished(tmp_path: Path) -> None:
+def test_joined_words_give_different_keys(tmp_path: Path) -> None:
     assert peaks_path(tmp_path, "a", "bc", "d") != peaks_path(tmp_path, "a", "b", "cd")
     assert peaks_path(tmp_path, "a!", "b", "c") != peaks_path(tmp_path, "a", "!b", "c")
     assert peaks_path(tmp_path, "a b", "c", "d") != peaks_path(tmp_path, "a/b", "c", "d")
@@ -82,7 +80,7 @@ def test_the_file_name_can_be_read_by_people(tmp_path: Path) -> None:
     assert stored(tmp_path).name.startswith("peaks-NVIDIA-H100-80GB-HBM3-")
 
 
-def test_new_peaks_replace_the_old_ones_and_leave_nothing_aside(tmp_path: Path, warnings: list[str]) -> None:
+def test_new_peaks_replace_old_without_leftovers(tmp_path: Path, warnings: list[str]) -> None:
     write_peaks(tmp_path, PEAKS)
     newer = dataclasses.replace(PEAKS, copy_bytes_per_s=2.6e12)
     write_peaks(tmp_path, newer)
@@ -90,7 +88,7 @@ def test_new_peaks_replace_the_old_ones_and_leave_nothing_aside(tmp_path: Path, 
     assert list(tmp_path.iterdir()) == [stored(tmp_path)]
 
 
-def test_a_reader_holds_the_old_file_while_a_new_one_takes_its_place(tmp_path: Path) -> None:
+def test_reader_keeps_old_file_during_replacement(tmp_path: Path) -> None:
     with write_peaks(tmp_path, PEAKS).open("rb") as reader:
         write_peaks(tmp_path, dataclasses.replace(PEAKS, copy_bytes_per_s=1.0))
         assert json.loads(reader.read())["copy_bytes_per_s"] == 2.5e12
@@ -120,7 +118,7 @@ def test_a_damaged_file_is_as_none_and_said(content: bytes, tmp_path: Path, warn
 
 
 @pytest.mark.parametrize("cut", range(1, 200, 13))
-def test_a_file_that_was_cut_off_is_as_none_and_said(cut: int, tmp_path: Path, warnings: list[str]) -> None:
+def test_truncated_file_is_ignored_and_reported(cut: int, tmp_path: Path, warnings: list[str]) -> None:
     path = write_peaks(tmp_path, PEAKS)
     path.write_bytes(path.read_bytes()[:-cut])
     assert read_peaks(tmp_path, *KEY, warn=warnings.append) is None
@@ -129,7 +127,7 @@ def test_a_file_that_was_cut_off_is_as_none_and_said(cut: int, tmp_path: Path, w
 
 @pytest.mark.parametrize("rate", ["0", "-1", "null", '"fast"', "1e999"])
 @pytest.mark.parametrize("name", ["copy_bytes_per_s", "bfloat16"])
-def test_a_rate_that_cannot_be_is_as_none_and_said(name: str, rate: str, tmp_path: Path, warnings: list[str]) -> None:
+def test_impossible_rate_is_ignored_and_reported(name: str, rate: str, tmp_path: Path, warnings: list[str]) -> None:
     path = write_peaks(tmp_path, PEAKS)
     whole = path.read_text()
     number = {"copy_bytes_per_s": "2500000000000.0", "bfloat16": "700000000000000.0"}[name]
@@ -139,7 +137,7 @@ def test_a_rate_that_cannot_be_is_as_none_and_said(name: str, rate: str, tmp_pat
     assert len(warnings) == 1
 
 
-def test_a_file_about_another_device_is_as_none_and_said(tmp_path: Path, warnings: list[str]) -> None:
+def test_file_of_another_device_is_ignored_and_reported(tmp_path: Path, warnings: list[str]) -> None:
     other = write_peaks(tmp_path, dataclasses.replace(PEAKS, device_name="other"))
     other.rename(stored(tmp_path))
     assert read_peaks(tmp_path, *KEY, warn=warnings.append) is None
@@ -147,7 +145,7 @@ def test_a_file_about_another_device_is_as_none_and_said(tmp_path: Path, warning
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link"])
-def test_what_is_no_file_is_as_none_and_said(kind: str, tmp_path: Path, warnings: list[str]) -> None:
+def test_nonfile_is_ignored_and_reported(kind: str, tmp_path: Path, warnings: list[str]) -> None:
     path = stored(tmp_path)
     if kind == "folder":
         path.mkdir()
@@ -176,7 +174,7 @@ def test_a_device_without_measured_products_keeps_its_bandwidth(tmp_path: Path, 
     assert read_peaks(tmp_path, *KEY, warn=warnings.append) == bare
 
 
-def test_a_folder_that_cannot_be_written_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+def test_unwritable_folder_is_error_without_leftovers(tmp_path: Path) -> None:
     stored(tmp_path).mkdir()
     (stored(tmp_path) / "occupied").touch()
     with pytest.raises(OSError, match="directory"):

@@ -26,7 +26,7 @@ async def measured(ask, device: Device = DEVICE):
     return await measure_peaks(ask, device=device, versions=VERSIONS, measured_at="2026-01-02")
 
 
-async def test_peaks_say_what_they_were_measured_on():
+async def test_peaks_state_their_measurement_context():
     peaks = await measured(judge(copy_bytes_per_s=3e12, flops_per_s={"float32": 5e13}))
     assert (peaks.device_name, peaks.driver, peaks.measured_at) == ("NVIDIA H100", "580.1", "2026-01-02")
     assert peaks.versions == "torch 2.11.0, triton 3.6.0"
@@ -44,7 +44,7 @@ async def test_a_device_that_cannot_be_measured_is_unsupported():
         await measured(judge(kind=protocol.FailureKind.UNSUPPORTED, message="too little memory"))
 
 
-async def test_a_judge_that_fails_is_an_error_of_ours():
+async def test_failing_judge_is_engine_error():
     with pytest.raises(EngineError, match="an assertion failed"):
         await measured(judge(kind=protocol.FailureKind.ENGINE, message="an assertion failed"))
 

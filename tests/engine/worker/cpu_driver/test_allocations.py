@@ -33,7 +33,7 @@ def test_content_that_is_no_poison_was_written() -> None:
     assert written(allocations, made) == [False, True, False]
 
 
-def test_marks_of_a_kernel_are_kept_for_the_next_launch() -> None:
+def test_kernel_marks_are_kept_for_next_launch() -> None:
     allocations = Allocations()
     with Poison(POISON, allocations):
         made = torch.empty(2)

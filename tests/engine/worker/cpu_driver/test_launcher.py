@@ -40,7 +40,7 @@ LINES = {
         ("autotune_does_not_look_past_a_violation", "store", "tuned_out_of_bounds", "x", 4, 4, [0, 0, 0], "tuned"),
     ],
 )
-def test_an_access_outside_every_tensor_is_reported_with_its_place(
+def test_access_outside_every_tensor_names_its_line(
     scenarios: Scenarios,
     scenario: str,
     access: str,
@@ -62,17 +62,17 @@ def test_an_access_outside_every_tensor_is_reported_with_its_place(
     }
 
 
-def test_an_access_to_a_tensor_without_elements_is_reported(launched: Scenarios) -> None:
+def test_access_to_empty_tensor_is_reported(launched: Scenarios) -> None:
     violation = launched["a_load_from_a_view_without_elements"]["violation"]
     assert (violation["tensor"], violation["index"], violation["elements"]) == ("x", 0, 0)
 
 
-def test_what_leaps_out_of_a_tensor_is_reported_of_that_one_and_not_of_the_nearest(scenarios: Scenarios) -> None:
+def test_overrun_names_its_own_tensor_instead_of_nearest(scenarios: Scenarios) -> None:
     violation = scenarios["past_the_end_and_near_to_another_tensor"]["violation"]
     assert (violation["tensor"], violation["elements"], violation["location"]["line"]) == ("x", 4, LINES["leap"])
 
 
-def test_the_message_is_a_sentence_with_all_of_it(scenarios: Scenarios) -> None:
+def test_message_is_one_sentence_with_all_details(scenarios: Scenarios) -> None:
     assert scenarios["store_past_the_end"]["message"] == (
         "out-of-bounds store in copy: y[12], but y has 12 elements (program (1, 0, 0))"
     )
@@ -110,33 +110,33 @@ def test_an_access_inside_is_left_alone(scenarios: Scenarios, scenario: str, val
     assert scenarios[scenario] == {"value": value}
 
 
-def test_a_type_that_libdevice_does_not_take_is_refused_as_by_the_compiler(scenarios: Scenarios) -> None:
+def test_type_refused_by_libdevice_is_refused(scenarios: Scenarios) -> None:
     assert scenarios["a_type_that_libdevice_does_not_take"]["error"] == "KeyError((triton.language.bfloat16))"
 
 
-def test_a_function_of_libdevice_that_cannot_be_interpreted_is_named(scenarios: Scenarios) -> None:
+def test_uninterpretable_libdevice_function_is_named(scenarios: Scenarios) -> None:
     error = scenarios["a_function_that_libdevice_has_and_the_interpreter_has_not"]["error"]
     assert "the interpreter has no libdevice.cyl_bessel_i0; run this kernel on a GPU" in error
 
 
-def test_a_tensor_in_a_tuple_has_an_end_too(scenarios: Scenarios) -> None:
+def test_tensor_in_tuple_is_bounds_checked(scenarios: Scenarios) -> None:
     message = scenarios["past_the_end_of_a_tensor_in_a_tuple"]["message"]
     assert message.startswith("out-of-bounds load in copy_of_two: tensors.0[3], but tensors.0 has 3 elements")
 
 
-def test_who_asks_for_figures_of_compiled_code_is_reported_that_there_are_none(scenarios: Scenarios) -> None:
+def test_query_of_compiled_code_reports_none(scenarios: Scenarios) -> None:
     error = scenarios["a_figure_of_a_kernel_that_was_warmed_up"]["error"]
     assert error == "NotCompiledError('kernels are compiled to TTIR only on the CPU, which has no n_spills; use a GPU')"
 
 
-def test_an_address_from_memory_that_leads_elsewhere_is_refused(scenarios: Scenarios) -> None:
+def test_address_loaded_from_memory_outside_is_refused(scenarios: Scenarios) -> None:
     violation = scenarios["an_address_from_memory_is_refused_elsewhere"]["violation"]
     assert (violation["access"], violation["location"]["line"]) == ("load", LINES["follow"])
     violation = scenarios["an_address_beyond_the_tensors_of_the_case"]["violation"]
     assert (violation["access"], violation["location"]["line"]) == ("store", LINES["through"])
 
 
-def test_a_launch_without_any_tensor_has_nothing_to_touch(scenarios: Scenarios) -> None:
+def test_launch_without_tensors_has_no_valid_address(scenarios: Scenarios) -> None:
     violation = scenarios["a_launch_without_a_tensor"]["violation"]
     assert (violation["tensor"], violation["location"]["line"]) == ("(the launch has no tensor)", LINES["wild"])
 
@@ -149,12 +149,12 @@ def test_autotune_takes_the_first_configuration_that_compiles(scenarios: Scenari
     assert (launch["num_warps"], launch["num_stages"], launch["grid"]) == (2, 5, [2])
 
 
-def test_autotune_without_a_working_configuration_raises_what_one_lacked(scenarios: Scenarios) -> None:
+def test_autotune_without_working_configuration_raises_reason(scenarios: Scenarios) -> None:
     error = scenarios["autotune_without_a_working_configuration_raises_the_first_refusal"]["error"]
     assert error.startswith("CompileTimeAssertionFailure(")
 
 
-def test_heuristics_choose_and_what_they_chose_is_recorded(scenarios: Scenarios) -> None:
+def test_heuristics_choose_and_choice_is_recorded(scenarios: Scenarios) -> None:
     assert scenarios["heuristics_choose_and_are_recorded"]["value"] == {"y": [1.0] * 5, "constants": [{"block": "8"}]}
 
 
@@ -179,11 +179,11 @@ def test_only_launches_of_the_machine_have_traffic(launched: Scenarios, interpre
     assert interpreted[name]["value"][0]["traffic"] is None
 
 
-def test_a_launch_that_left_its_tensors_is_recorded_too(scenarios: Scenarios) -> None:
+def test_launch_with_overrun_is_recorded(scenarios: Scenarios) -> None:
     assert scenarios["a_launch_that_fails_is_recorded_too"]["value"] == [16]
 
 
-def test_a_witness_names_the_programs_that_meet_and_their_lines(launched: Scenarios, interpreted: Scenarios) -> None:
+def test_witness_names_conflicting_programs_and_lines(launched: Scenarios, interpreted: Scenarios) -> None:
     line = LINES["wide"]
     low, high = ({"stores": True, "program": [number, 0, 0], "line": line} for number in (1, 2))
     race = {"kernel": "store_twice_as_wide", "tensor": "y", "index": 8}

@@ -65,7 +65,7 @@ def test_a_conflict_is_a_race_of_both_accesses(reports, kind, access, stores):
 
 
 @pytest.mark.parametrize("kind", [FindingKind.OUT_OF_BOUNDS, FindingKind.ASSERTION])
-def test_what_stops_a_launch_is_no_report(reports, kind):
+def test_fatal_error_of_launch_is_no_report(reports, kind):
     reports.note(dataclasses.replace(WRITES, kind=kind), "k", GRID)
     assert reports.executed() is None
 
@@ -76,7 +76,7 @@ def test_a_misaligned_access_is_no_race(reports):
     assert (reports.race, reports.executed().memory[0].other) == (None, None)
 
 
-def test_the_next_call_forgets_findings_and_keeps_reported_kernels(reports):
+def test_next_call_clears_findings_and_keeps_kernels(reports):
     reports.note(WRITES, "k", GRID)
     reports.note_interpreted("k", "inline assembly")
     assert reports.executed().interpreted[0].reason == "inline assembly"
@@ -85,7 +85,7 @@ def test_the_next_call_forgets_findings_and_keeps_reported_kernels(reports):
     assert reports.executed() is None
 
 
-def test_no_more_findings_are_kept_than_a_reply_has(reports):
+def test_findings_are_limited_to_reply_size(reports):
     for _ in range(MOST_REPORTS + 1):
         reports.note(WRITES, "k", GRID)
     assert len(reports.executed().memory) == MOST_REPORTS

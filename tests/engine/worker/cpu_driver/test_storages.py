@@ -47,7 +47,7 @@ def test_a_write_to_a_storage_reaches_the_tensor():
     assert x.view(torch.int32).tolist() == [-1, -1]
 
 
-def test_views_of_one_storage_share_it_with_their_offsets():
+def test_views_of_one_storage_share_it_by_offset():
     whole = torch.zeros(8)
     arguments, memory = laid_out(x=whole, y=whole[3:])
     assert arguments == (Address(storage=0, offset=0), Address(storage=0, offset=12))
@@ -70,7 +70,7 @@ def test_elements_are_named_by_dtype(dtype, element):
     assert memory.storages[0].element is element
 
 
-def test_a_tensor_without_elements_has_a_storage_of_no_bytes():
+def test_empty_tensor_has_storage_of_no_bytes():
     arguments, memory = laid_out(x=torch.zeros(8)[4:4], y=torch.zeros(0))
     assert [one.bytes for one in memory.storages] == [0, 0]
     assert {argument.storage for argument in arguments} == {0, 1}
@@ -83,14 +83,14 @@ def test_numbers_stay_and_constants_are_left_out():
     assert (arguments, memory.storages) == ((7, True), ())
 
 
-def test_parts_of_a_tuple_are_arguments_of_their_own():
+def test_parts_of_tuple_are_separate_arguments():
     x = torch.zeros(2)
     arguments, memory = arguments_of({"parts": ("*fp32", "constexpr", "i32")}, {"parts": (x, 3, 5)}, Allocations())
     assert arguments == (Address(storage=0, offset=0), 5)
     assert memory.storages[0].name == "parts.0"
 
 
-def test_a_descriptor_points_into_the_storage_of_its_base():
+def test_descriptor_points_into_storage_of_its_base():
     x = torch.zeros(4, 4)
     (argument,), _ = laid_out(x=Descriptor(x[1:]))
     assert argument == DescriptorArgument(
@@ -104,7 +104,7 @@ def test_foreign_memory_has_an_address_and_no_bytes():
     assert (memory.storages[0].base, memory.storages[0].bytes) == (1 << 40, 0)
 
 
-def test_kernels_that_make_pointers_reach_other_storages_and_allocations():
+def test_kernels_making_pointers_reach_other_storages():
     allocations, own, other = Allocations(), torch.zeros(3), torch.zeros(5)
     allocations.allocated(own, 0xAB)
     _, memory = laid_out(x=torch.zeros(2), others={"z": other}, allocations=allocations)

@@ -43,7 +43,7 @@ def test_an_access_of_another_file_has_no_line():
     assert traffic_of(execution(FACTS), "other.py").accesses[0].line is None
 
 
-def test_what_is_kept_of_many_fits_into_a_reply():
+def test_traffic_reports_are_limited_to_reply_size():
     many = execution(*[FACTS] * 100, operations={f"op{number}": number for number in range(100)})
     traffic = traffic_of(many, "k.py")
     assert (len(traffic.accesses), len(traffic.operations)) == (MOST_ACCESSES, MOST_OPERATIONS)
@@ -62,7 +62,7 @@ def test_immense_traffic_is_refused(changes):
         refuse_immense([dataclasses.replace(launch_record(), traffic=traffic)])
 
 
-def test_the_traffic_of_a_masked_launch_leaves_masked_lanes_out():
+def test_masked_lanes_are_not_counted_as_traffic():
     memory = Memory(
         [
             Storage(name=name, data=np.zeros(24, np.uint8), base=base, element=Scalar.F32)

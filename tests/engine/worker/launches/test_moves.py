@@ -27,12 +27,12 @@ def test_a_copy_of_part_only_moves() -> None:
     assert moved(lambda x, y: y[3:9].copy_(x[3:9]), torch.randn(20), torch.zeros(20))
 
 
-def test_a_copy_to_another_shape_and_of_another_layout_only_moves() -> None:
+def test_copy_to_other_shape_and_layout_only_moves() -> None:
     x = torch.randn(5, 4).t()
     assert moved(lambda x, y: y.copy_(x.reshape(-1)), x, torch.zeros(20))
 
 
-def test_a_copy_between_tensors_in_a_tuple_only_moves() -> None:
+def test_copy_between_tensors_of_tuple_only_moves() -> None:
     x, y = torch.randn(20), torch.zeros(20)
     look = before(((x, 3), (y,)))
     y.copy_(x)
@@ -40,7 +40,7 @@ def test_a_copy_between_tensors_in_a_tuple_only_moves() -> None:
 
 
 @pytest.mark.parametrize(("numbers", "reported"), [((0.1, 2.5), True), ((0.1,), False), ((), False), ((2,), False)])
-def test_who_stores_a_number_that_it_was_given_only_moves(numbers: tuple[float, ...], reported: bool) -> None:
+def test_storing_a_given_number_only_moves(numbers: tuple[float, ...], reported: bool) -> None:
     y = torch.zeros(20)
     look = before((y, numbers))
     y[7] = 2.5 if reported else 2.0
@@ -48,14 +48,14 @@ def test_who_stores_a_number_that_it_was_given_only_moves(numbers: tuple[float, 
 
 
 @pytest.mark.parametrize("number", [0.0, 1.0])
-def test_a_product_over_nothing_is_no_number_that_was_given(number: float) -> None:
+def test_product_over_nothing_is_no_given_number(number: float) -> None:
     y = torch.full((20,), 7.0)
     look = before((y, number))
     y.fill_(number)
     assert not only_moved(look)
 
 
-def test_nan_and_infinite_numbers_are_moved_like_others() -> None:
+def test_nonfinite_numbers_are_moved_like_others() -> None:
     x = torch.tensor([float("nan"), float("inf"), -float("inf"), 1.0])
     assert moved(lambda x, y: y.copy_(x), x, torch.zeros(4))
 
@@ -69,11 +69,11 @@ def test_nan_and_infinite_numbers_are_moved_like_others() -> None:
         lambda x, y: (y.copy_(x), y[7].add_(0.001)),
     ],
 )
-def test_what_is_made_again_or_elsewhere_is_not_only_moved(launch: Launch) -> None:
+def test_regenerated_or_other_storage_is_no_move(launch: Launch) -> None:
     assert not moved(launch, torch.randn(20), torch.zeros(20))
 
 
-def test_a_launch_that_changed_nothing_that_was_seen_did_not_only_move() -> None:
+def test_launch_without_visible_change_is_no_move() -> None:
     assert not moved(lambda x, y: None, torch.randn(20), torch.zeros(20))
 
 
@@ -85,12 +85,12 @@ def test_of_several_outputs_each_has_to_be_moved() -> None:
     assert not only_moved(look)
 
 
-def test_whole_numbers_are_the_same_only_when_they_are_equal() -> None:
+def test_integers_match_only_when_equal() -> None:
     x = torch.arange(1 << 40, (1 << 40) + 20)
     assert moved(lambda x, y: y.copy_(x), x, torch.zeros_like(x))
     assert not moved(lambda x, y: y.copy_(x + 1), x, torch.zeros_like(x))
 
 
-def test_packed_words_of_as_many_elements_are_not_moved() -> None:
+def test_packed_words_of_equal_count_are_no_move() -> None:
     words = torch.randint(1 << 20, 1 << 30, (20,), dtype=torch.int32)  # infinities in float16
     assert not moved(lambda x, y: y.copy_(torch.randn(20)), words, torch.zeros(20, dtype=torch.float16))

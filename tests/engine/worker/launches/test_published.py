@@ -37,7 +37,7 @@ def cache_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CacheFolde
     return CacheFolders(tmp_path)
 
 
-def test_what_is_nowhere_is_not_there(cache_folders: CacheFolders) -> None:
+def test_missing_file_is_not_found(cache_folders: CacheFolders) -> None:
     assert (cache_folders.cache.has_file("k.cubin"), cache_folders.cache.get_file("k.cubin")) == (False, None)
     assert cache_folders.cache.get_group("k.json") is None
 
@@ -48,13 +48,13 @@ def test_a_published_file_is_found(cache_folders: CacheFolders, cache_folder: st
     assert (cache_folders.cache.has_file("k.cubin"), cache_folders.cache.get_file("k.cubin")) == (True, str(place))
 
 
-def test_a_file_that_comes_later_is_found_too(cache_folders: CacheFolders) -> None:
+def test_file_published_later_is_found(cache_folders: CacheFolders) -> None:
     assert cache_folders.cache.get_file("k.cubin") is None
     place = cache_folders.put(cache_folders.first, "k.cubin", "published")
     assert cache_folders.cache.get_file("k.cubin") == str(place)
 
 
-def test_the_first_folder_is_looked_into_first_and_the_own_cache_last(cache_folders: CacheFolders) -> None:
+def test_first_folder_is_searched_first_own_cache_last(cache_folders: CacheFolders) -> None:
     own = cache_folders.cache.put("own", "k.cubin", binary=False)
     assert cache_folders.cache.get_file("k.cubin") == own
     second = cache_folders.put(cache_folders.second, "k.cubin", "second")
@@ -63,7 +63,7 @@ def test_the_first_folder_is_looked_into_first_and_the_own_cache_last(cache_fold
     assert cache_folders.cache.get_file("k.cubin") == str(first)
 
 
-def test_what_is_compiled_here_stays_in_the_own_cache(cache_folders: CacheFolders) -> None:
+def test_locally_compiled_file_stays_in_own_cache(cache_folders: CacheFolders) -> None:
     cache_folders.cache.put("own", "k.cubin", binary=False)
     assert [path.exists() for path in (cache_folders.own, cache_folders.first, cache_folders.second)] == [
         True,
@@ -72,12 +72,12 @@ def test_what_is_compiled_here_stays_in_the_own_cache(cache_folders: CacheFolder
     ]
 
 
-def test_another_kernel_is_not_mistaken_for_this_one(cache_folders: CacheFolders) -> None:
+def test_other_kernel_is_not_mistaken_for_this_one(cache_folders: CacheFolders) -> None:
     cache_folders.put(cache_folders.first, "k.cubin", "published")
     assert get_cache_manager("cd" * 32).get_file("k.cubin") is None
 
 
-def test_the_files_of_a_group_are_those_that_were_published_wherever_their_compiler_wrote_them(
+def test_published_group_is_found_wherever_compiled(
     cache_folders: CacheFolders,
 ) -> None:
     listed = {"child_paths": {"k.ptx": "/elsewhere/k.ptx", "k.json": "/elsewhere/k.json"}}
@@ -87,14 +87,14 @@ def test_the_files_of_a_group_are_those_that_were_published_wherever_their_compi
     assert cache_folders.cache.get_group("k.json") == {"k.ptx": str(ptx), "k.json": str(meta)}
 
 
-def test_a_group_with_a_file_that_was_not_published_is_not_there(cache_folders: CacheFolders) -> None:
+def test_group_with_unpublished_file_is_not_found(cache_folders: CacheFolders) -> None:
     listed = {"child_paths": {"k.ptx": "/elsewhere/k.ptx", "k.gone": "/etc/passwd"}}
     cache_folders.put(cache_folders.first, "__grp__k.json", json.dumps(listed))
     cache_folders.put(cache_folders.first, "k.ptx", "ptx")
     assert cache_folders.cache.get_group("k.json") is None
 
 
-def test_a_group_that_was_published_in_part_and_made_here_is_the_one_from_here(cache_folders: CacheFolders) -> None:
+def test_partly_published_group_is_taken_from_own_cache(cache_folders: CacheFolders) -> None:
     cache_folders.put(
         cache_folders.first, "__grp__k.json", json.dumps({"child_paths": {"k.gone": "/elsewhere/k.gone"}})
     )
@@ -110,7 +110,7 @@ def test_a_list_that_is_none_is_no_group(cache_folders: CacheFolders, listed: st
     assert cache_folders.cache.get_group("k.json") is None
 
 
-def test_a_group_that_was_made_here_is_found_here(cache_folders: CacheFolders) -> None:
+def test_locally_made_group_is_found(cache_folders: CacheFolders) -> None:
     own = cache_folders.cache.put("ptx", "k.ptx", binary=False)
     cache_folders.cache.put_group("k.json", {"k.ptx": own})
     assert cache_folders.cache.get_group("k.json") == {"k.ptx": own}

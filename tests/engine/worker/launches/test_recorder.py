@@ -53,13 +53,13 @@ def test_nothing_is_noted_before_the_recorder_is_on(recording: Recording) -> Non
     assert recording.noted() == []
 
 
-def test_a_launch_is_noted_with_its_grid_and_returns_what_it_did(recording: Recording) -> None:
+def test_launch_is_recorded_with_grid_and_result(recording: Recording) -> None:
     recording.recorder.turn(on=True)
     assert recording.launch(2) == "compiled"
     assert recording.noted() == [("kernel", (3,), 8)]
 
 
-def test_a_grid_that_depends_on_the_arguments_is_computed(recording: Recording) -> None:
+def test_grid_depending_on_arguments_is_computed(recording: Recording) -> None:
     recording.recorder.turn(on=True)
     recording.launch(200, grid=lambda meta: (triton.cdiv(meta["n"], meta["block"]), 2))
     assert recording.noted() == [("kernel", (4, 2), 8)]
@@ -71,7 +71,7 @@ def test_a_warm_up_is_no_launch(recording: Recording) -> None:
     assert recording.noted() == []
 
 
-def test_a_recorder_that_is_off_leaves_tritons_own_launch(recording: Recording) -> None:
+def test_disabled_recorder_keeps_tritons_launch(recording: Recording) -> None:
     recording.recorder.turn(on=True)
     recording.recorder.turn(on=False)
     recording.launch(2)
@@ -99,7 +99,7 @@ def test_a_launch_that_failed_is_not_noted(recording: Recording, monkeypatch: py
     assert failing.noted() == []
 
 
-def test_a_launch_that_is_withheld_compiles_and_returns_its_kernel_but_is_not_made(
+def test_withheld_launch_compiles_without_launching(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[bool] = []
@@ -142,7 +142,7 @@ def launched(compiled: Compiled) -> None:
     CompiledKernel.__getitem__(compiled, (3, 1, 1))(torch.zeros(4), 2, 64)
 
 
-def test_a_launch_of_what_was_compiled_is_noted_too(compiled: Compiled) -> None:
+def test_launch_of_compiled_kernel_is_recorded(compiled: Compiled) -> None:
     book = LaunchBook()
     LaunchRecorder(book).turn(on=True)
     launched(compiled)
@@ -150,7 +150,7 @@ def test_a_launch_of_what_was_compiled_is_noted_too(compiled: Compiled) -> None:
     assert len(compiled.made) == 1
 
 
-def test_a_launch_of_what_was_compiled_is_withheld_too(compiled: Compiled) -> None:
+def test_launch_of_compiled_kernel_is_withheld(compiled: Compiled) -> None:
     withholding = Withholding()
     LaunchRecorder(LaunchBook(), withholding).turn(on=True)
     with withholding.during(protocol.Withhold()):
@@ -159,7 +159,7 @@ def test_a_launch_of_what_was_compiled_is_withheld_too(compiled: Compiled) -> No
     assert [(entry.launches, entry.withheld) for entry in withholding.take_ledger()] == [(1, 1)]
 
 
-def test_what_was_compiled_from_no_function_is_left_alone(compiled: Compiled) -> None:
+def test_kernel_compiled_without_function_is_unchanged(compiled: Compiled) -> None:
     compiled.src = object()
     book = LaunchBook()
     LaunchRecorder(book).turn(on=True)

@@ -36,7 +36,7 @@ def launch(*args: Any, grid: tuple[Any, ...] = (1,), function: Function = kernel
 ALIGNED = torch.zeros(64)
 
 
-def test_a_launch_is_noted_with_everything_that_compiles_it_again() -> None:
+def test_launch_record_suffices_to_compile_again() -> None:
     noted = launch(ALIGNED, 5, grid=(3, torch.tensor(2)), num_warps=8, num_stages=2, maxnreg=128)
     assert noted == Launch(
         kernel="kernel",
@@ -52,7 +52,7 @@ def test_a_launch_is_noted_with_everything_that_compiles_it_again() -> None:
     )
 
 
-def test_what_a_tuple_holds_is_noted_by_its_place() -> None:
+def test_tuple_elements_are_recorded_by_position() -> None:
     noted = launch(ALIGNED, (1, 32, (ALIGNED[2:], None)))
     assert noted.signature["n"] == "('constexpr', 'i32', ('*fp32', 'constexpr'))"
     assert noted.constants == {"n.0": "1", "n.2.1": "None", "block": "64", "act": "None"}
@@ -84,7 +84,7 @@ def test_what_a_tuple_holds_is_noted_by_its_place() -> None:
     ],
     ids=lambda value: str(value) if not isinstance(value, torch.Tensor) else f"{value.dtype}+{value.storage_offset()}",
 )
-def test_an_argument_is_noted_as_triton_would_specialise_it(
+def test_argument_is_recorded_with_tritons_specialisation(
     value: Any, kind: str, constant: str | None, divisible: bool
 ) -> None:
     noted = launch(ALIGNED[1:], value)
@@ -100,7 +100,7 @@ def test_an_argument_is_noted_as_triton_would_specialise_it(
         (tl.constexpr(tl.float16), "tl.float16"), (helper, "@helper"),
     ],
 )  # fmt: skip
-def test_a_constant_is_noted_as_text_that_can_be_read_again(value: Any, text: str) -> None:
+def test_constant_is_recorded_as_readable_text(value: Any, text: str) -> None:
     assert launch(ALIGNED, 2, act=value).constants["act"] == text
 
 
@@ -115,7 +115,7 @@ def test_the_same_specialisation_is_reported_once_and_counted() -> None:
     assert book.take_unreported() == ()
 
 
-def test_a_grid_that_spreads_along_another_axis_is_reported_again() -> None:
+def test_grid_along_another_axis_is_reported_again() -> None:
     book = LaunchBook()
     for grid in ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4)):
         book.record(kernel, (ALIGNED, 3), {}, grid)
@@ -148,14 +148,14 @@ def test_another_specialisation_is_reported_again(again: tuple[tuple[Any, ...], 
     assert len(book.take_unreported()) == 2
 
 
-def test_launches_are_reported_in_the_order_of_their_first_time() -> None:
+def test_launches_are_reported_by_first_time() -> None:
     book = LaunchBook()
     for block in (1, 2, 1, 3):
         book.record(kernel, (ALIGNED, 3), {"block": block}, (1,))
     assert [noted.constants["block"] for noted in book.take_unreported()] == ["1", "2", "3"]
 
 
-def test_arguments_are_bound_by_name_with_defaults_and_without_options() -> None:
+def test_arguments_are_bound_by_name_without_options() -> None:
     assert bound_arguments(kernel, (ALIGNED,), {"n": 3, "num_warps": 4}) == {
         "x": ALIGNED,
         "n": 3,
@@ -165,7 +165,7 @@ def test_arguments_are_bound_by_name_with_defaults_and_without_options() -> None
     }
 
 
-def test_more_launches_than_fit_into_a_reply_are_reported_in_the_next_one() -> None:
+def test_launches_beyond_reply_size_follow_in_next() -> None:
     book = LaunchBook()
     for block in range(MOST_LAUNCHES + 2):
         book.record(kernel, (ALIGNED, 5), {"block": block}, (1,))

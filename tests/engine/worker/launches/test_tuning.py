@@ -72,7 +72,7 @@ def launched_by(tuner: Autotuner, *broken: int, calls: tuple[int, ...]) -> list[
 
 
 @pytest.mark.parametrize(("broken", "warps"), [((), [4, 4]), ((4,), [4, 8, 8])])
-def test_while_cases_are_verified_a_tuner_takes_the_first_configuration_that_runs(
+def test_tuner_takes_first_working_configuration_while_verifying(
     measured: list[dict[str, Any]], broken: tuple[int, ...], warps: list[int]
 ) -> None:
     Tuning()
@@ -85,7 +85,7 @@ def test_it_does_so_for_each_key_again(measured: list[dict[str, Any]]) -> None:
     assert launched_by(tuner_of_the_candidate(), 4, calls=(1, 1, 2)) == [4, 8, 8, 8, 4, 8, 8]
 
 
-def test_before_it_is_timed_a_tuner_measures_as_the_candidate_wants(measured: list[dict[str, Any]]) -> None:
+def test_tuner_measures_as_requested_before_timing(measured: list[dict[str, Any]]) -> None:
     tuning = Tuning()
     tuner = tuner_of_the_candidate()
     tuning.in_earnest()
@@ -93,7 +93,7 @@ def test_before_it_is_timed_a_tuner_measures_as_the_candidate_wants(measured: li
     assert measured == []
 
 
-def test_choices_that_were_made_briefly_are_forgotten_and_those_made_in_earnest_are_kept(
+def test_brief_choices_are_forgotten_and_measured_ones_kept(
     measured: list[dict[str, Any]],
 ) -> None:
     tuning = Tuning()
@@ -107,9 +107,7 @@ def test_choices_that_were_made_briefly_are_forgotten_and_those_made_in_earnest_
     assert tuners[0].cache == {(1,): tuners[0].configs[1]}
 
 
-def test_no_choice_is_kept_on_disk_where_what_was_tuned_briefly_would_come_back_from(
-    measured: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_brief_choice_is_not_cached_on_disk(measured: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(triton.knobs.autotuning, "cache", True)
     assert tuner_of_the_candidate(cache_results=True).cache_results
     Tuning()
@@ -117,20 +115,20 @@ def test_no_choice_is_kept_on_disk_where_what_was_tuned_briefly_would_come_back_
     assert [tuner.cache_results for tuner in tuners] == [False, False]
 
 
-def test_a_tuner_that_is_made_later_measures_as_all_do_by_then(measured: list[dict[str, Any]]) -> None:
+def test_tuner_made_later_measures_like_the_others(measured: list[dict[str, Any]]) -> None:
     tuning = Tuning()
     tuning.in_earnest()
     assert tuner_of_the_candidate().do_bench(lambda: None) == [1.0, 1.0, 1.0]
 
 
-def test_a_tuner_that_is_gone_is_not_held(measured: list[dict[str, Any]]) -> None:
+def test_deleted_tuner_is_not_kept_alive(measured: list[dict[str, Any]]) -> None:
     tuning = Tuning()
     gone = weakref.ref(tuner_of_the_candidate())
     tuning.in_earnest()
     assert gone() is None
 
 
-def test_after_it_was_timed_a_tuner_can_be_brief_again_and_keeps_its_choices(measured: list[dict[str, Any]]) -> None:
+def test_tuner_can_be_brief_again_and_keeps_choices(measured: list[dict[str, Any]]) -> None:
     tuning = Tuning()
     tuner = tuner_of_the_candidate()
     tuning.in_earnest()
@@ -152,9 +150,7 @@ def test_of_many_configurations_the_smallest_is_verified(measured: list[dict[str
     assert [config.num_warps for config in tuner.prune_configs({})] == [1, 2, 4, 8, 16]
 
 
-def test_a_spent_budget_leaves_out_the_rest_of_the_grid(
-    measured: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spent_budget_skips_the_rest_of_grid(measured: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter(range(100))
     monkeypatch.setattr(tuning_module, "_clock", lambda: float(next(seconds)))
     configs = [triton.Config({}, num_warps=count) for count in (1, 2, 4, 8)]
@@ -177,7 +173,7 @@ def test_a_spent_budget_leaves_out_the_rest_of_the_grid(
     assert tuning.note == ""
 
 
-def test_tritons_own_measuring_is_made_shorter_for_a_large_grid(
+def test_measurement_is_shortened_for_large_grid(
     measured: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tuning = Tuning()

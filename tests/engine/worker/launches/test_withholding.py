@@ -21,7 +21,7 @@ FIRST = protocol.Kernel(name="first", line=first.__code__.co_firstlineno)
 SECOND = protocol.Kernel(name="second", line=second.__code__.co_firstlineno)
 
 
-def test_nothing_is_withheld_or_counted_before_it_is_asked_for() -> None:
+def test_withholding_is_off_until_requested() -> None:
     withholding = Withholding()
     assert not withholding.withholds(first)
     with withholding.during(None):
@@ -40,7 +40,7 @@ def test_without_names_every_kernel_is_withheld() -> None:
     )
 
 
-def test_with_a_name_the_others_are_launched_and_counted() -> None:
+def test_withholding_by_name_launches_and_counts_others() -> None:
     withholding = Withholding()
     with withholding.during(protocol.Withhold(kernels=(SECOND,))):
         assert [withholding.withholds(function) for function in (first, first, second)] == [False, False, True]
@@ -50,13 +50,13 @@ def test_with_a_name_the_others_are_launched_and_counted() -> None:
     )
 
 
-def test_of_two_kernels_of_one_name_the_line_tells() -> None:
+def test_kernels_of_same_name_differ_by_line() -> None:
     withholding = Withholding()
     with withholding.during(protocol.Withhold(kernels=(protocol.Kernel(name="first", line=FIRST.line + 1),))):
         assert not withholding.withholds(first)
 
 
-def test_a_call_that_raises_ends_it_and_keeps_the_count() -> None:
+def test_raising_call_ends_withholding_and_keeps_count() -> None:
     withholding = Withholding()
     with pytest.raises(ValueError, match="no answer"), withholding.during(protocol.Withhold()):
         withholding.withholds(first)
@@ -66,7 +66,7 @@ def test_a_call_that_raises_ends_it_and_keeps_the_count() -> None:
     assert withholding.take_ledger() == ()
 
 
-def test_a_call_that_is_looked_at_launches_everything_and_counts_what_only_moved() -> None:
+def test_inspected_call_launches_all_and_counts_moves() -> None:
     withholding = Withholding()
     x, y = torch.arange(4.0), torch.zeros(4)
     with withholding.during(protocol.Withhold(look=True)):

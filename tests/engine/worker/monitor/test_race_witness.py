@@ -50,16 +50,16 @@ def test_programs_meet_where_one_stores(actions: tuple[ProgramAccess, ProgramAcc
         (stores(FIRST, float("nan")), stores(SECOND, float("nan"))),
     ],
 )
-def test_programs_that_only_read_or_store_the_same_do_not_meet(actions: tuple[ProgramAccess, ...]) -> None:
+def test_programs_reading_or_storing_equal_values_do_not_conflict(actions: tuple[ProgramAccess, ...]) -> None:
     assert set(meet(*actions)) == {None}
 
 
-def test_a_writer_among_the_readers_meets_the_other_one() -> None:
+def test_writer_among_readers_conflicts() -> None:
     assert meet(loads(FIRST), loads(SECOND), stores(FIRST, 1.0)) == [None, None, 64]
     assert meet(loads(FIRST), loads(SECOND), stores(SECOND, 1.0)) == [None, None, 64]
 
 
-def test_what_is_reported_names_both_in_their_order() -> None:
+def test_conflict_names_both_programs_in_order() -> None:
     race_detector = RaceDetector()
     with race_detector.during(WITNESS):
         race_detector.note(loads(FIRST), np.array([64]))
@@ -76,7 +76,7 @@ def test_what_is_reported_names_both_in_their_order() -> None:
     )
 
 
-def test_launches_follow_each_other_so_that_their_programs_do_not_meet() -> None:
+def test_programs_of_successive_launches_do_not_conflict() -> None:
     race_detector = RaceDetector()
     with race_detector.during(WITNESS):
         race_detector.note(stores(FIRST, 1.0), np.array([64]))
@@ -85,7 +85,7 @@ def test_launches_follow_each_other_so_that_their_programs_do_not_meet() -> None
 
 
 @pytest.mark.parametrize("program_order", [None, protocol.ProgramOrder()])
-def test_nothing_is_noted_unless_a_witness_was_asked_for(program_order: protocol.ProgramOrder | None) -> None:
+def test_access_is_recorded_only_with_witness(program_order: protocol.ProgramOrder | None) -> None:
     race_detector = RaceDetector()
     with race_detector.during(program_order):
         assert not race_detector.on

@@ -59,16 +59,16 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path)
 
 
-def test_an_unwatched_call_hands_back_what_was_returned(stage: Stage) -> None:
+def test_unobserved_call_returns_its_outputs(stage: Stage) -> None:
     assert stage.call(None) == [[0, 1, 2, 3]]
 
 
-def test_a_watched_call_hands_back_its_arguments_after_that(stage: Stage) -> None:
+def test_observed_call_returns_outputs_then_arguments(stage: Stage) -> None:
     stage.argument.fill_(5)
     assert stage.call(protocol.Watch(positions=(1,))) == [[0, 1, 2, 3], [5, 5, 5, 5]]
 
 
-def test_a_watched_call_without_returns_hands_back_arguments_alone(stage: Stage) -> None:
+def test_observed_call_without_returns_returns_arguments(stage: Stage) -> None:
     stage.argument.fill_(5)
     stage.returned = stage.argument
     assert stage.call(protocol.Watch(positions=(1,), returns=False)) == [[5, 5, 5, 5]]
@@ -82,7 +82,7 @@ def test_a_recall_reads_both_again(stage: Stage) -> None:
     assert stage.repeat_outputs() == [[9, 1, 2, 3], [0, 0, 0, 8]]
 
 
-def test_a_recall_waits_as_long_as_it_is_reported(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recall_waits_for_the_given_time(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr(main, "_sleep", waited.append)
     stage.call(protocol.Watch())
@@ -91,13 +91,13 @@ def test_a_recall_waits_as_long_as_it_is_reported(stage: Stage, monkeypatch: pyt
     assert len(waited) == 10
 
 
-def test_what_was_not_watched_cannot_be_repeated(stage: Stage) -> None:
+def test_unobserved_call_cannot_be_recalled(stage: Stage) -> None:
     stage.call(None)
     with pytest.raises(RuntimeError, match="a recall of a call that was not watched"):
         stage.repeat_outputs()
 
 
-def test_what_shares_memory_with_an_argument_is_kept_as_it_was_when_it_was_looked_at(stage: Stage) -> None:
+def test_output_sharing_argument_memory_is_snapshotted(stage: Stage) -> None:
     stage.returned = stage.argument.view(4)
     stage.call(protocol.Watch(positions=(1,)))
     stage.argument.fill_(5)
@@ -106,14 +106,14 @@ def test_what_shares_memory_with_an_argument_is_kept_as_it_was_when_it_was_looke
     assert stage.repeat_outputs() == [[5, 5, 5, 5], [5, 5, 5, 5]]
 
 
-def test_what_has_memory_of_its_own_is_read_each_time(stage: Stage) -> None:
+def test_output_with_own_memory_is_read_each_time(stage: Stage) -> None:
     stage.call(protocol.Watch())
     stage.repeat_outputs()
     stage.returned.fill_(4)
     assert stage.repeat_outputs() == [[4, 4, 4, 4]]
 
 
-def test_the_last_watched_call_is_repeated_also_after_others(stage: Stage) -> None:
+def test_last_observed_call_is_recalled_after_others(stage: Stage) -> None:
     stage.call(protocol.Watch())
     stage.call(None)
     assert stage.repeat_outputs()

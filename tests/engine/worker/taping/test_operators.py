@@ -70,7 +70,7 @@ def replayed(tape: Tape, argument: torch.Tensor) -> tuple[np.ndarray, Replay]:
     ],
     ids=lambda call: "",
 )
-def test_what_only_moves_is_replayed_to_the_bit(call):
+def test_moving_operators_are_replayed_bitwise(call):
     tape, argument, returned = taped(call)
     elements, state = replayed(tape, argument)
     assert elements.tolist() == returned.tolist()
@@ -86,7 +86,7 @@ def test_what_only_moves_is_replayed_to_the_bit(call):
     ],
     ids=["product", "copied", "in place"],
 )
-def test_what_computes_is_named_and_has_no_data(call, operators):
+def test_computing_operator_is_named_without_data(call, operators):
     tape, argument, _ = taped(call)
     given = [step for step in tape.steps if isinstance(step, Given)]
     assert [(step.operator, step.data, step.line is not None) for step in given] == [
@@ -115,7 +115,7 @@ def test_a_look_up_in_a_table_is_noted():
     assert replayed(tape, argument)[1].looks_up_foreign
 
 
-def test_a_look_up_in_an_argument_is_no_look_up_in_a_table():
+def test_lookup_in_argument_is_no_table_lookup():
     tape, argument, _ = taped(lambda x: x[x[0, :2].long()])
     assert not replayed(tape, argument)[1].looks_up_foreign
 
@@ -126,7 +126,7 @@ def test_memory_of_before_the_call_is_a_constant():
     assert (given.operator, given.data) == ("", TABLE.numpy().tobytes())
 
 
-def test_a_table_made_of_no_argument_has_its_data():
+def test_table_made_without_arguments_has_its_data():
     tape, _, _ = taped(lambda x: torch.arange(4).cos())
     assert [(step.operator, step.data is None) for step in tape.steps] == [
         ("aten::arange", False),
@@ -134,7 +134,7 @@ def test_a_table_made_of_no_argument_has_its_data():
     ]
 
 
-def test_numbers_from_outside_of_torch_are_of_unknown_origin():
+def test_numbers_from_outside_torch_have_unknown_origin():
     tape, _, _ = taped(lambda x: torch.tensor([1.0, 2.0]))
     assert [step.operator for step in tape.steps] == [""]
 
@@ -144,7 +144,7 @@ def test_a_number_that_the_host_reads_is_noted():
     assert [(read.operator, read.line is not None) for read in tape.reads] == [("Tensor.item", True)]
 
 
-def test_a_question_that_nothing_depends_on_changes_no_output():
+def test_query_without_dependents_changes_no_output():
     tape, argument, _ = taped(lambda x: x.clone() if not x.isnan().any() else x)
     elements, state = replayed(tape, argument)
     (view,) = tape.returned
@@ -153,11 +153,11 @@ def test_a_question_that_nothing_depends_on_changes_no_output():
     assert view.storage not in state.foreign
 
 
-def test_a_value_that_is_no_tensor_is_no_view():
+def test_nontensor_value_is_no_view():
     assert taped(lambda x: 3)[0].returned == (None,)
 
 
-def test_more_storages_than_a_tape_has_make_it_incomplete(monkeypatch):
+def test_storages_beyond_the_limit_make_tape_incomplete(monkeypatch):
     monkeypatch.setattr("engine.worker.taping.memory.MOST_STORAGES", 2)
     tape, _, _ = taped(lambda x: x.clone().clone())
     assert tape.incomplete == "a call of more than 2 pieces of memory"

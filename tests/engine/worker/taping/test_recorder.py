@@ -94,7 +94,7 @@ def test_a_descriptor_has_its_shape_and_strides():
     assert step.arguments[0].value == TapedDescriptor(base=base, shape=(2, 4), strides=(4, 1))
 
 
-def test_memory_that_the_tape_does_not_have_is_noted_before():
+def test_memory_missing_in_tape_is_recorded_first():
     other = torch.ones(2)
     first, second = launched(other, X, 7, 0.5, True).steps
     assert isinstance(first, Given)

@@ -77,7 +77,7 @@ def test_condition_that_a_gpu_meets_needs_a_gpu(need: GpuNeed, tmp_path: Path, c
         "if x.is_cuda: torch.cuda.current_stream()\nelse: return torch.softmax(x, 0)",
     ],
 )
-def test_call_without_launches_that_a_gpu_makes_needs_a_gpu(need: GpuNeed, tmp_path: Path, body: str) -> None:
+def test_call_without_cpu_launches_needs_gpu(need: GpuNeed, tmp_path: Path, body: str) -> None:
     assert called(need, tmp_path, body) == "line 3: without one it launches no kernel; run it on a machine with a GPU"
 
 
@@ -103,11 +103,11 @@ def test_failure_that_a_gpu_would_share_stays(need: GpuNeed, tmp_path: Path, bod
         "y = torch.softmax(x.cpu().to(x.device), 0)\nassert y.device == x.device\nreturn 1",
     ],
 )
-def test_call_that_a_gpu_would_share_is_left_alone(need: GpuNeed, tmp_path: Path, body: str) -> None:
+def test_call_without_gpu_launches_needs_no_gpu(need: GpuNeed, tmp_path: Path, body: str) -> None:
     assert called(need, tmp_path, body) == 1
 
 
-def test_load_that_asks_for_a_gpu_needs_a_gpu(need: GpuNeed, tmp_path: Path) -> None:
+def test_load_requesting_gpu_needs_gpu(need: GpuNeed, tmp_path: Path) -> None:
     reported = called(need, tmp_path, "if not torch.cuda.is_available(): raise SystemExit(1)", launches=False)
     assert reported == "line 3: SystemExit: 1; run it on a machine with a GPU"
 

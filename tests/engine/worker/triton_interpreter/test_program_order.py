@@ -62,7 +62,7 @@ def test_a_seed_shuffles_every_program_once() -> None:
     assert shuffled != run(ProgramOrder(CPU), protocol.ProgramOrder(seed=6), (4, 5, 3))
 
 
-def test_every_launch_has_its_own_order_and_one_program_has_none() -> None:
+def test_launches_have_own_order_unless_single_program() -> None:
     program_order = ProgramOrder(CPU)
     assert run(program_order, BACKWARDS, (2, 1, 1), (1, 1, 1), (3, 1, 1)) == [
         (1, 0, 0),
@@ -75,7 +75,7 @@ def test_every_launch_has_its_own_order_and_one_program_has_none() -> None:
     assert program_order.launches == 2
 
 
-def test_what_was_counted_is_that_of_the_last_call() -> None:
+def test_count_is_that_of_last_call() -> None:
     program_order = ProgramOrder(CPU)
     run(program_order, BACKWARDS, (2, 1, 1))
     run(program_order, None, (2, 1, 1))

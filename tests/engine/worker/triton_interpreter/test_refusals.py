@@ -53,7 +53,7 @@ def test_option_of_the_target_is_accepted(options: dict[str, Any]) -> None:
     assert refused(X, 5, **options) == ""
 
 
-def test_option_of_another_vendor_is_accepted_for_its_target() -> None:
+def test_option_of_other_vendor_is_accepted_for_target() -> None:
     assert refused(X, 5, waves_per_eu=2, target="gfx942") == ""
 
 
@@ -124,7 +124,7 @@ def test_call_with_the_wrong_arguments_names_the_kernel(args: tuple[Any, ...], w
     assert words in refused(*args)
 
 
-def test_too_many_threads_may_be_passed_over_by_an_autotuner() -> None:
+def test_too_many_threads_may_be_skipped_by_autotuner() -> None:
     with pytest.raises(OutOfResources) as raised:
         Refusals("sm_90").check(kernel, (X, 5), {"num_warps": 64}, (1,))
     assert not is_refusal(raised.value)

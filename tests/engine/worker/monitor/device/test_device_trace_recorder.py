@@ -42,7 +42,7 @@ def seen(recorded: protocol.Recorded) -> list[tuple[str, bool, str, bool, int, i
     return [(one.name, one.own, one.file, one.replayed, one.launches, one.device_ns) for one in recorded.activities]
 
 
-def test_kernels_are_reported_by_function_and_the_longest_first() -> None:
+def test_kernels_are_reported_by_function_longest_first() -> None:
     device = ScriptedDevice()
 
     def call() -> None:
@@ -73,7 +73,7 @@ def test_copies_and_fills_have_no_names() -> None:
     ]
 
 
-def test_what_we_do_with_the_answer_is_not_the_candidates() -> None:
+def test_own_work_on_output_is_not_attributed_to_candidate() -> None:
     device = ScriptedDevice()
     recorded = record(
         device, lambda: device.put("own", 50, function=OWN), leave=lambda _: (device.put("ours", 9), ())[1]
@@ -81,7 +81,7 @@ def test_what_we_do_with_the_answer_is_not_the_candidates() -> None:
     assert ([one.name for one in recorded.activities], recorded.late) == (["own"], ())
 
 
-def test_what_another_thread_launches_after_the_return_is_late() -> None:
+def test_launch_by_thread_after_return_is_late() -> None:
     device = ScriptedDevice()
 
     def leave(returned: object) -> tuple[()]:
@@ -93,7 +93,7 @@ def test_what_another_thread_launches_after_the_return_is_late() -> None:
     assert [one.name for one in recorded.activities] == ["own", "late"]
 
 
-def test_a_replayed_graph_is_known_by_the_names_that_were_captured() -> None:
+def test_replayed_graph_uses_names_from_capture() -> None:
     device = ScriptedDevice()
     recorder = DeviceTraceRecorder(device.instruments(), Owner())
     recorder.record(
@@ -124,7 +124,7 @@ def test_streams_beside_the_callers_are_counted() -> None:
     assert record(device, call).streams == 2
 
 
-def test_the_nodes_of_a_captured_call_are_reported_by_function() -> None:
+def test_nodes_of_captured_call_are_reported_by_function() -> None:
     device = ScriptedDevice()
 
     def call() -> None:
@@ -136,7 +136,7 @@ def test_the_nodes_of_a_captured_call_are_reported_by_function() -> None:
     assert recorded.uncaptured == ""
 
 
-def test_a_call_that_cannot_be_captured_says_why() -> None:
+def test_call_that_cannot_be_captured_gives_reason() -> None:
     device = ScriptedDevice()
 
     def call() -> None:
@@ -154,14 +154,14 @@ def test_without_a_recorder_nothing_is_recorded() -> None:
         record(device, lambda: None, instruments=device.instruments(precise=False))
 
 
-def test_a_driver_that_disagrees_with_the_record_is_not_believed() -> None:
+def test_record_contradicted_by_driver_is_discarded() -> None:
     device = ScriptedDevice()
     device.listener.hear = lambda call: None  # type: ignore[method-assign]  # a driver that tells nothing
     with pytest.raises(CuptiError, match="the driver and the device's record disagree on a launch of ours"):
         record(device, lambda: None)
 
 
-def test_recording_ends_also_when_the_candidate_raises() -> None:
+def test_recording_ends_when_candidate_raises() -> None:
     device = ScriptedDevice()
 
     def call() -> None:

@@ -53,7 +53,7 @@ def recorded(recorder: DeviceTraceRecorder, call: Callable[[], object]) -> proto
     return recorder.record("i", call, lambda returned: ())
 
 
-def test_a_kernel_of_this_file_is_its_own_in_the_record_and_in_the_graph(recorder: DeviceTraceRecorder) -> None:
+def test_kernel_of_this_file_is_own_in_graph(recorder: DeviceTraceRecorder) -> None:
     x = torch.randn(COUNT, device="cuda")
     reported = recorded(recorder, lambda: doubled(x))
     assert [(share.origin, share.launches, share.names) for share in shares(reported)] == [(Origin.OWN, 1, ("double",))]
@@ -66,14 +66,14 @@ def test_a_product_of_torch_is_a_librarys(recorder: DeviceTraceRecorder) -> None
     assert {share.origin for share in shares(recorded(recorder, lambda: a @ a))} == {Origin.LIBRARY}
 
 
-def test_what_torch_computes_and_what_it_moves_are_distinguished(recorder: DeviceTraceRecorder) -> None:
+def test_torch_computation_and_moves_are_distinguished(recorder: DeviceTraceRecorder) -> None:
     x = torch.randn(1024, 1024, device="cuda")
     assert {share.origin for share in shares(recorded(recorder, lambda: torch.softmax(x, -1)))} == {Origin.TORCH}
     assert {share.origin for share in shares(recorded(recorder, lambda: x.t().contiguous()))} == {Origin.MOVES}
     assert {share.origin for share in shares(recorded(recorder, lambda: x.clone()))} == {Origin.COPIES}
 
 
-def test_kernels_of_a_replayed_graph_are_known_by_the_names_that_were_captured(recorder: DeviceTraceRecorder) -> None:
+def test_replayed_graph_kernels_keep_names_from_capture(recorder: DeviceTraceRecorder) -> None:
     x = torch.randn(COUNT, device="cuda")
     graph = torch.cuda.CUDAGraph()
 

@@ -59,7 +59,7 @@ def test_a_store_within_a_tensor_is_its_own(allocate: Callable[[], torch.Tensor]
     edges.check()
 
 
-def test_what_was_written_and_where_is_named() -> None:
+def test_stray_write_is_named_with_its_place() -> None:
     with GuardZones(0x7B, CPU) as edges:
         first, second = torch.empty(2, 3), torch.empty(5, dtype=torch.int64)
         store(second, needed(second))
@@ -72,14 +72,14 @@ def test_what_was_written_and_where_is_named() -> None:
     assert first.shape == (2, 3)
 
 
-def test_content_is_kept_and_new_memory_still_holds_the_poison() -> None:
+def test_content_is_kept_and_new_memory_is_poisoned() -> None:
     with GuardZones(0x7B, CPU), Poison(0x7B):
         filled, fresh = torch.full((5,), 2.0), torch.empty(5)
     assert filled.tolist() == [2.0] * 5
     assert set(fresh.view(torch.uint8).tolist()) == {0x7B}
 
 
-def test_a_tensor_that_was_made_larger_in_place_has_no_edge() -> None:
+def test_tensor_enlarged_in_place_has_no_guard() -> None:
     with GuardZones(0xFF, CPU) as edges:
         within, beyond = torch.empty(5), torch.empty(5)
         within.resize_(10).zero_()
@@ -87,7 +87,7 @@ def test_a_tensor_that_was_made_larger_in_place_has_no_edge() -> None:
     edges.check()
 
 
-def test_what_is_computed_or_made_of_other_tensors_has_no_edge() -> None:
+def test_derived_tensor_has_no_guard() -> None:
     given = torch.zeros(4)
     with GuardZones(0xFF, CPU):
         made = [LIKE + 1, LIKE.clone(), torch.cat((LIKE, LIKE)), torch.empty(4, out=given)]
@@ -100,7 +100,7 @@ def test_an_empty_tensor_has_no_edge() -> None:
     edges.check()
 
 
-def test_edges_are_kept_for_so_many_tensors_and_bytes_only() -> None:
+def test_guarded_tensors_and_bytes_are_limited() -> None:
     with GuardZones(0xFF, CPU) as edges:
         many = [torch.empty(1) for _ in range(70)]
     assert [one.untyped_storage().nbytes() > 4 for one in many] == [True] * 64 + [False] * 6
@@ -109,7 +109,7 @@ def test_edges_are_kept_for_so_many_tensors_and_bytes_only() -> None:
         assert torch.empty(257 << 20, dtype=torch.uint8).untyped_storage().nbytes() == 257 << 20
 
 
-def test_tensors_of_a_graph_that_is_captured_have_no_edge(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tensors_of_captured_graph_have_no_guard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "is_capturing", lambda: True)
     with GuardZones(0xFF, CPU):
         assert torch.empty(5).untyped_storage().nbytes() == 20
@@ -120,7 +120,7 @@ def test_only_tensors_of_the_device_have_edges() -> None:
         assert torch.empty(5).untyped_storage().nbytes() == 20
 
 
-def test_a_stray_store_is_a_failure_of_its_own_kind() -> None:
+def test_stray_store_is_its_own_failure_kind() -> None:
     failed = failure("i", StrayStoreError("memory past the end of a tensor was written"), "candidate.py")
     assert failed.kind is protocol.FailureKind.OUT_OF_BOUNDS
     assert failed.message == "memory past the end of a tensor was written"

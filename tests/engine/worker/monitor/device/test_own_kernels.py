@@ -48,7 +48,7 @@ def of_function(function: Any) -> ASTSource:
     return source
 
 
-def test_a_kernel_of_the_candidates_folder_is_its_own(own: OwnKernels) -> None:
+def test_kernel_of_candidate_folder_is_own(own: OwnKernels) -> None:
     loaded(11, of_function(mine))
     own.belong_to(HERE)
     assert (own.owns(11), own.file_of(11)) == (True, __file__)
@@ -60,13 +60,13 @@ def test_a_kernel_of_another_folder_is_not(own: OwnKernels) -> None:
     assert (own.owns(11), own.file_of(11)) == (False, __file__)
 
 
-def test_what_was_made_from_no_function_is_nobodys(own: OwnKernels) -> None:
+def test_kernel_without_function_has_no_owner(own: OwnKernels) -> None:
     loaded(11, object())
     own.belong_to(HERE)
     assert (own.owns(11), own.file_of(11)) == (False, "")
 
 
-def test_a_function_that_triton_never_loaded_is_nobodys(own: OwnKernels) -> None:
+def test_function_not_loaded_by_triton_has_no_owner(own: OwnKernels) -> None:
     own.belong_to(HERE)
     assert (own.owns(12), own.owns(None), own.file_of(None)) == (False, False, "")
 
@@ -91,9 +91,7 @@ def write(path, text):
 
 
 @pytest.mark.parametrize(("author", "is_own"), [("candidate/kernel.py", True), ("site-packages/library.py", False)])
-def test_generated_file_belongs_to_the_code_that_wrote_it(
-    own: OwnKernels, tmp_path: Path, author: str, is_own: bool
-) -> None:
+def test_generated_file_belongs_to_code_writing_it(own: OwnKernels, tmp_path: Path, author: str, is_own: bool) -> None:
     own.belong_to(tmp_path / "candidate")
     own.follow_writes()
     write = code_in(tmp_path / author, WRITES)["write"]
@@ -104,7 +102,7 @@ def test_generated_file_belongs_to_the_code_that_wrote_it(
     assert (own.owns(11), own.file_of(11)) == (is_own, str(generated))
 
 
-def test_generated_file_that_writes_another_makes_it_own_too(own: OwnKernels, tmp_path: Path) -> None:
+def test_file_generated_by_generated_file_is_own(own: OwnKernels, tmp_path: Path) -> None:
     own.belong_to(tmp_path / "candidate")
     own.follow_writes()
     first, second = tmp_path / "cache" / "first.py", tmp_path / "cache" / "second.py"

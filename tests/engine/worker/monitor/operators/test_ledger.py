@@ -58,11 +58,11 @@ def test_an_operator_is_of_its_kind(call: Callable[[torch.Tensor], object], kind
     assert kinds - {OperatorKind.VIEW} <= reported <= kinds
 
 
-def test_what_torch_says_of_shapes_and_types_on_the_meta_device_is_no_work() -> None:
+def test_shape_inference_on_meta_device_is_no_work() -> None:
     assert seen(lambda x: torch.softmax(torch.empty_like(x, device="meta") @ x.to("meta"), -1)) == {}
 
 
-def test_work_that_is_moved_to_the_meta_device_is_work() -> None:
+def test_work_moved_to_meta_device_is_work() -> None:
     assert "aten::exp" in seen(lambda x: x.exp().to("meta"))
 
 
@@ -83,7 +83,7 @@ def test_uses_and_elements_are_counted() -> None:
         (lambda x: torch.matmul(x, x), {OperatorKind.COMPUTE}),
     ],
 )
-def test_an_operator_made_of_others_is_those_in_inference_mode_too(
+def test_composite_operator_is_decomposed_in_inference_mode(
     call: Callable[[torch.Tensor], object], kinds: set[OperatorKind]
 ) -> None:
     def inferring(x: torch.Tensor) -> None:
@@ -104,19 +104,17 @@ def test_an_operator_made_of_others_is_those_in_inference_mode_too(
         (lambda x: x[:1].index_select(0, torch.zeros(4, dtype=torch.int64)), 8 + 4),
     ],
 )
-def test_what_is_looked_up_in_a_table_is_all_that_is_read_of_it(
-    call: Callable[[torch.Tensor], object], taken: int
-) -> None:
+def test_table_lookup_reads_only_selected_elements(call: Callable[[torch.Tensor], object], taken: int) -> None:
     (lookup,) = (one for one in seen(call).values() if one.kind is OperatorKind.COMPUTE)
     assert lookup.total_in == taken
 
 
-def test_what_is_made_of_an_input_by_torch_alone_reads_inputs() -> None:
+def test_tensor_made_from_input_by_torch_reads_inputs() -> None:
     reported = seen(lambda x: torch.softmax((x.double() * 2).t().contiguous(), -1))
     assert {"aten::mul", "aten::_softmax"} <= set(reported)
 
 
-def test_what_is_made_of_own_memory_does_not_read_inputs() -> None:
+def test_tensor_made_from_own_memory_reads_no_inputs() -> None:
     def finish(x: torch.Tensor) -> None:
         partial = torch.empty(4, 8)
         partial.numpy()[:] = 1  # as a kernel writes it
@@ -125,7 +123,7 @@ def test_what_is_made_of_own_memory_does_not_read_inputs() -> None:
     assert [name for name in seen(finish) if "sum" in name] == ["aten::sum of its own"]
 
 
-def test_memory_that_is_written_from_an_input_counts_as_one() -> None:
+def test_memory_written_from_input_counts_as_input() -> None:
     def launder(x: torch.Tensor) -> None:
         own = torch.empty_like(x)
         own.copy_(x)
@@ -134,7 +132,7 @@ def test_memory_that_is_written_from_an_input_counts_as_one() -> None:
     assert "aten::exp" in seen(launder)
 
 
-def test_memory_that_is_had_again_after_a_copy_of_an_input_is_not_one() -> None:
+def test_reallocated_memory_of_input_copy_is_no_input() -> None:
     ledger = Ledger()
     with ledger.of_call("c", (X,)):
         copy = X.clone()
@@ -153,14 +151,12 @@ def test_memory_that_is_had_again_after_a_copy_of_an_input_is_not_one() -> None:
         (lambda x: np.from_dlpack(x), "Tensor.__dlpack__"),
     ],
 )
-def test_what_takes_content_out_of_torch_is_noted_with_how_much(
-    call: Callable[[torch.Tensor], object], name: str
-) -> None:
+def test_content_leaving_torch_is_recorded_with_size(call: Callable[[torch.Tensor], object], name: str) -> None:
     taken = seen(call)[name]
     assert (taken.kind, taken.case, taken.uses, taken.largest_out) == (OperatorKind.COMPUTE, "c", 1, 64)
 
 
-def test_another_thread_is_noted_where_the_ledger_is_active_in_it_and_a_call_goes_on() -> None:
+def test_active_thread_is_recorded_during_a_call() -> None:
     ledger = Ledger()
 
     def work(operator: Callable[[torch.Tensor], object]) -> None:
@@ -180,17 +176,17 @@ def test_another_thread_is_noted_where_the_ledger_is_active_in_it_and_a_call_goe
     assert all(one.reads_inputs for one in ledger.seen())
 
 
-def test_numbers_that_are_taken_one_by_one_are_reported_by_case_and_in_sum() -> None:
+def test_single_numbers_read_are_reported_by_case_and_total() -> None:
     taken = seen(lambda x: [value.item() for value in x.flatten()])["Tensor.item"]
     assert (taken.case, taken.uses, taken.largest_out, taken.total_out) == ("c", 64, 1, 64)
 
 
-def test_a_question_that_torch_answers_by_arithmetic_is_no_arithmetic() -> None:
+def test_query_answered_by_arithmetic_is_no_arithmetic() -> None:
     assert seen(lambda x: torch.isfinite(x)) == {}
     assert seen(lambda x: x.isinf()) == {}
 
 
-def test_a_type_that_computes_while_it_is_asked_a_question_is_noted() -> None:
+def test_type_computing_during_query_is_recorded() -> None:
     class Busy(torch.Tensor):
         @classmethod
         def __torch_function__(cls, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
@@ -199,7 +195,7 @@ def test_a_type_that_computes_while_it_is_asked_a_question_is_noted() -> None:
     assert "aten::exp" in seen(lambda x: torch.isfinite(x.as_subclass(Busy)))
 
 
-def test_of_an_operator_that_is_followed_what_it_does_is_noted_and_not_its_name() -> None:
+def test_traced_operator_records_its_parts_only() -> None:
     ledger = Ledger()
     library = torch.library.Library("kgtui_test_ledger", "DEF")
     library.define("twice(Tensor x) -> Tensor")
@@ -216,7 +212,7 @@ def test_of_an_operator_that_is_followed_what_it_does_is_noted_and_not_its_name(
     assert {one.name for one in ledger.seen() if one.kind is OperatorKind.COMPUTE} == {"Tensor.tolist", "aten::exp"}
 
 
-def test_an_operator_that_nobody_follows_computes() -> None:
+def test_untraced_operator_counts_as_computing() -> None:
     library = torch.library.Library("kgtui_test_unfollowed", "DEF")
     library.define("twice(Tensor x) -> Tensor")
     library.impl("twice", lambda x: x.exp(), "CPU")
@@ -226,7 +222,7 @@ def test_an_operator_that_nobody_follows_computes() -> None:
     ]
 
 
-def test_within_notes_once_where_the_ledger_is_active_and_nothing_outside_a_call() -> None:
+def test_within_records_once_during_active_call() -> None:
     ledger = Ledger()
     with ledger.of_call("c", (X,)), ledger.within():
         X.exp()
@@ -236,13 +232,13 @@ def test_within_notes_once_where_the_ledger_is_active_and_nothing_outside_a_call
 
 
 @pytest.mark.parametrize("name", ["apply_", "map_"])
-def test_who_hands_each_number_to_python_takes_them_out(name: str) -> None:
+def test_numbers_handed_to_python_leave_torch(name: str) -> None:
     more = (X.clone(),) if name == "map_" else ()
     reported = seen(lambda x: getattr(x.clone(), name)(*more, lambda *numbers: numbers[0]))
     assert reported[f"Tensor.{name}"].total_out == 64
 
 
-def test_what_a_kind_of_tensor_does_where_torch_asks_it_is_noted() -> None:
+def test_tensor_subclass_work_in_torch_function_is_recorded() -> None:
     class Wrapped(torch.Tensor):
         inner: torch.Tensor
 
@@ -258,7 +254,7 @@ def test_what_a_kind_of_tensor_does_where_torch_asks_it_is_noted() -> None:
     assert {"aten::exp", "aten::clone of its own"} <= set(seen(call))
 
 
-def test_what_a_kind_of_tensor_takes_out_where_torch_asks_it_is_noted() -> None:
+def test_tensor_subclass_reads_in_torch_function_are_recorded() -> None:
     class Nosy(torch.Tensor):
         @classmethod
         def __torch_function__(cls, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
@@ -282,7 +278,7 @@ def test_copies_and_random_numbers_are_reported_by_case() -> None:
     assert {reported[f"aten::{name}"].case for name in ("uniform_ of its own", "clone.out")} == {"c"}
 
 
-def test_a_copy_of_memory_onto_itself_is_none() -> None:
+def test_copy_of_memory_onto_itself_is_ignored() -> None:
     reported = seen(lambda x: x.untyped_storage().copy_(x.untyped_storage()))
     assert "aten::copy_" not in reported
 
@@ -303,7 +299,7 @@ def test_a_copy_from_beside_is_one(beside: Callable[[torch.Tensor], torch.Tensor
     assert reported["aten::copy_ of its own"].uses == 1
 
 
-def test_what_is_copied_while_a_kernel_is_launched_is_reported() -> None:
+def test_copy_during_kernel_launch_is_reported() -> None:
     ledger = Ledger()
     with ledger.of_call("c", (X,)), ledger.memory.launch([X]):
         torch.empty_like(X).copy_(X)
@@ -315,7 +311,7 @@ def test_the_uses_of_a_join_are_its_pieces() -> None:
     assert (joined.case, joined.uses, joined.reads_inputs) == ("c", 5, True)
 
 
-def test_in_a_call_that_is_not_noted_the_ledger_is_there_and_notes_nothing() -> None:
+def test_unrecorded_call_leaves_ledger_empty() -> None:
     ledger = Ledger()
     with ledger.of_call("c", (X,), notes=False):
         assert ledger.is_on
@@ -331,7 +327,7 @@ def test_nothing_outside_a_call_is_noted() -> None:
     assert ledger.seen() == ()
 
 
-def test_more_cases_than_fit_are_left_out_and_said() -> None:
+def test_cases_beyond_the_limit_are_counted() -> None:
     ledger = Ledger()
     for number in range(1025):
         with ledger.of_call(f"case {number}", (X,)):
@@ -340,7 +336,7 @@ def test_more_cases_than_fit_are_left_out_and_said() -> None:
     assert ledger.overfull
 
 
-def test_what_operators_on_lists_write_in_place_is_counted() -> None:
+def test_in_place_list_operators_are_counted() -> None:
     made = [torch.zeros(8), torch.zeros(8)]
     reported = seen(lambda x: (torch._foreach_copy_(made, [x[0], x[1]]), torch._foreach_exp_(made)))
     copied, computed = reported["aten::_foreach_copy_"], reported["aten::_foreach_exp_"]

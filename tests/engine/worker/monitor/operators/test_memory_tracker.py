@@ -24,7 +24,7 @@ def behind_its_back(tensor: torch.Tensor, value: float) -> None:
     ctypes.memmove(tensor.data_ptr(), np.array([value], dtype=np.float32).ctypes.data, 4)
 
 
-def test_what_was_seen_to_be_written_counts_for_nothing(memory: MemoryTracker) -> None:
+def test_observed_writes_are_not_counted(memory: MemoryTracker) -> None:
     x, y = torch.ones(8), torch.ones(8)
     with memory.of_call([x, [y]]):
         memory.taken([x, y])
@@ -34,7 +34,7 @@ def test_what_was_seen_to_be_written_counts_for_nothing(memory: MemoryTracker) -
     assert memory.take_changed() == 0
 
 
-def test_each_element_that_nobody_was_seen_to_write_is_counted_once(memory: MemoryTracker) -> None:
+def test_unobserved_written_element_is_counted_once(memory: MemoryTracker) -> None:
     x = torch.ones(8)
     with memory.of_call([x]):
         x[2:5] = 7.0
@@ -43,7 +43,7 @@ def test_each_element_that_nobody_was_seen_to_write_is_counted_once(memory: Memo
     assert (memory.take_changed(), memory.take_changed()) == (3, 0)
 
 
-def test_within_a_launch_nobody_else_is_heard_and_what_it_leaves_is_kept(memory: MemoryTracker) -> None:
+def test_launch_keeps_state_and_ignores_other_writes(memory: MemoryTracker) -> None:
     x, y = torch.ones(8), torch.zeros(8)
     with memory.of_call([x]):
         with memory.launch([x, (y,)]):
@@ -56,7 +56,7 @@ def test_within_a_launch_nobody_else_is_heard_and_what_it_leaves_is_kept(memory:
         assert memory.take_changed() == 1
 
 
-def test_after_a_kernel_that_makes_pointers_everything_is_as_it_is(memory: MemoryTracker) -> None:
+def test_kernel_making_pointers_resets_all_memory(memory: MemoryTracker) -> None:
     x = torch.ones(8)
     with memory.of_call([x]):
         behind_its_back(x, 5.0)
@@ -65,7 +65,7 @@ def test_after_a_kernel_that_makes_pointers_everything_is_as_it_is(memory: Memor
     assert memory.take_changed() == 0
 
 
-def test_memory_that_is_older_than_a_call_is_known_in_the_next_one(memory: MemoryTracker) -> None:
+def test_memory_older_than_call_is_known_next_call(memory: MemoryTracker) -> None:
     table = torch.ones(8)
     with memory.of_call([]):
         memory.taken([table])
@@ -77,7 +77,7 @@ def test_memory_that_is_older_than_a_call_is_known_in_the_next_one(memory: Memor
     assert memory.take_changed() == 1
 
 
-def test_a_table_of_numpys_is_not_strange_but_one_for_every_call_is(memory: MemoryTracker) -> None:
+def test_numpy_table_per_call_is_unknown_memory(memory: MemoryTracker) -> None:
     counts = []
     for _ in range(4):
         with memory.of_call([]):
@@ -86,7 +86,7 @@ def test_a_table_of_numpys_is_not_strange_but_one_for_every_call_is(memory: Memo
     assert counts == [0, 0, 8, 8]
 
 
-def test_a_storage_that_nobody_was_seen_to_make_is_strange(memory: MemoryTracker) -> None:
+def test_storage_of_unobserved_origin_is_unknown(memory: MemoryTracker) -> None:
     x = torch.ones(8)
     with memory.of_call([x]):
         memory.made_of(x.untyped_storage())
@@ -105,7 +105,7 @@ def test_nothing_is_kept_outside_of_a_call(memory: MemoryTracker) -> None:
     assert memory.take_changed() == 0
 
 
-def test_more_than_is_kept_is_said(memory: MemoryTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_beyond_the_limit_is_reported(memory: MemoryTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory_tracker, "_MOST_BYTES", 40)
     x = torch.ones(8)
     with memory.of_call([x]):
@@ -118,7 +118,7 @@ def test_more_than_is_kept_is_said(memory: MemoryTracker, monkeypatch: pytest.Mo
     assert memory.take_changed() == 0
 
 
-def test_a_ledger_keeps_what_operators_leave_and_notes_what_came_from_nobody() -> None:
+def test_ledger_records_operator_results_and_unknown_memory() -> None:
     x, ledger = torch.arange(8.0), Ledger()
     with ledger.of_call("c", [x]):
         y = torch.empty_like(x)
@@ -135,7 +135,7 @@ def test_a_ledger_keeps_what_operators_leave_and_notes_what_came_from_nobody() -
     assert (unseen.case, unseen.total_out) == ("c", 1)
 
 
-def test_memory_that_is_older_is_known_however_large_and_whatever_else_there_is(memory: MemoryTracker) -> None:
+def test_older_memory_is_known_at_any_size(memory: MemoryTracker) -> None:
     large, others = torch.ones(2 << 20), [torch.ones(8) for _ in range(64)]
     with memory.of_call([]):
         memory.taken([*others, large])
@@ -146,7 +146,7 @@ def test_memory_that_is_older_is_known_however_large_and_whatever_else_there_is(
     assert memory.take_changed() == 2
 
 
-def test_the_different_numbers_that_launches_of_a_call_are_given_are_counted(memory: MemoryTracker) -> None:
+def test_different_numbers_passed_to_launches_are_counted(memory: MemoryTracker) -> None:
     with memory.of_call([]):
         with memory.launch([torch.ones(8), 1, 0.5, "x"]):
             pass
@@ -158,7 +158,7 @@ def test_the_different_numbers_that_launches_of_a_call_are_given_are_counted(mem
     assert memory.numbers() == 0
 
 
-def test_numbers_in_constants_and_in_where_views_begin_count_as_well(memory: MemoryTracker) -> None:
+def test_constants_and_view_offsets_count_as_numbers(memory: MemoryTracker) -> None:
     line = torch.ones(64)
     with memory.of_call([]):
         for number in (3, 8, 29):
@@ -168,9 +168,7 @@ def test_numbers_in_constants_and_in_where_views_begin_count_as_well(memory: Mem
 
 
 @pytest.mark.parametrize(("launches", "numbers"), [(600, 150), (400, 3)])
-def test_digits_of_numbers_are_numbers_when_there_are_a_great_many(
-    memory: MemoryTracker, launches: int, numbers: int
-) -> None:
+def test_many_digits_count_as_numbers(memory: MemoryTracker, launches: int, numbers: int) -> None:
     with memory.of_call([]):
         for place in range(launches):
             with memory.launch([place % 4 // 2, 7], "kernel"):
@@ -178,7 +176,7 @@ def test_digits_of_numbers_are_numbers_when_there_are_a_great_many(
     assert memory.numbers() == numbers
 
 
-def test_rows_that_are_launched_one_after_another_are_no_numbers_of_an_answer(memory: MemoryTracker) -> None:
+def test_rows_launched_in_sequence_are_no_numbers(memory: MemoryTracker) -> None:
     rows = torch.ones(200, 4)
     with memory.of_call([]):
         for row in range(200):

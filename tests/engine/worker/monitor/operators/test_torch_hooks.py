@@ -87,7 +87,7 @@ def test_an_operator_that_is_registered_runs_within(
     assert (done.returncode, done.stdout.strip()) == (0, reported)
 
 
-def test_code_for_an_operator_of_torch_runs_within_and_is_not_followed(fresh_process: Forking, tmp_path: Path) -> None:
+def test_hook_of_torch_operator_is_not_traced(fresh_process: Forking, tmp_path: Path) -> None:
     register = (
         "library = torch.library.Library('aten', 'IMPL');"
         "library.impl('flip', __import__('functools').partial(lambda x, dims: x), 'CPU', allow_override=True)"
@@ -98,9 +98,7 @@ def test_code_for_an_operator_of_torch_runs_within_and_is_not_followed(fresh_pro
     assert (done.returncode, done.stdout.strip()) == (0, "['within']")
 
 
-def test_code_for_an_operator_of_another_library_of_torch_does_not_make_it_followed(
-    fresh_process: Forking, tmp_path: Path
-) -> None:
+def test_hook_of_other_library_keeps_operator_untraced(fresh_process: Forking, tmp_path: Path) -> None:
     register = (
         "library = torch.library.Library('mkldnn', 'IMPL');"
         "library.impl('_linear_pointwise', lambda *args: None, 'Meta')"

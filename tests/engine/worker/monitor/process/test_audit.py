@@ -158,7 +158,7 @@ def test_a_door_past_the_ledger_is_noted(actions: Callable[..., Actions], source
     assert actions(source) == [["door", detail, None, False, 1]]
 
 
-def test_a_door_that_torch_uses_for_itself_is_not_noted(actions: Callable[..., Actions]) -> None:
+def test_hook_used_by_torch_is_not_recorded(actions: Callable[..., Actions]) -> None:
     source = (
         "import torch\nfrom torch.utils._python_dispatch import TorchDispatchMode\nclass Mode(TorchDispatchMode):\n"
         "    def __torch_dispatch__(self, function, types, args=(), kwargs=None):\n        return function(*args)\n"
@@ -167,7 +167,7 @@ def test_a_door_that_torch_uses_for_itself_is_not_noted(actions: Callable[..., A
     assert actions(source) == []
 
 
-def test_a_action_has_its_line_its_number_and_when(actions: Callable[..., Actions]) -> None:
+def test_action_has_line_count_and_time(actions: Callable[..., Actions]) -> None:
     source = "import gc\ngc.get_objects()\ndef entry():\n    for _ in range(3):\n        gc.get_objects()\n"
     assert actions(source) == [
         ["objects", "gc.get_objects", 2, True, 1],
@@ -175,12 +175,12 @@ def test_a_action_has_its_line_its_number_and_when(actions: Callable[..., Action
     ]
 
 
-def test_a_action_of_a_module_that_it_brought_is_its_own_without_a_line(actions: Callable[..., Actions]) -> None:
+def test_action_of_bundled_module_is_own_without_line(actions: Callable[..., Actions]) -> None:
     noted = actions("import beside\nentry = beside.hunt\n", "import gc\ndef hunt(): gc.get_objects()\n")
     assert noted == [["objects", "gc.get_objects", None, False, 1]]
 
 
-def test_a_action_of_text_that_it_ran_is_its_own(actions: Callable[..., Actions]) -> None:
+def test_action_of_executed_text_is_own(actions: Callable[..., Actions]) -> None:
     noted = actions("text = compile('import gc; gc.get_objects()', 'made up', 'exec')\ndef entry(): exec(text)\n")
     assert ["objects", "gc.get_objects", 2, False, 1] in noted
 

@@ -52,7 +52,7 @@ def test_only_code_of_files_is_counted(tmp_path: Path) -> None:
     assert code_pages(tmp_path / "smaps") == {"/usr/lib/a b.so": pages(84, 8), "[vdso]": pages(8)}
 
 
-def test_a_system_that_does_not_tell_is_not_asked_again(tmp_path: Path) -> None:
+def test_system_without_answer_is_not_queried_again(tmp_path: Path) -> None:
     assert code_pages(tmp_path / "nothing") is None
 
 
@@ -75,14 +75,14 @@ def test_code_that_changed_is_reported(before: CodePages | None, after: CodePage
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells how pages of code are mapped")
-def test_a_function_of_the_c_library_that_is_written_to_is_reported() -> None:
+def test_overwritten_c_library_function_is_reported() -> None:
     done = subprocess.run([sys.executable, "-c", REWRITE], capture_output=True, text=True, check=True)
     assert "4 KiB of it were written to" in done.stdout
     assert done.stdout.count("KiB") == 1
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells how pages of code are mapped")
-def test_a_library_that_is_opened_and_called_changes_no_code() -> None:
+def test_opened_and_called_library_changes_no_code() -> None:
     before = code_pages()
     assert ctypes.CDLL("libm.so.6").cos is not None
     after = code_pages()

@@ -148,18 +148,18 @@ def test_python_is_reported(kernel: Callable[..., Any], names: list[str]) -> Non
         lambda x: [inner(one) for one in (x, Shape(x).rows)],
     ],
 )
-def test_what_triton_compiles_is_not_reported(kernel: Callable[..., Any]) -> None:
+def test_code_compiled_by_triton_is_not_reported(kernel: Callable[..., Any]) -> None:
     assert reported(kernel) == []
 
 
-def test_what_a_launch_is_given_is_looked_at_as_well() -> None:
+def test_launch_arguments_are_inspected() -> None:
     host_code = HostCode()
     given = {"x": torch.ones(1), "n": 4, "KIND": tl.float32, "of": inner, "WIDTH": WIDTH, "table": TABLE, "OF": helper}
     host_code.look(lambda x: x, given)
     assert [action.detail for action in host_code.seen()] == ["table", "OF"]
 
 
-def test_constants_that_a_kernel_names_are_news_once_they_are_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernel_constants_are_reported_once_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     host_code = HostCode()
     names = {"WIDTH": WIDTH, "tl": tl, "inner": inner, "several": (1.0, 2.0)}
     kernel = FunctionType((lambda x: tl.load(x) * WIDTH + inner(several[0])).__code__, names)  # type: ignore[name-defined]  # noqa: F821
@@ -173,7 +173,7 @@ def test_constants_that_a_kernel_names_are_news_once_they_are_others(monkeypatch
     assert [action.detail for action in host_code.seen()] == ["inner"]
 
 
-def test_an_attribute_is_not_asked_of_its_owner() -> None:
+def test_attribute_is_read_without_calling_its_owner() -> None:
     assert reported(lambda x: BUSY.anything(x)) == ["BUSY"]
 
 

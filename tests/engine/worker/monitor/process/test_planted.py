@@ -20,7 +20,7 @@ def test_a_replaced_module_is_reported_by_its_name(monkeypatch: pytest.MonkeyPat
     assert (change.kind, change.name, change.detail) == ("function", "sys.modules[json]", "another module")
 
 
-def test_the_launchers_that_triton_makes_again_are_spared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_launchers_regenerated_by_triton_are_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "__triton_launcher", types.ModuleType("__triton_launcher"))
     before = planted.modules()
     monkeypatch.setitem(sys.modules, "__triton_launcher", types.ModuleType("__triton_launcher"))

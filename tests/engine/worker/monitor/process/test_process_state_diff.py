@@ -67,7 +67,7 @@ def test_a_replaced_function_is_reported(
     assert watch.changes() == ()
 
 
-def test_an_operation_that_only_the_builder_in_use_has_is_reported(watch: Watch) -> None:
+def test_operation_only_in_current_builder_is_reported(watch: Watch) -> None:
     interpreter.interpreter_builder.create_fadd = pretend
     try:
         names = [one.name for one in watch.changes()]
@@ -117,7 +117,7 @@ def test_a_function_that_is_gone_is_reported(watch: Watch, monkeypatch: pytest.M
     assert changes == (ChangeSeen(kind=ChangeKind.FUNCTION, name="torch.allclose", detail="removed"),)
 
 
-def test_a_module_that_has_every_attribute_does_not_blind_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_module_with_every_attribute_does_not_blind_diff(monkeypatch: pytest.MonkeyPatch) -> None:
     class Agreeable(types.ModuleType):
         def __getattr__(self, name: str) -> object:
             return pretend
@@ -169,9 +169,7 @@ def test_drawn_random_numbers_are_reported(watch: Watch) -> None:
 @pytest.mark.parametrize(
     ("held", "kind"), [(torch.ones(3), ChangeKind.BUSY_THREAD), ("a queue", ChangeKind.THREAD)], ids=["tensor", "text"]
 )
-def test_a_thread_left_running_is_reported_with_whether_it_holds_tensors(
-    watch: Watch, held: object, kind: ChangeKind
-) -> None:
+def test_running_thread_is_reported_with_its_tensors(watch: Watch, held: object, kind: ChangeKind) -> None:
     end = threading.Event()
 
     def wait(what: object) -> None:
@@ -187,7 +185,7 @@ def test_a_thread_left_running_is_reported_with_whether_it_holds_tensors(
     assert changes == (ChangeSeen(kind=kind, name="left \\udc80"),)
 
 
-def test_a_thread_that_uses_the_processor_is_distinguished_from_one_that_waits(watch: Watch) -> None:
+def test_busy_thread_is_distinguished_from_waiting(watch: Watch) -> None:
     end, started = threading.Event(), threading.Event()
 
     def burn() -> None:
@@ -211,7 +209,7 @@ def test_a_thread_that_uses_the_processor_is_distinguished_from_one_that_waits(w
     }
 
 
-def test_a_library_that_is_to_be_loaded_first_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preloaded_library_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setenv("LD_PRELOAD", "/tmp/clock.so")
         changes = watch.changes()
@@ -249,5 +247,5 @@ def test_a_process_left_running_is_reported(watch: Watch) -> None:
     ]
 
 
-def test_a_watch_that_never_began_has_nothing_to_tell() -> None:
+def test_diff_that_never_began_reports_nothing() -> None:
     assert Watch(torch.device("cpu")).changes() == ()
