@@ -108,8 +108,9 @@ def tolerance(case: Case) -> Tolerance:
 
     Sums are carried in float32, in any order: one after another or as the tree of a parallel scan, each of n terms
     costs less than a quarter of a unit of float32.  Sums carried in a half type err by
-    several units in the last place even as a tree of depth log2(n), and are not accepted.  PyTorch's own answer on a
-    GPU is outside in some half cases; a simulated tree of half sums errs alike, but the cause was not confirmed there.
+    several units in the last place even as a tree of depth log2(n), and are not accepted.  PyTorch's own kernel on a
+    GPU carries them in the dtype of the answer (aten/src/ATen/native/cuda/CumsumKernel.cu adds with
+    `std::plus<scalar_t>`), and is outside in some half cases.
     """
     return rounded(result_dtype(case), terms=case.shape("shape")[case.size("dim")])
 

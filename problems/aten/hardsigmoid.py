@@ -35,8 +35,9 @@ def tolerance(case: Case) -> Tolerance:
     """One rounding of an answer that was computed in float32, for float64 in float64.
 
     A sum, a clamp and a quotient, or a product with 1/6: three roundings, fused or not.  A product with the
-    1/6 of float32 is 3.0e-8 off in float64; that is single precision and is not accepted.  PyTorch's own answer on a
-    GPU is outside in one float64 case, which this would explain; the cause was not confirmed there.
+    1/6 of float32 is 3.0e-8 off in float64; that is single precision and is not accepted.  PyTorch's own kernel on a
+    GPU multiplies so (`opmath_t one_sixth(1.0f / 6.0f)` in aten/src/ATen/native/cuda/ActivationHardsigmoidKernel.cu),
+    and is outside in the float64 case.
     """
     return rounded(case.dtype)
 

@@ -1,13 +1,13 @@
 """Triangular solve for a matrix: X = alpha * op(A)^-1 @ B, or X = alpha * B @ op(A)^-1; B becomes X.
 
-side is "L" for op(A) X = alpha * B, with A: (m, m), or "R" for X op(A) = alpha * B, with A: (n, n). uplo is "L" or
-"U": the triangle of A that is read. diag is "N", or "U" for a diagonal of ones, which is not read. trans is "N" or
-"T". B: (m, n). All is column-major. A leading dimension is at least the number of rows, and at least 1; what is in
-the rows beyond a matrix is not read and stays as it is. The buffers are dense, of float32, and do not overlap; they
-may begin at any element of their storage. m and n are at least 0. alpha is a Python float; where it is 0, A and B are
-not read and X is 0. The matrix has no zero on its diagonal and is well-conditioned. A NaN in the first element that
-is solved for makes the whole column of X (of a row for side R) NaN; what other NaN and infinities come to depends on
-the algorithm, and is outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not float32.
+side is "L" for op(A) X = alpha * B, with A: (m, m), or "R" for X op(A) = alpha * B, with A: (n, n). uplo is "L" or "U":
+the triangle of A that is read. diag is "N", or "U" for a diagonal of ones, which is not read. trans is "N" or "T". B:
+(m, n). All is column-major. A leading dimension is at least the number of rows, and at least 1; what is in the rows
+beyond a matrix is not read and stays as it is. The buffers are dense, of float32, and do not overlap; they may begin at
+any element of their storage. m and n are at least 0. alpha is a Python float; where it is 0, A and B are not read and X
+is 0. The matrix has no zero on its diagonal and is well-conditioned. A NaN in the first element that is solved for
+makes the whole column of X NaN, for side R the whole row; what other NaN and infinities come to depends on the
+algorithm, and is outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not float32.
 Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name

@@ -1,8 +1,8 @@
 """Rotary embedding: (x, y) = (x*cos(p) - y*sin(p), y*cos(p) + x*sin(p)) for each pair of a head at position p.
 
 Query and key of three dimensions, the table and the positions may have any strides; positions are int32 or int64 and
-those of the table.  All floats have one dtype.  NaN and infinities follow IEEE arithmetic: what is not finite reaches
-both elements of its pair and no other.  Subnormal values may be flushed to zero.
+name rows of the table.  All floats have one dtype.  NaN and infinities follow IEEE arithmetic: what is not finite
+reaches both elements of its pair and no other.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations
