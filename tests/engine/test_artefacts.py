@@ -26,7 +26,7 @@ def test_content_is_found_again_by_its_hash(tmp_path: Path) -> None:
     assert files_of(store.folder) == [Path(DIGEST[:2], DIGEST[2:])]
 
 
-def test_the_same_content_is_one_file_whatever_its_kind(tmp_path: Path) -> None:
+def test_same_content_is_one_file_for_all_kinds(tmp_path: Path) -> None:
     store = ArtefactStore(folder=tmp_path)
     first, second = store.put("ptx", PTX), store.put("sass", PTX)
     assert first.digest == second.digest
@@ -34,7 +34,7 @@ def test_the_same_content_is_one_file_whatever_its_kind(tmp_path: Path) -> None:
     assert len(files_of(tmp_path)) == 1
 
 
-def test_a_file_that_is_there_is_not_written_again(tmp_path: Path) -> None:
+def test_existing_file_is_not_written_again(tmp_path: Path) -> None:
     store = ArtefactStore(folder=tmp_path)
     store.put("ptx", PTX)
     path = tmp_path / DIGEST[:2] / DIGEST[2:]
@@ -48,7 +48,7 @@ def test_empty_content_is_content(tmp_path: Path) -> None:
     assert store.read(store.put("ptx", b"").digest) == b""
 
 
-def test_many_at_once_leave_one_whole_file_and_nothing_aside(tmp_path: Path) -> None:
+def test_concurrent_writes_leave_one_whole_file(tmp_path: Path) -> None:
     content = bytes(range(256)) * 4096
     stores = [ArtefactStore(folder=tmp_path) for _ in range(16)]
     with ThreadPoolExecutor(8) as pool:
@@ -58,7 +58,7 @@ def test_many_at_once_leave_one_whole_file_and_nothing_aside(tmp_path: Path) -> 
     assert stores[0].read(kept[0].digest) == content
 
 
-def test_a_place_that_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:
+def test_unwritable_place_is_os_error(tmp_path: Path) -> None:
     (tmp_path / "folder").write_text("a file stands here")
     with pytest.raises(OSError, match="folder"):
         ArtefactStore(folder=tmp_path / "folder").put("ptx", PTX)
@@ -74,12 +74,12 @@ def test_a_write_that_fails_leaves_nothing_aside(tmp_path: Path, monkeypatch: py
     assert files_of(tmp_path) == []
 
 
-def test_what_was_never_stored_is_not_found(tmp_path: Path) -> None:
+def test_artefact_never_stored_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         ArtefactStore(folder=tmp_path).read(DIGEST)
 
 
-def test_what_is_removed_is_gone_and_removing_twice_does_no_harm(tmp_path: Path) -> None:
+def test_artefact_may_be_removed_twice(tmp_path: Path) -> None:
     store = ArtefactStore(folder=tmp_path)
     kept, gone = store.put("ptx", PTX).digest, store.put("ptx", PTX + b"another").digest
     store.remove(gone)

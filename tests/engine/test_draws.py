@@ -29,7 +29,7 @@ def test_another_seed_or_scope_draws_another_number(changed: Draws):
 
 
 @pytest.mark.parametrize("seed", [None, 7])
-def test_numbers_have_at_most_the_bits_asked_for(seed: int | None):
+def test_numbers_have_at_most_requested_bits(seed: int | None):
     draws = Draws(seed)
     assert all(0 <= draws.number("poison", bits=8) < 256 for _ in range(1000))
     assert any(draws.number("poison", bits=8) >= 128 for _ in range(100))

@@ -30,11 +30,11 @@ def profile(watch: Watch) -> Profile:
     return Profile(watch, started=STARTED)
 
 
-def test_a_run_in_which_nothing_was_measured_has_no_spans(profile: Profile) -> None:
+def test_run_without_measurement_has_no_spans(profile: Profile) -> None:
     assert profile.spans() == ()
 
 
-def test_one_piece_of_work_lies_where_it_was_done(profile: Profile, watch: Watch) -> None:
+def test_single_span_is_where_it_was_measured(profile: Profile, watch: Watch) -> None:
     watch.at_s = 1.0
     with profile.span("load") as measured:
         watch.at_s = 1.5
@@ -42,7 +42,7 @@ def test_one_piece_of_work_lies_where_it_was_done(profile: Profile, watch: Watch
     assert profile.spans() == (Span(name="load", count=1, busy_s=0.5, began_s=1.0, ended_s=1.5),)
 
 
-def test_pieces_of_one_kind_add_up_from_the_first_to_the_last(profile: Profile, watch: Watch) -> None:
+def test_spans_of_one_kind_are_added(profile: Profile, watch: Watch) -> None:
     for began_s, ended_s in ((0.0, 0.25), (1.0, 1.5)):
         watch.at_s = began_s
         with profile.span("call"):
@@ -62,21 +62,21 @@ def test_work_that_overlaps_counts_in_full(profile: Profile, watch: Watch) -> No
     assert profile.spans() == (Span(name="compile", count=2, busy_s=6.0, began_s=0.0, ended_s=4.0),)
 
 
-def test_work_that_was_measured_elsewhere_is_noted_by_times_of_the_clock(profile: Profile, watch: Watch) -> None:
+def test_external_work_is_recorded_by_clock_times(profile: Profile, watch: Watch) -> None:
     with profile.span("start"):
         watch.at_s = 1.0
     profile.note("start", STARTED + 2.0, STARTED + 2.5)
     assert profile.spans() == (Span(name="start", count=2, busy_s=1.5, began_s=0.0, ended_s=2.5),)
 
 
-def test_a_kind_ends_with_its_last_piece_also_when_an_earlier_one_is_noted_after_it(profile: Profile) -> None:
+def test_kind_ends_with_its_last_span_in_any_order(profile: Profile) -> None:
     profile.note("wait", STARTED + 3.0, STARTED + 4.0)
     profile.note("wait", STARTED + 1.0, STARTED + 2.0)
     [span] = profile.spans()
     assert (span.count, span.busy_s, span.ended_s) == (2, 2.0, 4.0)
 
 
-def test_kinds_are_reported_in_the_order_in_which_they_began(profile: Profile, watch: Watch) -> None:
+def test_kinds_are_reported_by_their_start(profile: Profile, watch: Watch) -> None:
     outer = profile.span("dry run")
     outer.__enter__()
     watch.at_s = 1.0
@@ -86,7 +86,7 @@ def test_kinds_are_reported_in_the_order_in_which_they_began(profile: Profile, w
     assert [span.name for span in profile.spans()] == ["dry run", "compile"]
 
 
-def test_a_piece_inside_another_of_its_kind_counts_as_one_more(profile: Profile, watch: Watch) -> None:
+def test_nested_span_of_same_kind_counts_again(profile: Profile, watch: Watch) -> None:
     with profile.span("compile") as outer:
         watch.at_s = 1.0
         with profile.span("compile") as inner:
@@ -96,7 +96,7 @@ def test_a_piece_inside_another_of_its_kind_counts_as_one_more(profile: Profile,
     assert profile.spans() == (Span(name="compile", count=2, busy_s=6.0, began_s=0.0, ended_s=4.0),)
 
 
-def test_a_piece_that_begins_with_the_one_around_it_is_reported_after_that(profile: Profile, watch: Watch) -> None:
+def test_nested_span_with_equal_start_follows_outer(profile: Profile, watch: Watch) -> None:
     with profile.span("dry run"):
         with profile.span("compile"):
             watch.at_s = 1.0

@@ -13,7 +13,7 @@ from engine.clock import cache
 
 
 @pytest.mark.parametrize("cache_bytes", [0, 1, 4096])
-def test_an_eviction_reads_three_times_the_cache_and_changes_nothing(cache_bytes: int) -> None:
+def test_eviction_reads_three_times_the_cache(cache_bytes: int) -> None:
     eviction = cache.Eviction(torch.device("cpu"), cache_bytes)
     assert eviction._memory.nbytes == max(4, 3 * cache_bytes // 4 * 4)
     before = eviction._memory.clone()
@@ -22,14 +22,14 @@ def test_an_eviction_reads_three_times_the_cache_and_changes_nothing(cache_bytes
     assert float(eviction._sum) == before.numel()
 
 
-def test_touching_tells_what_it_may_put_on_the_device_and_changes_nothing() -> None:
+def test_touching_reports_its_device_work_and_changes_nothing() -> None:
     content = torch.arange(64, dtype=torch.uint8)
     before = content.clone()
     assert cache.touch((content[:16], content[16:29], content[32:32], content[40:43]), activities=2) == 8
     assert torch.equal(content, before)
 
 
-def test_reading_is_not_noticed_by_who_replaced_the_functions_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_bypasses_replaced_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     eviction, content = cache.Eviction(torch.device("cpu"), 64), torch.zeros(64, dtype=torch.uint8)
     heard: list[object] = []
 
@@ -69,7 +69,7 @@ class Driver:
         ((0, 801), "lines that persist in the cache could not be forbidden: the driver's answers are (0, 801)"),
     ],
 )
-def test_the_limit_of_persisting_lines_is_set_to_nothing_and_a_refusal_is_said(
+def test_persisting_cache_limit_is_cleared_or_refusal_reported(
     monkeypatch: pytest.MonkeyPatch, answers: tuple[int, int], note: str
 ) -> None:
     driver = Driver(*answers)

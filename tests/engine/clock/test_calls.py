@@ -23,21 +23,21 @@ def activity(name: str, start_ns: int, end_ns: int = 0) -> Activity:
     )
 
 
-def test_an_activity_belongs_to_the_window_in_which_it_began() -> None:
+def test_activity_belongs_to_window_of_its_start() -> None:
     windows = [Window(begin_ns=100, call=0), Window(begin_ns=200, call=1), Window(begin_ns=300)]
     found, late = attributed([activity("b", 299, 400), activity("a", 100), activity("c", 200)], windows, calls=2)
     assert [[one.name for one in call] for call in found] == [["a"], ["c", "b"]]
     assert late == ()
 
 
-def test_what_began_before_or_behind_all_windows_is_late() -> None:
+def test_activity_outside_all_windows_is_late() -> None:
     windows = [Window(begin_ns=100, call=0), Window(begin_ns=200)]
     found, late = attributed([activity("behind", 200), activity("before", 99)], windows, calls=1)
     assert (found, late) == ([[]], ("before", "behind"))
     assert attributed([activity("before", 99)], windows[:1], calls=1) == ([[]], ("before",))
 
 
-def test_a_window_of_ours_may_hold_what_we_did_and_no_more() -> None:
+def test_own_window_may_hold_only_own_activity() -> None:
     windows = [Window(begin_ns=100, most=2), Window(begin_ns=200)]
     assert attributed([activity("copy", 110), activity("copy", 120)], windows, calls=0) == ([], ())
     more = [activity("copy", 110), activity("copy", 120), activity("secret", 130)]
@@ -56,7 +56,7 @@ def single(device: ScriptedDevice, *works: Callable[[], object], calls: Calls | 
     return side.single(works, before=lambda number: device.evict(), after=after)
 
 
-def test_a_span_is_from_the_first_start_to_the_last_end() -> None:
+def test_span_is_first_start_to_last_end() -> None:
     device = ScriptedDevice()
 
     def work() -> None:
@@ -72,7 +72,7 @@ def test_a_span_is_from_the_first_start_to_the_last_end() -> None:
     )
 
 
-def test_a_record_that_is_out_of_step_with_the_clock_has_no_times_and_blames_nobody() -> None:
+def test_record_out_of_step_with_clock_has_no_times() -> None:
     device = ScriptedDevice()
     ahead = replace(device.instruments(), hold=lambda duration_ns: device.put(HOLD, duration_ns, after_ns=-20_000))
     calls = Calls(ahead)
@@ -83,7 +83,7 @@ def test_a_record_that_is_out_of_step_with_the_clock_has_no_times_and_blames_nob
     )
 
 
-def test_what_runs_side_by_side_keeps_the_device_busy_once() -> None:
+def test_concurrent_activities_count_busy_time_once() -> None:
     device = ScriptedDevice()
 
     def work() -> None:
@@ -96,7 +96,7 @@ def test_what_runs_side_by_side_keeps_the_device_busy_once() -> None:
     assert (call.span_ns, call.busy_ns) == (145, 135)
 
 
-def test_every_call_is_timed_for_itself_and_the_kernels_are_those_of_all() -> None:
+def test_every_call_is_timed_with_kernels_of_all() -> None:
     device = ScriptedDevice()
     record = single(device, *(lambda ns=ns: device.put(f"k{ns % 3}", ns) for ns in (30, 20, 45)))
     assert [call.span_ns for call in record.calls] == [30, 20, 45]
@@ -107,7 +107,7 @@ def test_every_call_is_timed_for_itself_and_the_kernels_are_those_of_all() -> No
     )
 
 
-def test_a_call_that_puts_nothing_on_the_device_has_no_span() -> None:
+def test_call_without_device_work_has_no_span() -> None:
     device = ScriptedDevice()
     record = single(device, lambda: None, lambda: device.put("k", 7))
     assert record.calls == (
@@ -117,7 +117,7 @@ def test_a_call_that_puts_nothing_on_the_device_has_no_span() -> None:
     assert record.kernels == (protocol.KernelTime(name="k", device_ns=7),)
 
 
-def test_work_in_the_pause_between_two_runs_is_reported_with_the_second() -> None:
+def test_work_between_two_runs_is_reported_with_second() -> None:
     device = ScriptedDevice()
     calls = Calls(device.instruments())
     assert single(device, lambda: device.put("k", 5), calls=calls).late == ()
@@ -125,7 +125,7 @@ def test_work_in_the_pause_between_two_runs_is_reported_with_the_second() -> Non
     assert single(device, lambda: device.put("k", 5), calls=calls).late == ("secret",)
 
 
-def test_work_before_a_rest_is_reported_and_work_after_it_is_not_ours_to_know() -> None:
+def test_work_before_rest_is_reported_but_not_after() -> None:
     device = ScriptedDevice()
     calls = Calls(device.instruments())
     single(device, lambda: None, calls=calls)
@@ -150,7 +150,7 @@ def test_a_kernel_hidden_among_our_copies_is_late(copies: int) -> None:
     assert record.late == (*["copy"] * copies, "hidden")
 
 
-def test_without_a_recorder_there_are_stream_times_and_a_reason() -> None:
+def test_missing_recorder_gives_stream_times_with_reason() -> None:
     device = ScriptedDevice()
     record = single(device, lambda: device.put("k", 25), calls=Calls(device.instruments(precise=False)))
     assert record == Record(
@@ -163,7 +163,7 @@ def test_without_a_recorder_there_are_stream_times_and_a_reason() -> None:
 
 
 @pytest.mark.parametrize("fails_at", ["start", "take"])
-def test_a_recorder_that_fails_is_never_replaced_in_silence(fails_at: str) -> None:
+def test_failing_recorder_is_replaced_only_with_reason(fails_at: str) -> None:
     device = ScriptedDevice()
 
     def work() -> None:
@@ -177,7 +177,7 @@ def test_a_recorder_that_fails_is_never_replaced_in_silence(fails_at: str) -> No
     assert record.calls == (protocol.CallTime(span_ns=None, stream_ns=25, activities=0),)
 
 
-def test_what_a_call_raises_is_raised_and_nothing_is_recorded_any_more() -> None:
+def test_call_error_is_raised_and_recording_stops() -> None:
     device = ScriptedDevice()
 
     def work() -> None:
@@ -189,7 +189,7 @@ def test_what_a_call_raises_is_raised_and_nothing_is_recorded_any_more() -> None
 
 
 @pytest.mark.parametrize(("ahead_ns", "early"), [(0, 0), (990, 0), (1010, 1), (90_000, 1)])
-def test_a_kernel_is_early_when_it_begins_long_before_the_hold_ends(ahead_ns: int, early: int) -> None:
+def test_kernel_starting_long_before_release_is_early(ahead_ns: int, early: int) -> None:
     device = ScriptedDevice()
     record = single(device, lambda: device.put("k", 100, after_ns=-ahead_ns))
     assert (record.calls[0].early, record.calls[0].activities) == (early, 1)
@@ -199,7 +199,7 @@ def test_a_kernel_is_early_when_it_begins_long_before_the_hold_ends(ahead_ns: in
     ("launching_ns", "held_ns"),
     [(49_000, [100_000] * 4), (50_000, [100_000] + [200_000] * 3), (300_000, [100_000, 200_000, 400_000, 800_000])],
 )
-def test_a_call_is_held_for_twice_as_long_as_launching_takes(
+def test_call_is_held_for_twice_its_launch_time(
     launching_ns: int, held_ns: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     device = ScriptedDevice()
@@ -216,7 +216,7 @@ def test_a_call_is_held_for_twice_as_long_as_launching_takes(
     assert held == held_ns
 
 
-def test_calls_that_wait_for_the_device_are_held_no_longer_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_waiting_for_device_are_released_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     device = ScriptedDevice()
     calls = Calls(device.instruments())
     waiting = itertools.count(0, 2_000_000)  # every call takes longer than the longest hold
@@ -230,7 +230,7 @@ def test_calls_that_wait_for_the_device_are_held_no_longer_and_that_is_said(monk
     assert device.clock_ns - held_ns < 1_000_000
 
 
-def test_names_are_cut_to_what_fits_a_reply() -> None:
+def test_names_are_truncated_to_reply_size() -> None:
     device = ScriptedDevice()
 
     def work() -> None:
@@ -245,7 +245,7 @@ def test_names_are_cut_to_what_fits_a_reply() -> None:
     assert [kernel.name for kernel in captured] == [f"{number:03}" + "k" * 497 for number in range(256)]
 
 
-def test_a_burst_keeps_what_was_returned_and_is_timed_as_a_whole_without_the_recorder() -> None:
+def test_burst_keeps_outputs_and_is_timed_without_recorder() -> None:
     device = ScriptedDevice()
     calls = Calls(device.instruments())
 
@@ -259,7 +259,7 @@ def test_a_burst_keeps_what_was_returned_and_is_timed_as_a_whole_without_the_rec
     assert calls.kept == (0, 1, 2)
 
 
-def test_a_burst_lets_go_of_what_the_one_before_returned_before_it_calls() -> None:
+def test_burst_releases_earlier_outputs_before_calls() -> None:
     calls = Calls(ScriptedDevice().instruments())
     held = [torch.zeros(3)]
     kept = weakref.ref(held[0])
@@ -269,7 +269,7 @@ def test_a_burst_lets_go_of_what_the_one_before_returned_before_it_calls() -> No
     assert calls.kept == (None,)
 
 
-def test_a_graph_is_replayed_as_a_whole_and_keeps_what_was_returned_when_it_was_captured() -> None:
+def test_graph_is_replayed_as_whole_with_captured_outputs() -> None:
     device = ScriptedDevice()
     calls = Calls(device.instruments())
     captured = calls.capture([lambda: device.put("a", 40), lambda: device.put("b", 60)])

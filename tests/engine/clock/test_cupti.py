@@ -39,7 +39,7 @@ def buffer_of(*records: bytes) -> tuple[Any, list[int]]:
     return words, [ctypes.addressof(words) + begin for begin in begins]
 
 
-def test_a_kernel_is_read_with_its_name_times_and_sizes() -> None:
+def test_kernel_is_read_with_name_times_and_sizes() -> None:
     words, addresses = buffer_of(kernel(1_000, 4_500))
     assert read_records(addresses) == [
         Activity(
@@ -56,7 +56,7 @@ def test_a_kernel_is_read_with_its_name_times_and_sizes() -> None:
     del words
 
 
-def test_copies_and_fills_are_read_with_their_sizes_and_other_kinds_are_left_out() -> None:
+def test_copies_and_fills_are_read_with_sizes() -> None:
     words, addresses = buffer_of(memory(1, 10, 20), memory(2, 30, 40, size=8), memory(3, 50, 60))
     assert [(one.kind, one.name, one.start_ns, one.end_ns, one.grid) for one in read_records(addresses)] == [
         (Kind.COPY, "copy of 4096 bytes", 10, 20, ()),
@@ -65,7 +65,7 @@ def test_copies_and_fills_are_read_with_their_sizes_and_other_kinds_are_left_out
     del words
 
 
-def test_a_kernel_without_a_name_has_the_empty_name() -> None:
+def test_kernel_without_name_has_empty_name() -> None:
     words, addresses = buffer_of(kernel(1, 2, name=None))
     assert read_records(addresses)[0].name == ""
     del words
@@ -76,7 +76,7 @@ def spin(start: int = 110, end: int = 120, **changes: Any) -> Activity:
     return Activity(start_ns=start, end_ns=end, stream=7, correlation=1, **{**fields, **changes})
 
 
-def test_a_known_launch_that_was_read_as_it_was_proves_the_layout() -> None:
+def test_known_launch_read_back_proves_the_layout() -> None:
     check_layout([spin(kind=Kind.FILL, name="fill"), spin()], KNOWN, began_ns=100, ended_ns=130)
 
 
@@ -166,7 +166,7 @@ class Library:
         return 0
 
 
-def test_a_recorder_gives_what_was_recorded_by_start_and_each_record_once() -> None:
+def test_recorder_returns_records_once_by_start() -> None:
     library = Library()
     recorder = Recorder(library)
     recorder.start()
@@ -180,7 +180,7 @@ def test_a_recorder_gives_what_was_recorded_by_start_and_each_record_once() -> N
     assert library.calls == [(what, kind) for what in ("enable", "disable") for kind in (1, 2, 10)]
 
 
-def test_a_buffer_is_used_again_when_its_records_were_read() -> None:
+def test_buffer_is_reused_once_its_records_are_read() -> None:
     library = Library()
     recorder = Recorder(library)
     elsewhere = []
@@ -195,7 +195,7 @@ def test_the_clock_has_all_its_64_bits() -> None:
     assert Recorder(Library()).now_ns() == 1_700_000_000_000_000_123
 
 
-def test_dropped_records_make_what_is_left_worthless_and_are_reported_once() -> None:
+def test_dropped_records_invalidate_the_rest_and_are_reported() -> None:
     library = Library()
     recorder = Recorder(library)
     library.waiting, library.dropped = [kernel(1, 2)], 3
@@ -205,7 +205,7 @@ def test_dropped_records_make_what_is_left_worthless_and_are_reported_once() -> 
     assert [one.start_ns for one in recorder.take()] == [3]
 
 
-def test_what_fails_inside_a_callback_is_reported_by_take() -> None:
+def test_callback_error_is_reported_by_take() -> None:
     library = Library()
     recorder = Recorder(library)
     library.waiting, library.answers = [kernel(1, 2)], {"cuptiActivityGetNextRecord": 4}
@@ -213,7 +213,7 @@ def test_what_fails_inside_a_callback_is_reported_by_take() -> None:
         recorder.take()
 
 
-def test_a_refusal_is_reported_with_the_function_and_its_reason() -> None:
+def test_refusal_is_reported_with_function_and_reason() -> None:
     library = Library()
     recorder = Recorder(library)
     library.answers = {"cuptiActivityEnable": 35}

@@ -116,7 +116,7 @@ RIGHT = protocol.Checked(id="i", right=3)
         ("cublas::cublasSaxpy_v2", "1048576 alpha 0.5 inc 2 3"),
     ],
 )
-def test_every_way_of_calling_is_timed_and_right(instruments: Instruments, name: str, case: str) -> None:
+def test_every_calling_mode_is_timed_and_right(instruments: Instruments, name: str, case: str) -> None:
     bench = Bench(instruments, name, case)
     for cache in (CacheState.COLD, CacheState.WARM):
         bench.refresh()
@@ -148,7 +148,7 @@ def test_a_baseline_is_timed_in_every_way(instruments: Instruments) -> None:
     assert bench.checked(bench.timed()) == RIGHT
 
 
-def test_a_call_that_cannot_be_captured_leaves_the_process_as_it_was(instruments: Instruments) -> None:
+def test_failed_capture_leaves_process_unchanged(instruments: Instruments) -> None:
     bench = Bench(instruments, "aten::softmax", "4096x781 f32")
 
     def entry(x: torch.Tensor, dim: int, dtype: torch.dtype | None) -> torch.Tensor:
@@ -172,7 +172,7 @@ def test_a_call_that_cannot_be_captured_leaves_the_process_as_it_was(instruments
     assert bench.checked(bench.timed()) == RIGHT
 
 
-def test_work_on_a_stream_that_nobody_waits_for_is_in_the_span_and_not_in_the_stream_time(
+def test_unjoined_stream_is_in_span_but_not_stream_time(
     instruments: Instruments,
 ) -> None:
     bench = Bench(instruments, "aten::softmax", "4096x781 f32")
@@ -190,7 +190,7 @@ def test_work_on_a_stream_that_nobody_waits_for_is_in_the_span_and_not_in_the_st
     assert all((call.span_ns or 0) > 2 * (call.stream_ns or 0) for call in timed.calls)
 
 
-def test_work_in_the_pause_between_two_runs_is_late(instruments: Instruments) -> None:
+def test_work_between_two_runs_is_late(instruments: Instruments) -> None:
     bench = Bench(instruments, "aten::softmax", "4096x781 f32")
     bench.refresh()
     bench.timed()
@@ -201,7 +201,7 @@ def test_work_in_the_pause_between_two_runs_is_late(instruments: Instruments) ->
     assert "spin_kernel" in late[0]
 
 
-def test_our_own_copies_and_evictions_are_never_late_and_one_activity_more_is(instruments: Instruments) -> None:
+def test_own_copies_and_evictions_are_never_late(instruments: Instruments) -> None:
     for name, case in (("aten::softmax", "4096x781 f32"), ("aten::softmax", "4096x256 bf16")):
         bench = Bench(instruments, name, case)
         for cache in CacheState:

@@ -64,14 +64,14 @@ def names(monkeypatch: pytest.MonkeyPatch, driver: Any) -> tuple[str, ...]:
         return tuple(node.name for node in kernel_nodes(Graph()))  # type: ignore[arg-type]  # all that is asked of a graph
 
 
-def test_kernels_are_named_in_the_order_of_the_nodes_and_other_nodes_are_left_out(
+def test_kernels_are_named_in_node_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     driver = Bindings((KERNEL, 5, 0), (COPY, 0, 0), (KERNEL, 0, 8), (KERNEL, 5, 0))
     assert names(monkeypatch, driver) == ("function_5", "kernel_8", "function_5")
 
 
-def test_kernels_of_a_graph_within_the_graph_stand_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_of_nested_graph_replace_its_node(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Bindings((KERNEL, 5, 0), (WITHIN, 77, 0), (KERNEL, 6, 0))
     assert names(monkeypatch, driver) == ("function_5", "function_9", "function_6")
 

@@ -9,7 +9,7 @@ from engine.clock.instruments import activities_of
 from engine.clock.scripted import ScriptedDevice
 
 
-def test_what_a_work_puts_on_the_device_is_counted_without_what_came_before() -> None:
+def test_device_work_is_counted_from_its_start() -> None:
     device = ScriptedDevice()
     device.start()
     device.put("before", 10)

@@ -64,7 +64,7 @@ def test_a_launch_is_reported_with_its_function(library: Library, listener: List
 
 
 @pytest.mark.parametrize("call", [b"cuLaunchKernelEx", b"cuLaunchKernelEx_ptsz"])
-def test_in_a_configured_launch_the_function_comes_second(library: Library, listener: Listener, call: bytes) -> None:
+def test_configured_launch_has_function_second(library: Library, listener: Listener, call: bytes) -> None:
     library.tell(call, 111, 222, symbol=b"k")
     assert [one.function for one in listener.take()] == [222]
 
@@ -79,13 +79,13 @@ def test_other_calls_are_reported_by_their_number_alone(library: Library, listen
     assert [(one.correlation, one.function) for one in listener.take()] == [(9, None)]
 
 
-def test_a_call_is_reported_once_and_its_return_not_at_all(library: Library, listener: Listener) -> None:
+def test_call_is_reported_once_without_its_return(library: Library, listener: Listener) -> None:
     library.tell(b"cuLaunchKernel", 111, symbol=b"k")
     library.tell(b"cuLaunchKernel", 111, symbol=b"k", site=EXIT)
     assert (len(listener.take()), listener.take()) == (1, ())
 
 
-def test_nobody_listens_before_the_start_and_after_the_stop(library: Library) -> None:
+def test_listener_is_silent_before_start_and_after_stop(library: Library) -> None:
     listener = Listener(library)
     assert library.done == []
     listener.start()
@@ -94,6 +94,6 @@ def test_nobody_listens_before_the_start_and_after_the_stop(library: Library) ->
 
 
 @pytest.mark.parametrize("refuses", ["cuptiSubscribe", "cuptiEnableDomain"])
-def test_a_library_that_refuses_is_an_error_with_its_call(refuses: str) -> None:
+def test_refusing_library_is_error_with_its_call(refuses: str) -> None:
     with pytest.raises(CuptiError, match=f"{refuses} failed with 39"):
         Listener(Library({refuses: 39})).start()

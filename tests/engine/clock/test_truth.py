@@ -55,7 +55,7 @@ def test_truth_slowdowns_are_ratios_to_no_extra_rows(truth: ModuleType, monkeypa
     assert truth.slowdowns_over(slots, device.instruments(), [5, 10]) == {"5": 1.5, "10": 2.0}
 
 
-def test_truth_without_a_recorder_ends_with_the_reason(truth: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_truth_without_recorder_ends_with_reason(truth: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(truth, "instruments_of", lambda _: ScriptedDevice().instruments(precise=False))
     with pytest.raises(SystemExit, match="CUPTI could not be used: scripted without a recorder"):
         truth.precise_instruments(torch.device("cpu"))

@@ -115,23 +115,23 @@ def test_a_dry_run_compiles_nothing(ahead: Ahead) -> None:
     assert len(ahead.launches) > 0
 
 
-def test_every_case_tells_what_it_launches_also_what_was_reported_before(ahead: Ahead) -> None:
+def test_every_case_reports_all_its_launches(ahead: Ahead) -> None:
     assert [len(case) > 0 for case in ahead.dry_runs] == [True] * len(COLUMNS)
 
 
-def test_what_was_run_dry_is_published_and_found_at_the_launch(ahead: Ahead) -> None:
+def test_dry_run_kernel_is_published_and_found_at_launch(ahead: Ahead) -> None:
     assert launched(ahead, ahead.cache_folder) == 0
 
 
-def test_without_the_kernel_cache_every_kernel_is_compiled_at_the_launch(ahead: Ahead) -> None:
+def test_kernels_compile_at_launch_without_cache(ahead: Ahead) -> None:
     assert launched(ahead, ahead.cache / "empty") > 0
 
 
-def test_what_was_not_run_dry_is_compiled_at_the_launch(ahead: Ahead) -> None:
+def test_kernel_without_dry_run_compiles_at_launch(ahead: Ahead) -> None:
     assert launched(ahead, ahead.cache_folder, [300, *COLUMNS]) > 0
 
 
-def test_a_compiler_tells_its_new_files_once_and_only_files_of_its_cache(ahead: Ahead) -> None:
+def test_compiler_reports_new_files_of_its_cache_once(ahead: Ahead) -> None:
     reported = [name for reply in ahead.compiled for name in reply.get("cache", ())]
     assert len(reported) == len(set(reported))
     there = {path.relative_to(ahead.cache / "compiling").as_posix() for path in ahead.cache.glob("compiling/*/*")}
@@ -145,7 +145,7 @@ def test_a_launch_keeps_the_stages_that_are_shown(ahead: Ahead) -> None:
     assert [reply["registers"] > 0 for reply in built] == [True] * len(built)
 
 
-def test_every_configuration_of_a_tuner_is_run_dry_and_one_that_does_not_build_is_reported_as_such(
+def test_every_tuner_configuration_is_dry_run(
     prepared: Callable[[str], Ahead],
 ) -> None:
     tuned = prepared("autotuned")
@@ -160,7 +160,7 @@ def test_every_configuration_of_a_tuner_is_run_dry_and_one_that_does_not_build_i
     assert set(refused) == {("compile", True)}
 
 
-def test_launches_are_reported_in_their_order_with_their_grids(prepared: Callable[[str], Ahead]) -> None:
+def test_launches_are_reported_in_order_with_grids(prepared: Callable[[str], Ahead]) -> None:
     kernels = [(met["launch"]["kernel"], met["launch"]["grid"]) for met in prepared("sample").launches]
     assert kernels == [
         ("softmax_short_rows", [1]),

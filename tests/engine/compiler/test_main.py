@@ -36,7 +36,7 @@ def replies_by_id(folder: Path) -> Replies:
     return replies
 
 
-def test_loading_runs_the_top_level_and_not_the_entry(replies_by_id: Replies) -> None:
+def test_loading_runs_top_level_but_not_entry(replies_by_id: Replies) -> None:
     assert replies_by_id["load"] == {"type": "done", "id": "load"}
 
 
@@ -48,7 +48,7 @@ def test_loading_runs_the_top_level_and_not_the_entry(replies_by_id: Replies) ->
         ("gfx942", {"ttir", "ttgir", "llir", "amdgcn", "hsaco"}, "amdgcn", "gfx942"),
     ],
 )
-def test_a_launch_is_compiled_for_a_gpu_that_is_not_here(
+def test_launch_is_compiled_for_absent_gpu(
     replies_by_id: Replies, folder: Path, target: str, stages: set[str], text: str, said: str
 ) -> None:
     reply = replies_by_id[target]
@@ -71,11 +71,11 @@ def test_pointers_that_were_aligned_are_compiled_as_aligned(replies_by_id: Repli
     assert len(re.findall(r"tt\.divisibility = 16", signature)) == 3
 
 
-def test_what_is_compiled_only_to_be_looked_at_is_not_offered_to_a_launch(replies_by_id: Replies) -> None:
+def test_kernel_compiled_for_display_is_not_published(replies_by_id: Replies) -> None:
     assert [replies_by_id[target]["cache"] for target in ("sm_80", "sm_90", "gfx942")] == [[], [], []]
 
 
-def test_what_does_not_compile_is_reported_with_its_line_in_the_file(replies_by_id: Replies, folder: Path) -> None:
+def test_compile_error_is_reported_with_its_line(replies_by_id: Replies, folder: Path) -> None:
     lines = (folder / "kernel.py").read_text().splitlines()
     reply = replies_by_id["odd"]
     assert (reply["type"], reply["kind"]) == ("failed", "compile")
@@ -83,13 +83,13 @@ def test_what_does_not_compile_is_reported_with_its_line_in_the_file(replies_by_
     assert "# LINE odd" in lines[reply["line"] - 1]
 
 
-def test_more_shared_memory_than_the_target_has_is_refused(replies_by_id: Replies) -> None:
+def test_shared_memory_beyond_target_limit_is_refused(replies_by_id: Replies) -> None:
     reply = replies_by_id["huge"]
     assert (reply["type"], reply["kind"]) == ("failed", "compile")
     assert re.fullmatch(r"needs \d+ bytes of shared memory, sm_86 has 101376 a block", reply["message"])
 
 
-def test_a_kernel_that_the_file_does_not_make_when_loaded_is_unsupported(replies_by_id: Replies) -> None:
+def test_kernel_not_made_at_import_is_unsupported(replies_by_id: Replies) -> None:
     assert (replies_by_id["missing"]["kind"], replies_by_id["missing"]["message"]) == (
         "unsupported",
         "nowhere is made only when the entry runs, so it cannot be compiled apart from it",
@@ -140,7 +140,7 @@ def entry(): ...
 """
 
 
-def test_of_two_kernels_of_one_name_the_one_that_was_launched_is_compiled(tmp_path: Path) -> None:
+def test_launched_one_of_two_same_named_kernels_is_compiled(tmp_path: Path) -> None:
     # The interpreter records the line of the `def`; Python counts a decorated function from its decorator.
     (tmp_path / "kernel.py").write_text(TWO)
     done = subprocess.run(
@@ -149,6 +149,6 @@ def test_of_two_kernels_of_one_name_the_one_that_was_launched_is_compiled(tmp_pa
     assert (done.stdout, done.returncode) == ("[1, 2]\n", 0), done.stderr
 
 
-def test_result_that_cannot_be_written_says_nothing_of_the_kernel(replies_by_id: Replies) -> None:
+def test_unwritable_result_does_not_blame_kernel(replies_by_id: Replies) -> None:
     assert (replies_by_id["unwritable"]["type"], replies_by_id["unwritable"]["kind"]) == ("failed", "engine")
     assert "Not a directory" in replies_by_id["unwritable"]["message"]

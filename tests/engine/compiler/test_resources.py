@@ -20,7 +20,7 @@ amdhsa.kernels:
 """
 
 
-def test_amd_assembly_tells_vector_registers_and_private_bytes() -> None:
+def test_amd_assembly_gives_vector_registers_and_private_bytes() -> None:
     assert resources.of_amdgcn(ASSEMBLY) == Resources(registers=37, spill_bytes=24)
 
 
@@ -29,7 +29,7 @@ def test_assembly_that_does_not_tell_leaves_them_unknown(assembly: str) -> None:
     assert resources.of_amdgcn(assembly) == Resources()
 
 
-def test_a_file_that_is_no_binary_tells_nothing(tmp_path: Path) -> None:
+def test_nonbinary_file_gives_no_resources(tmp_path: Path) -> None:
     path = tmp_path / "x.cubin"
     path.write_bytes(b"not a binary")
     assert resources.of_cubin(path) == Resources()

@@ -62,12 +62,12 @@ def test_types_constants_and_alignment_go_to_their_places() -> None:
     )
 
 
-def test_an_integer_one_becomes_a_constant() -> None:
+def test_integer_one_becomes_constant() -> None:
     special = specialise(kernel, replace(LAUNCH, constants={**LAUNCH.constants, "n": "1"}), find)
     assert (special.signature["n"], special.constants[(1,)]) == ("constexpr", 1)
 
 
-def test_a_kernel_that_asks_not_to_be_specialised_is_not() -> None:
+def test_kernel_opting_out_is_not_specialised() -> None:
     launch = replace(LAUNCH, constants={**LAUNCH.constants, "n": "1"}, divisible_by_16=("x", "n", "m"))
     special = specialise(careful, launch, find)
     assert special.signature["n"] == "i32"
@@ -75,7 +75,7 @@ def test_a_kernel_that_asks_not_to_be_specialised_is_not() -> None:
     assert set(special.attributes) == {(0,)}
 
 
-def test_none_is_a_constant_even_where_the_kernel_declares_none() -> None:
+def test_none_is_constant_without_declaration() -> None:
     launch = replace(
         LAUNCH, signature={**LAUNCH.signature, "m": "constexpr"}, constants={**LAUNCH.constants, "m": "None"}
     )
@@ -83,7 +83,7 @@ def test_none_is_a_constant_even_where_the_kernel_declares_none() -> None:
     assert (special.signature["m"], special.constants[(2,)]) == ("constexpr", None)
 
 
-def test_an_annotated_type_stands_above_the_recorded_one() -> None:
+def test_annotated_type_overrides_recorded_type() -> None:
     launch = replace(LAUNCH, kernel="annotated", signature={"x": "*i64", "n": "i32"}, constants={}, divisible_by_16=())
     assert specialise(annotated, launch, find).signature == {"x": "*i64", "n": "i64"}
 
@@ -120,14 +120,14 @@ def test_a_constant_without_a_literal_is_not_captured(text: str) -> None:
         constant(text)
 
 
-def test_a_constant_that_triton_does_not_name_is_not_captured() -> None:
+def test_constant_unnamed_by_triton_is_not_captured() -> None:
     with pytest.raises(
         UnsupportedError, match=r"^constant tl\.no_such_type is not captured: this triton does not name"
     ):
         constant("tl.no_such_type")
 
 
-def test_what_a_tuple_holds_goes_to_its_places() -> None:
+def test_tuple_elements_go_to_their_positions() -> None:
     launch = replace(
         LAUNCH,
         signature={**LAUNCH.signature, "n": "('constexpr', 'i64', ('*fp16', 'constexpr'))"},
@@ -152,7 +152,7 @@ def test_a_tuple_with_names_keeps_them() -> None:
     assert (special.constants[(1, 0)], special.attributes) == (1, {(1, 1, 0): [["tt.divisibility", 16]]})
 
 
-def test_a_tuple_of_what_has_no_type_is_not_captured() -> None:
+def test_tuple_of_untyped_values_is_not_captured() -> None:
     launch = replace(LAUNCH, signature={**LAUNCH.signature, "n": "(<object>, 'i32')"})
     with pytest.raises(UnsupportedError, match=r"a tuple of types .* is not captured"):
         specialise(kernel, launch, find)

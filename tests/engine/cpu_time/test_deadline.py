@@ -62,32 +62,32 @@ def test_time_of_two_processes_counts_as_one() -> None:
     assert together(waiting, helper) == Interval(wall_s=1.0, cpu_s=0.2, delayed_s=0.7, stolen_s=0.1)
 
 
-def test_a_pause_on_a_busy_machine_costs_no_patience() -> None:
+def test_pause_on_busy_machine_uses_no_patience() -> None:
     """One second of work that took a minute, since another program had the machine, and half a second asleep."""
     busy = waited(60, cpu_s=1 / 60, delayed_s=59 / 60)
     slept = longer(busy, Interval(wall_s=0.5), cores=2)
     assert slept.counted_s == pytest.approx(1.25)
 
 
-def test_threads_at_once_count_once_up_to_the_cores() -> None:
+def test_threads_count_once_up_to_the_cores() -> None:
     assert waited(10, cores=16, cpu_s=16.0).counted_s == pytest.approx(10.0)
     assert waited(10, cores=2, cpu_s=2.0, delayed_s=98.0).counted_s == pytest.approx(10.0)
 
 
-def test_threads_that_hold_up_each_other_on_one_core_time_out() -> None:
+def test_threads_contending_for_one_core_time_out() -> None:
     """A hundred busy threads that chose one of 64 cores: each is delayed, by the others."""
     held_up = waited(MOST_TIMES * LIMIT_S, cores=64, cpu_s=1.0, delayed_s=99.0)
     assert held_up.counted_s < LIMIT_S
     assert patience(held_up, limit_s=LIMIT_S) is Patience.TIMED_OUT
 
 
-def test_a_short_limit_waits_a_minute_for_a_busy_machine() -> None:
+def test_short_limit_waits_a_minute_on_busy_machine() -> None:
     busy = {"cpu_s": 0.001, "delayed_s": 0.999}
     assert patience(waited(LEAST_MOST_S - 1, **busy), limit_s=1.0) is Patience.WAIT
     assert patience(waited(LEAST_MOST_S, **busy), limit_s=1.0) is Patience.TOO_BUSY
 
 
-def test_a_parent_that_was_stopped_counts_one_second_of_sleep() -> None:
+def test_stopped_parent_counts_one_second_of_sleep() -> None:
     stopped = longer(Waited(), Interval(wall_s=3600.0), cores=2)
     assert stopped.counted_s == 0.5
 

@@ -67,7 +67,7 @@ def test_threads_and_processes_below_are_counted_together(proc: Proc) -> None:
     assert interval.delayed_s == pytest.approx(4.0)
 
 
-def test_a_process_without_those_below_it_counts_its_own(proc: Proc) -> None:
+def test_process_without_children_counts_its_own_time(proc: Proc) -> None:
     proc.process(7, ticks=(0, 0, 0, 0), threads={7: 0}, children="9 ")
     proc.process(9, ticks=(0, 0, 0, 0), threads={9: 0})
     meter = meter_of(proc, below=False)
@@ -80,7 +80,7 @@ def test_a_process_without_those_below_it_counts_its_own(proc: Proc) -> None:
     assert interval.delayed_s == pytest.approx(0.5)
 
 
-def test_what_an_ended_process_used_is_never_negative(proc: Proc) -> None:
+def test_time_of_ended_process_is_never_negative(proc: Proc) -> None:
     proc.process(7, ticks=(0, 0, 0, 0), threads={7: 0}, children="9 ")
     proc.process(9, ticks=(900, 0, 0, 0), threads={9: 10**9})
     meter = meter_of(proc)
@@ -101,7 +101,7 @@ def test_stolen_time_counts_per_core(proc: Proc) -> None:
     assert meter.look().stolen_s == pytest.approx(10 * TICK_S)
 
 
-def test_a_kernel_without_these_files_counts_the_clock_alone(proc: Proc) -> None:
+def test_system_without_these_files_counts_clock_only(proc: Proc) -> None:
     meter = meter_of(proc)
     meter.look()
     proc.now_s += 2.0

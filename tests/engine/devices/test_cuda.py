@@ -75,7 +75,7 @@ UUIDS = ("GPU-1a20-77", "GPU-1a31-08", "GPU-c4d5-19")
     ],
     ids=repr,
 )  # fmt: skip
-def test_the_environment_chooses_gpus_and_their_order_up_to_the_first_that_is_none(
+def test_environment_selects_gpus_up_to_first_invalid(
     monkeypatch: pytest.MonkeyPatch, chosen: str | None, indices: list[int]
 ) -> None:
     three = driver(nvmlDeviceGetCount=lambda: 3, nvmlDeviceGetUUID=lambda handle: UUIDS[handle])
@@ -85,7 +85,7 @@ def test_the_environment_chooses_gpus_and_their_order_up_to_the_first_that_is_no
     assert [device.index for device in cuda.detect()] == indices
 
 
-def test_a_gpu_that_cannot_be_asked_for_its_uuid_ends_as_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_without_readable_uuid_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", driver(nvmlDeviceGetUUID=fail))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-1a20")
     assert cuda.detect() == ()

@@ -37,7 +37,7 @@ def test_cpu_and_cuda_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_platform_finds_whole_devices_of_its_own_or_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_platform_detects_its_own_whole_devices(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     platform = devices.platform_named(name)
     if platform.VISIBLE_ENV is not None:
         monkeypatch.delenv(platform.VISIBLE_ENV, raising=False)  # with it, an index may be left out
@@ -54,7 +54,7 @@ def test_detection_costs_neither_torch_nor_triton() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_the_cpu_is_always_there_once_with_its_memory() -> None:
+def test_cpu_is_listed_once_with_its_memory() -> None:
     [cpu] = devices.platform_named("cpu").detect()
     assert cpu.name.endswith(" (TTIR machine)")
     assert (cpu.target, cpu.driver) == (None, None)
@@ -63,7 +63,7 @@ def test_the_cpu_is_always_there_once_with_its_memory() -> None:
     assert devices.platform_named("cpu").EXECUTED_ON_CPU is True
 
 
-def test_the_cpu_stands_last_among_all_devices(folder: Path) -> None:
+def test_cpu_is_last_among_all_devices(folder: Path) -> None:
     for file, name in (("a", "aaa"), ("b", "cpu"), ("c", "zzz")):
         (folder / f"{file}.py").write_text(COMPLETE.format(name=name, found=f"({name!r},)"))
     assert devices.detect_all() == ("aaa", "zzz", "cpu")
@@ -72,7 +72,7 @@ def test_the_cpu_stands_last_among_all_devices(folder: Path) -> None:
 @pytest.mark.parametrize(
     "missing", ["NAME", "VISIBLE_ENV", "TORCH_DEVICE", "EXECUTED_ON_CPU", "HAS_ACTIVITY_RECORD", "detect"]
 )
-def test_a_platform_without_a_required_name_is_refused_loudly(folder: Path, missing: str) -> None:
+def test_platform_without_required_name_is_refused(folder: Path, missing: str) -> None:
     text = COMPLETE.format(name="half", found="()").replace(missing, "other")
     (folder / "half.py").write_text(text)
     with pytest.raises(EngineError) as refused:
@@ -86,7 +86,7 @@ def test_an_unknown_platform_lists_those_that_exist() -> None:
     assert str(refused.value) == f"'tpu' is no device: use one of {', '.join(NAMES)}"
 
 
-def test_a_platform_without_a_device_here_points_to_the_doctor(folder: Path) -> None:
+def test_platform_without_device_points_to_doctor(folder: Path) -> None:
     (folder / "none.py").write_text(COMPLETE.format(name="none", found="()"))
     with pytest.raises(UsageError, match=r"^there is no none device here; `kgtui doctor` lists what was found$"):
         devices.first_device("none")

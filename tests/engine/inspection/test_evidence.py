@@ -181,14 +181,14 @@ def test_the_headline_is_the_sentence_of_the_verdict(facts, headline):
     assert inspected(claim=Claim(speedup=1.5), **facts).headline == headline
 
 
-def test_a_claim_that_is_not_supported_is_in_the_headline():
+def test_unsupported_claim_is_in_the_headline():
     inspection = inspected(claim=Claim(speedup=2.3), timed=(TIMED,))
     assert inspection.headline == "2/2 cases passed, but not 2.3x against eager"
     assert inspection.claim is not None
     assert inspection.claim.backing is Backing.NOT_SUPPORTED
 
 
-def test_a_claim_that_is_supported_leaves_the_headline_alone():
+def test_supported_claim_leaves_headline_unchanged():
     inspection = inspected(claim=Claim(speedup=1.9), timed=(TIMED,))
     assert (inspection.headline, inspection.claim.backing) == ("2/2 cases passed", Backing.SUPPORTED)
 
@@ -202,14 +202,14 @@ def test_a_claim_that_is_supported_leaves_the_headline_alone():
         ({}, "no case was to be timed"),
     ],
 )
-def test_a_claim_is_not_measured_where_nothing_was_timed_and_that_is_said(facts, why):
+def test_claim_without_timing_is_not_measured(facts, why):
     inspection = inspected(claim=Claim(speedup=2.0), **facts)
     assert inspection.untimed == why
     assert inspection.claim.sentence == f"the claim of 2x against eager was not measured: {why}"
     assert Unchecked(what="speed", state="not measured", why=why) in inspection.unchecked
 
 
-def test_times_of_a_flagged_run_do_not_count_for_a_claim():
+def test_times_of_flagged_run_do_not_support_claim():
     inspection = inspected(claim=Claim(speedup=1.5), timed=(TIMED,), findings=(finding(Severity.PROOF),))
     assert inspection.claim.backing is Backing.NOT_MEASURED
     assert "these times do not count: the verdict is flagged" in inspection.claim.sentence
@@ -219,7 +219,7 @@ def test_times_of_a_flagged_run_do_not_count_for_a_claim():
 # Layers
 
 
-def test_every_layer_is_there_in_order_also_those_on_which_nobody_reported():
+def test_every_layer_is_listed_in_order():
     layers = inspected(layers=(report(Layer.ABLATION),)).layers
     assert [seen.layer for seen in layers] == list(Layer)
     assert [seen.coverage for seen in layers] == [None, None, None, Coverage.CHECKED, None, None, None]
@@ -234,13 +234,13 @@ def test_every_layer_is_there_in_order_also_those_on_which_nobody_reported():
         ((Coverage.NOT_ASKED,), Coverage.NOT_ASKED),
     ],
 )
-def test_a_layer_with_several_reports_is_checked_as_far_as_the_one_that_failed(reported, coverage):
+def test_layer_coverage_is_that_of_its_failed_report(reported, coverage):
     reports = tuple(report(Layer.INPUTS, one, by=f"probe_{place}") for place, one in enumerate(reported))
     (seen,) = (seen for seen in inspected(layers=reports).layers if seen.layer is Layer.INPUTS)
     assert (seen.coverage, seen.reports) == (coverage, reports)
 
 
-def test_what_the_policy_requires_is_said_of_each_layer():
+def test_policy_requirement_is_stated_for_each_layer():
     required = {seen.layer for seen in inspected().layers if seen.required}
     assert required == {Layer.BEHAVIOUR, Layer.ABLATION, Layer.INPUTS, Layer.DEVICE_RECORD}
     assert all(seen.required for seen in inspected(policy=Policy.STRICT).layers)
@@ -250,31 +250,31 @@ def test_what_the_policy_requires_is_said_of_each_layer():
 # What was not checked
 
 
-def test_of_a_run_on_a_gpu_that_was_checked_and_timed_in_full_nothing_is_left():
+def test_fully_checked_gpu_run_leaves_nothing_open():
     assert inspected(timed=(TIMED,)).unchecked == ()
 
 
 @pytest.mark.parametrize("coverage", [Coverage.NOT_CHECKED, Coverage.NOT_AVAILABLE, Coverage.NOT_ASKED])
-def test_every_report_that_is_not_of_a_check_is_named_with_its_reason(coverage):
+def test_every_unchecked_report_is_named_with_reason(coverage):
     layers = (*ALL_CHECKED, report(Layer.INPUTS, coverage, by="new_content"))
     assert inspected(layers=layers, timed=(TIMED,), policy=Policy.FACTS_ONLY).unchecked == (
         Unchecked(what="inputs (new_content)", state=coverage, why="it broke"),
     )
 
 
-def test_a_layer_on_which_nobody_reported_is_named():
+def test_unreported_layer_is_named():
     missing = [one for one in inspected(layers=()).unchecked if one.state == "not reported"]
     assert [one.what for one in missing] == list(Layer)
     assert {one.why for one in missing} == {"no check reported on it in this run"}
 
 
-def test_after_a_failure_the_layers_say_that_the_run_ended_before():
+def test_layers_after_failure_state_that_run_ended():
     missing = inspected(layers=(), cases=(result("a", Outcome.CRASHED),)).unchecked
     assert missing[0].why == "the run ended before: what is not right is not examined further"
     assert Unchecked(what="cases", state="not run", why="1 of 2: the run ended before") in missing
 
 
-def test_a_run_that_was_cancelled_says_what_was_not_looked_at():
+def test_cancelled_run_states_what_was_not_checked():
     stop = Stop(outcome=Outcome.CANCELLED, message="cancelled")
     inspection = inspected(layers=(report(Layer.STATIC),), cases=(result("a"),), stop=stop)
     assert inspection.headline == (
@@ -296,12 +296,12 @@ def test_a_run_that_was_cancelled_says_what_was_not_looked_at():
     assert sections["Measured speed"].note == "not measured: the run was cancelled before"
 
 
-def test_the_interpreter_is_no_gpu_and_what_was_not_compiled_is_not_known_to_build():
+def test_interpreter_run_does_not_claim_that_kernel_builds():
     states = [(one.what, one.state) for one in inspected(device="cpu", target=None).unchecked]
     assert states == [("device", "not a GPU"), ("compiled code", "not asked"), ("speed", "not measured")]
 
 
-def test_a_kernel_that_this_machine_could_not_compile_is_named():
+def test_kernel_not_compilable_here_is_named():
     launch = Launch(
         kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=9
     )
@@ -314,7 +314,7 @@ def test_a_kernel_that_this_machine_could_not_compile_is_named():
     )
 
 
-def test_a_run_that_goes_on_has_no_verdict_and_says_so():
+def test_running_run_has_no_verdict():
     done = evidence(cases=(result("a"),), layers=(report(Layer.STATIC),))
     going_on = replace(done, verdict=None, finished_s=None)
     inspection = inspect(going_on, problem=PROBLEM, source=SOURCE, claim=Claim(speedup=2.0))
@@ -324,7 +324,7 @@ def test_a_run_that_goes_on_has_no_verdict_and_says_so():
     assert (sections["Findings"].note, sections["Cases"].note) == ("none so far", "1 of 2 judged")
 
 
-def test_of_a_run_that_goes_on_the_cases_that_failed_are_counted_apart():
+def test_failed_cases_of_running_run_are_counted():
     done = evidence(cases=(result("a"), result("b", outcome=Outcome.WRONG_VALUE)), layers=())
     sections = {
         section.title: section
@@ -335,7 +335,7 @@ def test_of_a_run_that_goes_on_the_cases_that_failed_are_counted_apart():
     assert sections["Cases"].note == "2 of 3 judged, 1 failed"
 
 
-def test_a_run_that_was_cut_short_has_no_verdict_and_does_not_go_on():
+def test_interrupted_run_has_no_verdict_and_is_over():
     done = evidence(cases=(result("a"),), layers=(report(Layer.STATIC),))
     inspection = inspect(replace(done, verdict=None, finished_s=None, cut_short=True), problem=PROBLEM, source=SOURCE)
     page = page_of(inspection)
@@ -349,7 +349,7 @@ def test_a_run_that_was_cut_short_has_no_verdict_and_does_not_go_on():
 # Findings
 
 
-def test_findings_stand_heaviest_first_with_the_text_of_their_lines():
+def test_findings_are_sorted_by_severity_with_source_lines():
     seen = inspected(findings=(finding(Severity.HINT, line=3), finding(Severity.PROOF), finding(Severity.NOTE, line=9)))
     assert [(one.finding.severity, one.code, one.flags) for one in seen.findings] == [
         (Severity.PROOF, "", True),
@@ -361,7 +361,7 @@ def test_findings_stand_heaviest_first_with_the_text_of_their_lines():
 # Cases
 
 
-def test_cases_are_counted_by_type_and_tier_in_the_order_of_the_problem():
+def test_cases_are_counted_by_type_and_tier():
     results = [result("b", Outcome.WRONG_VALUE, Tier.FULL), result("a"), result("gone")]
     assert tallies_of(results, PROBLEM) == (
         Tally(dtype="f32", tier=Tier.SMOKE, passed=1, judged=1),
@@ -370,7 +370,7 @@ def test_cases_are_counted_by_type_and_tier_in_the_order_of_the_problem():
     )
 
 
-def test_the_parameters_of_the_judged_cases_are_reported_by_their_values():
+def test_parameters_of_run_cases_are_listed():
     shapes = [(0, 1), (31, 32), (33, 5), (127, 128), (129, 2), (1000, 1)]
     cases = [case(f"c{place}", shape=shape, layout="strided") for place, shape in enumerate(shapes)]
     problem = problem_of(*cases, case("odd", layout="plain", keepdim=True, scale=0.5), case("never", layout="unused"))

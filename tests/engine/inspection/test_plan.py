@@ -35,21 +35,21 @@ PROBLEM = ProblemDefinition(
 ).problem("toy_problems")
 
 
-def test_the_largest_case_is_timed_first_then_the_smallest_and_so_on_inwards():
+def test_timed_cases_alternate_largest_and_smallest():
     plan = benchmark_plan(PROBLEM, None)
     assert plan is not None
     assert [one.name for one in plan.cases] == ["large", "tiny", "middle", "small"]
     assert (plan.baselines, plan.case_s, plan.ends_s) == (("eager",), 0.5, ENDS_S)
 
 
-def test_a_claim_is_about_all_cases_however_long_they_take():
+def test_claim_covers_all_cases_however_slow():
     plan = benchmark_plan(PROBLEM, Claim(speedup=2.0, baseline="compile"))
     assert plan is not None
     assert [one.name for one in plan.cases] == ["small", "tiny", "large", "middle"]
     assert (plan.baselines, plan.case_s, plan.ends_s) == (("eager", "compile"), 0.5, None)
 
 
-def test_a_claim_against_eager_has_no_baseline_beside_it():
+def test_claim_against_eager_has_no_extra_baseline():
     plan = benchmark_plan(PROBLEM, Claim(speedup=2.0, baseline="eager"))
     assert plan is not None
     assert plan.baselines == ("eager",)

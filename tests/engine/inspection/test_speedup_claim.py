@@ -35,7 +35,7 @@ def measured(low: float, value: float, high: float, *, resolution: float = 0.01,
         ("2.3 eager", Claim(speedup=2.3, baseline="eager")),
     ],
 )
-def test_a_claim_is_a_speed_up_and_what_it_is_against(text, claim):
+def test_claim_is_speedup_over_a_baseline(text, claim):
     assert parse_claim(text, baselines=BASELINES) == claim
 
 
@@ -43,7 +43,7 @@ def test_a_claim_is_a_speed_up_and_what_it_is_against(text, claim):
     "text",
     ["", "x", "fast", "-2x", "0x", "0", "2,3x", "2.x", "2.3xx", "1e3x", "nan", "inf", "2x eager now", "٢x", "2xeager"],
 )
-def test_what_is_no_claim_is_reported_what_one_looks_like(text):
+def test_malformed_claim_is_refused_with_an_example(text):
     with pytest.raises(UsageError) as reported:
         parse_claim(text, baselines=BASELINES)
     assert str(reported.value) == (
@@ -51,7 +51,7 @@ def test_what_is_no_claim_is_reported_what_one_looks_like(text):
     )
 
 
-def test_a_claim_longer_than_any_number_is_no_claim():
+def test_overlong_claim_is_refused():
     with pytest.raises(UsageError, match="is no claim"):
         parse_claim("9" * 400, baselines=BASELINES)
 
@@ -75,7 +75,7 @@ def test_an_unknown_baseline_is_reported_the_known_ones():
         (2.33, 2.4, 2.5, Backing.EXCEEDED),
     ],
 )
-def test_the_interval_reaches_the_claim_within_the_resolution_or_does_not(low, value, high, backing):
+def test_interval_reaches_claim_within_the_resolution(low, value, high, backing):
     held = hold(Claim(speedup=2.3), measured(low, value, high), untimed="")
     assert (held.backing, held.resolution) == (backing, 0.01)
     assert held.measured == Interval(value=value, low=low, high=high)
@@ -85,7 +85,7 @@ def test_the_coarsest_resolution_counts():
     assert hold(Claim(speedup=2.3), measured(1.9, 2.0, 2.1, resolution=0.1), untimed="").backing is Backing.SUPPORTED
 
 
-def test_what_is_short_is_said_with_the_measured_interval():
+def test_unsupported_claim_states_measured_interval():
     held = hold(Claim(speedup=2.3), measured(1.9, 1.92, 1.955), untimed="")
     assert held.sentence == (
         "the claim of 2.3x against eager is not supported: 1.920x measured [1.900, 1.955], at least 15.0% short"
@@ -93,7 +93,7 @@ def test_what_is_short_is_said_with_the_measured_interval():
     assert held.shortfall == pytest.approx(0.15)
 
 
-def test_what_is_supported_is_said_with_how_fine_it_was_measured():
+def test_supported_claim_states_its_resolution():
     held = hold(Claim(speedup=2.3), measured(2.2, 2.3, 2.4), untimed="")
     assert held.sentence == ("the claim of 2.3x against eager is supported: 2.300x measured [2.200, 2.400], to 1.0%")
     assert held.shortfall is None
@@ -112,7 +112,7 @@ def test_what_is_supported_is_said_with_how_fine_it_was_measured():
         ),
     ],
 )
-def test_what_was_not_measured_supports_nothing_and_refutes_nothing(claim, benchmarks, why):
+def test_unmeasured_claim_is_neither_supported_nor_refuted(claim, benchmarks, why):
     held = hold(claim, benchmarks, untimed="no clock here")
     assert held.backing is Backing.NOT_MEASURED
     assert held.sentence == f"the claim of 2x against {claim.baseline} was not measured: {why}"

@@ -222,12 +222,12 @@ def test_each_format_is_that_of_its_golden_file(make, ending, inspection, name):
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("inspection", [NOT_SO_FAST, UNCLEARED], ids=["timed", "hostile"])
-def test_the_page_keeps_to_the_width_of_the_terminal(inspection, width):
+def test_page_fits_the_terminal_width(inspection, width):
     lines = [str(line) for line in page_lines(page_of(inspection), width=width)]
     assert [line for line in lines if len(line) > width] == []
 
 
-def test_the_lines_of_a_finding_know_its_line_in_the_source():
+def test_finding_lines_include_their_source_line():
     about = [str(line) for line in page_lines(page_of(NOT_SO_FAST), width=80) if line.line == 4]
     assert about[0] == "  torch_compute  hint  torch.relu computes as much as the answer (case 4x33 f32)"
     assert about[-1].strip() == "> return torch.relu(x) # <b> & `x` | [bold]"
@@ -238,7 +238,7 @@ def test_no_control_character_of_a_candidate_gets_out():
         assert [char for char in text if char != "\n" and not char.isprintable()] == []
 
 
-def test_the_document_without_a_claim_and_without_a_date_says_so_with_null():
+def test_document_without_claim_or_date_has_nulls():
     bare = dataclasses.replace(NOT_SO_FAST, claim=None, inspected_at=None, versions={})
     document = json.loads(as_json(bare))
     assert (document["claim"], document["inspected_at"], document["versions"]) == (None, None, {})
@@ -279,7 +279,7 @@ def hostile_page() -> Elements:
     return elements
 
 
-def test_the_page_has_only_tags_of_ours_each_closed_in_its_turn(hostile_page):
+def test_page_has_only_known_balanced_tags(hostile_page):
     assert hostile_page.open == []
     assert hostile_page.tags <= {
         "html", "head", "meta", "title", "style", "body", "header", "main", "section", "h1", "h2", "p", "div", "span",
@@ -287,13 +287,13 @@ def test_the_page_has_only_tags_of_ours_each_closed_in_its_turn(hostile_page):
     }  # fmt: skip
 
 
-def test_the_page_refers_to_nothing_outside_of_itself_and_runs_nothing(hostile_page):
+def test_page_has_no_external_reference_and_no_script(hostile_page):
     assert hostile_page.attributes == {"lang", "charset", "http-equiv", "content", "name", "class", "scope"}
     assert "url(" not in as_html(UNCLEARED)
     assert "@import" not in as_html(UNCLEARED)
     assert "default-src 'none'" in as_html(UNCLEARED)
 
 
-def test_what_a_candidate_wrote_is_text_on_the_page(hostile_page):
+def test_candidate_text_is_escaped_on_the_page(hostile_page):
     assert "</pre><script src=//a>|`*x*`[b](c) {{x}}\\x1b[2J\\u202e" in hostile_page.text
     assert "return torch.relu(x)  # <b> & `x` | [bold]" in hostile_page.text

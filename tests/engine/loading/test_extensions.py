@@ -111,5 +111,5 @@ def test_files_are_read_and_requested_as_units(serve: Serve, tmp_path: Path) -> 
         ),
     ],
 )
-def test_what_cannot_be_built_is_refused(serve: Serve, call: str, kind: str, message: str) -> None:
+def test_unsupported_extension_is_refused(serve: Serve, call: str, kind: str, message: str) -> None:
     assert serve(call, no_cuda="no nvcc") == {"kind": kind, "message": message}

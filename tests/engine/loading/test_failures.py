@@ -31,7 +31,7 @@ def failed(source: str, **names: Any) -> protocol.Failed:
     raise AssertionError("it should have raised")
 
 
-def test_an_exception_is_reported_with_its_type_its_words_and_its_line() -> None:
+def test_exception_is_reported_with_type_message_and_line() -> None:
     reported = failed("x = 1\nraise ValueError('shape [2] is wrong')\n")
     assert (reported.id, reported.kind, reported.message, reported.line) == (
         "i",
@@ -43,7 +43,7 @@ def test_an_exception_is_reported_with_its_type_its_words_and_its_line() -> None
     assert reported.trace.endswith("ValueError: shape [2] is wrong\n")
 
 
-def test_the_way_to_an_error_is_reported_in_the_authors_files_only() -> None:
+def test_traceback_names_only_the_authors_files() -> None:
     reported = failed("import json\ndef read():\n    json.loads('{')\nread()\n")
     places = [line.strip() for line in reported.trace.splitlines() if line.lstrip().startswith("File ")]
     assert places[-2:] == ['File "kernel.py", line 4, in <module>', 'File "kernel.py", line 3, in read']
@@ -116,14 +116,14 @@ def test_refused_path_is_named_with_what_to_do() -> None:
     )
 
 
-def test_an_error_of_that_kind_from_elsewhere_is_an_error() -> None:
+def test_same_error_from_elsewhere_is_error() -> None:
     reported = failed(
         "def _lazy_init():\n    raise AssertionError('Torch not compiled with CUDA enabled')\n_lazy_init()\n"
     )
     assert reported.kind is Kind.RAISED
 
 
-def test_an_exception_without_words_is_its_type() -> None:
+def test_exception_without_message_is_its_type() -> None:
     assert failed("assert False\n").message == "AssertionError"
 
 
@@ -132,12 +132,12 @@ def test_the_deepest_line_of_the_file_is_reported() -> None:
     assert reported.line == 2
 
 
-def test_words_that_are_no_text_can_be_reported() -> None:
+def test_message_of_invalid_text_can_be_reported() -> None:
     reported = failed("raise ValueError('\\ud800')\n")
     assert protocol.decode_reply(protocol.encode(reported)) == reported
 
 
-def test_an_exception_that_cannot_be_shown_is_reported_by_its_type() -> None:
+def test_unprintable_exception_is_reported_by_type() -> None:
     class SilentError(Exception):
         def __str__(self) -> str:
             raise KeyError("no words")
@@ -157,7 +157,7 @@ def test_an_exception_from_elsewhere_has_no_line() -> None:
     assert failure("i", ValueError("x"), KERNEL).line is None
 
 
-def test_a_cause_is_reported_before_what_it_led_to_and_with_its_own_line() -> None:
+def test_cause_is_reported_before_effect_with_its_line() -> None:
     reported = failed(
         "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise RuntimeError('late') from error\n"
     )
@@ -172,7 +172,7 @@ def test_causes_in_a_circle_end() -> None:
 
 
 @pytest.mark.parametrize(("code", "shown"), [("0", "0"), ("", "None"), ("'done'", "'done'")])
-def test_an_exit_is_reported_as_one_whatever_its_status(code: str, shown: str) -> None:
+def test_exit_is_reported_whatever_its_status(code: str, shown: str) -> None:
     reported = failed(f"import sys\nsys.exit({code})\n")
     assert (reported.kind, reported.line) == (Kind.EXITED, 2)
     assert reported.message == f"it called sys.exit({shown}); a candidate returns, it does not exit"
@@ -198,7 +198,7 @@ def test_numpys_own_failed_allocation_is_out_of_memory() -> None:
     assert failed("import numpy\nnumpy.empty(1 << 50)\n").kind is Kind.OUT_OF_MEMORY
 
 
-def test_a_failed_allocation_under_a_limit_of_address_space_is_out_of_memory() -> None:
+def test_failed_allocation_under_memory_limit_is_out_of_memory() -> None:
     program = (
         "import resource, torch\nfrom engine.loading.failures import failure\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
@@ -210,11 +210,11 @@ def test_a_failed_allocation_under_a_limit_of_address_space_is_out_of_memory() -
     assert (done.stdout, done.returncode) == ("out_of_memory\n", 0), done.stderr
 
 
-def test_a_runtime_error_that_only_talks_of_memory_is_no_failed_allocation() -> None:
+def test_runtime_error_mentioning_memory_is_no_failed_allocation() -> None:
     assert failed("raise RuntimeError('out of memory, said the sage')\n").kind is Kind.RAISED
 
 
-def test_a_missing_entry_is_its_own_kind_in_its_own_words() -> None:
+def test_missing_entry_is_its_own_kind() -> None:
     reported = failure("i", NoEntryError("define it"), KERNEL)
     assert (reported.kind, reported.message) == (Kind.NO_ENTRY, "define it")
 
@@ -224,7 +224,7 @@ BOUNDS = OutOfBounds(
 )
 
 
-def test_a_violation_is_found_under_what_it_led_to() -> None:
+def test_violation_is_found_below_its_effect() -> None:
     inner = Exception("out-of-bounds load")
     inner.report = BOUNDS  # type: ignore[attr-defined]  # as the guard's own error carries it
     outer = RuntimeError("Exception('out-of-bounds load')")
@@ -237,7 +237,7 @@ def test_a_violation_is_found_under_what_it_led_to() -> None:
     )
 
 
-def test_a_report_that_a_candidate_made_up_is_no_violation() -> None:
+def test_forged_report_of_candidate_is_no_violation() -> None:
     reported = failed("error = ValueError('x')\nerror.report = {'tensor': 'x'}\nraise error\n")
     assert (reported.kind, reported.out_of_bounds) == (Kind.RAISED, None)
 
@@ -251,7 +251,7 @@ def test_compile_errors_of_triton_are_compile_errors() -> None:
     assert failed("not_built()\n", not_built=not_built).kind is Kind.COMPILE
 
 
-def test_a_syntax_error_of_the_file_has_its_line() -> None:
+def test_syntax_error_has_its_line() -> None:
     reported = failed("import ast\nast.parse('x = 1\\ny = = 2\\n', FILE)\n", FILE=KERNEL)
     assert (reported.kind, reported.line) == (Kind.RAISED, 2)
 
@@ -270,7 +270,7 @@ def test_a_failure_always_fits_on_a_line(raise_it: str) -> None:
     assert len(protocol.encode(reported)) < protocol.MAX_LINE_BYTES
 
 
-def test_an_error_of_tritons_front_end_has_the_line_of_the_file(tmp_path: Path) -> None:
+def test_triton_frontend_error_has_line_of_file(tmp_path: Path) -> None:
     kernel = "def k(x):\n    a = 1\n    b = [a]\n"
     file = tmp_path / "kernel.py"
     file.write_text(f"import triton\n\n@triton.jit\n{kernel}")

@@ -31,13 +31,13 @@ def test_modules_beside_the_kernel_are_importable_and_listed(load_fresh: Load, f
 
 
 @pytest.mark.parametrize("name", ["engine", "problems", "sessions", "kgtui"])
-def test_a_module_beside_the_kernel_that_is_named_like_ours_is_his(load_fresh: Load, folder: Path, name: str) -> None:
+def test_module_beside_kernel_shadows_ours_for_it(load_fresh: Load, folder: Path, name: str) -> None:
     (folder / f"{name}.py").write_text("VALUE = 'his'\n")
     reported = load_fresh(f"import {name}\ndef entry():\n    return {name}.VALUE\n", folder=folder)
     assert reported["value"] == "his"
 
 
-def test_a_package_beside_the_kernel_that_is_named_like_ours_is_his(load_fresh: Load, folder: Path) -> None:
+def test_package_beside_kernel_shadows_ours_for_it(load_fresh: Load, folder: Path) -> None:
     (folder / "engine").mkdir()
     (folder / "engine" / "__init__.py").write_text("")
     (folder / "engine" / "model.py").write_text("VALUE = 'his'\n")
@@ -54,14 +54,14 @@ def test_our_own_modules_cannot_be_imported(load_fresh: Load, folder: Path, name
     assert reported == {"error": f"ModuleNotFoundError: No module named {name.partition('.')[0]!r}"}
 
 
-def test_a_module_beside_the_kernel_cannot_stand_for_the_standard_library(load_fresh: Load, folder: Path) -> None:
+def test_module_beside_kernel_cannot_replace_standard_library(load_fresh: Load, folder: Path) -> None:
     for name in ("types", "colorsys", "json"):
         (folder / f"{name}.py").write_text("VALUE = 'his'\n")
     source = "import colorsys, types\ndef entry():\n    return [hasattr(m, 'VALUE') for m in (colorsys, types)]\n"
     assert load_fresh(source, folder=folder)["value"] == [False, False]
 
 
-def test_a_module_beside_the_kernel_stands_before_what_is_installed(load_fresh: Load, folder: Path) -> None:
+def test_module_beside_kernel_precedes_installed_one(load_fresh: Load, folder: Path) -> None:
     (folder / "pygments.py").write_text("VALUE = 'his'\n")
     reported = load_fresh("import pygments\ndef entry():\n    return pygments.VALUE\n", folder=folder)
     assert reported["value"] == "his"
@@ -74,7 +74,7 @@ def test_nothing_is_written_beside_the_kernel(load_fresh: Load, folder: Path) ->
 
 
 @pytest.mark.parametrize("source", ["x = 1\n", "entry = 3\n", "if False:\n    def entry(): ...\n"])
-def test_a_file_without_a_callable_entry_says_what_to_define(load_fresh: Load, source: str) -> None:
+def test_file_without_callable_entry_states_required_definition(load_fresh: Load, source: str) -> None:
     assert load_fresh(source, folder=None) == {
         "error": "NoEntryError: after loading, the file has no function 'entry'; define it at the top level"
     }
@@ -88,11 +88,11 @@ def test_a_file_without_a_callable_entry_says_what_to_define(load_fresh: Load, s
         ("import nothing_like_this\n", "ModuleNotFoundError: No module named 'nothing_like_this'"),
     ],
 )
-def test_what_the_top_level_raises_is_raised(load_fresh: Load, source: str, error: str) -> None:
+def test_error_of_top_level_is_raised(load_fresh: Load, source: str, error: str) -> None:
     assert load_fresh(source, folder=None) == {"error": error}
 
 
-def test_the_candidate_is_known_by_its_own_name_and_file(load_fresh: Load) -> None:
+def test_candidate_has_its_own_name_and_file(load_fresh: Load) -> None:
     source = "import sys\ndef entry():\n    return [__name__, sys.modules[__name__].entry is entry, __file__[-9:]]\n"
     assert load_fresh(source, folder=None, name="mine.py")["value"] == ["candidate_mine", True, "t/mine.py"]
 
@@ -104,6 +104,6 @@ def test_a_candidate_may_have_any_name(load_fresh: Load, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["colorsys", "copy", "torch"])
-def test_a_candidate_named_like_another_module_does_not_take_its_place(load_fresh: Load, name: str) -> None:
+def test_candidate_named_like_module_does_not_replace_it(load_fresh: Load, name: str) -> None:
     source = f"import sys\ndef entry():\n    import {name}\n    return {name}.__file__ != __file__\n"
     assert load_fresh(source, folder=None, name=f"{name}.py") == {"siblings": [], "value": True}

@@ -10,12 +10,12 @@ from engine.loading.lowering import ttir_of, without_folders
 from engine.machine.reader import read_module
 
 
-def test_files_are_named_without_folders_and_names_are_kept():
+def test_files_are_named_without_folders():
     text = '#loc = loc("/tmp/a/kernel.py":8:1)\n#loc1 = loc("x/y"(#loc))\n#loc2 = loc("b.py":1:2)\n'
     assert without_folders(text) == text.replace("/tmp/a/", "")
 
 
-def test_ttir_of_a_kernel_is_a_module_of_its_name():
+def test_kernel_ttir_is_module_of_its_name():
     target = GPUTarget("cuda", 90, 32)
     source = ASTSource(warm_kernel.copy, warm_kernel.SIGNATURE, warm_kernel.CONSTANTS, {})
     text = ttir_of(source, target, make_backend(target).parse_options({}))

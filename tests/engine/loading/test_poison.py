@@ -65,7 +65,7 @@ def test_what_has_content_keeps_it(allocate: Callable[[], torch.Tensor], value: 
     ],
     ids=["empty", "its operator", "empty_like", "new_empty"],
 )
-def test_what_lies_around_memory_that_is_handed_over_keeps_its_content(
+def test_memory_around_given_tensor_keeps_its_content(
     hand_over: Callable[[torch.Tensor], torch.Tensor],
 ) -> None:
     base = torch.arange(8.0)
@@ -87,7 +87,7 @@ def test_after_it_nothing_is_filled() -> None:
     assert set(fresh.tolist()) != {0x7B}
 
 
-def test_a_poisoned_float_is_nan_or_large_and_an_integer_is_minus_one_or_large() -> None:
+def test_poisoned_values_are_nan_large_or_minus_one() -> None:
     with Poison(0xFF):
         assert torch.empty(1).isnan().all()
         assert torch.empty(1, dtype=torch.int32).tolist() == [-1]

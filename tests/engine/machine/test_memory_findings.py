@@ -103,13 +103,13 @@ def test_negative_offset_is_out_of_bounds():
     assert (finding.element, finding.program) == (-1, 0)
 
 
-def test_address_in_the_next_storage_is_out_of_bounds():
+def test_address_in_next_storage_is_out_of_bounds():
     x, y = np.zeros(32, np.float32), np.zeros(2048, np.float32)
     (finding,) = run(copy_kernel(1024), 1, x, y).findings
     assert (finding.storage, finding.element, finding.count) == ("x", 1024, BLOCK)
 
 
-def test_read_of_memory_that_was_never_written_is_found():
+def test_read_of_unwritten_memory_is_found():
     x, y = np.zeros(32, np.float32), np.zeros(32, np.float32)
     execution = run(copy_kernel(0), 4, x, y, written=False)
     (finding,) = execution.findings
@@ -149,7 +149,7 @@ def test_two_programs_that_write_different_values_conflict(chunk_elements):
     assert x[0] == 1.0
 
 
-def test_programs_that_write_the_same_value_do_not_conflict():
+def test_programs_writing_same_value_do_not_conflict():
     x = np.zeros(4, np.float32)
     assert run(store_program_id(0, value_of_program=False), 8, x).findings == ()
     assert run(store_program_id(1, value_of_program=True), 4, x).findings == ()
@@ -168,7 +168,7 @@ def neighbour_kernel() -> FunctionBuilder:
 
 
 @pytest.mark.parametrize("chunk_elements", [1, 1 << 18])
-def test_read_of_what_another_program_writes_is_found(chunk_elements):
+def test_read_of_other_programs_write_is_found(chunk_elements):
     execution = run(neighbour_kernel(), 3, np.zeros(4, np.float32), limits=Limits(chunk_elements=chunk_elements))
     finding = execution.findings[0]
     assert finding.kind is FindingKind.READ_CONFLICT
@@ -238,7 +238,7 @@ def test_programs_that_wait_for_earlier_ones_finish():
     assert x[0] == 20
 
 
-def test_program_that_waits_for_a_later_one_is_refused_with_its_line():
+def test_program_waiting_for_later_one_is_refused():
     x = np.zeros(1, np.int32)
     with pytest.raises(UnsupportedError, match=r"^kernel.py:\d+: scf.while: the loop waits"):
         run(spin_kernel(5), 20, x)

@@ -26,7 +26,7 @@ def test_decode_of_every_pattern_equals_torch(scalar):
 
 
 @pytest.mark.parametrize("scalar", TORCH, ids=lambda scalar: scalar.value)
-def test_encode_of_each_value_and_midpoint_is_nearest_even(scalar):
+def test_encoding_rounds_each_value_to_nearest_even(scalar):
     values = decode(scalar, np.arange(1 << (scalar.bits - 1), dtype=np.uint16 if scalar.bits == 16 else np.uint8))
     finite = values[np.isfinite(values)].astype(np.float64)
     midpoints = (finite[1:] + finite[:-1]) / 2

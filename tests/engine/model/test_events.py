@@ -245,7 +245,7 @@ def test_the_examples_are_one_of_every_kind() -> None:
 
 
 @pytest.mark.parametrize("event", FULL, ids=lambda event: type(event).__name__)
-def test_the_full_example_leaves_no_field_at_its_default(event: Any) -> None:
+def test_full_example_sets_every_field(event: Any) -> None:
     inner = next(
         (
             value
@@ -265,7 +265,7 @@ def test_an_event_is_rebuilt_from_its_json_exactly(event: events.Event) -> None:
     assert events.from_json(line.encode()) == event
 
 
-def test_the_kind_of_an_event_stands_first_in_its_json() -> None:
+def test_event_kind_is_first_in_its_json() -> None:
     assert list(events.to_plain(FULL[1]).items()) == [
         ("event", "StageStarted"),
         ("at_s", 0.1),
@@ -287,7 +287,7 @@ def test_a_lone_surrogate_is_written_as_its_escape() -> None:
 
 
 @pytest.mark.parametrize("error", [float("inf"), float("-inf"), float("nan")])
-def test_an_error_that_json_has_no_number_for_comes_back_as_not_measured(error: float) -> None:
+def test_nonfinite_error_returns_as_not_measured(error: float) -> None:
     report = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, max_absolute_error=error)
     result = CaseResult(
         case="a", tier=Tier.SMOKE, outcome=Outcome.WRONG_VALUE, elapsed_s=0.0, calls=1, seed=1, outputs=(report,)
@@ -316,7 +316,7 @@ def test_an_error_that_json_has_no_number_for_comes_back_as_not_measured(error: 
         '{"event": "LogWritten", "at_s": null, "stream": "stdout", "text": ""}',
     ],
 )
-def test_what_is_no_event_is_a_value_error_that_names_the_reason(line: str) -> None:
+def test_invalid_event_is_value_error_with_reason(line: str) -> None:
     with pytest.raises(ValueError, match=r"^not a run event: .+; it was written by another version, or is damaged$"):
         events.from_json(line)
 
@@ -326,6 +326,6 @@ def test_what_is_no_event_is_a_value_error_that_names_the_reason(line: str) -> N
     ['{"event": []}', '{"event": {}}', b'{"event":"\xff"}', '{"event": ' + "[" * 100_000],
     ids=["list", "object", "no text", "nested beyond measure"],
 )
-def test_a_damaged_line_is_always_a_value_error_of_ours(line: str | bytes) -> None:
+def test_damaged_line_is_always_our_value_error(line: str | bytes) -> None:
     with pytest.raises(ValueError, match=r"^not a run event: "):
         events.from_json(line)

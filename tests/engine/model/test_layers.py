@@ -8,7 +8,7 @@ from engine.model.layers import Coverage, Layer, LayerReport
 
 
 @pytest.mark.parametrize("coverage", [one for one in Coverage if one is not Coverage.CHECKED])
-def test_a_layer_that_was_not_checked_needs_a_reason(coverage: Coverage) -> None:
+def test_unchecked_layer_needs_a_reason(coverage: Coverage) -> None:
     with pytest.raises(ValueError, match="cannot have the reason ''"):
         LayerReport(layer=Layer.STATIC, by="checks", coverage=coverage)
 

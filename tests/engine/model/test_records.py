@@ -61,22 +61,22 @@ def test_two_cases_of_one_name_are_refused() -> None:
         problem(cases=(case("one"), case("two"), case("one")))
 
 
-def test_a_signature_that_is_no_python_is_refused_with_its_name() -> None:
+def test_signature_that_is_no_python_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^aten::twice: .*twice\(x"):
         problem(signature="twice(x: Tensor")
 
 
-def test_writing_an_argument_that_the_signature_does_not_have_is_refused() -> None:
+def test_writing_argument_outside_signature_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'y' is no argument of 'twice\(x: Tensor\) -> Tensor' that is written"):
         problem(mutates=("y",))
 
 
-def test_an_argument_that_is_only_written_must_be_one_that_is_written() -> None:
+def test_write_only_argument_must_be_written() -> None:
     with pytest.raises(ValueError, match="'x' is no argument"):
         problem(written_only=("x",))
 
 
-def test_a_problem_that_neither_returns_nor_writes_is_refused() -> None:
+def test_problem_without_returns_or_writes_is_refused() -> None:
     with pytest.raises(ValueError, match="aten::twice neither returns nor writes anything"):
         problem(returns=0)
 
@@ -90,7 +90,7 @@ def test_a_problem_that_neither_returns_nor_writes_is_refused() -> None:
         ("twice(a: Tensor, /, b: Tensor | None = None, c: str = 'a, b') -> Tensor", ("a", "b", "c")),
     ],
 )
-def test_arguments_are_the_names_of_the_signature_in_order(signature: str, names: tuple[str, ...]) -> None:
+def test_arguments_are_names_of_signature_in_order(signature: str, names: tuple[str, ...]) -> None:
     assert problem(signature=signature).arguments == names
 
 
@@ -103,13 +103,13 @@ def test_arguments_are_the_names_of_the_signature_in_order(signature: str, names
         (1, ("x",), ("return", "x")),
     ],
 )
-def test_outputs_are_what_is_returned_and_then_what_is_written(
+def test_outputs_are_returns_followed_by_written_arguments(
     returns: int, mutates: tuple[str, ...], outputs: tuple[str, ...]
 ) -> None:
     assert problem(returns=returns, mutates=mutates).outputs == outputs
 
 
-def test_a_case_is_found_by_its_name_and_an_unknown_one_is_a_key_error() -> None:
+def test_unknown_case_name_is_key_error() -> None:
     two = case("two")
     known = problem(cases=(case("one"), two))
     assert known.case("two") is two
@@ -117,11 +117,11 @@ def test_a_case_is_found_by_its_name_and_an_unknown_one_is_a_key_error() -> None
         known.case("three")
 
 
-def test_the_library_is_the_part_of_the_name_before_the_colons() -> None:
+def test_library_is_name_before_the_colons() -> None:
     assert problem(name="cublas::cublasSgemm_v2").library == "cublas"
 
 
-def test_a_definition_becomes_values_with_a_tolerance_and_a_cost_for_each_case() -> None:
+def test_definition_gives_tolerance_and_cost_per_case() -> None:
     one, two = case("one", size=1), case("two", size=2)
     values = problem(
         cases=(one, two),
@@ -135,12 +135,12 @@ def test_a_definition_becomes_values_with_a_tolerance_and_a_cost_for_each_case()
     assert (values.outputs, values.arguments) == (("return", "x"), ("x",))
 
 
-def test_a_problem_without_a_cost_for_a_case_is_refused() -> None:
+def test_problem_without_cost_for_case_is_refused() -> None:
     with pytest.raises(ValueError, match="aten::twice: cost_by_case has no entry for the case 'one'"):
         replace(values(), cost_by_case={})
 
 
-def test_the_parameters_of_a_case_cannot_be_changed_by_anyone() -> None:
+def test_case_parameters_are_immutable() -> None:
     params: dict[str, Any] = {"rows": 3}
     made = Case(name="one", dtype=DType.FLOAT32, tier=Tier.SMOKE, params=params)
     params["rows"] = 4
@@ -174,9 +174,7 @@ def test_parameters_are_read_by_kind() -> None:
         (Case.shape, "mode", "case one: parameter mode should be a shape, is 'fast'"),
     ],
 )
-def test_a_parameter_of_another_kind_says_what_it_is(
-    read: Callable[[Case, str], object], key: str, message: str
-) -> None:
+def test_parameter_of_wrong_kind_names_its_kind(read: Callable[[Case, str], object], key: str, message: str) -> None:
     with pytest.raises(TypeError) as refused:
         read(ONE_OF_EACH, key)
     assert str(refused.value) == message
@@ -206,7 +204,7 @@ def test_a_time_limit_of_nothing_is_refused() -> None:
         Limits(case_s=0.0)
 
 
-def test_the_digest_of_a_candidate_is_of_its_bytes_alone() -> None:
+def test_candidate_digest_depends_on_its_bytes_only() -> None:
     one = Candidate(source=b"x = 1\n", problem="aten::add", filename="one.py")
     other = Candidate(source=b"x = 1\n", problem="aten::mm", filename="two.py")
     assert one.digest == other.digest == hashlib.sha256(b"x = 1\n").hexdigest()
@@ -230,7 +228,7 @@ CASES = tuple(
         ((), ("f2",), ()),
     ],
 )
-def test_what_failed_last_time_comes_first_and_then_tier_by_tier(
+def test_failed_cases_come_first_then_by_tier(
     tiers: tuple[Tier, ...], failed_before: tuple[str, ...], order: tuple[str, ...]
 ) -> None:
     plan = Plan.for_tiers(values(cases=CASES), tiers=tiers, device="cpu", target="sm_90", failed_before=failed_before)
@@ -239,13 +237,13 @@ def test_what_failed_last_time_comes_first_and_then_tier_by_tier(
 
 
 @pytest.mark.parametrize("dtype", list(DType))
-def test_every_element_type_has_a_size_and_a_short_name_of_its_own(dtype: DType) -> None:
+def test_every_dtype_has_size_and_unique_short_name(dtype: DType) -> None:
     assert dtype.bytes in (1, 2, 4, 8, 16)
     assert 2 <= len(dtype.short) <= 4
     assert [other.short for other in DType].count(dtype.short) == 1
 
 
-def test_epsilon_is_the_step_after_one_and_zero_where_there_is_none() -> None:
+def test_epsilon_is_step_after_one_or_zero() -> None:
     steps = {dtype: dtype.epsilon for dtype in (DType.FLOAT64, DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16)}
     assert steps == {DType.FLOAT64: 2.0**-52, DType.FLOAT32: 2.0**-23, DType.FLOAT16: 2.0**-10, DType.BFLOAT16: 2.0**-7}
     assert DType.INT64.epsilon == DType.BOOL.epsilon == 0.0

@@ -275,7 +275,7 @@ def test_the_examples_are_of_every_kind() -> None:
     assert {type(reply) for reply in REPLIES} == set(get_args(protocol.AnyReply))
 
 
-def test_a_text_with_line_ends_stays_on_its_line() -> None:
+def test_text_with_line_ends_stays_on_its_line() -> None:
     line = protocol.encode(protocol.Failed(id="i", kind=protocol.FailureKind.RAISED, message="a\nb\r\n\0"))
     assert line.count(b"\n") == 1
     assert protocol.decode_reply(line) == protocol.Failed(
@@ -296,13 +296,13 @@ CALLED: dict[str, Any] = {"type": "called", "id": "i", "returned": [], "launches
         {"launches": [{"kernel": "k"}]}, {"launches": {}},
     ],
 )  # fmt: skip
-def test_a_reply_that_differs_in_one_field_is_refused(changes: dict[str, Any]) -> None:
+def test_reply_differing_in_one_field_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(WireError, match=r"^not a reply: "):
         protocol.decode_reply(json.dumps({**CALLED, **changes}).encode())
 
 
 @pytest.mark.parametrize("field", list(CALLED))
-def test_a_reply_without_one_of_its_fields_is_refused(field: str) -> None:
+def test_reply_missing_one_field_is_refused(field: str) -> None:
     with pytest.raises(WireError):
         protocol.decode_reply(json.dumps({name: value for name, value in CALLED.items() if name != field}).encode())
 
@@ -328,12 +328,12 @@ NESTED = b'{"type":"prepared","id":"x","arguments":[' + b'{"kind":"sequence","is
 @pytest.mark.parametrize(
     "line", [NESTED, b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b',"type":"done","id":"x"}'], ids=["value", "unknown"]
 )
-def test_a_reply_nested_beyond_measure_is_a_wire_error(line: bytes) -> None:
+def test_reply_nested_too_deeply_is_wire_error(line: bytes) -> None:
     with pytest.raises(WireError):
         protocol.decode_reply(line)
 
 
-def test_a_launch_with_numbers_that_no_database_holds_is_a_wire_error() -> None:
+def test_launch_with_too_large_numbers_is_wire_error() -> None:
     plain = {
         "kernel": "k",
         "signature": {},
@@ -348,7 +348,7 @@ def test_a_launch_with_numbers_that_no_database_holds_is_a_wire_error() -> None:
         protocol.decode_reply(json.dumps({**CALLED, "launches": [plain]}).encode())
 
 
-def test_a_command_is_no_reply_and_a_reply_no_command() -> None:
+def test_command_and_reply_are_not_interchangeable() -> None:
     with pytest.raises(WireError):
         protocol.decode_reply(protocol.encode(COMMANDS[0]))
     with pytest.raises(WireError):
@@ -474,7 +474,7 @@ def launched(**fields: Any) -> dict[str, Any]:
          {"launches": [{"launch": {**LAUNCHED, "num_warps": HUGE}, "specialisation": "x"}]}),
     ],
 )  # fmt: skip
-def test_all_that_a_worker_tells_has_a_bound(
+def test_every_worker_reply_field_is_bounded(
     reply: dict[str, Any], most: dict[str, Any], beyond: dict[str, Any]
 ) -> None:
     protocol.decode_reply(json.dumps({**reply, **most}).encode())
@@ -497,7 +497,7 @@ JUDGES = (
 
 
 @pytest.mark.parametrize("kind", [kind for kind in get_args(protocol.AnyReply) if kind not in JUDGES])
-def test_no_text_number_or_list_of_a_workers_reply_is_without_a_bound(kind: type[protocol.Reply]) -> None:
+def test_every_text_number_and_list_is_bounded(kind: type[protocol.Reply]) -> None:
     assert unbounded(msgspec.inspect.type_info(kind)) == set()
 
 
@@ -515,7 +515,7 @@ def unbounded(kind: Any, place: str = "") -> set[str]:  # Any: msgspec's own typ
     return ({place} if endless else set()).union(*(unbounded(part, there) for part, there in inner))
 
 
-def test_the_id_of_what_is_no_command_is_found() -> None:
+def test_id_of_invalid_command_is_found() -> None:
     assert protocol.id_of(b'{"type":"praise","id":"a","x":[{}]}\n') == "a"
     assert [protocol.id_of(line) for line in (b"", b"noise", b"[]", b'{"id":3}', b'{"id":"\xff"}')] == [""] * 5
 
@@ -538,5 +538,5 @@ def test_ids_are_128_random_bits() -> None:
     assert {len(bytes.fromhex(identifier)) for identifier in ids} == {16}
 
 
-def test_a_message_with_the_same_content_has_the_same_line() -> None:
+def test_equal_messages_have_equal_lines() -> None:
     assert protocol.encode(msgspec.structs.replace(REPLIES[1], id="j")) == protocol.encode(protocol.Done(id="j"))

@@ -51,7 +51,7 @@ def check(values: int) -> bytes:
 @pytest.mark.parametrize(
     "line", [check(100_000), b'{"id":"a","type":"praise"}\n', b'{"id":"a"}\n'], ids=["too much", "unknown", "empty"]
 )
-def test_what_is_no_command_is_refused_by_its_id_and_the_next_one_is_answered(replies_to: Replies, line: bytes) -> None:
+def test_invalid_command_is_refused_and_next_answered(replies_to: Replies, line: bytes) -> None:
     refused, answered = replies_to(line, protocol.encode(protocol.Release(id="b")))
     assert (refused.id, type(refused), refused.kind) == ("a", protocol.Failed, protocol.FailureKind.ENGINE)
     assert refused.message.startswith("not a command: ")
@@ -63,13 +63,13 @@ def test_what_is_no_command_is_refused_by_its_id_and_the_next_one_is_answered(re
     [b"noise\n", b"\n", b"[" * 200_000 + b"\n", b'{"id":3}\n', b'{"id":"\xff"}\n'],
     ids=["word", "nothing", "nested", "number", "no text"],
 )
-def test_noise_is_refused_without_an_id_and_the_next_command_is_answered(replies_to: Replies, line: bytes) -> None:
+def test_noise_is_refused_without_id_and_next_answered(replies_to: Replies, line: bytes) -> None:
     refused, answered = replies_to(line, protocol.encode(protocol.Release(id="b")))
     assert (refused.id, type(refused)) == ("", protocol.Failed)
     assert answered == protocol.Done(id="b")
 
 
-def test_a_command_that_the_end_cut_off_is_not_answered(replies_to: Replies) -> None:
+def test_command_cut_off_at_end_is_not_answered(replies_to: Replies) -> None:
     assert replies_to(protocol.encode(protocol.Release(id="a"))[:-1]) == []
 
 
@@ -103,15 +103,13 @@ def called(*type_names: str) -> protocol.Called:
     ],
     ids=["long name", "many values", "no text", "large number", "long line"],
 )
-def test_a_reply_that_the_parent_would_take_for_a_forgery_is_a_failure_that_says_why(
-    replies_to: Replies, reply: protocol.AnyReply
-) -> None:
+def test_reply_that_parent_would_refuse_is_failure(replies_to: Replies, reply: protocol.AnyReply) -> None:
     [failed] = replies_to(protocol.encode(protocol.Release(id="a")), carry_out=lambda command: reply)
     assert (failed.id, type(failed), failed.kind) == ("a", protocol.Failed, protocol.FailureKind.RAISED)
     assert failed.message.startswith("what came of it does not fit a reply: ")
 
 
-def test_a_failure_too_long_to_tell_stays_a_failure_of_its_kind(replies_to: Replies) -> None:
+def test_overlong_failure_keeps_its_kind(replies_to: Replies) -> None:
     failed = protocol.Failed(id="a", kind=protocol.FailureKind.UNSUPPORTED, message="x" * 100_000)
     [reported] = replies_to(protocol.encode(protocol.Release(id="a")), carry_out=lambda command: failed)
     assert (type(reported), reported.kind) == (protocol.Failed, protocol.FailureKind.UNSUPPORTED)

@@ -52,7 +52,7 @@ def raw(tensor: torch.Tensor) -> bytes:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_a_tensor_of_every_type_arrives_to_the_bit(tmp_path: Path, dtype: torch.dtype) -> None:
+def test_tensor_of_every_type_arrives_bitwise(tmp_path: Path, dtype: torch.dtype) -> None:
     sent = (torch.arange(24) % 2 if dtype is torch.bool else torch.arange(24) - 12).to(dtype).view(4, 6)
     with arrived(tmp_path / "a", sent) as ([got], _, _):
         assert (got.dtype, got.shape, got.stride()) == (dtype, sent.shape, sent.stride())
@@ -86,7 +86,7 @@ def test_a_view_arrives_with_its_strides_and_offset(tmp_path: Path, sent: torch.
         assert got.tolist() == sent.tolist()
 
 
-def test_values_that_are_no_tensors_arrive_as_they_were(tmp_path: Path) -> None:
+def test_nontensor_values_arrive_unchanged(tmp_path: Path) -> None:
     sent = (
         True,
         0,
@@ -119,7 +119,7 @@ def test_tensors_in_lists_arrive_in_lists(tmp_path: Path) -> None:
         assert (got[0].tolist(), got[1][0].tolist(), type(got[1])) == ([1.0, 1.0], [0.0], tuple)
 
 
-def test_tensors_that_share_memory_share_it_on_the_other_side(tmp_path: Path) -> None:
+def test_tensors_sharing_memory_share_it_on_arrival(tmp_path: Path) -> None:
     base = torch.zeros(6)
     with arrived(tmp_path / "a", base[:4], base[2:].view(torch.int32), torch.zeros(6)) as (got, _, arena):
         assert len(arena.storages) == 2
@@ -142,14 +142,14 @@ def test_storages_are_aligned_and_apart(tmp_path: Path) -> None:
         assert (tmp_path / "a").stat().st_size == arena.bytes
 
 
-def test_what_the_worker_writes_the_judge_reads(tmp_path: Path) -> None:
+def test_judge_reads_writes_of_worker(tmp_path: Path) -> None:
     with arrived(tmp_path / "a", torch.zeros(3), torch.zeros(2)) as (got, file, _):
         got[1].fill_(1.0)
         read = file.read()
         assert [storage.view(torch.float32).tolist() for storage in read] == [[0.0] * 3, [1.0] * 2]
 
 
-def test_what_the_judge_has_read_is_its_own(tmp_path: Path) -> None:
+def test_judge_copy_is_its_own(tmp_path: Path) -> None:
     with arrived(tmp_path / "a", torch.zeros(1)) as ([got], file, _):
         [read] = file.read()
         got.fill_(1.0)
@@ -157,7 +157,7 @@ def test_what_the_judge_has_read_is_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 263, 775])
-def test_an_arena_that_was_cut_short_is_reported_and_kills_nobody(tmp_path: Path, length: int) -> None:
+def test_truncated_arena_is_reported_without_crash(tmp_path: Path, length: int) -> None:
     with arrived(tmp_path / "a", torch.zeros(2), torch.zeros(2)) as (got, file, _):
         got.clear()
         with (tmp_path / "a").open("r+b") as other:
@@ -186,7 +186,7 @@ def write_byte(path: Path, offset: int, byte: int) -> None:
         arena.write(bytes([byte]))
 
 
-def test_every_byte_of_an_arena_belongs_to_a_storage_or_to_a_guard_zone(tmp_path: Path) -> None:
+def test_every_arena_byte_is_storage_or_guard_zone(tmp_path: Path) -> None:
     file, spec, _ = guarded(tmp_path / "a")
     file.close()
     parts = sorted((part.offset, part.bytes) for part in (*spec.storages, *tensors.guard_zones(spec)) if part.bytes)
@@ -197,7 +197,7 @@ def test_every_byte_of_an_arena_belongs_to_a_storage_or_to_a_guard_zone(tmp_path
     assert (content.count(7), content.count(GUARD)) == (sum(SIZES), spec.bytes - sum(SIZES))
 
 
-def test_the_place_for_outputs_has_its_guard_zones_too() -> None:
+def test_output_place_has_guard_zones() -> None:
     placed, size_bytes = tensors.place((4, 8))
     spec = protocol.ArenaSpec(handle="00", storages=placed[:1], outputs=placed[1], bytes=size_bytes)
     assert tensors.guard_zones(spec) == [
@@ -207,7 +207,7 @@ def test_the_place_for_outputs_has_its_guard_zones_too() -> None:
     ]
 
 
-def test_a_guard_that_nobody_wrote_to_is_whole(tmp_path: Path) -> None:
+def test_unwritten_guard_zone_is_intact(tmp_path: Path) -> None:
     file, _, _ = guarded(tmp_path / "a")
     assert file.damaged(guard=GUARD) is None
     file.close()
@@ -215,7 +215,7 @@ def test_a_guard_that_nobody_wrote_to_is_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("zone", range(len(SIZES) + 1))
 @pytest.mark.parametrize("end", ["first", "last"])
-def test_one_byte_in_a_guard_zone_is_found_there(tmp_path: Path, zone: int, end: str) -> None:
+def test_byte_written_in_guard_zone_is_found(tmp_path: Path, zone: int, end: str) -> None:
     file, spec, _ = guarded(tmp_path / "a")
     there = tensors.guard_zones(spec)[zone]
     write_byte(tmp_path / "a", there.offset if end == "first" else there.offset + there.bytes - 1, GUARD ^ 1)
@@ -235,7 +235,7 @@ def test_of_several_damaged_zones_the_first_is_reported(tmp_path: Path) -> None:
     file.close()
 
 
-def test_what_is_written_inside_a_storage_damages_no_guard(tmp_path: Path) -> None:
+def test_write_inside_storage_damages_no_guard(tmp_path: Path) -> None:
     file, spec, _ = guarded(tmp_path / "a")
     for storage in spec.storages:
         for offset in range(storage.offset, storage.offset + storage.bytes):
@@ -271,7 +271,7 @@ def on_device() -> tuple[tensors.DeviceArena, torch.Tensor]:
     return tensors.DeviceArena(spec, block), block
 
 
-def test_what_is_read_from_a_device_is_the_judges_own() -> None:
+def test_device_copy_is_the_judges_own() -> None:
     arena, block = on_device()
     [storage], outputs = arena.read(), arena.outputs()
     block.zero_()
@@ -279,7 +279,7 @@ def test_what_is_read_from_a_device_is_the_judges_own() -> None:
 
 
 @pytest.mark.parametrize(("offset", "zone"), [(0, 0), (255, 0), (259, 1), (767, 1), (773, 2), (1279, 2)])
-def test_one_byte_in_a_guard_zone_of_a_device_is_found_there(offset: int, zone: int) -> None:
+def test_byte_written_in_device_guard_zone_is_found(offset: int, zone: int) -> None:
     arena, block = on_device()
     assert arena.damaged(guard=GUARD) is None
     block[offset] = GUARD ^ 1
@@ -289,13 +289,13 @@ def test_one_byte_in_a_guard_zone_of_a_device_is_found_there(offset: int, zone: 
 
 
 @pytest.mark.parametrize("offset", [256, 258, 768, 772, 1280])
-def test_what_is_written_inside_a_storage_or_behind_the_arena_damages_no_guard_of_a_device(offset: int) -> None:
+def test_device_write_outside_guards_damages_none(offset: int) -> None:
     arena, block = on_device()
     block[offset] = GUARD ^ 1
     assert arena.damaged(guard=GUARD) is None
 
 
-def test_a_value_that_lies_in_a_part_of_a_larger_block_is_viewed_there() -> None:
+def test_value_in_part_of_block_is_viewed_there() -> None:
     specs, storages = tensors.lay_out((torch.arange(6.0).view(2, 3).T,))
     placed, size_bytes = tensors.place((24,))
     block = torch.zeros(size_bytes, dtype=torch.uint8)
@@ -327,7 +327,7 @@ def test_an_arena_may_be_let_go_twice(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["float", "complex32", "qint8", "torch.float32", "__class__", ""])
-def test_a_type_that_may_not_travel_is_a_value_error_that_lists_those_that_may(name: str) -> None:
+def test_unsupported_dtype_is_value_error_listing_supported(name: str) -> None:
     with pytest.raises(ValueError, match=rf"^dtype '{name}' cannot be compared; use one of float64, float32"):
         tensors.dtype_named(name)
 

@@ -45,7 +45,7 @@ module {
 
 
 @pytest.mark.parametrize(("at", "value"), [(0, 0.0), (8, 2.0)])
-def test_a_kernel_reads_where_an_array_of_pointers_names(at, value):
+def test_kernel_reads_through_pointer_array(at, value):
     kernel = Kernel(module=read_module(FIRST_OF), arguments=("x", "y"), makes_pointers=True)
     table = Addressed(storage=2, places=(TapedPlace(storage=0, offset_bytes=at),) * 3)
     launch = launched(vector(2, elements=3, dtype="int64"), vector(1))
@@ -53,7 +53,7 @@ def test_a_kernel_reads_where_an_array_of_pointers_names(at, value):
     assert (_floats(state, 1)[0], state.foreign, state.launched) == (value, {}, {1})
 
 
-def test_what_reaches_all_memory_may_depend_on_all_of_it():
+def test_operation_reaching_all_memory_depends_on_all():
     kernel = Kernel(module=read_module(FIRST_OF), arguments=("x", "y"), makes_pointers=True)
     table = Addressed(storage=2, places=(TapedPlace(storage=0, offset_bytes=0),) * 3)
     launch = launched(vector(2, elements=3, dtype="int64"), vector(1))
@@ -86,18 +86,18 @@ def test_a_move_casts_as_torch_rounds():
     assert state.content[1][:12].view(np.uint16).tolist() == [0x3A83, 0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0]
 
 
-def test_a_move_to_an_8_bit_float_is_unsupported():
+def test_move_to_8_bit_float_is_unsupported():
     with pytest.raises(UnsupportedError, match="float32 to float8_e4m3fn"):
         _replay(tape(Moved(target=vector(1, dtype="float8_e4m3fn"), source=vector(0))))
 
 
-def test_content_of_elsewhere_marks_what_is_made_of_it():
+def test_content_of_unknown_origin_marks_derived_values():
     given = Given(storage=1, operator="aten::mm", line=12)
     state = _replay(tape(given, launched(vector(1), vector(2)), storages=3))
     assert state.foreign == {1: {0}, 2: {0}}
 
 
-def test_content_of_an_operator_keeps_what_it_took():
+def test_operator_content_keeps_its_inputs():
     first, second = Given(storage=1, operator="aten::mm"), Given(storage=2, reads=(1,), operator="aten::add")
     assert _replay(tape(first, second, storages=3)).foreign[2] == {0, 1}
 

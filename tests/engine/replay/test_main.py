@@ -49,7 +49,7 @@ def test_a_module_is_held() -> None:
     ],
     ids=["memory", "kernels", "arena"],
 )
-def test_a_tape_that_cannot_be_replayed_fails_with_its_reason(
+def test_tape_that_cannot_be_replayed_fails_with_reason(
     most_bytes: int, kernels: tuple[str, ...], kind: protocol.FailureKind, words: str
 ) -> None:
     replayer = Replayer(limits_reading=False)

@@ -70,7 +70,7 @@ def first_move(
         "filled",
     ],
 )
-def test_a_move_that_may_have_made_the_answer_is_found(steps, output, move):
+def test_move_that_may_make_the_output_is_found(steps, output, move):
     assert first_move(steps, output, Rearrangement.YES) == move
     assert first_move(steps, output, Rearrangement.NO) is None
 
@@ -99,7 +99,7 @@ def test_moves_of_positions_are_allowed(dtype, move):
 @pytest.mark.parametrize(
     ("stored", "made"), [((), True), ((1,), False)], ids=["by moves alone", "with what a kernel stored"]
 )
-def test_memory_that_holds_the_answer_shows_what_made_it(stored, made):
+def test_memory_holding_the_output_shows_its_origin(stored, made):
     steps = (
         Moved(target=part_of(1, 0), source=part_of(0, 6)),
         Moved(target=part_of(1, 6), source=part_of(0, 0)),

@@ -200,11 +200,11 @@ def test_plain_lines_end_with_the_table():
     assert as_plain(EVENTS, file=FILE, number=12) == (GOLDEN / "bench.txt").read_text()
 
 
-def test_the_json_document_is_that_of_the_golden_file():
+def test_json_document_matches_golden_file():
     assert as_json(RUN) == (GOLDEN / "bench.json").read_text()
 
 
-def test_the_markdown_page_is_that_of_the_golden_file():
+def test_markdown_page_matches_golden_file():
     assert as_markdown(RUN, with_profile=True) == (GOLDEN / "bench.md").read_text()
 
 
@@ -228,7 +228,7 @@ def test_no_line_is_wider_than_it_may_be(width):
     assert [line for line in lines if len(line) > width] == []
 
 
-def test_every_baseline_has_its_ratio_where_lines_are_short():
+def test_every_baseline_has_ratio_in_short_lines():
     many = dataclasses.replace(
         WIDE, comparisons=(compared("eager", 1.32, Standing.FASTER), compared("compile", 0.8, Standing.SLOWER))
     )
@@ -237,7 +237,7 @@ def test_every_baseline_has_its_ratio_where_lines_are_short():
     assert lines[4] == "  vs compile: 0.800 [0.780, 0.820] slower"
 
 
-def test_a_case_that_was_not_right_has_no_number_in_any_format():
+def test_failed_case_has_no_time_in_any_format():
     run = run_of(WRONG)
     reported = "\n".join(
         (as_plain(events(WRONG), file="k.py"), as_markdown(run), *bench_lines(run.benchmark_report, width=120))
@@ -247,7 +247,7 @@ def test_a_case_that_was_not_right_has_no_number_in_any_format():
     assert (kept["timing"], kept["comparisons"], kept["floor"], kept["ratio_to_self"]) == (None, [], None, None)
 
 
-def test_what_was_not_measured_is_said_in_words():
+def test_unmeasured_value_is_reported_in_words():
     bare = Timing(side=CANDIDATE, method=None, device_us=None, call_us=None)
     unmeasured = dataclasses.replace(
         WIDE, timing=bare, comparisons=(), floor=None, ratio_to_self=None, launches=(), before=None, after=None
@@ -265,7 +265,7 @@ def test_what_was_not_measured_is_said_in_words():
     ]
 
 
-def test_a_launch_that_was_not_compiled_here_has_no_resources():
+def test_launch_not_compiled_here_has_no_resources():
     other = dataclasses.replace(WIDE, launches=(dataclasses.replace(LAUNCH, num_warps=8),))
     assert bench_lines(run_of(other).benchmark_report, width=120)[1].endswith("  40/40  -")
 
@@ -281,7 +281,7 @@ def test_a_console_of_ascii_gets_ascii():
 
 
 @pytest.mark.parametrize("us", [0.25, 7.5, 51.25, 999.5, 12345.0])
-def test_numbers_have_four_digits_that_count_and_a_half_interval_as_fine(us):
+def test_numbers_have_four_digits_and_matching_interval(us):
     row = bench_lines(run_of(dataclasses.replace(WIDE, timing=timing(CANDIDATE, us))).benchmark_report, width=120)[1]
     shown = {
         0.25: "0.250 ±0.003",
@@ -296,7 +296,7 @@ def test_numbers_have_four_digits_that_count_and_a_half_interval_as_fine(us):
 # The remarks
 
 
-def test_times_of_a_run_that_did_not_pass_do_not_count():
+def test_times_of_failed_run_do_not_count():
     verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=8, total=8)
     assert remarks(run_of(WIDE, verdict=verdict))[0] == (
         "doubt",
@@ -312,13 +312,13 @@ def test_times_of_a_flagged_run_do_not_count():
     )
 
 
-def test_times_of_a_run_without_its_end_do_not_count():
+def test_times_of_unfinished_run_do_not_count():
     unfinished = events(WIDE)[:-1]
     assert remarks(record_of(unfinished))[0] == ("doubt", "the run did not finish")
     assert "these times do not count" not in as_plain(unfinished, file="k.py")
 
 
-def test_a_less_precise_method_is_named_with_what_it_cannot_see():
+def test_less_precise_method_is_named_with_its_limits():
     assert WIDE.timing is not None
     coarse = dataclasses.replace(WIDE, timing=dataclasses.replace(WIDE.timing, method=Method.EVENTS))
     assert (
@@ -332,11 +332,11 @@ def test_a_remark_on_every_case_names_none():
     assert ("throttled", "clocks were held down by power after (4096x4096 f32)") in remarks(run_of(WIDE, SMALL))
 
 
-def test_a_timed_call_that_was_not_verified_is_counted():
+def test_unverified_timed_call_is_counted():
     assert ("unverified", "119 of 120 timed calls were verified (1x131072 f32)") in remarks(run_of(WIDE, SMALL))
 
 
-def test_the_a_a_run_tells_its_worst_case():
+def test_self_comparison_reports_its_worst_case():
     assert dict(remarks(run_of(WIDE, SMALL)))["A/A"] == (
         "the candidate against itself: at worst 0.990 [0.985, 0.995] (1x131072 f32); "
         "the intervals of 1 of 2 cases hold 1"
@@ -346,7 +346,7 @@ def test_the_a_a_run_tells_its_worst_case():
 # Lines as they come
 
 
-def test_who_holds_the_device_is_reported():
+def test_device_holder_is_reported():
     (line,) = plain_lines(DeviceAwaited(at_s=1.0, holder=HOLDER), file="k.py")
     assert str(line) == (
         "device   busy waiting for the device: "
@@ -354,7 +354,7 @@ def test_who_holds_the_device_is_reported():
     )
 
 
-def test_a_command_of_somebody_else_cannot_move_the_cursor():
+def test_command_line_of_other_process_cannot_move_cursor():
     holder = dataclasses.replace(HOLDER, command="\x1b[2J")
     (line,) = plain_lines(DeviceAwaited(at_s=1.0, holder=holder), file="k.py")
     assert "process 123 (\\x1b[2J) has held" in str(line)
@@ -368,7 +368,7 @@ def test_the_longest_label_keeps_its_distance():
 # The profile
 
 
-def test_a_run_that_told_no_profile_says_so_and_shows_its_stages():
+def test_run_without_profile_shows_its_stages():
     silent = record_of(event for event in EVENTS if not isinstance(event, ProfileTaken))
     lines = profile_lines(silent, width=80)
     assert lines[0] == "no profile was recorded for this run"
@@ -378,13 +378,13 @@ def test_a_run_that_told_no_profile_says_so_and_shows_its_stages():
 
 
 @pytest.mark.parametrize("at_s", [0.0, 3.0, 6.0])
-def test_work_that_took_no_time_still_has_a_sign(at_s):
+def test_work_of_zero_time_has_a_mark(at_s):
     moment = Span(name="look", count=1, busy_s=0.0, began_s=at_s, ended_s=at_s)
     line = profile_lines(dataclasses.replace(RUN, profile=(moment,)), width=80, is_ascii=True)[1]
     assert line.count("#") == 1
 
 
-def test_bars_lie_on_one_axis_and_are_never_empty():
+def test_bars_share_one_axis_and_are_never_empty():
     lines = profile_lines(RUN, width=80, is_ascii=True)
     bars = {line.split()[0]: line.rpartition(" ")[2] for line in (lines[1], lines[2], lines[3], lines[5], lines[6])}
     assert {len(bar) for bar in bars.values()} == {len(bars["compile"])}

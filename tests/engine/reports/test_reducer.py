@@ -93,7 +93,7 @@ def test_events_one_by_one_make_the_same_record() -> None:
     assert record == RECORD
 
 
-def test_finished_stages_are_in_the_order_of_their_end() -> None:
+def test_finished_stages_follow_order_of_their_end() -> None:
     assert record_of(EVENTS).finished_stages == (COMPILED, VERIFIED)
 
 
@@ -102,7 +102,7 @@ def test_open_stage_is_active_and_not_finished() -> None:
     assert (record.active, record.finished_stages) == (StageRecord(stage=Stage.VERIFY, started_s=0.1, total=1), ())
 
 
-def test_new_start_forgets_the_run_before_and_keeps_what_surrounds_it() -> None:
+def test_new_start_clears_run_but_keeps_context() -> None:
     record = record_of((*EVENTS, STARTED), file="k.py", number=7)
     assert record == record_of((STARTED,), file="k.py", number=7)
 
@@ -118,7 +118,7 @@ def test_disassembly_of_an_unknown_kernel_changes_nothing() -> None:
     assert record == record_of((STARTED,))
 
 
-def test_ported_kernels_are_kept_apart_and_a_second_start_forgets_them() -> None:
+def test_retargeted_kernels_are_separate_and_cleared_on_restart() -> None:
     again = PortingStarted(at_s=2.0, targets=("gfx942",), launches=1)
     porting: tuple[Event, ...] = (
         PortingStarted(at_s=1.0, targets=("sm_80",), launches=1),

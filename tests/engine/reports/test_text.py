@@ -135,15 +135,15 @@ def test_plain_lines_are_those_of_the_golden_file():
     assert as_plain(EVENTS, file=FILE, number=12) == (GOLDEN / "report.txt").read_text()
 
 
-def test_the_json_document_is_that_of_the_golden_file():
+def test_json_document_matches_golden_file():
     assert as_json(RUN) == (GOLDEN / "report.json").read_text()
 
 
-def test_the_markdown_page_is_that_of_the_golden_file():
+def test_markdown_page_matches_golden_file():
     assert as_markdown(RUN) == (GOLDEN / "report.md").read_text()
 
 
-def test_a_policy_other_than_the_default_is_named_in_every_report():
+def test_nondefault_policy_is_named_in_every_report():
     strict = dataclasses.replace(EVENTS[0], policy=Policy.STRICT)
     events = (strict, *EVENTS[1:])
     run = record_of(events, file=FILE)
@@ -153,13 +153,13 @@ def test_a_policy_other_than_the_default_is_named_in_every_report():
     assert "policy" not in as_plain(EVENTS, file=FILE) + as_markdown(RUN)
 
 
-def test_every_plain_line_begins_with_two_single_words():
+def test_every_plain_line_begins_with_two_words():
     for event in EVENTS:
         for line in plain_lines(event, file="kernel.py"):
             assert len(line.label.split()) == len(line.state.split()) == 1
 
 
-def test_the_disassembly_stands_among_the_artefacts_of_its_kernel():
+def test_disassembly_is_listed_with_its_kernels_artefacts():
     (kernel,) = json.loads(as_json(RUN))["kernels"]
     assert [artefact["kind"] for artefact in kernel["artefacts"]] == ["ptx", "sass"]
 
@@ -168,7 +168,7 @@ def test_a_seed_keeps_all_of_its_digits():
     assert json.loads(as_json(RUN))["cases"][1]["seed"] == "18446744073709551615"
 
 
-def test_a_run_that_is_not_kept_has_no_number():
+def test_unsaved_run_has_no_number():
     unkept = dataclasses.replace(RUN, number=None)
     assert json.loads(as_json(unkept))["run"] is None
     assert as_plain(EVENTS, file=FILE).startswith("run      started aten::softmax kernels/softmax.py on cpu ")
@@ -201,7 +201,7 @@ def test_control_characters_are_spelled_out(text, shown):
     assert printable(text) == shown
 
 
-def test_what_a_wrong_output_looks_like_is_said_below_its_case():
+def test_wrong_output_is_described_below_its_case():
     found = Diagnosis(
         kind=DiagnosisKind.TAIL_MASK,
         sentence="the end is wrong",

@@ -465,7 +465,7 @@ async def test_compiler_out_of_memory_does_not_blame_kernel(
     ]
 
 
-async def test_dying_compiler_blocks_no_one(site: Site) -> None:
+async def test_dying_compiler_does_not_block(site: Site) -> None:
     def die_at_the_first(command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Compile) and command.launch.num_warps == 4:
             site.fork_server.die(site.fork_server.youngest)
@@ -480,7 +480,7 @@ async def test_dying_compiler_blocks_no_one(site: Site) -> None:
     assert sum(isinstance(command, protocol.Load) for command in site.asked) == 3
 
 
-async def test_file_failing_to_load_without_device_blocks_no_one(site: Site) -> None:
+async def test_file_failing_to_load_without_device_does_not_block(site: Site) -> None:
     site.answer = lambda command: protocol.Failed(
         id=command.id, kind=protocol.FailureKind.RAISED, message="no CUDA driver"
     )

@@ -23,7 +23,7 @@ def as_before() -> Iterator[None]:
     os.umask(umask)
 
 
-def test_ignored_sigchld_is_reset_so_children_can_be_waited_for() -> None:
+def test_ignored_sigchld_is_reset_before_children_start() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     settle_inherited()
     pid = os.fork()

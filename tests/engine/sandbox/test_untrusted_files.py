@@ -19,7 +19,7 @@ def refusal(path: Path, *, max_bytes: int = 10) -> str:
 
 
 @pytest.mark.parametrize("content", [b"", b"0123456789"])
-def test_a_file_up_to_the_limit_is_read_whole(tmp_path: Path, content: bytes) -> None:
+def test_file_up_to_limit_is_read_whole(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "outputs"
     path.write_bytes(content)
     assert read_untrusted(path, max_bytes=10) == content
@@ -31,7 +31,7 @@ def test_one_byte_more_than_the_limit_is_refused(tmp_path: Path) -> None:
     assert refusal(path) == "outputs is no regular file of at most 10 bytes"
 
 
-def test_a_file_that_claims_a_size_without_content_is_refused_unread(tmp_path: Path) -> None:
+def test_file_claiming_size_without_content_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "outputs"
     with path.open("wb") as file:
         file.truncate(1 << 40)
@@ -42,20 +42,20 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path / "outputs") == "outputs cannot be read: No such file or directory"
 
 
-def test_a_link_is_refused_even_to_a_file_that_would_do(tmp_path: Path) -> None:
+def test_link_is_refused_even_to_valid_file(tmp_path: Path) -> None:
     (tmp_path / "target").write_bytes(b"x")
     path = tmp_path / "outputs"
     path.symlink_to(tmp_path / "target")
     assert refusal(path) == "outputs cannot be read: Too many levels of symbolic links"
 
 
-def test_a_pipe_without_a_writer_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_pipe_without_writer_is_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "outputs"
     os.mkfifo(path)
     assert refusal(path) == "outputs is no regular file of at most 10 bytes"
 
 
-def test_a_device_that_never_ends_is_refused() -> None:
+def test_endless_device_is_refused() -> None:
     assert refusal(Path("/dev/zero")) == "zero is no regular file of at most 10 bytes"
 
 
@@ -66,7 +66,7 @@ def test_a_socket_is_refused(tmp_path: Path) -> None:
         assert refusal(path) == "outputs cannot be read: No such device or address"
 
 
-def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_growing_while_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "outputs"
     path.write_bytes(bytes(10))
     look = os.fstat
@@ -89,9 +89,7 @@ def test_a_refusal_leaves_no_descriptor_open(tmp_path: Path, open_descriptors: C
     assert open_descriptors() == before
 
 
-def test_a_folder_in_the_place_of_a_file_is_refused_and_leaves_no_descriptor(
-    tmp_path: Path, open_descriptors: Callable[[], int]
-) -> None:
+def test_folder_instead_of_file_is_refused_without_leak(tmp_path: Path, open_descriptors: Callable[[], int]) -> None:
     before = open_descriptors()
     for _ in range(3):
         with pytest.raises(UntrustedFileError):

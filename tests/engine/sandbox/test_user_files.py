@@ -41,7 +41,7 @@ def test_one_byte_too_many_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path / "file", TooLargeError) == "it has 11 bytes, and at most 10 are read"
 
 
-def test_a_system_file_that_claims_no_size_is_bounded() -> None:
+def test_system_file_without_size_is_bounded() -> None:
     said = refused(Path("/proc/self/maps"), TooLargeError)
     assert said == "it has more than 10 bytes, and at most 10 are read"
 
@@ -55,7 +55,7 @@ def test_a_system_file_that_claims_no_size_is_bounded() -> None:
         (lambda path: path.symlink_to("/dev/zero"), "it is a device"),
     ],
 )
-def test_what_is_no_file_is_named(tmp_path: Path, make: Callable[[Path], None], words: str) -> None:
+def test_nonfile_is_named(tmp_path: Path, make: Callable[[Path], None], words: str) -> None:
     make(tmp_path / "k")
     assert refused(tmp_path / "k", NoFileError) == words
 
@@ -66,7 +66,7 @@ def test_a_path_without_a_file_is_missing(tmp_path: Path) -> None:
     assert refused(tmp_path / "file" / "below", MissingFileError) == "it does not exist"
 
 
-def test_a_path_that_leads_nowhere_says_why(tmp_path: Path) -> None:
+def test_path_leading_nowhere_gives_reason(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     assert refused(tmp_path / "loop", UserFileError) == "its links lead in a circle"
     assert refused(tmp_path / ("k" * 300), UserFileError) == "its name is too long for this file system"

@@ -82,7 +82,7 @@ def test_a_file_that_declares_another_encoding_is_refused(coding: str) -> None:
     assert "UTF-8" in str(refusal(f"# -*- coding: {coding} -*-\n".encode() + ENTRY))
 
 
-def test_a_file_of_the_limit_is_read_and_one_byte_more_is_not() -> None:
+def test_file_at_limit_is_read_beyond_is_refused() -> None:
     padding = b"#" * (MAX_SOURCE_BYTES - len(ENTRY))
     assert len(read(ENTRY + padding).text) == MAX_SOURCE_BYTES
     error = refusal(ENTRY + padding + b"#")
@@ -92,7 +92,7 @@ def test_a_file_of_the_limit_is_read_and_one_byte_more_is_not() -> None:
 @pytest.mark.parametrize(
     "expression", ["(" * 1000 + ")" * 1000, "-" * 100_000 + "1", "[" * 150 + "x" + "]" * 150 + ".a" * 100_000]
 )
-def test_nesting_that_the_parser_cannot_follow_is_refused_and_ends_nothing(expression: str) -> None:
+def test_nesting_beyond_parser_limit_is_refused(expression: str) -> None:
     error = refusal(ENTRY + f"y = {expression}\n".encode())
     assert str(error).startswith(("syntax error: too many nested", "kernel.py cannot be parsed: "))
 
@@ -104,7 +104,7 @@ def test_parsing_warns_nobody() -> None:
     assert [str(warning.message) for warning in caught] == []
 
 
-def test_a_missing_entry_says_what_to_add() -> None:
+def test_missing_entry_states_what_to_add() -> None:
     assert str(refusal(b"x = 1\n")) == (
         "kernel.py does not define 'softmax', the function that is called; add `def softmax(...)`"
     )
@@ -143,7 +143,7 @@ def test_a_function_inside_another_is_no_entry() -> None:
         "with open('x') as softmax:\n    pass",
     ],
 )
-def test_an_entry_may_be_made_in_every_way_that_a_module_offers(text: str) -> None:
+def test_entry_may_be_defined_in_every_module_form(text: str) -> None:
     assert read(text.encode()).text == text
 
 
@@ -155,11 +155,11 @@ def test_directives_are_the_pairs_of_the_first_lines() -> None:
 @pytest.mark.parametrize(
     "text", ["", "# kgtui:\n", "# kgtui: word other\n", "# other: op=x\n", "\n" * 20 + "# kgtui: a=b"]
 )
-def test_what_is_no_pair_or_stands_too_far_down_is_no_directive(text: str) -> None:
+def test_malformed_or_late_directive_is_ignored(text: str) -> None:
     assert directives(text) == {}
 
 
-def test_siblings_are_the_files_beside_that_are_imported_by_name(tmp_path: Path) -> None:
+def test_siblings_are_files_imported_by_name(tmp_path: Path) -> None:
     for name in ("helpers", "tiles", "later", "unused", "package"):
         (tmp_path / f"{name}.py").write_text("")
     tree = ast.parse(
@@ -168,7 +168,7 @@ def test_siblings_are_the_files_beside_that_are_imported_by_name(tmp_path: Path)
     assert sibling_imports(tree, tmp_path) == tuple(tmp_path / f"{name}.py" for name in ("helpers", "later", "tiles"))
 
 
-def test_nothing_is_a_sibling_in_a_folder_that_is_gone(tmp_path: Path) -> None:
+def test_removed_folder_has_no_siblings(tmp_path: Path) -> None:
     assert sibling_imports(ast.parse("import helpers"), tmp_path / "gone") == ()
 
 
@@ -187,13 +187,13 @@ def test_nothing_is_a_sibling_in_a_folder_that_is_gone(tmp_path: Path) -> None:
         "import os, \\\r\n    helpers",
     ],
 )
-def test_files_beside_a_candidate_are_found_however_they_are_imported(text: str, tmp_path: Path) -> None:
+def test_sibling_files_are_found_by_every_import_form(text: str, tmp_path: Path) -> None:
     (tmp_path / "helpers.py").touch()
     assert imported_files(text.encode(), tmp_path) == (tmp_path / "helpers.py",)
 
 
 @pytest.mark.parametrize("text", ["from helpers import", "import other", "helpers = 1", "# import helpers", ""])
-def test_a_file_that_is_only_named_or_whose_import_does_not_parse_is_none_of_them(text: str, tmp_path: Path) -> None:
+def test_unimported_or_unparsable_file_is_no_sibling(text: str, tmp_path: Path) -> None:
     (tmp_path / "helpers.py").touch()
     assert imported_files(text.encode(), tmp_path) == ()
 

@@ -21,12 +21,12 @@ SAMPLE = Path(kgtui.__file__).parent / "samples" / "softmax.py"
 TORCH = "import torch\ndef f(x: torch.Tensor):\n    "
 
 
-def test_every_rule_is_a_sentence_of_a_check_or_of_the_whitelist() -> None:
+def test_every_rule_belongs_to_check_or_whitelist() -> None:
     assert set(rules()) <= {check.name for check in checks()} | {WHITELIST}
     assert [sentence for sentence in rules().values() if not sentence.endswith(".")] == []
 
 
-def test_a_check_that_breaks_no_published_rule_refuses_nothing() -> None:
+def test_check_without_published_rule_refuses_nothing() -> None:
     assert "prints_verdict" not in rules()
 
 
@@ -38,18 +38,18 @@ def test_a_check_that_breaks_no_published_rule_refuses_nothing() -> None:
         ("return launch(x + 1)", "arithmetic on tensors computes"),
     ],
 )
-def test_what_bookkeeping_computes_is_outside_the_whitelist_too(text: str, said: str) -> None:
+def test_computing_bookkeeping_is_outside_whitelist(text: str, said: str) -> None:
     assert said in [finding.message for finding in outside_whitelist(Reading.of(TORCH + text))]
 
 
 @pytest.mark.parametrize(
     "text", ["return torch.empty_like(x).view(-1)", "return launch(x.to(torch.half), x.numel() * 2)"]
 )
-def test_what_allocates_views_and_casts_is_on_the_whitelist(text: str) -> None:
+def test_allocations_views_and_casts_are_on_whitelist(text: str) -> None:
     assert list(outside_whitelist(Reading.of(TORCH + text))) == []
 
 
-def test_what_the_signature_calls_a_tensor_is_one_though_the_text_does_not_say_so() -> None:
+def test_tensor_in_signature_is_tensor_in_source() -> None:
     text = "def f(a, n, b):\n    return launch(a * 2, n * 2, b - 1)\n"
     tree = parse(text)
     assert breaches(tree, text, "f", ()) == ()
@@ -59,13 +59,13 @@ def test_what_the_signature_calls_a_tensor_is_one_though_the_text_does_not_say_s
     assert columns == [19, 33]
 
 
-def test_parameters_of_other_functions_are_not_what_the_signature_says() -> None:
+def test_parameters_of_other_functions_ignore_the_signature() -> None:
     text = "def size(a):\n    return a * 2\ndef f(x):\n    return launch(x, size(3))\n"
     assert breaches(parse(text), text, "f", (), signature="f(x: Tensor) -> Tensor") == ()
 
 
 @pytest.mark.parametrize("path", sorted((CORPUS / "honest").glob("*.py")), ids=lambda path: path.stem)
-def test_the_signature_refuses_no_honest_kernel_for_arithmetic_on_numbers(path: Path) -> None:
+def test_signature_refuses_no_honest_scalar_arithmetic(path: Path) -> None:
     text = path.read_text()
     problem = find(directives(text)["op"])
     tree = parse(text)
@@ -88,7 +88,7 @@ def broken_by(text: str, entry: str) -> tuple[Breach, ...]:
         ("patches_the_clock", "silu", "patched_globals"),
     ],
 )
-def test_a_cheat_breaks_a_rule_that_is_named_with_its_line(cheat: str, entry: str, check: str) -> None:
+def test_cheat_breaks_named_rule_with_its_line(cheat: str, entry: str, check: str) -> None:
     text = find_cheat(cheat).read_text()
     found = [breach for breach in broken_by(text, entry) if breach.finding.check == check]
     assert found
@@ -96,7 +96,7 @@ def test_a_cheat_breaks_a_rule_that_is_named_with_its_line(cheat: str, entry: st
     assert found[0].finding.location is not None
 
 
-def test_breaches_come_in_the_order_of_their_lines_each_place_once() -> None:
+def test_violations_follow_line_order_once_each() -> None:
     text = TORCH + "n = x.max().item()\n    return torch.softmax(launch(x, n), 0)\n"
     reported = [(one.finding.check, one.finding.location) for one in broken_by(text, "f")]
     lines = [location.line for _, location in reported if location]
@@ -109,7 +109,7 @@ def test_the_sample_breaks_no_rule() -> None:
     assert broken_by(SAMPLE.read_text(), "softmax") == ()
 
 
-def test_a_file_that_the_rules_cannot_read_breaks_one_too() -> None:
+def test_file_unreadable_for_rules_breaks_one() -> None:
     text = f"x = [{'0, ' * MOST_NODES}]\ndef f(x): ...\n"
     (breach,) = broken_by(text, "f")
     assert breach.rule == "What the rules ask can be told from the text."

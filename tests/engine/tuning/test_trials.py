@@ -67,7 +67,7 @@ def trial(
     return Trial(variant=Variant(name=name, source=name.encode()), run=run)
 
 
-def test_the_fastest_that_is_faster_than_the_file_is_proposed() -> None:
+def test_fastest_variant_faster_than_file_is_proposed() -> None:
     trials = (trial(AS_IT_IS, (1.0, 0.9, 1.1)), trial("B=1", (1.3, 1.2, 1.4)), trial("B=2", (1.5, 1.4, 1.6)))
     winner = proposed(trials)
     assert winner is not None
@@ -114,7 +114,7 @@ def test_nothing_is_proposed_without_evidence(current: Trial, other: Trial, why:
     assert (proposed((current, other)), why_none((current, other))) == (None, why)
 
 
-def test_each_trial_is_a_row_with_what_is_known_of_it() -> None:
+def test_each_trial_is_row_with_known_values() -> None:
     rows = trial_rows((trial(AS_IT_IS, (1.0, 0.9, 1.1)), trial("B=1", outcome=Outcome.WRONG_VALUE)))
     assert rows == [
         ("variant", "run", "verdict", "registers", "spilled B", "shared B", "occupancy", "x eager"),
@@ -123,12 +123,12 @@ def test_each_trial_is_a_row_with_what_is_known_of_it() -> None:
     ]
 
 
-def test_what_was_not_measured_is_null_in_a_document() -> None:
+def test_unmeasured_value_is_null_in_document() -> None:
     plain = plain_trial(trial("B=1"))
     assert (plain["variant"], plain["registers"], plain["speedup"], plain["baseline"]) == ("B=1", 40, None, None)
 
 
-def test_a_ratio_to_the_file_holds_every_ratio_of_the_two_intervals() -> None:
+def test_ratio_to_file_covers_both_intervals() -> None:
     ratio = trial("B=1", (1.5, 1.2, 1.8)).ratio_to(trial(AS_IT_IS, (1.0, 0.8, 1.2)))
     assert ratio == Interval(value=1.5, low=1.2 / 1.2, high=1.8 / 0.8)
 
@@ -136,17 +136,17 @@ def test_a_ratio_to_the_file_holds_every_ratio_of_the_two_intervals() -> None:
 @pytest.mark.parametrize(
     "other", [trial("B=1"), trial("B=1", (1.5, 1.4, 1.6), baseline="compile")], ids=["not timed", "another baseline"]
 )
-def test_what_was_not_measured_by_the_same_baseline_has_no_ratio_and_wins_nothing(other: Trial) -> None:
+def test_variant_with_other_baseline_has_no_ratio(other: Trial) -> None:
     current = trial(AS_IT_IS, (1.0, 0.9, 1.1))
     assert (other.ratio_to(current), proposed((current, other))) == (None, None)
 
 
-def test_the_time_on_the_device_is_the_geometric_mean_over_the_cases() -> None:
+def test_device_time_is_geometric_mean_over_cases() -> None:
     timed = trial("B=1", (1.5, 1.4, 1.6), device_us=((2.0, 1.0, 3.0), (8.0, 4.0, 12.0)))
     assert timed.device_us is not None
     assert [round(us, 6) for us in (timed.device_us.value, timed.device_us.low, timed.device_us.high)] == [4, 2, 6]
 
 
 @pytest.mark.parametrize("device_us", [(None,), ((2.0, 1.0, 3.0), None)], ids=["none", "one of two"])
-def test_where_a_case_has_no_time_on_the_device_there_is_no_mean(device_us: tuple[Any, ...]) -> None:
+def test_case_without_device_time_leaves_no_mean(device_us: tuple[Any, ...]) -> None:
     assert trial("B=1", (1.5, 1.4, 1.6), device_us=device_us).device_us is None

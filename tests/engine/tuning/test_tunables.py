@@ -39,7 +39,7 @@ def shown(source: bytes) -> list[tuple[str, str | None, int]]:
     return [(tunable.name, tunable.value, tunable.line) for tunable in tunables_of(source)]
 
 
-def test_constants_and_launch_options_can_be_turned_and_what_no_launch_gives_can_be_added() -> None:
+def test_constants_launch_options_and_missing_options_are_tunable() -> None:
     assert shown(KERNEL) == [("BLOCK", "1_024", 3), ("num_warps", "4", 9), ("num_stages", None, 9)]
 
 
@@ -47,15 +47,15 @@ def test_constants_and_launch_options_can_be_turned_and_what_no_launch_gives_can
     "source",
     [b"", b"x = True\n", b"x = -1\n", b"x = 1.0\n", b"f(num_warps=4)\n", b"def f():\n    x = 1\n", b"a.b = 1\n"],
 )
-def test_what_is_no_whole_number_by_name_cannot_be_turned(source: bytes) -> None:
+def test_value_that_is_no_named_integer_is_not_tunable(source: bytes) -> None:
     assert shown(source) == []
 
 
-def test_options_that_may_be_in_a_mapping_are_not_added() -> None:
+def test_options_possibly_in_mapping_are_not_added() -> None:
     assert shown(b"k[g](x, **options)\n") == []
 
 
-def test_options_are_not_added_to_launches_of_an_autotuner_which_refuses_them() -> None:
+def test_options_are_not_added_to_autotuned_launches() -> None:
     assert shown(TUNED + b"k[g](x, n)\n") == []
 
 
@@ -74,7 +74,7 @@ def test_only_the_values_change() -> None:
     assert made.source == KERNEL.replace(b"1_024", b"64").replace(b"=4)", b"=2)").replace(b"=8,", b"=2,")
 
 
-def test_an_option_that_is_missing_comes_behind_the_last_argument_of_each_launch() -> None:
+def test_missing_option_is_added_after_last_argument() -> None:
     (made,) = variants(KERNEL, {"num_stages": (3,)})
     expected = KERNEL.replace(b"num_warps=4)", b"num_warps=4, num_stages=3)")
     assert made.source == expected.replace(b"num_warps=8,", b"num_warps=8, num_stages=3,")
@@ -100,7 +100,7 @@ def test_a_grid_that_cannot_be_made_is_refused(values: dict[str, tuple[int, ...]
         variants(KERNEL, values)
 
 
-def test_each_entry_of_an_autotuners_list_alone_is_a_variant() -> None:
+def test_each_autotuner_configuration_is_a_variant() -> None:
     made = configurations(TUNED)
     assert [variant.name for variant in made] == ["BLOCK=128 num_warps=4", "BLOCK=256 num_warps=8 num_stages=2"]
     assert made[0].source == (
@@ -123,7 +123,7 @@ def test_a_list_with_a_name_is_found_too() -> None:
         b"@triton.autotune(configs=make(), key=[])\ndef k(): ...\n",
     ],
 )
-def test_without_a_list_of_several_there_is_nothing_to_choose(source: bytes) -> None:
+def test_single_configuration_gives_no_variants(source: bytes) -> None:
     assert configurations(source) == ()
 
 

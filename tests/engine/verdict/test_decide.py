@@ -70,7 +70,7 @@ def unchecked(layer: Layer, coverage: Coverage = Coverage.NOT_CHECKED) -> tuple[
     return (*others, LayerReport(layer=layer, by="p", coverage=coverage, why="it died"))
 
 
-def test_a_required_layer_that_could_not_be_checked_keeps_a_right_run_from_being_cleared() -> None:
+def test_unchecked_required_layer_prevents_pass() -> None:
     verdict = judge(Facts(planned=1, cases=(OK,), layers=unchecked(Layer.ABLATION)))
     assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, True)
     assert verdict.sentence == "1/1 cases passed, but flagged: ablation (p) could not be checked: it died"
@@ -84,24 +84,24 @@ def test_a_layer_flags_where_its_policy_requires_it(policy: Policy, layer: Layer
 
 
 @pytest.mark.parametrize("coverage", [Coverage.NOT_AVAILABLE, Coverage.NOT_ASKED])
-def test_what_the_machine_does_not_offer_or_nobody_asked_flags_nothing(coverage: Coverage) -> None:
+def test_unavailable_or_unrequested_layer_flags_nothing(coverage: Coverage) -> None:
     layers = tuple(LayerReport(layer=layer, by="p", coverage=coverage, why="not here") for layer in Layer)
     assert not judge(Facts(planned=1, policy=Policy.STRICT, cases=(OK,), layers=layers)).flagged
 
 
-def test_a_required_layer_that_nothing_reported_on_is_not_checked() -> None:
+def test_unreported_required_layer_is_not_checked() -> None:
     layers = tuple(report for report in ALL_CHECKED if report.layer is not Layer.BEHAVIOUR)
     verdict = judge(Facts(planned=1, cases=(OK,), layers=layers))
     assert verdict.flagged
     assert verdict.sentence.endswith("but flagged: behaviour was not checked: nothing reported on it")
 
 
-def test_a_finding_is_reported_before_a_layer_that_could_not_be_checked() -> None:
+def test_finding_is_reported_before_unchecked_layer() -> None:
     facts = Facts(planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "odd"),), layers=unchecked(Layer.INPUTS))
     assert judge(facts).sentence == "1/1 cases passed, but flagged: odd"
 
 
-def test_a_weak_operator_is_named_where_a_candidate_passes() -> None:
+def test_weak_operator_is_named_in_passing_verdict() -> None:
     passed = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, weakness="zeros pass"))
     assert passed.sentence == "1/1 cases passed, but this operator cannot tell: zeros pass"
     wrong = judge(Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), layers=ALL_CHECKED, weakness="zeros pass"))
@@ -115,19 +115,19 @@ def test_no_case_planned_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("cases", "missing"), [((), 3), ((OK,), 2), ((OK, OK), 1)])
-def test_cases_that_were_never_judged_are_our_error_and_no_pass(cases: tuple[CaseResult, ...], missing: int) -> None:
+def test_cases_never_run_are_engine_error(cases: tuple[CaseResult, ...], missing: int) -> None:
     verdict = judge(Facts(planned=3, cases=cases))
     assert (verdict.outcome, verdict.sentence) == (Outcome.ENGINE_ERROR, f"{missing} of 3 cases were not run")
     assert verdict.passed == len(cases)
 
 
 @pytest.mark.parametrize("outcome", FAILED)
-def test_one_failed_case_names_the_run_whatever_its_outcome(outcome: Outcome) -> None:
+def test_one_failed_case_decides_the_verdict(outcome: Outcome) -> None:
     verdict = judge(Facts(planned=2, cases=(OK, result(outcome, "b", "why", HERE))))
     assert verdict == Verdict(outcome=outcome, sentence="case b failed: why", passed=1, total=2, location=HERE)
 
 
-def test_a_failed_case_without_a_message_says_its_outcome() -> None:
+def test_failed_case_without_message_states_its_outcome() -> None:
     assert judge(Facts(planned=1, cases=(result(Outcome.TIMEOUT),))).sentence == "case a failed: timeout"
 
 
@@ -150,23 +150,23 @@ def test_of_several_failures_the_gravest_names_the_run(outcomes: tuple[Outcome, 
     assert verdict.sentence == f"2 of 5 cases failed, first case {outcomes.index(named)}: {named.value}"
 
 
-def test_of_equally_grave_failures_the_first_judged_is_named() -> None:
+def test_first_of_equally_severe_failures_is_named() -> None:
     cases = (OK, result(Outcome.WRONG_VALUE, "b", "first"), result(Outcome.WRONG_VALUE, "c", "second"))
     assert judge(Facts(planned=3, cases=cases)).sentence == "2 of 3 cases failed, first b: first"
 
 
-def test_what_stopped_a_run_stands_above_its_cases() -> None:
+def test_stopping_error_precedes_failed_cases() -> None:
     stop = Stop(outcome=Outcome.TIMEOUT, message="twice", location=HERE)
     verdict = judge(Facts(planned=3, stop=stop, cases=(OK, result(Outcome.TAMPERED))))
     assert verdict == Verdict(outcome=Outcome.TIMEOUT, sentence="twice", passed=1, total=3, location=HERE)
 
 
-def test_a_cancelled_run_is_cancelled_even_when_all_its_cases_passed() -> None:
+def test_cancelled_run_is_cancelled_with_all_cases_passed() -> None:
     stop = Stop(outcome=Outcome.CANCELLED, message="cancelled")
     assert judge(Facts(planned=1, stop=stop, cases=(OK,))).outcome is Outcome.CANCELLED
 
 
-def test_right_cases_whose_kernel_does_not_build_are_a_failure() -> None:
+def test_kernel_not_building_fails_passing_cases() -> None:
     verdict = judge(Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.COMPILE_ERROR, "too much shared memory"),)))
     assert verdict == Verdict(
         outcome=Outcome.COMPILE_ERROR,
@@ -199,7 +199,7 @@ def test_kernel_launched_on_its_target_needs_no_compile() -> None:
     assert (judge(facts).outcome, judge(facts).flagged) == (Outcome.PASS, False)
 
 
-def test_check_of_the_plan_not_made_is_no_pass() -> None:
+def test_skipped_check_of_the_plan_prevents_pass() -> None:
     unmade = (Stop(outcome=Outcome.UNSUPPORTED, message="too many kernels"),)
     verdict = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, unmade=unmade))
     assert (verdict.outcome, verdict.sentence) == (Outcome.UNSUPPORTED, "1/1 cases passed, but too many kernels")
@@ -224,12 +224,12 @@ def test_proof_counts_although_a_check_was_not_made() -> None:
     assert (judge(facts).outcome, judge(facts).flagged) == (Outcome.PASS, True)
 
 
-def test_a_kernel_that_does_not_build_is_found_behind_one_that_could_not_be_checked() -> None:
+def test_unbuilt_kernel_is_found_behind_unchecked_one() -> None:
     kernels = (kernel(Outcome.UNSUPPORTED), kernel(Outcome.COMPILE_ERROR, "no"))
     assert judge(Facts(planned=1, cases=(OK,), kernels=kernels)).outcome is Outcome.COMPILE_ERROR
 
 
-def test_a_wrong_case_is_named_before_a_kernel_that_does_not_build() -> None:
+def test_wrong_case_is_named_before_unbuilt_kernel() -> None:
     facts = Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), kernels=(kernel(Outcome.COMPILE_ERROR),))
     assert judge(facts).outcome is Outcome.WRONG_VALUE
 
@@ -268,7 +268,7 @@ def under(policy: Policy, *found: Severity) -> Verdict:
 
 @pytest.mark.parametrize("severity", Severity)
 @pytest.mark.parametrize("policy", Policy)
-def test_a_right_run_is_flagged_by_what_the_table_says_and_by_nothing_else(policy: Policy, severity: Severity) -> None:
+def test_passing_run_is_flagged_exactly_by_table(policy: Policy, severity: Severity) -> None:
     assert under(policy, severity).flagged is WEIGHTS[policy].flags(severity)
 
 
@@ -284,7 +284,7 @@ def test_the_strict_policy_flags_and_is_named() -> None:
     assert verdict.sentence == "1/1 cases passed, but flagged: a suspect, by the strict policy"
 
 
-def test_facts_only_says_what_was_found_and_that_nothing_decided_over_it() -> None:
+def test_facts_only_policy_states_findings_without_deciding() -> None:
     verdict = under(Policy.FACTS_ONLY, Severity.HINT, Severity.PROOF, Severity.HINT)
     assert verdict == Verdict(
         outcome=Outcome.PASS,
@@ -306,7 +306,7 @@ def test_a_wrong_answer_is_wrong_under_every_policy(policy: Policy) -> None:
     assert verdict.sentence.startswith("case a failed: off by one")
 
 
-def test_only_the_strict_policy_refuses_a_file_that_breaks_a_rule() -> None:
+def test_only_strict_policy_refuses_rule_violations() -> None:
     first = Breach(rule="Nothing is computed twice.", finding=finding(Severity.HINT, "it is"))
     assert refusal(Policy.STRICT, ()) is None
     assert [refusal(policy, (first,)) for policy in (Policy.DEFAULT, Policy.FACTS_ONLY)] == [None, None]
@@ -325,7 +325,7 @@ def test_interim_without_planned_cases_is_open() -> None:
     assert interim(Facts(planned=0)) is None
 
 
-def test_interim_of_the_first_failed_case_is_its_outcome() -> None:
+def test_interim_verdict_of_failed_case_is_outcome() -> None:
     assert interim(Facts(planned=9, cases=(OK, result(Outcome.WRONG_VALUE)))) == Interim(outcome=Outcome.WRONG_VALUE)
 
 
@@ -338,12 +338,12 @@ def test_interim_of_all_cases_right_is_a_pass() -> None:
     assert interim(Facts(planned=2, cases=(OK, OK))) == Interim(outcome=Outcome.PASS)
 
 
-def test_interim_of_a_kernel_that_does_not_build_is_its_outcome() -> None:
+def test_interim_verdict_of_unbuilt_kernel_is_outcome() -> None:
     facts = Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.UNSUPPORTED), kernel(Outcome.COMPILE_ERROR)))
     assert interim(facts) == Interim(outcome=Outcome.COMPILE_ERROR)
 
 
-def test_interim_of_right_cases_with_a_grave_finding_is_flagged() -> None:
+def test_interim_verdict_with_severe_finding_is_flagged() -> None:
     facts = Facts(planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "s"),))
     assert interim(facts) == Interim(outcome=Outcome.PASS, flagged=True)
 

@@ -50,11 +50,11 @@ def found(record: protocol.Recorded) -> list[tuple[Severity, str]]:
         (protocol.ActivitySeen(kind=COPY, device_ns=1), Origin.COPIES),
     ],
 )
-def test_the_origin_is_by_function_first_and_by_name_then(activity: protocol.ActivitySeen, origin: Origin) -> None:
+def test_origin_is_found_by_function_then_name(activity: protocol.ActivitySeen, origin: Origin) -> None:
     assert origin_of(activity) is origin
 
 
-def test_work_in_its_own_kernels_is_a_fact_and_no_finding() -> None:
+def test_work_in_own_kernels_is_fact() -> None:
     record = recorded(ran("softmax_kernel", 9_500, own=True), protocol.ActivitySeen(kind=COPY, device_ns=500))
     assert found(record) == []
     assert [(fact.name, fact.value) for fact in facts("c", record)] == [
@@ -65,7 +65,7 @@ def test_work_in_its_own_kernels_is_a_fact_and_no_finding() -> None:
     ]
 
 
-def test_copies_alone_are_honest_only_where_the_operator_may_copy() -> None:
+def test_copies_alone_are_accepted_only_for_copying_operators() -> None:
     record = recorded(ran(TORCH_FILL, 500), protocol.ActivitySeen(kind=COPY, device_ns=500))
     assert found(record) == [(Severity.SUSPECT, "no device time in kernels of this file")]
     assert list(findings("c", record, may_copy=True)) == []
@@ -73,13 +73,13 @@ def test_copies_alone_are_honest_only_where_the_operator_may_copy() -> None:
     assert len(list(findings("c", computing, may_copy=True))) == 2
 
 
-def test_shares_are_added_up_by_origin_with_the_longest_first() -> None:
+def test_shares_are_summed_by_origin_longest_first() -> None:
     own, library = shares(recorded(ran("a", 10, own=True), ran(GEMM, 5), ran("b", 20, own=True)))
     assert (own.origin, own.device_ns, own.launches, own.names) == (Origin.OWN, 30, 2, ("a", "b"))
     assert (library.origin, library.device_ns) == (Origin.LIBRARY, 5)
 
 
-def test_a_library_that_computes_is_suspect_with_its_share() -> None:
+def test_computing_library_is_suspect_with_its_share() -> None:
     ((severity, message),) = found(recorded(ran("copy_kernel", 20, own=True), ran(GEMM, 80)))
     assert severity is Severity.SUSPECT
     assert message.startswith("80% of device time is in library kernels: sm80_xmma_gemm_f32f32")
@@ -97,12 +97,12 @@ def test_little_of_somebody_else_is_nothing() -> None:
 
 
 @pytest.mark.parametrize(("theirs", "severity"), [(10, Severity.HINT), (74, Severity.HINT), (75, Severity.SUSPECT)])
-def test_pytorch_is_suspect_where_it_takes_most_of_the_time(theirs: int, severity: Severity) -> None:
+def test_pytorch_taking_most_time_is_suspect(theirs: int, severity: Severity) -> None:
     ((reported, _),) = found(recorded(ran("own", 100 - theirs, own=True), ran(TORCH_ADD, theirs)))
     assert reported is severity
 
 
-def test_pytorch_that_fills_and_moves_is_spared() -> None:
+def test_pytorch_fills_and_moves_are_not_flagged() -> None:
     assert found(recorded(ran("own", 10, own=True), ran(TORCH_FILL, 90))) == []
 
 
@@ -112,7 +112,7 @@ def test_work_after_the_return_is_suspect() -> None:
     ]
 
 
-def test_a_kernel_of_the_graph_that_the_record_does_not_show_is_suspect() -> None:
+def test_graph_kernel_missing_in_record_is_suspect() -> None:
     nodes = (protocol.NodeSeen(name="own", own=True), protocol.NodeSeen(name="hidden", own=False))
     assert found(recorded(ran("own", 10, own=True), nodes=nodes)) == [
         (Severity.SUSPECT, "the graph of the call has kernels that its record does not show: hidden")
@@ -131,18 +131,18 @@ NATIVE = NativeKernels(names=frozenset({"gemm_tiles"}))
 OWN_GEMM = "_Z10gemm_tilesPKfS0_Pf"
 
 
-def test_a_kernel_of_the_cuda_text_is_own_by_name_whatever_it_is_called() -> None:
+def test_cuda_source_kernel_is_own_by_name() -> None:
     assert origin_of(ran(OWN_GEMM, 1), NATIVE) is Origin.NATIVE
     assert origin_of(ran(OWN_GEMM, 1)) is Origin.LIBRARY
     assert origin_of(ran(GEMM, 1), NATIVE) is Origin.LIBRARY
     assert origin_of(ran(TORCH_ADD, 1), NATIVE) is Origin.TORCH
 
 
-def test_a_file_whose_cuda_text_computes_has_no_finding() -> None:
+def test_file_with_computing_cuda_source_has_no_finding() -> None:
     assert not list(findings("c", recorded(ran(OWN_GEMM, 100)), native=NATIVE))
 
 
-def test_a_library_that_the_cuda_text_calls_is_named() -> None:
+def test_library_called_by_cuda_source_is_named() -> None:
     record = recorded(ran(OWN_GEMM, 10), ran(GEMM, 90))
     (finding,) = findings("c", record, native=NATIVE)
     assert (finding.severity, finding.message) == (
@@ -150,6 +150,6 @@ def test_a_library_that_the_cuda_text_calls_is_named() -> None:
     )  # fmt: skip
 
 
-def test_timed_kernels_of_the_cuda_text_are_not_strange() -> None:
+def test_timed_cuda_source_kernels_are_not_foreign() -> None:
     assert not strange_kernels("c", {OWN_GEMM: 100}, own=frozenset(), of="device time", native=NATIVE)
     assert strange_kernels("c", {OWN_GEMM: 100}, own=frozenset(), of="device time")

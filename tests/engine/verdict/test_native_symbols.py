@@ -26,9 +26,9 @@ OWN = NativeKernels(
         ("", None),
     ],
 )
-def test_a_symbol_is_own_where_the_text_defines_it(symbol: str, name: str | None) -> None:
+def test_symbol_defined_in_source_is_own(symbol: str, name: str | None) -> None:
     assert OWN.name_of(symbol) == name
 
 
-def test_parts_end_where_the_arguments_of_a_template_begin() -> None:
+def test_symbol_parts_end_at_template_arguments() -> None:
     assert parts_of("_ZN2at6native13reduce_kernelILi512EEEvT_") == ("at", "native", "reduce_kernel")

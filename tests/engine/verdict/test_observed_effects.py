@@ -90,7 +90,7 @@ def severities(reported: list[Finding]) -> list[Severity]:
     return [finding.severity for finding in reported]
 
 
-def test_an_operator_that_made_as_much_as_the_answer_computed_it() -> None:
+def test_operator_producing_output_size_computed_it() -> None:
     (finding,) = found(used(uses=3), used("aten::exp", made=600))
     assert (finding.check, finding.severity, finding.case) == ("behaviour", Severity.SUSPECT, "large")
     assert finding.message == (
@@ -108,12 +108,12 @@ def test_selection_by_whole_numbers_computed_it() -> None:
     assert finding.severity is Severity.SUSPECT
 
 
-def test_an_operator_that_made_the_answer_row_by_row_computed_it() -> None:
+def test_operator_producing_output_by_rows_computed_it() -> None:
     (finding,) = found(used(uses=100))
     assert finding.message == "computed by torch: aten::_softmax 100 times, up to 1000 elements (1 cases)"
 
 
-def test_rows_of_a_table_are_an_answer_in_more_than_one_case_or_without_arithmetic() -> None:
+def test_table_rows_count_as_output_in_several_cases() -> None:
     lookup, case = used("aten::index_select", taken=1010), dataclasses.replace(PROBLEM.cases[1], name="larger")
     assert found(lookup) == []
     assert len(found(lookup, used())) == 1
@@ -131,7 +131,7 @@ def test_rows_of_a_table_are_an_answer_in_more_than_one_case_or_without_arithmet
     assert list(findings(more, results, protocol.Observed(id="i", operators=fewer))) == []
 
 
-def test_numbers_that_were_taken_one_by_one_are_as_much_as_the_answer() -> None:
+def test_single_numbers_read_count_as_output() -> None:
     (finding,) = found(used("Tensor.item", kind=protocol.OperatorKind.METADATA, uses=1000))
     assert finding.severity is Severity.SUSPECT
     assert finding.message.endswith("other code can compute it: Tensor.item 1000 times, up to 1000 elements (1 cases)")
@@ -185,13 +185,13 @@ def test_small_helpers_copies_and_views_say_nothing(operator: protocol.OperatorS
         (used("aten::linalg_vector_norm", made=2), "computed by torch"),
     ],
 )
-def test_what_comes_from_elsewhere_is_suspect(operator: protocol.OperatorSeen, what: str) -> None:
+def test_content_of_unknown_origin_is_suspect(operator: protocol.OperatorSeen, what: str) -> None:
     (finding,) = found(operator)
     assert finding.severity is Severity.SUSPECT
     assert finding.message.startswith(what)
 
 
-def test_what_torch_does_to_what_kernels_left_is_its_own_when_it_is_half_of_the_operations() -> None:
+def test_torch_work_on_kernel_results_counts_from_half() -> None:
     two = tuple(dataclasses.replace(one, case=f"large {number}") for one in RESULTS[1:2] for number in "12")
     problem = dataclasses.replace(
         DEFINITION,
@@ -209,13 +209,13 @@ def test_what_torch_does_to_what_kernels_left_is_its_own_when_it_is_half_of_the_
     ]
 
 
-def test_an_operator_that_reads_little_of_the_case_did_not_compute_it() -> None:
+def test_operator_reading_little_input_did_not_compute() -> None:
     assert found(used(taken=0, made=500)) != []
     whole = 2 * ELEMENTS["large"]
     assert found(used(taken=0, made=whole // 4 - 1)) == []
 
 
-def test_light_arithmetic_counts_on_inputs_and_is_noted_on_what_kernels_left() -> None:
+def test_light_arithmetic_counts_on_inputs_only() -> None:
     assert severities(found(used("aten::sum", kind=LIGHT))) == [Severity.SUSPECT]
     (noted,) = found(used("aten::sum", kind=LIGHT, reads=False))
     assert (noted.severity, noted.message) == (
@@ -275,13 +275,13 @@ def test_each_action_has_its_weight(seen: protocol.ActionSeen, severity: Severit
     assert severities(found(actions=(seen,))) == [severity]
 
 
-def test_every_kind_of_action_and_change_has_words() -> None:
+def test_every_action_and_change_kind_has_words() -> None:
     assert len(found(actions=tuple(action(kind) for kind in protocol.ActionKind))) == len(protocol.ActionKind)
     changes = tuple(protocol.ChangeSeen(kind=kind, name="n") for kind in protocol.ChangeKind)
     assert len(found(changes=changes)) == len(protocol.ChangeKind)
 
 
-def test_actions_of_a_kind_are_one_finding_with_the_first_line() -> None:
+def test_actions_of_one_kind_are_one_finding() -> None:
     seen = (
         action(protocol.ActionKind.FRAMES, "sys._getframe", line=7, loading=True),
         action(protocol.ActionKind.FRAMES, "a\nb\x1b[0m"),
@@ -311,7 +311,7 @@ def test_each_change_has_its_weight(kind: protocol.ChangeKind, severity: Severit
     assert finding.message.endswith(": torch.allclose (<lambda>)")
 
 
-def test_the_facts_count_what_was_seen() -> None:
+def test_facts_count_all_observations() -> None:
     operator = protocol.OperatorSeen(name="aten::empty", kind=protocol.OperatorKind.ALLOCATION, uses=3)
     change = protocol.ChangeSeen(kind=protocol.ChangeKind.BUSY_THREAD, name="t")
     reported = facts(protocol.Observed(id="0" * 32, operators=(operator,), changes=(change,)))
@@ -322,7 +322,7 @@ def test_the_facts_count_what_was_seen() -> None:
     ]
 
 
-def test_a_reply_without_anything_says_nothing() -> None:
+def test_empty_reply_gives_no_finding() -> None:
     assert found() == []
 
 
@@ -354,7 +354,7 @@ def test_a_reply_without_anything_says_nothing() -> None:
         (used("Launch.numbers", taken=0, reads=False), "the output was passed to its kernels as numbers"),
     ],
 )
-def test_what_an_answer_is_made_of_by_other_ways_is_reported(operator: protocol.OperatorSeen, what: str) -> None:
+def test_other_origin_of_output_is_reported(operator: protocol.OperatorSeen, what: str) -> None:
     finding = found(operator)[0]
     assert (finding.severity, finding.message.partition(":")[0]) == (Severity.SUSPECT, what)
 

@@ -30,7 +30,7 @@ def failed(kind: protocol.FailureKind, *, line: int | None = None) -> protocol.F
         (Kind.UNSUPPORTED, Outcome.UNSUPPORTED),
     ],
 )
-def test_a_failure_means_its_kind_whatever_its_words(kind: protocol.FailureKind, outcome: Outcome) -> None:
+def test_failure_kind_ignores_its_message(kind: protocol.FailureKind, outcome: Outcome) -> None:
     stop = outcome_mapping.of_failure(failed(kind, line=4))
     assert stop == Stop(outcome=outcome, message="out of memory, timeout, crashed", location=Location(line=4))
 
@@ -70,18 +70,18 @@ def test_a_failure_without_a_line_has_no_location() -> None:
         (EngineError("the engine is not running"), Outcome.ENGINE_ERROR, "while computing: the engine is not running"),
     ],
 )
-def test_the_end_of_a_worker_is_reported_by_its_type(error: EngineError, outcome: Outcome, message: str) -> None:
+def test_worker_end_is_reported_by_its_type(error: EngineError, outcome: Outcome, message: str) -> None:
     assert outcome_mapping.of_worker_error(error, "while computing") == Stop(outcome=outcome, message=message)
 
 
 @pytest.mark.parametrize("error", [WireError("x"), DeadlineError("x"), ChildDiedError("x"), EngineError("x")])
-def test_the_end_of_the_judge_is_our_own_error(error: EngineError) -> None:
+def test_judge_end_is_engine_error(error: EngineError) -> None:
     assert outcome_mapping.of_trusted(error, "while comparing") == Stop(
         outcome=Outcome.ENGINE_ERROR, message="while comparing: x"
     )
 
 
-def test_only_shared_memory_that_was_cut_is_the_candidates_fault_before_the_judge() -> None:
+def test_only_truncated_shared_memory_is_candidate_error() -> None:
     cut = outcome_mapping.of_trusted(failed(Kind.TAMPERED), "while comparing")
     assert cut.outcome is Outcome.TAMPERED
     fault = outcome_mapping.of_trusted(failed(Kind.PROBLEM), "while comparing")
@@ -91,7 +91,7 @@ def test_only_shared_memory_that_was_cut_is_the_candidates_fault_before_the_judg
     assert outcome_mapping.of_trusted(protocol.Done(id="i"), "while comparing").outcome is Outcome.ENGINE_ERROR
 
 
-def test_run_out_of_memory_in_total_is_out_of_memory() -> None:
+def test_run_exceeding_total_memory_is_out_of_memory() -> None:
     stop = outcome_mapping.of_worker_error(
         RunMemoryError("the candidate's processes used more memory together"), "while computing"
     )

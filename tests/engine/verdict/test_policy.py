@@ -7,12 +7,12 @@ from engine.model.layers import Layer
 from engine.verdict.policy import WEIGHTS, Effect, policy_table
 
 
-def test_every_policy_says_what_it_does_with_every_severity() -> None:
+def test_every_policy_covers_every_severity() -> None:
     assert set(WEIGHTS) == set(Policy)
     assert [policy for policy in Policy if set(WEIGHTS[policy].by_severity) != set(Severity)] == []
 
 
-def test_suspects_and_proofs_flag_but_where_only_the_facts_are_wanted() -> None:
+def test_suspects_and_proofs_flag_except_facts_only() -> None:
     flagging = {policy: [one for one in Severity if WEIGHTS[policy].flags(one)] for policy in Policy}
     assert flagging == {
         Policy.DEFAULT: [Severity.SUSPECT, Severity.PROOF],
@@ -25,7 +25,7 @@ def test_only_the_strict_policy_refuses() -> None:
     assert [policy for policy in Policy if WEIGHTS[policy].refuses] == [Policy.STRICT]
 
 
-def test_every_policy_says_of_every_layer_what_its_lack_does() -> None:
+def test_every_policy_states_effect_of_every_layer() -> None:
     assert [policy for policy in Policy if set(WEIGHTS[policy].unchecked) != set(Layer)] == []
 
 

@@ -84,7 +84,7 @@ def test_an_architecture_of_the_candidate_replaces_the_target(tmp_path: Path) ->
     assert [part for part in tools.command("nvcc") if "sm_90" in part] == ["-arch=sm_90a"]
 
 
-def test_resources_are_told_of_each_kernel_and_not_as_messages(tmp_path: Path) -> None:
+def test_resources_are_reported_per_kernel_not_as_messages(tmp_path: Path) -> None:
     built = build(command_for(tmp_path, CUDA), run=Tools(nvcc=Completed(status=0, output=PTXAS)).run)
     assert isinstance(built, protocol.ExtensionBuilt)
     assert built.library
@@ -103,7 +103,7 @@ def test_a_tool_that_refuses_is_quoted(tmp_path: Path, tool: str) -> None:
 
 
 @pytest.mark.parametrize("status", [-9, 137])
-def test_a_tool_that_was_killed_is_the_engines_fault(tmp_path: Path, status: int) -> None:
+def test_killed_tool_is_engine_error(tmp_path: Path, status: int) -> None:
     failed = build(command_for(tmp_path, CUDA), run=Tools(nvcc=Completed(status=status, output="")).run)
     assert isinstance(failed, protocol.Failed)
     assert failed.kind is protocol.FailureKind.ENGINE

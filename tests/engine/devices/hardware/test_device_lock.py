@@ -148,7 +148,7 @@ class Ear:
             await self.called()
 
 
-async def test_a_free_device_is_had_at_once_and_given_back(folder: Path) -> None:
+async def test_free_device_is_locked_at_once_and_released(folder: Path) -> None:
     async with lock(folder).hold(on_wait=refuse):
         held = Holder(pid=os.getpid(), command="kgtui bench mine.py", since="2026-01-02T12:00:00Z")
         assert occupancy(folder, DEVICE) == Occupancy(is_held=True, holder=held)
@@ -165,7 +165,7 @@ async def test_another_device_is_another_lock(folder: Path) -> None:
         assert occupancy(folder, "cuda-2") == Occupancy(is_held=False)
 
 
-async def test_the_second_process_waits_and_hears_who_holds_the_device(folder: Path, start: Start) -> None:
+async def test_second_process_waits_and_learns_the_holder(folder: Path, start: Start) -> None:
     async with lock(folder).hold(on_wait=refuse):
         second = start("second")
         assert await asyncio.to_thread(second.says) == "waits for kgtui bench mine.py"
@@ -177,7 +177,7 @@ async def test_the_second_process_waits_and_hears_who_holds_the_device(folder: P
     assert await asyncio.to_thread(second.says) == "let go"
 
 
-async def test_who_waits_is_served_in_order_and_hears_of_each_holder_once(folder: Path) -> None:
+async def test_waiters_are_served_in_order_with_holders_reported(folder: Path) -> None:
     names = ("first", "second", "third")  # who came first looks least often
     ears = {name: Ear() for name in names}
 
@@ -200,7 +200,7 @@ async def test_who_waits_is_served_in_order_and_hears_of_each_holder_once(folder
     }
 
 
-async def test_a_holder_that_is_killed_gives_the_device_back(folder: Path, start: Start) -> None:
+async def test_killed_holder_releases_the_device(folder: Path, start: Start) -> None:
     holder = start("doomed")
     assert await asyncio.to_thread(holder.says) == "holds"
     ear = Ear()
@@ -212,7 +212,7 @@ async def test_a_holder_that_is_killed_gives_the_device_back(folder: Path, start
 
 
 @pytest.mark.parametrize("end", ["killed", "let go"])
-async def test_a_child_that_the_holder_forked_does_not_prolong_the_lock(folder: Path, start: Start, end: str) -> None:
+async def test_forked_child_of_holder_does_not_prolong_lock(folder: Path, start: Start, end: str) -> None:
     holder = start("parent", action="fork")
     said = sorted([await asyncio.to_thread(holder.says), await asyncio.to_thread(holder.says)])
     child = int(said[0].removeprefix("forked "))
@@ -243,7 +243,7 @@ async def test_giving_up_while_waiting_leaves_nothing_behind(folder: Path) -> No
     assert _names(folder) == [f"{DEVICE}.line", f"{DEVICE}.lock"]
 
 
-async def test_an_error_inside_the_block_gives_the_device_back(folder: Path) -> None:
+async def test_error_inside_block_releases_the_device(folder: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         async with lock(folder).hold(on_wait=refuse):
             raise ZeroDivisionError
@@ -276,7 +276,7 @@ async def test_a_damaged_name_is_somebody(folder: Path, text: bytes) -> None:
     await waiting
 
 
-async def test_a_lock_that_was_tidied_away_is_made_again(folder: Path) -> None:
+async def test_deleted_lock_file_is_created_again(folder: Path) -> None:
     async with lock(folder).hold(on_wait=refuse):
         ear = Ear()
         waiting = asyncio.create_task(_use(lock(folder), ear))
@@ -286,7 +286,7 @@ async def test_a_lock_that_was_tidied_away_is_made_again(folder: Path) -> None:
     assert occupancy(folder, DEVICE) == Occupancy(is_held=False)
 
 
-async def test_whoever_comes_first_opens_folder_and_files_to_all(folder: Path, start: Start) -> None:
+async def test_first_user_opens_folder_and_files_to_all(folder: Path, start: Start) -> None:
     client = start("with a narrow umask")
     assert await asyncio.to_thread(client.says) == "holds"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o1777
@@ -306,9 +306,7 @@ async def test_two_users_exclude_each_other(folder: Path, start: Start, second_u
     await waiting
 
 
-async def test_a_lock_that_others_may_not_write_is_refused_to_them(
-    folder: Path, start: Start, second_user: None
-) -> None:
+async def test_lock_not_writable_by_others_is_refused(folder: Path, start: Start, second_user: None) -> None:
     await _use(lock(folder), refuse)
     (folder / f"{DEVICE}.lock").chmod(0o600)
     said = await asyncio.to_thread(start("another user", user=NOBODY).says)
@@ -318,9 +316,7 @@ async def test_a_lock_that_others_may_not_write_is_refused_to_them(
     )
 
 
-async def test_a_folder_of_another_user_must_be_sticky_and_open_to_all(
-    folder: Path, start: Start, second_user: None
-) -> None:
+async def test_folder_of_other_user_must_be_sticky_and_open(folder: Path, start: Start, second_user: None) -> None:
     folder.mkdir()
     folder.chmod(0o777)
     said = await asyncio.to_thread(start("another user", user=NOBODY).says)
@@ -331,7 +327,7 @@ async def test_a_folder_of_another_user_must_be_sticky_and_open_to_all(
 
 
 @pytest.mark.parametrize("what", ["symbolic link", "hard link", "folder", "pipe"])
-async def test_what_is_no_lock_file_is_refused_and_left_as_it_is(folder: Path, tmp_path: Path, what: str) -> None:
+async def test_file_that_is_no_lock_is_refused_unchanged(folder: Path, tmp_path: Path, what: str) -> None:
     treasure = tmp_path / "treasure"
     treasure.write_text("gold")
     folder.mkdir()
@@ -363,12 +359,12 @@ def test_looking_makes_nothing(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("device_id", ["", "../x", "a/b", ".hidden", "a b"])
-def test_a_device_id_that_is_no_file_name_is_refused(folder: Path, device_id: str) -> None:
+def test_device_id_that_is_no_file_name_is_refused(folder: Path, device_id: str) -> None:
     with pytest.raises(ValueError, match="becomes a file name"):
         DeviceLock(folder, device_id=device_id, command="x")
 
 
-def test_locks_lie_in_the_first_place_that_every_user_may_write(tmp_path: Path) -> None:
+def test_locks_use_first_folder_writable_by_every_user(tmp_path: Path) -> None:
     places = tuple(tmp_path / name for name in ("missing", "private", "public"))
     for place, mode in zip(places[1:], (0o755, 0o1777), strict=True):
         place.mkdir()

@@ -9,7 +9,7 @@ import torch
 from engine.devices.hardware.device_memory import alone, is_lost
 
 
-def test_bytes_that_are_alone_are_the_same_bytes_and_the_whole_of_their_storage() -> None:
+def test_separate_copy_is_equal_in_its_own_storage() -> None:
     block = torch.arange(64, dtype=torch.uint8)
     part = alone(block[16:40])
     part[0] = 255
@@ -23,7 +23,7 @@ def test_no_bytes_have_a_storage_of_none() -> None:
     assert (part.numel(), part.storage_offset(), part.untyped_storage().nbytes()) == (0, 0, 0)
 
 
-def test_the_block_lives_as_long_as_what_was_taken_of_it() -> None:
+def test_block_is_alive_while_its_parts_are() -> None:
     part = alone(torch.full((1 << 20,), 7, dtype=torch.uint8)[1 << 19 :])
     gc.collect()
     torch.full((1 << 20,), 9, dtype=torch.uint8)

@@ -80,7 +80,7 @@ def test_a_small_kernel_fills_the_multiprocessor() -> None:
         ("sm_121", 128, 0, 4, 4, Limit.REGISTERS),
     ],
 )
-def test_blocks_that_fit_and_what_limits_them(
+def test_fitting_blocks_and_their_limit_are_computed(
     target: str, registers: int, shared_bytes: int, warps: int, blocks: int, limit: Limit
 ) -> None:
     occupied = found(target, registers=registers, shared_bytes=shared_bytes, warps=warps)
@@ -92,7 +92,7 @@ def test_one_register_more_can_cost_a_block() -> None:
     assert found(registers=65).blocks == 7
 
 
-def test_registers_are_found_within_a_partition_not_over_the_whole() -> None:
+def test_registers_are_limited_per_partition() -> None:
     # 160 registers: 5120 a warp, 3 in each of 4 partitions, although 12.8 would fit into all of them together.
     assert found(registers=160, warps=1).warps == 12
 
@@ -101,13 +101,13 @@ def test_more_warps_than_the_multiprocessor_has_never_fit() -> None:
     assert found("sm_75", warps=64) == Occupancy(blocks=0, warps=0, max_warps=32, limited_by=Limit.WARPS)
 
 
-def test_a_block_that_needs_more_registers_than_there_are_never_fits() -> None:
+def test_block_needing_too_many_registers_never_fits() -> None:
     occupied = found(registers=255, warps=16)
     assert (occupied.blocks, occupied.limited_by, occupied.percent) == (0, Limit.REGISTERS, 0.0)
 
 
 @pytest.mark.parametrize("target", NVIDIA_TARGETS)
-def test_the_largest_block_that_a_target_launches_fits_once_and_one_byte_more_never(target: str) -> None:
+def test_largest_launchable_block_fits_exactly_once(target: str) -> None:
     largest = target_named(target).shared_bytes
     assert largest is not None
     assert found(target, shared_bytes=largest).blocks == 1
@@ -115,13 +115,13 @@ def test_the_largest_block_that_a_target_launches_fits_once_and_one_byte_more_ne
     assert (beyond.blocks, beyond.limited_by) == (0, Limit.SHARED_MEMORY)
 
 
-def test_where_two_limits_hold_equally_the_hardwares_own_is_named() -> None:
+def test_equal_limits_name_the_hardware_limit() -> None:
     assert found(registers=32, warps=4).limited_by is Limit.WARPS  # registers allow 16 blocks too
     assert found("sm_86", registers=32, warps=3).limited_by is Limit.WARPS  # as do 16 blocks
 
 
 @pytest.mark.parametrize("target", NVIDIA_TARGETS)
-def test_every_nvidia_target_that_can_be_chosen_has_an_occupancy(target: str) -> None:
+def test_every_nvidia_target_has_an_occupancy(target: str) -> None:
     assert found(target).blocks > 0
 
 
@@ -142,7 +142,7 @@ def test_a_target_without_a_row_has_none(target: str) -> None:
         kernel(warps=-4),
     ],
 )
-def test_a_kernel_whose_resources_are_not_known_has_none(unknown: CompiledKernel) -> None:
+def test_kernel_with_unknown_resources_has_no_occupancy(unknown: CompiledKernel) -> None:
     assert occupancy(unknown) is None
 
 
@@ -150,9 +150,9 @@ def test_one_block_to_a_cluster_is_no_cluster() -> None:
     assert occupancy(kernel(options={"num_ctas": "1"})) == occupancy(kernel())
 
 
-def test_a_kernel_without_registers_is_limited_by_the_hardware_alone() -> None:
+def test_kernel_without_registers_is_limited_by_hardware() -> None:
     assert found(registers=0).limited_by is Limit.WARPS
 
 
-def test_a_kernel_whose_warps_are_not_known_has_no_occupancy() -> None:
+def test_kernel_with_unknown_warps_has_no_occupancy() -> None:
     assert occupancy(kernel(warps=0)) is None

@@ -73,7 +73,7 @@ WHOLE = DeviceState(
 )
 
 
-def test_the_state_is_what_the_driver_tells() -> None:
+def test_state_is_read_from_the_driver() -> None:
     assert read(StandIn()) == WHOLE
 
 
@@ -87,7 +87,7 @@ def test_the_state_is_what_the_driver_tells() -> None:
         ("DeviceGetComputeRunningProcesses", "other_processes", "other processes"),
     ],
 )
-def test_a_value_that_is_refused_is_none_and_named_beside_the_others(call: str, field: str, what: str) -> None:
+def test_refused_value_is_none_and_named(call: str, field: str, what: str) -> None:
     assert read(StandIn(call)) == replace(WHOLE, **{field: None}, refused=(f"{what}: Not Supported",))
 
 
@@ -134,7 +134,7 @@ def test_reasons_for_low_clocks_are_words(reasons: int, words: tuple[str, ...]) 
     assert read(StandIn(reasons=reasons)).throttled_by == words
 
 
-def test_our_words_stand_for_the_bits_of_the_library() -> None:
+def test_reason_words_match_bits_of_the_library() -> None:
     pynvml = pytest.importorskip("pynvml")
     named = {
         "SwPowerCap": "power cap",
@@ -152,7 +152,7 @@ def test_our_words_stand_for_the_bits_of_the_library() -> None:
     assert (pynvml.NVML_CLOCK_SM, pynvml.NVML_CLOCK_MEM, pynvml.NVML_TEMPERATURE_GPU) == (1, 2, 0)
 
 
-def test_processes_of_others_are_counted_and_ours_are_not() -> None:
+def test_other_processes_are_counted_without_own() -> None:
     state = read(StandIn(pids=(30, 10, 20, 10)), own=(20, 99))
     assert (state.other_processes, state.refused) == ((10, 30), ())
 
@@ -166,14 +166,14 @@ def test_processes_of_others_are_counted_and_ours_are_not() -> None:
     ],
     ids=["the host's ids", "hidden", "ours are among them"],
 )
-def test_in_a_container_ids_count_only_when_ours_are_among_them(
+def test_container_ids_count_only_with_own_among_them(
     pids: tuple[int, ...], own: tuple[int, ...], others: tuple[int, ...] | None, refused: tuple[str, ...]
 ) -> None:
     state = read(StandIn(pids=pids), own=own, is_contained=True)
     assert (state.other_processes, state.refused) == (others, refused)
 
 
-def test_another_platform_tells_nothing_and_nobody_is_asked() -> None:
+def test_other_platform_has_no_state_and_no_query() -> None:
     driver = StandIn()
     assert device_state("cpu", 0, own_pids=(), driver=driver) == DeviceState(
         refused=("its state: only NVIDIA's driver is asked",)
@@ -188,27 +188,27 @@ def test_a_device_is_named_by_its_driver() -> None:
 
 
 @pytest.mark.parametrize("call", ["Init", "DeviceGetHandleByIndex", "DeviceGetUUID"])
-def test_a_device_that_the_driver_does_not_name_goes_by_its_number(call: str) -> None:
+def test_device_unnamed_by_driver_uses_its_number(call: str) -> None:
     driver = StandIn(call)
     assert device_id("cuda", 3 if call == "Init" else 0, driver=driver) == ("cuda-3" if call == "Init" else "cuda-0")
     assert driver.opened == 0
 
 
-def test_free_memory_is_what_the_driver_says_is_free() -> None:
+def test_free_memory_is_read_from_the_driver() -> None:
     driver = StandIn()
     assert free_bytes("cuda", 0, driver=driver) == 60 << 30
     assert driver.opened == 0
 
 
 @pytest.mark.parametrize("call", ["Init", "DeviceGetHandleByIndex", "DeviceGetMemoryInfo"])
-def test_free_memory_that_is_not_told_is_not_guessed(call: str) -> None:
+def test_unknown_free_memory_is_not_guessed(call: str) -> None:
     driver = StandIn(call)
     assert free_bytes("cuda", 0, driver=driver) is None
     assert driver.opened == 0
 
 
 @pytest.mark.gpu
-def test_a_real_device_tells_its_clocks_and_its_name() -> None:
+def test_real_device_reports_clocks_and_name() -> None:
     if detect_all()[0].platform != "cuda":
         pytest.skip("needs a CUDA device")
     state = device_state("cuda", 0, own_pids=(os.getpid(),))

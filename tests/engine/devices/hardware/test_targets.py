@@ -37,30 +37,30 @@ def test_every_known_target_has_a_limit(name: str) -> None:
         ("gfx1100", Target(name="gfx1100", backend="hip", architecture="gfx1100", warp_size=32, shared_bytes=65536)),
     ],
 )
-def test_a_target_is_named_as_triton_wants_it(name: str, target: Target) -> None:
+def test_target_is_named_in_tritons_form(name: str, target: Target) -> None:
     assert target_named(name) == target
 
 
 @pytest.mark.parametrize("name", ["sm_70", "sm_101", "sm_110", "gfx906", "gfx1030", "gfx1151", "gfx1250"])
-def test_a_target_that_only_some_triton_compiles_for_is_taken_without_a_limit(name: str) -> None:
+def test_target_of_some_triton_versions_has_no_limit(name: str) -> None:
     assert asked_target(name) == target_named(name)
     assert asked_target(name).shared_bytes is None
 
 
 @pytest.mark.parametrize("name", KNOWN_TARGETS)
-def test_every_known_target_can_be_asked_for(name: str) -> None:
+def test_every_known_target_can_be_requested(name: str) -> None:
     assert asked_target(name) == target_named(name)
 
 
 @pytest.mark.parametrize("name", ["sm_999", "sm_88", "sm_91", "sm_130", "gfx999", "gfx940"])
-def test_a_target_that_no_triton_compiles_for_cannot_be_asked_for(name: str) -> None:
+def test_target_unknown_to_triton_is_refused(name: str) -> None:
     with pytest.raises(UsageError) as refused:
         asked_target(name)
     known = ", ".join(KNOWN_TARGETS)
     assert str(refused.value) == f"{name!r} is no target that Triton compiles for; use one of {known}"
 
 
-def test_a_device_may_be_newer_than_every_known_target() -> None:
+def test_device_may_be_newer_than_known_targets() -> None:
     assert target_named("sm_130") == Target(
         name="sm_130", backend="cuda", architecture=130, warp_size=32, shared_bytes=None, grid=_GRID
     )

@@ -213,20 +213,20 @@ def test_padding_that_takes_part_is_a_wrong_identity():
 
 
 @pytest.mark.parametrize("rows", [1, 9])
-def test_a_mean_divided_by_the_padded_length_is_a_wrong_divisor(rows):
+def test_mean_over_padded_length_is_wrong_divisor(rows):
     x = normal(rows, 65)
     found = Explainer().diagnoses(MEAN, (x,), 0, compared(MEAN, (x,), MEAN.reference(x) * 65 / 128))
     assert (found[0].kind, found[0].sentence) == (K.MISSING_SCALE, "divided by the padded length 128 instead of 65")
 
 
-def test_a_root_mean_square_over_the_padded_length_is_a_wrong_divisor():
+def test_root_mean_square_over_padded_length_is_wrong_divisor():
     norm = operator("x", lambda x: (x.double() * x.double().square().mean(-1, keepdim=True).rsqrt()).to(x.dtype))
     x = normal(5, 497)
     assert kinds(norm, (x,), norm.reference(x) * math.sqrt(512 / 497))[0] is K.MISSING_SCALE
 
 
 @pytest.mark.parametrize("kind", [torch.int16, torch.int32, torch.int64])
-def test_integer_division_that_drops_the_fraction_rounds_toward_zero(kind):
+def test_integer_division_dropping_fraction_rounds_toward_zero(kind):
     generator = torch.Generator().manual_seed(3)
     most = torch.iinfo(kind).max
     x = torch.randint(-most, most, (334,), generator=generator, dtype=kind)
@@ -235,7 +235,7 @@ def test_integer_division_that_drops_the_fraction_rounds_toward_zero(kind):
     assert kinds(QUOTIENT, (x, y), got) == [K.ROUNDING_MODE]
 
 
-def test_quotients_of_which_every_one_is_larger_by_one_are_not_rounded_toward_zero():
+def test_quotients_all_larger_by_one_are_not_rounding():
     x = -torch.arange(2, 40)
     y = torch.full((38,), 3)
     assert K.ROUNDING_MODE not in kinds(QUOTIENT, (x, y), QUOTIENT.reference(x, y) + 1)

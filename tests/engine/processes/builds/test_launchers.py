@@ -151,7 +151,7 @@ async def test_plain_types_are_built_as_they_were_reported(workshop: Workshop, t
     assert command.types == tuple("*i8" if kind[0] == "*" else kind for kind in types)
 
 
-async def test_dead_builder_blocks_no_one_and_is_replaced(workshop: Workshop) -> None:
+async def test_dead_builder_does_not_block_and_is_replaced(workshop: Workshop) -> None:
     def die(kind: str, command: protocol.AnyCommand) -> None:
         workshop.fork_server.die(workshop.fork_server.youngest)
 
@@ -173,7 +173,7 @@ async def test_builder_dead_while_idle_frees_its_place(workshop: Workshop, direc
     assert [place.name for place in directories.folder.iterdir() if place.name.isdecimal()] == []
 
 
-async def test_builder_without_memory_blocks_no_one(
+async def test_builder_without_memory_does_not_block(
     workshop: Workshop, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full() -> None:
@@ -190,7 +190,7 @@ async def test_builder_without_memory_blocks_no_one(
     assert len(workshop.reported) == 5
 
 
-async def test_refusing_builder_blocks_no_one(workshop: Workshop) -> None:
+async def test_refusing_builder_does_not_block(workshop: Workshop) -> None:
     workshop.fork_server.answer = lambda kind, command: protocol.Failed(
         id=command.id, kind=protocol.FailureKind.ENGINE, message="there is no C compiler"
     )
@@ -198,7 +198,7 @@ async def test_refusing_builder_blocks_no_one(workshop: Workshop) -> None:
     assert list(workshop.launchers.cache_folder.iterdir()) == []
 
 
-async def test_builder_that_cannot_start_blocks_no_one(workshop: Workshop) -> None:
+async def test_builder_that_cannot_start_does_not_block(workshop: Workshop) -> None:
     workshop.fork_server.ready = False
     await workshop.build("fp32")
     workshop.fork_server.ready = True

@@ -19,7 +19,7 @@ def resealed(content: bytes, old: bytes, new: bytes) -> bytes:
     return b'{"format":"kgtui proof","version":1,"sha256":"' + digest + b'"}\n' + body
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_written_proof_is_read_back_equal() -> None:
     assert read_proof(proof_bytes(proof())) == proof()
     assert unpacked(packed(proof_bytes(proof()))) == proof_bytes(proof())
 
@@ -33,7 +33,7 @@ def test_any_changed_byte_is_refused() -> None:
             read_proof(bytes(changed))
 
 
-def test_a_shortened_file_is_refused_with_the_next_step() -> None:
+def test_truncated_file_is_refused_with_next_step() -> None:
     with pytest.raises(ProofFileError, match="was changed or damaged: its SHA-256 is another; export it again"):
         read_proof(proof_bytes(proof())[:-2])
 
@@ -45,7 +45,7 @@ def test_a_file_of_another_version_is_refused() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"{}\n", b"\xff" * 100], ids=["empty", "zip", "json", "bytes"])
-def test_what_is_no_proof_file_is_refused(content: bytes) -> None:
+def test_file_that_is_no_proof_is_refused(content: bytes) -> None:
     with pytest.raises(ProofFileError, match="not a proof file: its first line is another"):
         read_proof(content)
 
@@ -61,7 +61,7 @@ def test_what_is_no_proof_file_is_refused(content: bytes) -> None:
     ],
     ids=["ttir", "step", "number", "record", "field"],
 )
-def test_a_file_that_contradicts_itself_is_refused(old: bytes, new: bytes, words: str) -> None:
+def test_inconsistent_file_is_refused(old: bytes, new: bytes, words: str) -> None:
     with pytest.raises(ProofFileError, match=words):
         read_proof(resealed(proof_bytes(proof()), old, new))
 

@@ -71,7 +71,7 @@ def test_every_spelling_leads_to_the_operator(text: str) -> None:
         ("@triton.jit\ndef k(x):\n    pass\ngo = k[(1,)]\ngo()", {".k[]"}),
     ],
 )
-def test_what_may_be_several_things_is_all_of_them_and_what_is_unknown_is_nothing(text: str, names: set[str]) -> None:
+def test_ambiguous_name_has_all_meanings_unknown_has_none(text: str, names: set[str]) -> None:
     assert names_of_last_call(text) == names
 
 

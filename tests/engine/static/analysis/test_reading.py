@@ -31,7 +31,7 @@ def called_in_host_code(text: str, entry: str | None = "f") -> set[str]:
         "def f():\n    return lambda: g()\ndef g():\n    seen()",
     ],
 )
-def test_what_the_entry_leads_to_is_host_code(text: str) -> None:
+def test_code_reachable_from_entry_is_host_code(text: str) -> None:
     assert any(name.endswith("seen") for name in called_in_host_code(text))
 
 
@@ -47,7 +47,7 @@ def test_what_the_entry_leads_to_is_host_code(text: str) -> None:
         "import pytest\n@pytest.mark.parametrize('n', [1])\ndef test(n):\n    seen()\ndef f():\n    pass",
     ],
 )
-def test_kernels_scripts_and_what_nobody_calls_are_no_host_code(text: str) -> None:
+def test_kernels_and_uncalled_functions_are_no_host_code(text: str) -> None:
     assert not any(name.endswith("seen") for name in called_in_host_code(text))
 
 
@@ -118,11 +118,11 @@ def test_operators_weigh_much_wherever_they_live(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PLAIN.split())
-def test_what_allocates_or_describes_weighs_nothing(name: str) -> None:
+def test_allocating_and_describing_calls_have_no_weight(name: str) -> None:
     assert weight_of(name) is None
 
 
-def test_every_method_that_only_a_tensor_has_exists_or_is_a_function_of_torch() -> None:
+def test_every_tensor_only_method_exists_in_torch() -> None:
     known = {name.rstrip("_") for owner in (torch.Tensor, torch, torch.nn.functional) for name in dir(owner)}
     assert {name for name in DISTINCT_METHODS if name not in known} == set()
     assert all(weight_of_method(name) for name in DISTINCT_METHODS)

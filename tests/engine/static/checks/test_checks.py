@@ -66,13 +66,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def test_there_are_checks_and_honest_kernels() -> None:
+def test_checks_and_honest_kernels_exist() -> None:
     assert len(CHECKS) >= 30
     assert len(HONEST) >= 60
 
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
-def test_a_check_says_why_and_has_examples_of_both_kinds(check: Check) -> None:
+def test_check_has_reason_and_examples_of_both_kinds(check: Check) -> None:
     assert check.why
     assert check.catches
     assert len(check.spares) >= len(check.catches)
@@ -80,7 +80,7 @@ def test_a_check_says_why_and_has_examples_of_both_kinds(check: Check) -> None:
 
 
 @pytest.mark.parametrize(("check", "source"), examples("catches"))
-def test_a_check_flags_what_it_catches_with_its_own_name_and_a_line(check: Check, source: str) -> None:
+def test_check_flags_its_catches_with_name_and_line(check: Check, source: str) -> None:
     found = list(check.find(Reading.of(source, entry="f")))
     assert {finding.check for finding in found} == {check.name}
     assert {finding.severity for finding in found} == {Severity.HINT}
@@ -88,18 +88,18 @@ def test_a_check_flags_what_it_catches_with_its_own_name_and_a_line(check: Check
 
 
 @pytest.mark.parametrize(("check", "source"), examples("spares"))
-def test_a_check_spares_what_only_looks_alike(check: Check, source: str) -> None:
+def test_check_accepts_its_lookalikes(check: Check, source: str) -> None:
     assert list(check.find(Reading.of(source, entry="f"))) == []
 
 
 @pytest.mark.parametrize("path", [*HONEST, *SAMPLES], ids=lambda path: path.stem)
-def test_honest_kernels_are_spared_by_every_check(path: Path) -> None:
+def test_honest_kernels_pass_every_check(path: Path) -> None:
     permitted = permitted_checks(find(directives(path.read_text())["op"]))
     assert {finding.check for finding in read(path)} <= set(permitted)
 
 
 @pytest.mark.parametrize("path", HONEST, ids=lambda path: path.stem)
-def test_honest_kernels_are_spared_when_nobody_knows_their_entry_either(path: Path) -> None:
+def test_honest_kernels_pass_without_known_entry(path: Path) -> None:
     found = read_statically(parse(path.read_text()))
     assert {finding.check for finding in found} == set(FLAGGED_WITHOUT_THE_OPERATOR.get(path.name, {}))
 
@@ -109,7 +109,7 @@ def test_no_file_makes_a_check_fail(path: Path) -> None:
     assert [finding.message for finding in read(path) if finding.severity is not Severity.HINT] == []
 
 
-def test_an_empty_file_has_a_finding_without_a_place() -> None:
+def test_empty_file_has_finding_without_line() -> None:
     [finding] = read_statically(ast.parse(""))
     assert (finding.check, finding.location) == ("no_kernel", None)
 
@@ -121,7 +121,7 @@ GOOD = (
 RAISING = "CATCHES = SPARES = ('x',)\nSTRICT = ''\ndef check(reading):\n    raise KeyError('lost')\n    yield\n"
 
 
-def test_a_check_that_fails_is_a_visible_finding_and_the_others_go_on(folder: Path) -> None:
+def test_failing_check_is_visible_and_others_continue(folder: Path) -> None:
     (folder / "aaa.py").write_text(RAISING)
     (folder / "good.py").write_text(GOOD)
     assert list(read_statically(ast.parse("pass"))) == [
@@ -138,14 +138,14 @@ def test_finding_repeated_is_one_with_its_lines() -> None:
     ]
 
 
-def test_what_a_check_found_before_it_failed_is_kept(folder: Path) -> None:
+def test_findings_before_check_failure_are_kept(folder: Path) -> None:
     (folder / "half.py").write_text(GOOD + "    raise ValueError('half')\n")
     messages = [finding.message for finding in read_statically(ast.parse("pass"))]
     assert messages == ["seen", "could not check: ValueError: half"]
 
 
 @pytest.mark.parametrize("missing", ["CATCHES", "SPARES", "STRICT", "check"])
-def test_a_module_without_a_required_name_is_refused_loudly(folder: Path, missing: str) -> None:
+def test_module_without_required_name_is_refused(folder: Path, missing: str) -> None:
     names = {
         "CATCHES": "CATCHES = ()\n",
         "SPARES": "SPARES = ()\n",
@@ -164,7 +164,7 @@ def test_a_hint_counts_columns_from_one() -> None:
     assert hint("c", call.value, "m").location == Location(line=3, column=2)
 
 
-def test_code_that_the_entry_does_not_lead_to_is_left_alone() -> None:
+def test_code_unreachable_from_entry_is_ignored() -> None:
     text = (
         "import torch, triton\n@triton.jit\ndef k(x):\n    pass\ndef f(x):\n    k[(1,)](x)\n    return x\n"
         "def reference(x):\n    return torch.softmax(x, -1)\n"
@@ -188,7 +188,7 @@ def test_deep_expressions_end_in_findings_and_never_raise(text: str) -> None:
     assert all(finding.severity in (Severity.NOTE, Severity.HINT) for finding in read_statically(parse(text), text))
 
 
-def test_a_text_of_too_much_syntax_is_not_read_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oversized_syntax_tree_is_reported_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "MOST_NODES", 2)
     [finding] = read_statically(ast.parse("x = 1"))
     message = "could not check: the file has 4 syntax nodes (limit: 2)"

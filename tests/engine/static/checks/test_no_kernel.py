@@ -17,5 +17,5 @@ from engine.static.checks import read_statically
         "import torch\n@torch.jit.script\ndef add(a, b):\n    return a + b\n",
     ],
 )
-def test_no_kernel_is_seen_behind_the_standard_library_and_torch(source: str) -> None:
+def test_missing_kernel_is_found_behind_library_calls(source: str) -> None:
     assert "no_kernel" in [finding.check for finding in read_statically(ast.parse(source))]

@@ -10,7 +10,7 @@ from tests.benchmarks.gpu.cuda_texts import CANDIDATES
 
 
 @pytest.mark.parametrize("name", CANDIDATES)
-def test_only_a_candidate_that_calls_a_library_is_hinted_at(name: str) -> None:
+def test_only_candidate_calling_library_gets_hint(name: str) -> None:
     text = CANDIDATES[name]
     source = text.source("bench")
     found = {one.check for one in read_statically(parse(source), source, text.operator.rpartition("::")[2])}

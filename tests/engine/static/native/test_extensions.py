@@ -20,7 +20,7 @@ def only(source: str) -> Extension:
     return found
 
 
-def test_a_call_is_read_with_names_texts_and_functions() -> None:
+def test_call_is_read_with_names_texts_and_functions() -> None:
     found = only(
         INLINE + "CUDA = ['a', 'b']\nCPP = 'c'\n"
         "m = load_inline(name='mine', cpp_sources=CPP, cuda_sources=CUDA, functions=['go', 'stop'])\n"
@@ -58,7 +58,7 @@ def test_a_builder_is_found_under_each_spelling(source: str, kind: ExtensionKind
         ("print(load_inline)", "load_inline is handed on, and what it is called with cannot be seen"),
     ],
 )
-def test_what_cannot_be_seen_is_a_note(call: str, clause: str) -> None:
+def test_unreadable_extension_is_note(call: str, clause: str) -> None:
     reading = Reading.of(INLINE + call + "\n")
     assert clause in [part for found in extensions_of(reading) for part in found.unknown]
     assert f"could not check: {clause}" in [found.message for found in read_statically(reading.tree, reading.text)]
@@ -78,7 +78,7 @@ def test_a_file_that_compiles_nothing_has_no_extension(source: str) -> None:
         (9, 1, None),
     ],
 )
-def test_a_place_of_the_compiler_is_one_of_the_file(line: int, column: int | None, place: Location | None) -> None:
+def test_compiler_location_is_mapped_to_the_file(line: int, column: int | None, place: Location | None) -> None:
     (text,) = only(INLINE + "T = '''ab\n  error'''\nload_inline('m', T)\n").texts
     assert text.location_of(line, column) == place
 
