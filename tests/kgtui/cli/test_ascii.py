@@ -139,7 +139,7 @@ def takes_engine(run: Callable[..., int]) -> bool:
     return "engine_factory" in inspect.signature(run).parameters
 
 
-def test_each_command_has_the_option_and_is_tried_here() -> None:
+def test_each_command_has_ascii_option_and_test() -> None:
     names = {parser.prog.removeprefix("kgtui ") for parser in command_parsers()}
     tried = {parse(typed).options.command for typed in COMMANDS.values()}
     elsewhere = {"open", "mcp", "sessions", "problems", "config", "config unset", "export-proof", "replay"}
@@ -149,7 +149,7 @@ def test_each_command_has_the_option_and_is_tried_here() -> None:
 
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
-def test_what_a_command_prints_is_ascii(run_in_ascii: Callable[..., tuple[int, str]], arguments: list[str]) -> None:
+def test_command_output_is_ascii(run_in_ascii: Callable[..., tuple[int, str]], arguments: list[str]) -> None:
     if arguments[0] in {"cost", "report"}:
         run_in_ascii("generate", *GENERATED)
     _, said = run_in_ascii(*arguments)
@@ -162,7 +162,7 @@ def test_the_help_is_ascii(parser: Any) -> None:
     assert parser.format_help().isascii()
 
 
-def test_a_server_without_a_store_says_so_in_ascii(typed: Any, home: Path) -> None:
+def test_server_without_store_reports_it_in_ascii(typed: Any, home: Path) -> None:
     (home / "sessions.db").mkdir(parents=True)
     ended = typed("mcp", "--ascii", "--device", "cpu", "--target", "none")
     assert "no server without a store" in ended.err
@@ -174,7 +174,7 @@ def test_a_removed_setting_is_ascii(run_in_ascii: Callable[..., tuple[int, str]]
     assert run_in_ascii("config", "unset", "editor")[1].isascii()
 
 
-def test_a_letter_of_a_name_is_spelled_out_and_a_sign_of_ours_has_another(
+def test_letters_are_escaped_and_symbols_have_ascii_form(
     run_in_ascii: Callable[..., tuple[int, str]],
 ) -> None:
     assert "sil\\xfc_\\u65e5\\u672c.py" in run_in_ascii("sessions", "list", "--runs")[1]
@@ -192,20 +192,20 @@ def test_without_the_option_names_are_as_they_are(typed: Any, home: Path) -> Non
     assert typed("new", "softmax", "möglich.py").out.startswith("made möglich.py for ")
 
 
-def test_before_the_command_and_in_a_complaint_it_holds_too(typed: Any) -> None:
+def test_ascii_applies_before_command_and_to_errors(typed: Any) -> None:
     assert typed("--ascii", "new", "softmax", "möglich.py").out.startswith("made m\\xf6glich.py for ")
     assert "m\\xf6glich.py" in typed("new", "softmax", "möglich.py", "--ascii").err
     assert "unrecognized arguments: \\xfc" in typed("paths", "ü", "--ascii").err
 
 
-def test_the_settings_file_asks_for_it_too(typed: Any, home: Path) -> None:
+def test_settings_file_selects_ascii(typed: Any, home: Path) -> None:
     home.mkdir()
     (home / "config.toml").write_text("ascii = true\n")
     assert typed("new", "softmax", "möglich.py").out.startswith("made m\\xf6glich.py for ")
 
 
 @pytest.mark.parametrize(("is_terminal", "is_ascii"), [(True, True), (False, False)])
-def test_a_terminal_without_the_signs_gets_none_and_a_pipe_gets_names_as_they_are(
+def test_terminal_without_symbols_gets_ascii_but_pipe_names(
     console: Console, terminal: type[io.StringIO], is_terminal: bool, is_ascii: bool
 ) -> None:
     out = terminal() if is_terminal else io.StringIO()
@@ -219,7 +219,7 @@ def test_a_terminal_without_the_signs_gets_none_and_a_pipe_gets_names_as_they_ar
     assert in_signs(parse(["paths"]).options, linux).is_ascii is is_ascii
 
 
-def test_an_encoding_without_the_signs_is_one_of_them(console: Console) -> None:
+def test_encoding_without_symbols_selects_ascii(console: Console) -> None:
     class Latin(io.StringIO):
         encoding = "iso-8859-1"
 

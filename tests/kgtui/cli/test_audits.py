@@ -25,7 +25,7 @@ def suite(cap=16):
     return suite_at(SAMPLE, choice=SuiteChoice(path=SAMPLE, format="", cap=cap))
 
 
-def test_task_that_cannot_be_audited_says_why_rest_goes_on():
+def test_task_without_audit_gives_reason_and_rest_continues():
     class Engine:
         async def audit(self, problem):
             if problem.name == SOFTMAX:

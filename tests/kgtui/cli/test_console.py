@@ -11,11 +11,11 @@ import pytest
 @pytest.mark.parametrize(
     ("asked", "width"), [("120", 120), ("80", 80), ("7", 40), ("0", 80), ("wide", 80), ("-5", 80), ("", 80)]
 )
-def test_the_width_is_what_columns_says_if_that_is_a_number(console, asked, width):
+def test_width_is_columns_if_it_is_number(console, asked, width):
     assert dataclasses.replace(console, environment={"COLUMNS": asked}).width == width
 
 
-def test_an_output_that_is_no_terminal_is_80_wide(console, tmp_path):
+def test_output_without_terminal_is_80_columns(console, tmp_path):
     with (tmp_path / "out").open("w") as out:
         assert dataclasses.replace(console, out=out).width == 80
 

@@ -93,7 +93,7 @@ def test_the_real_engine_inspects_a_kernel(run, file, exit_code, outcome, layers
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_ends_the_run_with_a_verdict_and_without_a_child(tmp_path, temporary, environment, number, exit_code):
+def test_signal_ends_run_with_verdict_and_no_child(tmp_path, temporary, environment, number, exit_code):
     (tmp_path / "k.py").write_text(NEVER_LOADS)
     process = subprocess.Popen(
         [*KGTUI, "check", "k.py", "--target", "none", "--device", "cpu"],
@@ -116,7 +116,7 @@ def test_a_signal_ends_the_run_with_a_verdict_and_without_a_child(tmp_path, temp
     assert list(temporary.iterdir()) == []
 
 
-def test_a_reader_that_leaves_ends_the_run_quietly(tmp_path, environment):
+def test_closed_reader_ends_run_quietly(tmp_path, environment):
     (tmp_path / "k.py").write_text("# kgtui: op=aten::silu\n(\n")
     read, write = os.pipe()
     os.close(read)
@@ -135,7 +135,7 @@ def test_an_output_that_cannot_be_written_is_said(run):
     assert ended.stderr == "kgtui: No space left on device; is a disk full or read-only?\n"
 
 
-def test_a_name_that_is_not_utf_8_is_judged_and_printed(run, tmp_path):
+def test_non_utf_8_name_is_verified_and_printed(run, tmp_path):
     name = os.fsdecode(b"k\xff.py")
     (tmp_path / name).write_text("# kgtui: op=aten::silu cases=smoke target=none\ndef silu(self):\n    return self\n")
     ended = run("check", name, "--device", "cpu", "--json")
@@ -165,7 +165,7 @@ def test_a_command_that_does_not_exist(run):
     assert ended.stderr == "kgtui: no such command or file: 'chek'; did you mean `kgtui check`?\n"
 
 
-def test_the_workbench_judges_the_sample_in_a_terminal_and_leaves_nothing_on_ctrl_q(tmp_path, environment):
+def test_workbench_verifies_sample_and_exits_on_ctrl_q(tmp_path, environment):
     process, screen = _in_a_terminal(tmp_path, {**environment, "TERM": "xterm-256color"}, "open", "--sample")
     _read_until(screen, b"passed")
     mapped = Path(f"/proc/{process.pid}/maps").read_text()
@@ -181,7 +181,7 @@ def test_the_workbench_judges_the_sample_in_a_terminal_and_leaves_nothing_on_ctr
     assert [child for child in children if Path(f"/proc/{child}").exists()] == []
 
 
-def test_the_workbench_ends_with_its_terminal_and_leaves_nothing(tmp_path, environment):
+def test_workbench_exits_with_its_terminal(tmp_path, environment):
     process, screen = _in_a_terminal(tmp_path, {**environment, "TERM": "xterm-256color"}, "open", "--sample")
     _read_until(screen, b"passed")
     children = _children(process.pid)

@@ -53,7 +53,7 @@ def words(screen: Any) -> list[tuple[str, str]]:
     return [(row.cells[0].text, row.cells[2].text) for row in screen.query_one(Grid).shown]
 
 
-async def test_a_batch_fills_the_table_and_enter_opens_a_run(bench: Any, candidates: Path) -> None:
+async def test_batch_fills_table_and_enter_opens_run(bench: Any, candidates: Path) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         screen = await begun(bench, pilot, str(candidates))
         await bench.until(pilot, lambda: bench.app.runs.batch.results and not bench.app.runs.batch.is_running)
@@ -70,7 +70,7 @@ async def test_a_batch_fills_the_table_and_enter_opens_a_run(bench: Any, candida
         assert "# 0" in bench.app.workbench.source.content.decode()
 
 
-async def test_a_batch_of_another_program_is_shown_and_resumed(bench: Any, candidates: Path, tmp_path: Path) -> None:
+async def test_batch_of_other_process_is_shown_and_resumed(bench: Any, candidates: Path, tmp_path: Path) -> None:
     with open_store(tmp_path / "sessions.db") as store:
         session = store.begin_session("check")
         request = (
@@ -89,7 +89,7 @@ async def test_a_batch_of_another_program_is_shown_and_resumed(bench: Any, candi
         assert len(words(screen)) == 4
 
 
-async def test_a_batch_of_a_suite_is_not_resumed_here(bench: Any, tmp_path: Path) -> None:
+async def test_batch_of_suite_is_not_resumed_here(bench: Any, tmp_path: Path) -> None:
     with open_store(tmp_path / "sessions.db") as store:
         request = (
             '{"candidates":"c","operator":null,"suites":["s"],"device":"cpu","target":null,"tiers":["smoke"],'
@@ -108,7 +108,7 @@ async def test_a_batch_of_a_suite_is_not_resumed_here(bench: Any, tmp_path: Path
     ("typed", "sentence"),
     [("", "which candidates?"), ("missing", "no such folder or file"), ("c cases=x", "cases=x should be")],
 )
-async def test_words_that_are_no_batch_get_a_sentence(bench: Any, typed: str, sentence: str) -> None:
+async def test_invalid_batch_input_gets_a_sentence(bench: Any, typed: str, sentence: str) -> None:
     async with bench.app.run_test(size=(80, 24)) as pilot:
         await begun(bench, pilot, typed)
         await bench.until(pilot, lambda: any(sentence in note.message for note in bench.app._notifications))

@@ -52,7 +52,7 @@ def note(bench: Any) -> str:
     return plain_text(pane(bench).query_one("#bench-note", Lines).lines)
 
 
-async def test_opening_a_file_on_a_gpu_verifies_it_and_times_its_bench_cases(on_gpu: Any) -> None:
+async def test_opening_file_on_gpu_verifies_and_times_it(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
@@ -71,7 +71,7 @@ async def test_opening_a_file_on_a_gpu_verifies_it_and_times_its_bench_cases(on_
     ],
 )
 @pytest.mark.parametrize("width", [80, 120])
-async def test_the_run_to_beat_stands_where_the_numbers_of_the_shown_run_leave_room(
+async def test_best_run_is_shown_where_space_allows(
     on_gpu: Any, fakes: ModuleType, script: str, right: list[str], width: int
 ) -> None:
     best = BestRun(number=38, baseline="eager", speedup=Interval(value=1.41, low=1.39, high=1.43))
@@ -82,7 +82,7 @@ async def test_the_run_to_beat_stands_where_the_numbers_of_the_shown_run_leave_r
         assert [plain_text((line,)) for _, line in strip.rows[1:]] == right
 
 
-async def test_without_a_device_that_can_be_timed_no_run_is_the_best(on_gpu: Any, fakes: ModuleType) -> None:
+async def test_no_run_is_best_without_timing_device(on_gpu: Any, fakes: ModuleType) -> None:
     best = BestRun(number=38, baseline="eager", speedup=Interval(value=1.41, low=1.39, high=1.43))
     bench = on_gpu("all_timed", device="cpu", recording=fakes.MemoryRecording(fastest=best))
     async with bench.app.run_test() as pilot:
@@ -104,7 +104,7 @@ async def test_the_tabs_are_numbered_in_their_order(on_gpu: Any) -> None:
         assert titles == ["1 Cases", "2 Findings", "3 Bench", "4 IR(1)", "5 History", "6 Log"]
 
 
-async def test_v_verifies_and_times_nothing_and_the_times_of_the_same_text_stay(on_gpu: Any) -> None:
+async def test_v_verifies_only_and_keeps_earlier_times(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -115,7 +115,7 @@ async def test_v_verifies_and_times_nothing_and_the_times_of_the_same_text_stay(
         assert table(bench)["4096x781 f32"][-1] == "of run #1"
 
 
-async def test_b_times_the_bench_cases_again_and_shows_their_tab(on_gpu: Any) -> None:
+async def test_b_times_bench_cases_and_shows_their_tab(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -125,7 +125,7 @@ async def test_b_times_the_bench_cases_again_and_shows_their_tab(on_gpu: Any) ->
         assert workbench(bench).tabs.shown == "bench"
 
 
-async def test_b_without_bench_cases_says_so_and_runs_nothing(make_bench: Any, fakes: ModuleType) -> None:
+async def test_b_without_bench_cases_reports_it(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(device="cuda", problem=fakes.catalogue()[1])
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -137,7 +137,7 @@ async def test_b_without_bench_cases_says_so_and_runs_nothing(make_bench: Any, f
         ]
 
 
-async def test_on_the_cpu_nothing_is_ever_timed_and_b_says_why(on_gpu: Any) -> None:
+async def test_b_on_cpu_states_why_nothing_is_timed(on_gpu: Any) -> None:
     bench = on_gpu(device="cpu")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -149,7 +149,7 @@ async def test_on_the_cpu_nothing_is_ever_timed_and_b_says_why(on_gpu: Any) -> N
         assert "40 registers" in plain_text(pane(bench).query_one("#bench-detail", Lines).lines)
 
 
-async def test_a_save_stops_the_benchmark_and_its_times_stay_stale(on_gpu: Any, bench_fakes: ModuleType) -> None:
+async def test_save_stops_benchmark_and_marks_times_stale(on_gpu: Any, bench_fakes: ModuleType) -> None:
     bench = on_gpu("times_two_of_five")
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: len(workbench(bench).bench.view.benchmarks) == 2)
@@ -165,7 +165,7 @@ async def test_a_save_stops_the_benchmark_and_its_times_stay_stale(on_gpu: Any, 
         await bench.settled(pilot)
 
 
-async def test_a_run_that_fails_says_why_it_was_not_timed(on_gpu: Any) -> None:
+async def test_failed_run_states_why_it_was_not_timed(on_gpu: Any) -> None:
     bench = on_gpu("fails_before_it_is_timed")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -173,9 +173,7 @@ async def test_a_run_that_fails_says_why_it_was_not_timed(on_gpu: Any) -> None:
         assert note(bench) == "nothing was timed: only a candidate that is right is timed; see the cases"
 
 
-async def test_a_benchmark_that_stopped_half_way_says_why_beside_what_it_has(
-    on_gpu: Any, bench_fakes: ModuleType
-) -> None:
+async def test_interrupted_benchmark_states_reason_beside_times(on_gpu: Any, bench_fakes: ModuleType) -> None:
     from dataclasses import replace
 
     from engine.model import Outcome, Stage
@@ -198,7 +196,7 @@ async def test_a_benchmark_that_stopped_half_way_says_why_beside_what_it_has(
         assert table(bench)["1024x256 f32"][1] == "1.90 ±0.02"
 
 
-async def test_a_candidate_that_is_wrong_when_timed_is_said_on_the_tab_and_left_out_of_the_plot(on_gpu: Any) -> None:
+async def test_wrong_timed_candidate_is_reported_and_not_plotted(on_gpu: Any) -> None:
     bench = on_gpu("wrong_while_timed")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -212,7 +210,7 @@ async def test_a_candidate_that_is_wrong_when_timed_is_said_on_the_tab_and_left_
         assert plain_text(screen.query_one("#legend", Lines).lines).endswith("the candidate is not right")
 
 
-async def test_enter_shows_how_a_case_was_measured_and_escape_returns_to_the_table(on_gpu: Any) -> None:
+async def test_enter_shows_measurement_and_escape_returns(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -224,7 +222,7 @@ async def test_enter_shows_how_a_case_was_measured_and_escape_returns_to_the_tab
         assert workbench(bench).focused is pane(bench).query_one("#bench-table")
 
 
-async def test_y_copies_all_that_is_known_of_a_case(on_gpu: Any) -> None:
+async def test_y_copies_all_details_of_case(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -232,7 +230,7 @@ async def test_y_copies_all_that_is_known_of_a_case(on_gpu: Any) -> None:
         assert bench.app.clipboard.startswith("1024x256 f32  ✔ pass\ndevice    1.90 µs")
 
 
-async def test_a_case_that_is_judged_alone_is_not_timed(on_gpu: Any) -> None:
+async def test_case_run_alone_is_not_timed(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -244,7 +242,7 @@ async def test_a_case_that_is_judged_alone_is_not_timed(on_gpu: Any) -> None:
 # The plot
 
 
-async def test_the_plot_has_a_screen_of_its_own_and_escape_returns(on_gpu: Any) -> None:
+async def test_plot_has_own_screen_and_escape_returns(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -257,7 +255,7 @@ async def test_the_plot_has_a_screen_of_its_own_and_escape_returns(on_gpu: Any) 
         assert workbench(bench).is_current
 
 
-async def test_m_and_x_change_what_is_plotted_over_what(on_gpu: Any) -> None:
+async def test_m_and_x_change_the_plotted_axes(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -272,7 +270,7 @@ async def test_m_and_x_change_what_is_plotted_over_what(on_gpu: Any) -> None:
         assert "1024x256 bf16" in bench.app.screen.query_one(PlotView).text
 
 
-async def test_the_case_under_the_cursor_is_pointed_out_in_the_plot(on_gpu: Any) -> None:
+async def test_case_under_cursor_is_highlighted_in_plot(on_gpu: Any) -> None:
     bench = on_gpu(ascii=True)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -283,7 +281,7 @@ async def test_the_case_under_the_cursor_is_pointed_out_in_the_plot(on_gpu: Any)
         assert rule[0] < rule[1]
 
 
-async def test_the_plot_follows_a_run_that_goes_on(on_gpu: Any, bench_fakes: ModuleType) -> None:
+async def test_plot_follows_running_run(on_gpu: Any, bench_fakes: ModuleType) -> None:
     bench = on_gpu("times_two_of_five")
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: len(workbench(bench).bench.view.benchmarks) == 2)
@@ -296,7 +294,7 @@ async def test_the_plot_follows_a_run_that_goes_on(on_gpu: Any, bench_fakes: Mod
         assert bench.app.screen.query_one(PlotView).text.count("●") == 5
 
 
-async def test_on_the_cpu_the_plot_says_why_it_is_empty(on_gpu: Any) -> None:
+async def test_empty_plot_on_cpu_states_reason(on_gpu: Any) -> None:
     bench = on_gpu(device="cpu")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

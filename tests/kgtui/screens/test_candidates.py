@@ -60,7 +60,7 @@ async def test_a_generated_candidate_is_shown_and_run(bench: Any) -> None:
         assert bench.path.read_bytes() == workbench.bench.saved
 
 
-async def test_candidates_are_stepped_through_and_esc_returns_to_the_file(bench: Any) -> None:
+async def test_candidates_are_stepped_through_and_esc_returns(bench: Any) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         workbench = await generated(bench, pilot, "replay:alpha n=2")
         seen = []
@@ -73,7 +73,7 @@ async def test_candidates_are_stepped_through_and_esc_returns_to_the_file(bench:
         assert (workbench.bench.shown.candidate, workbench.source.content) == ("", workbench.bench.saved)
 
 
-async def test_a_kept_candidate_is_written_into_the_file_and_run(bench: Any) -> None:
+async def test_accepted_candidate_is_written_and_run(bench: Any) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         workbench = await generated(bench, pilot, "replay:alpha")
         await pilot.press("w")
@@ -83,7 +83,7 @@ async def test_a_kept_candidate_is_written_into_the_file_and_run(bench: Any) -> 
         assert workbench.bench.live.view.digest == workbench.bench.content_digest
 
 
-async def test_an_edited_candidate_is_unsaved_text_of_the_file(bench: Any) -> None:
+async def test_edited_candidate_is_unsaved_text_of_file(bench: Any) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         workbench = await generated(bench, pilot, "replay:alpha")
         before = bench.path.read_bytes()
@@ -93,7 +93,7 @@ async def test_an_edited_candidate_is_unsaved_text_of_the_file(bench: Any) -> No
         assert (workbench.bench.mode, workbench.bench.unsaved, bench.path.read_bytes()) == (Mode.EDIT, True, before)
 
 
-async def test_a_remark_is_sent_with_the_answer_and_its_report(bench: Any) -> None:
+async def test_remark_is_sent_with_answer_and_report(bench: Any) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         workbench = await generated(bench, pilot, "replay:alpha n=2")
         await bench.app.runs.generation.fetch()
@@ -108,6 +108,6 @@ async def test_a_remark_is_sent_with_the_answer_and_its_report(bench: Any) -> No
         assert workbench.bench.shown.candidate.startswith("replay:alpha")
 
 
-def test_prose_of_an_answer_becomes_comments() -> None:
+def test_prose_of_answer_becomes_comments() -> None:
     answer = "Two lines\nof prose.\n\n```python\nx = 1\n\n# y\n```\nDone.\n~~~\nz"
     assert as_python(answer) == "# Two lines\n# of prose.\n\nx = 1\n\n# y\n# Done.\nz"

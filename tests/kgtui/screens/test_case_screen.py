@@ -65,7 +65,7 @@ def text(fakes: ModuleType, *, width: int = 100, glyphs: Any = UNICODE, **change
     return plain_text(failed_case(result, glyphs=glyphs, width=width, number=42)).splitlines()
 
 
-def test_the_lines_to_look_at_follow_what_it_looks_like(fakes: ModuleType) -> None:
+def test_suspect_lines_follow_likely_causes(fakes: ModuleType) -> None:
     result = wrong(fakes, fakes.softmax_problem().cases[4])
     suspected = Suspects(what="a masked load", lines=((21, "x = tl.load(x_ptr)"), (26, "y = tl.load(y_ptr)")))
     reported = plain_text(failed_case(result, glyphs=UNICODE, width=100, number=42, suspected=suspected)).splitlines()
@@ -74,7 +74,7 @@ def test_the_lines_to_look_at_follow_what_it_looks_like(fakes: ModuleType) -> No
     assert reported[place + 3].startswith("inputs")
 
 
-def test_all_that_is_known_is_said_in_its_order(fakes: ModuleType) -> None:
+def test_all_details_are_listed_in_order(fakes: ModuleType) -> None:
     assert text(fakes)[:20] == [
         "127x128 f32  ✗ wrong value  line 12  run #42",
         "",
@@ -102,7 +102,7 @@ def test_in_ascii_every_line_is_ascii(fakes: ModuleType) -> None:
     assert [line for line in text(fakes, glyphs=ASCII) if not line.isascii()] == []
 
 
-def test_each_row_of_the_map_says_where_it_begins(fakes: ModuleType) -> None:
+def test_each_map_row_states_its_start(fakes: ModuleType) -> None:
     lines = text(fakes, glyphs=ASCII)
     first = next(place for place, one in enumerate(lines) if one.startswith("where"))
     assert lines[first : first + 2] == [
@@ -119,18 +119,18 @@ def test_that_nothing_fits_is_said(fakes: ModuleType) -> None:
     assert "inputs     1 element of the arguments" in lines
 
 
-def test_what_was_not_looked_into_is_said(fakes: ModuleType) -> None:
+def test_unexamined_output_is_reported(fakes: ModuleType) -> None:
     lines = text(fakes, explanation=Explanation(untried="the case has 9 elements, too many to compute it again"))
     assert "why        the case has 9 elements, too many to compute it again" in lines
 
 
-def test_a_run_that_explained_nothing_shows_what_its_map_looks_like(fakes: ModuleType) -> None:
+def test_unexplained_run_shows_pattern_of_its_map(fakes: ModuleType) -> None:
     lines = text(fakes, explanation=None)
     assert "why        only the end of the last dimension is wrong: check the mask of the tail block" not in lines
     assert not any(one.startswith("inputs") for one in lines)
 
 
-def test_an_output_without_dimensions_has_a_map_of_one_sign(fakes: ModuleType) -> None:
+def test_scalar_output_has_map_of_one_cell(fakes: ModuleType) -> None:
     lines = text(fakes, shape=(), error_map=("#",), total=1, mismatched=1)
     assert "        0  █" in lines
 
@@ -160,9 +160,7 @@ async def opened(bench: Any, pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def test_enter_on_a_failed_case_shows_it_and_enter_there_goes_to_its_line(
-    make_bench: Any, some_explained: Any
-) -> None:
+async def test_enter_opens_failed_case_then_its_line(make_bench: Any, some_explained: Any) -> None:
     bench = make_bench(some_explained)
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot)
@@ -192,9 +190,7 @@ async def test_the_next_failed_case_is_one_key_away(make_bench: Any, some_explai
         assert page(bench).startswith("127x128 f32")
 
 
-async def test_the_case_is_replayed_alone_and_what_came_of_it_is_shown(
-    make_bench: Any, fakes: ModuleType, some_explained: Any
-) -> None:
+async def test_replayed_case_shows_its_result(make_bench: Any, fakes: ModuleType, some_explained: Any) -> None:
     bench = make_bench(some_explained)
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot)
@@ -205,9 +201,7 @@ async def test_the_case_is_replayed_alone_and_what_came_of_it_is_shown(
         assert page(bench) == "127x128 f32 did not fail; n shows a case that failed"
 
 
-async def test_case_that_a_cancelled_run_left_is_shown_stale(
-    make_bench: Any, fakes: ModuleType, some_explained: Any
-) -> None:
+async def test_case_left_by_cancelled_run_is_stale(make_bench: Any, fakes: ModuleType, some_explained: Any) -> None:
     bench = make_bench(some_explained)
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot)
@@ -224,7 +218,7 @@ async def test_case_that_a_cancelled_run_left_is_shown_stale(
         assert page(bench).startswith("127x128 f32  ✗ wrong value  line 12  run #3  stale: of an earlier text")
 
 
-async def test_the_script_is_a_new_file_beside_the_kernel(make_bench: Any, fakes: ModuleType) -> None:
+async def test_script_is_new_file_beside_kernel(make_bench: Any, fakes: ModuleType) -> None:
     def script(candidate: Any, plan: Any) -> Any:
         return fakes.run_events(candidate, plan, [wrong(fakes, case) for case in plan.cases])
 
@@ -242,7 +236,7 @@ async def test_the_script_is_a_new_file_beside_the_kernel(make_bench: Any, fakes
         ast.parse((bench.path.parent / "softmax_case_1000_f32.py").read_text())
 
 
-async def test_a_case_that_no_script_can_hold_is_said(make_bench: Any, some_explained: Any) -> None:
+async def test_case_too_large_for_script_is_reported(make_bench: Any, some_explained: Any) -> None:
     bench = make_bench(some_explained)
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot)

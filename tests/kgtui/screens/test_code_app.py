@@ -50,7 +50,7 @@ async def test_moving_in_the_source_points_out_the_code(make_bench: Any) -> None
         assert view.cursor_line == min(EXP_PLACES)
 
 
-async def test_a_terminal_that_grows_wide_shows_the_code_at_once(make_bench: Any) -> None:
+async def test_widened_terminal_shows_code_at_once(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=NARROW) as pilot:
         screen = await opened(bench, pilot)
@@ -59,7 +59,7 @@ async def test_a_terminal_that_grows_wide_shows_the_code_at_once(make_bench: Any
         assert screen.query_one("#ir-side", CodePane).view.line_count > 0
 
 
-async def test_moving_in_the_code_points_out_the_source_and_leaves_its_cursor(make_bench: Any) -> None:
+async def test_moving_in_code_highlights_source_line(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
         screen = await opened(bench, pilot, "4")
@@ -72,7 +72,7 @@ async def test_moving_in_the_code_points_out_the_source_and_leaves_its_cursor(ma
         assert (screen.source.line, code.view.linked) == (before, EXP_PLACES)
 
 
-async def test_enter_goes_from_the_code_to_its_line_and_back(make_bench: Any) -> None:
+async def test_enter_goes_from_code_to_line_and_back(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
         screen = await opened(bench, pilot, "4")
@@ -86,7 +86,7 @@ async def test_enter_goes_from_the_code_to_its_line_and_back(make_bench: Any) ->
         assert screen.focused is code.view
 
 
-async def test_enter_on_a_line_goes_to_its_code_when_that_is_still_to_be_read(make_bench: Any) -> None:
+async def test_enter_on_line_waits_for_unread_code(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
         screen = await opened(bench, pilot)
@@ -97,7 +97,7 @@ async def test_enter_on_a_line_goes_to_its_code_when_that_is_still_to_be_read(ma
         assert code.view.cursor_line == min(EXP_PLACES)
 
 
-async def test_a_line_without_code_is_reported_with_the_kernel_that_has_none_of_it(make_bench: Any) -> None:
+async def test_line_without_code_is_reported_with_kernel(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM, notifications=True) as pilot:
         screen = await opened(bench, pilot)
@@ -108,7 +108,7 @@ async def test_a_line_without_code_is_reported_with_the_kernel_that_has_none_of_
         assert words == ["no code of softmax_kernel is known to come from line 1"]
 
 
-async def test_the_pane_beside_the_results_is_searched_and_followed_where_it_has_the_focus(make_bench: Any) -> None:
+async def test_focused_code_pane_is_searched_and_followed(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=WIDE) as pilot:
         screen = await opened(bench, pilot)
@@ -120,7 +120,7 @@ async def test_the_pane_beside_the_results_is_searched_and_followed_where_it_has
         assert screen.source.line == EXP_LINE
 
 
-async def test_what_a_kernel_takes_up_stands_below_the_table(make_bench: Any) -> None:
+async def test_kernel_resources_are_below_the_table(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
         screen = await opened(bench, pilot, "4")
@@ -131,7 +131,7 @@ async def test_what_a_kernel_takes_up_stands_below_the_table(make_bench: Any) ->
 # Other targets
 
 
-async def test_looking_at_the_targets_compiles_for_all_of_them(make_bench: Any) -> None:
+async def test_targets_screen_compiles_for_all_targets(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
         screen = await opened(bench, pilot, "T")
@@ -141,7 +141,7 @@ async def test_looking_at_the_targets_compiles_for_all_of_them(make_bench: Any) 
         assert [row.key for row in screen.query_one(Grid).shown] == list(PORTABILITY_TARGETS)
 
 
-async def test_what_was_found_is_not_asked_again_and_comes_with_the_run_from_the_store(make_bench: Any) -> None:
+async def test_compiled_targets_are_reused_and_stored(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await opened(bench, pilot, "T", "escape")
@@ -154,7 +154,7 @@ async def test_what_was_found_is_not_asked_again_and_comes_with_the_run_from_the
         assert text_of(screen, "#ports").startswith("does not build for gfx950")
 
 
-async def test_escape_stops_what_is_compiled_and_only_then_leads_back(make_bench: Any) -> None:
+async def test_escape_stops_compiling_before_it_returns(make_bench: Any) -> None:
     bench = make_bench()
     bench.engine.ports_only = 3
     async with bench.app.run_test(size=MEDIUM) as pilot:
@@ -172,7 +172,7 @@ async def test_escape_stops_what_is_compiled_and_only_then_leads_back(make_bench
         assert bench.app.screen is workbench
 
 
-async def test_enter_reads_the_code_of_a_target_and_escape_returns_to_that_of_the_run(make_bench: Any) -> None:
+async def test_enter_shows_target_code_and_escape_returns(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
         workbench = bench.app.workbench
@@ -186,7 +186,7 @@ async def test_enter_reads_the_code_of_a_target_and_escape_returns_to_that_of_th
         assert (pane.current.target, pane.current.registers) == ("sm_90", 40)
 
 
-async def test_what_a_process_that_is_gone_left_half_done_can_be_begun_again(make_bench: Any, fakes: Any) -> None:
+async def test_unfinished_work_of_ended_process_can_restart(make_bench: Any, fakes: Any) -> None:
     def left_half_done(candidate: Any, plan: Any) -> list[Any]:
         return [*fakes.all_pass(candidate, plan), *fakes.ported((fakes.softmax_launch(),), ("sm_80", "sm_90"), 1.0)[:2]]
 
@@ -199,7 +199,7 @@ async def test_what_a_process_that_is_gone_left_half_done_can_be_begun_again(mak
         assert text_of(screen, "#ports").startswith("does not build for gfx950")
 
 
-async def test_a_run_that_launched_nothing_has_nothing_to_compile(make_bench: Any, fakes: Any) -> None:
+async def test_run_without_launches_has_nothing_to_compile(make_bench: Any, fakes: Any) -> None:
     def launches_nothing(candidate: Any, plan: Any) -> list[Any]:
         events = fakes.all_pass(candidate, plan)
         return [event for event in events if not isinstance(event, fakes.KernelLaunched | fakes.KernelCompiled)]
@@ -211,7 +211,7 @@ async def test_a_run_that_launched_nothing_has_nothing_to_compile(make_bench: An
         assert bench.engine.ported == []
 
 
-async def test_of_a_kernel_that_fails_it_is_not_said_that_none_was_launched(make_bench: Any, fakes: Any) -> None:
+async def test_failing_kernel_is_not_reported_as_unlaunched(make_bench: Any, fakes: Any) -> None:
     def fails(candidate: Any, plan: Any) -> list[Any]:
         events = fakes.some_fail(candidate, plan)
         return [event for event in events if not isinstance(event, fakes.KernelLaunched | fakes.KernelCompiled)]
@@ -259,7 +259,7 @@ async def save_another(bench: Any, pilot: Any) -> None:
     await bench.settled(pilot)
 
 
-async def test_the_differences_to_the_run_before_are_those_of_the_code_alone(two_runs: Any) -> None:
+async def test_differences_to_previous_run_cover_code_only(two_runs: Any) -> None:
     async with two_runs.app.run_test(size=MEDIUM) as pilot:
         await opened(two_runs, pilot)
         await save_another(two_runs, pilot)
@@ -274,7 +274,7 @@ async def test_the_differences_to_the_run_before_are_those_of_the_code_alone(two
         assert changed == ["-     ex2.approx.f32 %r3, %r2;", "+     ex2.approx.ftz.f32 %r3, %r9;"]
 
 
-async def test_the_run_under_the_cursor_of_the_history_is_compared_with(two_runs: Any) -> None:
+async def test_history_cursor_selects_run_to_compare(two_runs: Any) -> None:
     async with two_runs.app.run_test(size=MEDIUM) as pilot:
         await opened(two_runs, pilot)
         await save_another(two_runs, pilot)
@@ -319,7 +319,7 @@ async def test_runs_that_compiled_nothing_are_passed_over(two_runs: Any, fakes: 
         assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
 
 
-async def test_a_run_that_was_asked_for_and_compiled_nothing_says_so(two_runs: Any, fakes: Any) -> None:
+async def test_compared_run_without_code_reports_it(two_runs: Any, fakes: Any) -> None:
     async with two_runs.app.run_test(size=MEDIUM) as pilot:
         await opened(two_runs, pilot)
         await save_what_compiles_nothing(two_runs, pilot, fakes)
@@ -343,7 +343,7 @@ async def test_the_next_form_is_compared_too(two_runs: Any) -> None:
         assert screen.query_one(CodeView).line_count == 0
 
 
-async def test_a_single_run_has_nothing_to_be_compared_with(make_bench: Any) -> None:
+async def test_single_run_has_nothing_to_compare(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
         screen = await opened(bench, pilot, "D")
@@ -355,9 +355,7 @@ async def test_a_single_run_has_nothing_to_be_compared_with(make_bench: Any) -> 
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
-def test_source_and_code_that_point_at_each_other_look_as_before(
-    make_bench: Any, snap_compare: Any, size: tuple[int, int]
-) -> None:
+def test_linked_source_and_code_match_snapshot(make_bench: Any, snap_compare: Any, size: tuple[int, int]) -> None:
     bench = make_bench()
 
     async def drive(pilot: Any) -> None:

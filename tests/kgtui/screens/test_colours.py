@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 
-async def test_without_colours_everything_is_in_the_colours_of_the_terminal(
-    make_bench: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_terminal_theme_uses_terminal_colours_only(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     bench = make_bench()
     async with bench.app.run_test() as pilot:
@@ -20,9 +18,7 @@ async def test_without_colours_everything_is_in_the_colours_of_the_terminal(
 
 
 @pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
-async def test_in_the_colours_of_the_terminal_no_text_has_a_background_and_the_cursor_is_reversed(
-    make_bench: Any, theme: str
-) -> None:
+async def test_terminal_theme_has_no_background_and_reversed_cursor(make_bench: Any, theme: str) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

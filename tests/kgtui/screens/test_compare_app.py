@@ -119,7 +119,7 @@ def under_cursor(bench: Any) -> list[str]:
     return [f"{cells[column].change}{cells[column].text.strip()}" for column in view.columns]
 
 
-async def test_c_compares_the_last_other_text_that_was_right_with_the_current_one(open_on: Any, four: Any) -> None:
+async def test_c_compares_last_other_passing_version_with_current(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
@@ -129,7 +129,7 @@ async def test_c_compares_the_last_other_text_that_was_right_with_the_current_on
         assert [line[:2] for line in heads(bench)[1:]] == ["#4", f"#{current}"]
 
 
-async def test_the_last_line_is_seen_above_the_bar_that_scrolls_to_the_side() -> None:
+async def test_last_line_is_visible_above_horizontal_scrollbar() -> None:
     class Bench(App[None]):
         CSS = "SideBySide { height: 1fr; scrollbar-size: 1 1; }"
 
@@ -160,7 +160,7 @@ async def test_c_compares_the_best_with_the_current_one(
         assert heads(bench)[2].startswith("#3    ✔ pass 8/8  ▼ 0.83× ±0.01 #2, slower")
 
 
-async def test_two_runs_marked_in_the_history_tab_are_compared(open_on: Any, four: Any) -> None:
+async def test_two_runs_marked_in_history_tab_are_compared(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
@@ -172,7 +172,7 @@ async def test_two_runs_marked_in_the_history_tab_are_compared(open_on: Any, fou
         assert [line.split()[0] for line in heads(bench)[1:]] == ["#1", "#3"]
 
 
-async def test_four_runs_marked_in_history_stand_side_by_side_and_a_fifth_is_refused(open_on: Any, four: Any) -> None:
+async def test_fifth_run_marked_in_history_is_refused(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     async with bench.app.run_test(size=WIDE, notifications=True) as pilot:
         await ready(bench, pilot)
@@ -184,9 +184,7 @@ async def test_four_runs_marked_in_history_stand_side_by_side_and_a_fifth_is_ref
         assert "a model [8b] 模型" in heads(bench)[4]
 
 
-async def test_c_in_history_marks_the_run_under_the_cursor_and_compares_it_with_the_current_one(
-    open_on: Any, four: Any
-) -> None:
+async def test_c_in_history_compares_run_with_current(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
@@ -196,7 +194,7 @@ async def test_c_in_history_marks_the_run_under_the_cursor_and_compares_it_with_
         assert bench.app.past.marked == (1,)
 
 
-async def test_n_goes_from_difference_to_difference_and_back(open_on: Any, four: Any) -> None:
+async def test_n_goes_to_next_difference_and_back(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     bench.app.past.marked = (1, 2)
     async with bench.app.run_test(size=MEDIUM, notifications=True) as pilot:
@@ -224,7 +222,7 @@ async def test_the_sources_scroll_as_one_down_and_sideways(open_on: Any, four: A
         assert drawn.count("rn y") == 2
 
 
-async def test_on_a_narrow_terminal_two_texts_are_reported_in_one_column_and_turned(open_on: Any, four: Any) -> None:
+async def test_narrow_terminal_shows_two_sources_in_one_column(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     bench.app.past.marked = (1, 2, 3)
     async with bench.app.run_test(size=NARROW) as pilot:
@@ -237,7 +235,7 @@ async def test_on_a_narrow_terminal_two_texts_are_reported_in_one_column_and_tur
         assert plain_text(titles.lines).startswith("- #1 softmax.py ▸ + #3 softmax.py")
 
 
-async def test_the_numbers_show_the_parts_and_tab_goes_on(open_on: Any, four: Any) -> None:
+async def test_numbers_select_parts_and_tab_continues(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     bench.app.past.marked = (1, 3)
     async with bench.app.run_test(size=MEDIUM) as pilot:
@@ -265,7 +263,7 @@ async def test_b_compares_the_best_whatever_is_marked(open_on: Any, four: Any) -
         assert bench.app.past.marked == (1, 2, 3)
 
 
-async def test_a_file_with_one_version_says_what_to_do(open_on: Any, runs: Any) -> None:
+async def test_file_with_one_version_states_next_step(open_on: Any, runs: Any) -> None:
     bench = open_on(runs)
     async with bench.app.run_test(size=NARROW) as pilot:
         await ready(bench, pilot)
@@ -275,7 +273,7 @@ async def test_a_file_with_one_version_says_what_to_do(open_on: Any, runs: Any) 
         )
 
 
-async def test_a_run_that_was_deleted_is_unmarked_and_said(open_on: Any, four: Any) -> None:
+async def test_deleted_run_is_unmarked_and_reported(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     async with bench.app.run_test(size=NARROW) as pilot:
         await ready(bench, pilot)
@@ -285,7 +283,7 @@ async def test_a_run_that_was_deleted_is_unmarked_and_said(open_on: Any, four: A
         assert bench.app.past.marked == (1,)
 
 
-async def test_on_a_cpu_nothing_is_measured_and_that_is_said(open_on: Any, four: Any) -> None:
+async def test_comparison_on_cpu_reports_nothing_measured(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     bench.app.past.marked = (1, 2)
     async with bench.app.run_test(size=NARROW, notifications=True) as pilot:
@@ -294,9 +292,7 @@ async def test_on_a_cpu_nothing_is_measured_and_that_is_said(open_on: Any, four:
         assert said(bench) == ["kernels are executed on the CPU here: times are not speeds, so nothing is measured"]
 
 
-async def test_m_has_two_sides_take_turns_and_shows_what_was_measured(
-    open_on: Any, two_timed: Any, compare_fakes: ModuleType
-) -> None:
+async def test_m_times_two_sides_in_turn(open_on: Any, two_timed: Any, compare_fakes: ModuleType) -> None:
     from engine.model.benchmark import Standing
 
     bench = open_on(two_timed, script=compare_fakes.all_timed)
@@ -313,7 +309,7 @@ async def test_m_has_two_sides_take_turns_and_shows_what_was_measured(
         assert heads(bench)[2].startswith("#4    ✔ pass 8/8  ▲ 1.25× ±0.01 #1, faster")
 
 
-async def test_a_side_that_is_not_right_is_not_measured(
+async def test_failing_side_is_not_measured(
     open_on: Any, gpu_runs: Any, bench_fakes: ModuleType, compare_fakes: ModuleType
 ) -> None:
     gpu_runs.judge(compare_fakes.all_timed)
@@ -327,7 +323,7 @@ async def test_a_side_that_is_not_right_is_not_measured(
         assert bench.engine.compared == []
 
 
-async def test_a_save_while_comparing_is_compared_when_it_has_its_verdict(
+async def test_save_while_comparing_is_compared_after_verdict(
     open_on: Any, four: Any, compare_fakes: ModuleType
 ) -> None:
     bench = open_on(four)
@@ -340,7 +336,7 @@ async def test_a_save_while_comparing_is_compared_when_it_has_its_verdict(
         assert heads(bench)[2].startswith("#6    ✔ pass 8/8")
 
 
-async def test_y_copies_the_row_and_capital_y_everything_as_markdown(open_on: Any, four: Any) -> None:
+async def test_y_copies_row_and_capital_y_all(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     bench.app.past.marked = (1, 2)
     async with bench.app.run_test(size=MEDIUM) as pilot:
@@ -364,7 +360,7 @@ async def test_escape_leads_back_to_where_it_was_opened(open_on: Any, four: Any)
 # Pictures
 
 
-def test_two_sources_in_ascii_and_without_colour_look_as_before(
+def test_ascii_sources_without_colour_match_snapshot(
     open_on: Any, four: Any, snap_compare: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")

@@ -83,7 +83,7 @@ def pairs() -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("theme", SHADED, ids=lambda theme: theme.name)
-def test_every_tone_and_ink_is_readable_on_every_background(theme: Theme) -> None:
+def test_every_tone_and_ink_is_readable(theme: Theme) -> None:
     known = variables(theme)
     low = {}
     for name, style, background in pairs():
@@ -115,5 +115,5 @@ def test_every_tone_is_readable_in_sixteen_colours(theme: Theme, palette: str) -
     assert low == {}
 
 
-def test_every_tone_has_its_colour_in_the_style_sheet() -> None:
+def test_every_tone_has_colour_in_style_sheet() -> None:
     assert set(tone_styles()) == {tone.value for tone in Tone}

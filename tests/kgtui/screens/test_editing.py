@@ -67,7 +67,7 @@ async def test_one_undo_takes_back_all_that_was_replaced(make_bench: Any) -> Non
         assert editor(bench).text == TEXT.decode()
 
 
-async def test_escape_leaves_what_was_not_replaced(make_bench: Any) -> None:
+async def test_escape_keeps_unreplaced_matches(make_bench: Any) -> None:
     bench = make_bench(content=TEXT)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

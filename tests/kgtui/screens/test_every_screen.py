@@ -40,11 +40,11 @@ async def shown(bench: Any, pilot: Pilot[None], screen_id: str) -> Any:
     return bench.app.screen
 
 
-def test_the_screens_are_known_by_the_names_of_their_files() -> None:
+def test_screens_are_named_after_their_files() -> None:
     assert {"bench", "help", "operators", "workbench"} <= set(screen_ids())
 
 
-def test_listing_the_screens_and_importing_the_application_imports_none_of_them() -> None:
+def test_listing_screens_and_importing_app_imports_none() -> None:
     look = (
         "import sys, kgtui.app.application, kgtui.screens as screens; ids = screens.screen_ids();"
         "print([name for name in ids if f'kgtui.screens.{name}.screen' in sys.modules])"
@@ -70,22 +70,22 @@ def test_a_screen_that_lacks_a_name_is_refused(package: str) -> None:
         screen_module("blank", package=package)
 
 
-def test_a_screen_that_says_nothing_of_its_place_is_refused(package: str) -> None:
+def test_screen_without_place_is_refused(package: str) -> None:
     with pytest.raises(EngineError, match=r"lost\.py: PLACE should be Place\.GROUND or Place\.OVER, is 'over'"):
         screen_module("lost", package=package)
 
 
-def test_a_screen_that_is_not_there_is_refused_with_those_that_are(package: str) -> None:
+def test_unknown_screen_is_refused_listing_known_ones(package: str) -> None:
     with pytest.raises(EngineError, match="'inspekt' is no screen: shown_screens has blank, lost"):
         screen_module("inspekt", package=package)
 
 
 @pytest.mark.parametrize("screen_id", [name for name in screen_ids() if name not in WITHOUT_KEY])
-def test_every_screen_has_one_key_and_a_line_in_the_help(screen_id: str) -> None:
+def test_every_screen_has_key_and_help_line(screen_id: str) -> None:
     assert [action.listed for action in ACTIONS if action.call == f"app.show('{screen_id}')"] == [True]
 
 
-def test_every_key_that_opens_a_screen_opens_one_that_is_there() -> None:
+def test_every_screen_key_opens_existing_screen() -> None:
     opened = {action.call.split("'")[1] for action in ACTIONS if action.call.startswith("app.show(")}
     assert opened - set(screen_ids()) == set()
 
@@ -97,7 +97,7 @@ def all_keys(screen: KgtuiScreen) -> list[str]:
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_every_screen_is_drawn_and_has_a_focus_and_its_keys_at_every_size(
+async def test_every_screen_is_drawn_with_focus_and_keys(
     make_bench: Any, screen_id: str, size: tuple[int, int]
 ) -> None:
     bench = make_bench()
@@ -113,7 +113,7 @@ async def test_every_screen_is_drawn_and_has_a_focus_and_its_keys_at_every_size(
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_every_screen_says_when_the_terminal_is_too_small(make_bench: Any, screen_id: str) -> None:
+async def test_every_screen_reports_too_small_terminal(make_bench: Any, screen_id: str) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=(40, 10)) as pilot:
         screen = await shown(bench, pilot, screen_id)
@@ -122,7 +122,7 @@ async def test_every_screen_says_when_the_terminal_is_too_small(make_bench: Any,
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_every_screen_is_drawn_in_ascii_at_the_least_size(make_bench: Any, screen_id: str) -> None:
+async def test_every_screen_is_drawn_in_ascii_at_least_size(make_bench: Any, screen_id: str) -> None:
     bench = make_bench(ascii=True)
     async with bench.app.run_test(size=(60, 15)) as pilot:
         await shown(bench, pilot, screen_id)
@@ -130,9 +130,7 @@ async def test_every_screen_is_drawn_in_ascii_at_the_least_size(make_bench: Any,
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_escape_leads_back_and_the_screen_is_the_same_when_it_is_shown_again(
-    make_bench: Any, screen_id: str
-) -> None:
+async def test_escape_returns_and_screen_reopens_unchanged(make_bench: Any, screen_id: str) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         screen = await shown(bench, pilot, screen_id)
@@ -144,7 +142,7 @@ async def test_escape_leads_back_and_the_screen_is_the_same_when_it_is_shown_aga
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_without_a_file_a_screen_is_shown_or_says_what_to_do_first(make_bench: Any, screen_id: str) -> None:
+async def test_screen_without_file_states_next_step(make_bench: Any, screen_id: str) -> None:
     bench = make_bench(opened=False)
     async with bench.app.run_test(notifications=True) as pilot:
         screen = await shown(bench, pilot, screen_id)

@@ -143,7 +143,7 @@ async def said(bench: Any, pilot: Pilot[None], words: str) -> None:
     assert [note.message for note in bench.app._notifications] == [words]
 
 
-async def test_the_newest_run_stands_first_with_what_all_come_to(looking_back: Any, some: Past) -> None:
+async def test_newest_run_is_first_with_totals(looking_back: Any, some: Past) -> None:
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
@@ -151,7 +151,7 @@ async def test_the_newest_run_stands_first_with_what_all_come_to(looking_back: A
         assert head(screen).startswith("History  4 runs · 2 passed · 1 flagged · ")
 
 
-async def test_what_answers_cost_stands_in_the_totals(looking_back: Any, some: Past) -> None:
+async def test_cost_of_answers_is_in_the_totals(looking_back: Any, some: Past) -> None:
     some.store.add_generation(some.session, Generation(
         problem="aten::softmax", provider="p", model="m", prompt_tokens=900, completion_tokens=2100,
         cost_microusd=410_000, source=None, elapsed_s=3.0,
@@ -162,7 +162,7 @@ async def test_what_answers_cost_stands_in_the_totals(looking_back: Any, some: P
         assert head(screen).endswith("$0.41 · 3.00 K tokens")
 
 
-async def test_an_empty_store_says_how_the_first_run_comes_about(looking_back: Any, past: Past) -> None:
+async def test_empty_store_states_how_to_start(looking_back: Any, past: Past) -> None:
     bench = looking_back(past)
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
@@ -207,7 +207,7 @@ async def test_the_filter_is_typed_and_cleared_by_keys(looking_back: Any, some: 
         assert bench.app.screen is not screen
 
 
-async def test_a_filter_that_cannot_be_is_reported_and_changes_nothing(looking_back: Any, some: Past) -> None:
+async def test_invalid_filter_is_reported_and_changes_nothing(looking_back: Any, some: Past) -> None:
     bench = looking_back(some)
     async with bench.app.run_test(size=(120, 36)) as pilot:
         screen = await history(bench, pilot)
@@ -218,7 +218,7 @@ async def test_a_filter_that_cannot_be_is_reported_and_changes_nothing(looking_b
         assert listed(screen) == ["4", "3", "2", "1"]
 
 
-async def test_a_filter_without_a_match_says_how_to_go_on(looking_back: Any, some: Past) -> None:
+async def test_filter_without_match_states_next_step(looking_back: Any, some: Past) -> None:
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
@@ -226,7 +226,7 @@ async def test_a_filter_without_a_match_says_how_to_go_on(looking_back: Any, som
         assert plain_text(screen.query_one("#empty", Lines).lines) == "no run matches the filter; esc clears it"
 
 
-async def test_one_key_narrows_to_the_operator_or_the_file_under_the_cursor(looking_back: Any, some: Past) -> None:
+async def test_one_key_narrows_to_operator_or_file(looking_back: Any, some: Past) -> None:
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
@@ -238,7 +238,7 @@ async def test_one_key_narrows_to_the_operator_or_the_file_under_the_cursor(look
         assert listed(screen) == ["3", "2"]
 
 
-async def test_a_tag_and_a_note_are_kept_and_found(looking_back: Any, some: Past) -> None:
+async def test_tag_and_note_are_stored_and_found(looking_back: Any, some: Past) -> None:
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
@@ -252,7 +252,7 @@ async def test_a_tag_and_a_note_are_kept_and_found(looking_back: Any, some: Past
         assert listed(screen) == ["4"]
 
 
-async def test_a_tag_is_one_word_and_nothing_takes_it_away(looking_back: Any, some: Past) -> None:
+async def test_tag_is_one_word_and_nothing_removes_it(looking_back: Any, some: Past) -> None:
     some.store.set_tag(4, "old")
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
@@ -269,7 +269,7 @@ async def test_a_tag_is_one_word_and_nothing_takes_it_away(looking_back: Any, so
         assert some.store.run(4).tag is None
 
 
-async def test_escape_leaves_the_line_and_keeps_what_was(looking_back: Any, some: Past) -> None:
+async def test_escape_leaves_line_and_keeps_value(looking_back: Any, some: Past) -> None:
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
@@ -279,7 +279,7 @@ async def test_escape_leaves_the_line_and_keeps_what_was(looking_back: Any, some
         assert screen.focused is screen.query_one(PagedGrid)
 
 
-async def test_a_run_is_opened_as_it_was_with_its_file(looking_back: Any, some: Past, tmp_path: Path) -> None:
+async def test_run_is_opened_read_only_with_its_file(looking_back: Any, some: Past, tmp_path: Path) -> None:
     (tmp_path / "kernels" / "softmax_v2.py").write_bytes(b"# by now another\n")
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
@@ -296,7 +296,7 @@ async def test_a_run_is_opened_as_it_was_with_its_file(looking_back: Any, some: 
         assert workbench.source.editor.text == "# by now another\n"
 
 
-async def test_a_run_of_the_operator_at_hand_is_opened_beside_unsaved_text(looking_back: Any, some: Past) -> None:
+async def test_run_of_same_operator_opens_beside_unsaved_text(looking_back: Any, some: Past) -> None:
     bench = looking_back(some, opened=True)
     async with bench.app.run_test() as pilot:
         await settled(bench, pilot)
@@ -310,7 +310,7 @@ async def test_a_run_of_the_operator_at_hand_is_opened_beside_unsaved_text(looki
         assert workbench.source.editor.text.startswith("x")
 
 
-async def test_a_run_whose_file_is_gone_offers_to_restore_it(looking_back: Any, some: Past, tmp_path: Path) -> None:
+async def test_run_with_missing_file_offers_to_restore_it(looking_back: Any, some: Past, tmp_path: Path) -> None:
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
@@ -370,9 +370,7 @@ async def test_a_run_is_deleted_only_after_the_question(looking_back: Any, some:
         assert head(screen).startswith("History  3 runs")
 
 
-async def test_a_question_is_not_left_standing_by_a_key_that_opens_something_else(
-    looking_back: Any, some: Past
-) -> None:
+async def test_question_is_closed_by_another_key(looking_back: Any, some: Past) -> None:
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
@@ -382,7 +380,7 @@ async def test_a_question_is_not_left_standing_by_a_key_that_opens_something_els
         assert screen.query_one(Ask).subject == "delete"
 
 
-async def test_compiled_code_that_no_run_uses_any_more_goes_too(looking_back: Any, past: Past) -> None:
+async def test_unused_compiled_code_is_deleted(looking_back: Any, past: Past) -> None:
     past.judge("softmax.py")
     bench = looking_back(past)
     async with bench.app.run_test() as pilot:
@@ -393,7 +391,7 @@ async def test_compiled_code_that_no_run_uses_any_more_goes_too(looking_back: An
         assert past.store.runs() == ()
 
 
-async def test_a_run_that_goes_on_is_not_deleted_and_that_is_said(looking_back: Any, past: Past) -> None:
+async def test_active_run_is_not_deleted_and_reported(looking_back: Any, past: Past) -> None:
     past.judge("softmax.py", script="stops_half_way")
     bench = looking_back(past)
     async with bench.app.run_test(notifications=True) as pilot:
@@ -404,7 +402,7 @@ async def test_a_run_that_goes_on_is_not_deleted_and_that_is_said(looking_back: 
         await said(bench, pilot, "run #1 is still running; wait for its verdict, or stop it, then delete it")
 
 
-async def test_sessions_are_listed_and_enter_lists_the_runs_of_one(looking_back: Any, some: Past) -> None:
+async def test_sessions_are_listed_and_enter_lists_runs(looking_back: Any, some: Past) -> None:
     some.store.begin_session("a morning")
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
@@ -422,7 +420,7 @@ async def test_sessions_are_listed_and_enter_lists_the_runs_of_one(looking_back:
         assert screen.query_one("#filter", Input).value == "session:1"
 
 
-async def test_a_session_is_deleted_with_its_runs_after_the_question(looking_back: Any, some: Past) -> None:
+async def test_session_is_deleted_with_runs_after_question(looking_back: Any, some: Past) -> None:
     some.store.end_session(some.session)
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
@@ -448,7 +446,7 @@ async def test_a_session_has_neither_tag_nor_note(looking_back: Any, some: Past)
         await said(bench, pilot, "tag: a session has none; enter lists its runs")
 
 
-async def test_the_way_of_a_file_is_drawn_of_the_run_under_the_cursor(looking_back: Any, some: Past) -> None:
+async def test_progress_of_file_under_cursor_is_drawn(looking_back: Any, some: Past) -> None:
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
@@ -457,7 +455,7 @@ async def test_the_way_of_a_file_is_drawn_of_the_run_under_the_cursor(looking_ba
         assert details(screen).splitlines()[-1] == ("best ▆█ 8 of 8 cases right at best, of 2 runs; nothing was timed")
 
 
-async def test_a_run_that_is_judged_meanwhile_comes_on_top(looking_back: Any, some: Past) -> None:
+async def test_new_run_is_added_on_top(looking_back: Any, some: Past) -> None:
     bench = looking_back(some, opened=True)
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
@@ -467,7 +465,7 @@ async def test_a_run_that_is_judged_meanwhile_comes_on_top(looking_back: Any, so
         assert listed(screen)[1:] == before
 
 
-async def test_a_long_list_is_walked_through_with_a_window_in_memory(looking_back: Any, past: Past) -> None:
+async def test_long_list_keeps_window_in_memory_for_keys(looking_back: Any, past: Past) -> None:
     candidate = Candidate(source=b"", problem="aten::softmax")
     runs = MOST + 250
     for _ in range(runs):
@@ -496,7 +494,7 @@ async def test_a_long_list_is_walked_through_with_a_window_in_memory(looking_bac
         assert rows == list(range(rows[0], 0, -1))
 
 
-async def test_the_wheel_alone_goes_through_a_long_list_with_a_window_in_memory(looking_back: Any, past: Past) -> None:
+async def test_long_list_keeps_window_in_memory_for_wheel(looking_back: Any, past: Past) -> None:
     candidate = Candidate(source=b"", problem="aten::softmax")
     runs = MOST + 450
     for _ in range(runs):
@@ -528,7 +526,7 @@ async def test_the_wheel_alone_goes_through_a_long_list_with_a_window_in_memory(
         assert listed(screen)[0] == str(runs)
 
 
-async def test_nothing_of_the_store_is_asked_on_the_event_loop(looking_back: Any, some: Past) -> None:
+async def test_store_is_never_read_on_event_loop(looking_back: Any, some: Past) -> None:
     import threading
 
     asked: list[bool] = []
@@ -546,7 +544,7 @@ async def test_nothing_of_the_store_is_asked_on_the_event_loop(looking_back: Any
 # Pictures
 
 
-def test_history_in_ascii_at_the_least_size_looks_as_before(looking_back: Any, some: Past, snap_compare: Any) -> None:
+def test_ascii_history_at_least_size_matches_snapshot(looking_back: Any, some: Past, snap_compare: Any) -> None:
     bench = looking_back(some, ascii=True)
 
     async def drive(pilot: Pilot[None]) -> None:

@@ -28,7 +28,7 @@ def said(bench: Any) -> list[str]:
     return [note.message for note in bench.app._notifications]
 
 
-async def test_the_page_says_what_the_run_came_to_and_what_was_not_checked(make_bench: Any) -> None:
+async def test_page_states_result_and_unchecked_layers(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=(80, 24)) as pilot:
         await bench.settled(pilot)
@@ -39,9 +39,7 @@ async def test_the_page_says_what_the_run_came_to_and_what_was_not_checked(make_
         assert max(map(len, text(bench))) <= 77
 
 
-async def test_while_the_run_goes_on_the_page_grows_and_says_that_there_is_no_verdict(
-    make_bench: Any, fakes: ModuleType
-) -> None:
+async def test_page_of_running_run_grows_without_verdict(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.stops_half_way)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.workbench and len(bench.app.workbench.bench.view.cases) == 5)
@@ -50,7 +48,7 @@ async def test_while_the_run_goes_on_the_page_grows_and_says_that_there_is_no_ve
         assert "no verdict yet: the run is in progress" in text(bench)
 
 
-async def test_before_anything_was_judged_the_page_says_what_to_press(make_bench: Any, fakes: ModuleType) -> None:
+async def test_page_before_first_run_states_key(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.never_begins)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())
@@ -59,7 +57,7 @@ async def test_before_anything_was_judged_the_page_says_what_to_press(make_bench
         assert said(bench) == ["nothing has run yet; r runs the file"]
 
 
-async def test_results_of_an_earlier_text_are_marked_as_stale(make_bench: Any, fakes: ModuleType) -> None:
+async def test_results_of_earlier_version_are_marked_stale(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -69,7 +67,7 @@ async def test_results_of_an_earlier_text_are_marked_as_stale(make_bench: Any, f
         await bench.until(pilot, lambda: text(bench)[0].startswith("stale: from an earlier version"))
 
 
-async def test_from_a_finding_to_its_line_in_the_workbench(make_bench: Any, fakes: ModuleType) -> None:
+async def test_enter_on_finding_goes_to_its_line(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.suspicious)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -82,7 +80,7 @@ async def test_from_a_finding_to_its_line_in_the_workbench(make_bench: Any, fake
         assert bench.app.screen.source.line == current.about
 
 
-async def test_enter_elsewhere_stays_and_says_why(make_bench: Any) -> None:
+async def test_enter_elsewhere_stays_and_gives_reason(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -91,7 +89,7 @@ async def test_enter_elsewhere_stays_and_says_why(make_bench: Any) -> None:
         assert said(bench) == ["this line is not about a line of the source; n goes to the next that is"]
 
 
-async def test_a_claim_is_held_against_the_run_until_it_is_taken_back(make_bench: Any, bench_fakes: ModuleType) -> None:
+async def test_claim_is_compared_until_removed(make_bench: Any, bench_fakes: ModuleType) -> None:
     bench = make_bench(bench_fakes.all_timed, device="cuda", problem=bench_fakes.timed_problem())
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
@@ -103,7 +101,7 @@ async def test_a_claim_is_held_against_the_run_until_it_is_taken_back(make_bench
         assert [one for one in text(bench) if one.startswith("the claim")] == []
 
 
-async def test_what_is_no_claim_is_reported_and_can_be_mended_or_left(make_bench: Any) -> None:
+async def test_invalid_claim_is_reported_and_can_be_corrected(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -118,7 +116,7 @@ async def test_what_is_no_claim_is_reported_and_can_be_mended_or_left(make_bench
         assert isinstance(bench.app.screen, InspectScreen)
 
 
-async def test_w_writes_the_page_beside_the_kernel_and_never_over_a_file(make_bench: Any) -> None:
+async def test_w_writes_page_without_overwriting(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -132,7 +130,7 @@ async def test_w_writes_the_page_beside_the_kernel_and_never_over_a_file(make_be
         assert bench.path.with_name(written[0]).read_text().startswith("<!doctype html>\n")
 
 
-async def test_y_copies_the_line_and_capital_y_the_page_as_markdown(make_bench: Any) -> None:
+async def test_y_copies_line_and_capital_y_page(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -142,7 +140,7 @@ async def test_y_copies_the_line_and_capital_y_the_page_as_markdown(make_bench: 
         assert bench.app.clipboard.startswith("# aten::softmax: pass\n")
 
 
-async def test_j_k_g_and_capital_g_move_the_cursor(make_bench: Any) -> None:
+async def test_j_k_g_and_capital_g_move_cursor(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -155,7 +153,7 @@ async def test_j_k_g_and_capital_g_move_the_cursor(make_bench: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
-async def test_the_page_is_broken_for_the_width_of_the_terminal(make_bench: Any, width: int) -> None:
+async def test_page_is_wrapped_at_terminal_width(make_bench: Any, width: int) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=(150, 40)) as pilot:
         await bench.settled(pilot)

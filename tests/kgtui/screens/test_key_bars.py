@@ -18,7 +18,7 @@ def offered(bench: Any) -> set[str]:
     return {action.id for action in ACTIONS if action.call in calls and action.where is where}
 
 
-async def test_the_workbench_offers_no_failed_case_after_a_pass(make_bench: Any) -> None:
+async def test_workbench_offers_no_failed_case_after_pass(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -27,7 +27,7 @@ async def test_the_workbench_offers_no_failed_case_after_a_pass(make_bench: Any)
         assert offered(bench) == {"run", "edit", "editor", "zoom"}
 
 
-async def test_the_workbench_offers_what_a_failed_run_needs(make_bench: Any, fakes: ModuleType) -> None:
+async def test_workbench_offers_keys_for_failed_run(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -37,7 +37,7 @@ async def test_the_workbench_offers_what_a_failed_run_needs(make_bench: Any, fak
         assert "compare" in offered(bench)
 
 
-async def test_an_edit_offers_to_save_only_what_is_unsaved(make_bench: Any) -> None:
+async def test_edit_offers_save_only_for_unsaved_text(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

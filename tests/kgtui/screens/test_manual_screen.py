@@ -31,7 +31,7 @@ async def test_the_page_follows_the_selected_topic(make_bench: Any) -> None:
         assert first_line(screen) == titles[-1]
 
 
-async def test_enter_goes_to_the_text_and_its_cursor_moves(make_bench: Any) -> None:
+async def test_enter_focuses_text_and_cursor_moves(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=(160, 50)) as pilot:
         await bench.settled(pilot)

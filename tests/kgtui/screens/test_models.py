@@ -42,7 +42,7 @@ async def asked(bench: Any, pilot: Pilot[None], words: str) -> Any:
     return screen
 
 
-async def test_a_batch_fills_the_table_and_enter_opens_a_run(bench: Any) -> None:
+async def test_batch_fills_table_and_enter_opens_run(bench: Any) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         screen = await asked(bench, pilot, "replay:alpha refine")
         generation = bench.app.runs.generation
@@ -63,7 +63,7 @@ async def test_a_batch_fills_the_table_and_enter_opens_a_run(bench: Any) -> None
     ("words", "sentence"),
     [("", "which model?"), ("alpha", "--budget 'alpha'"), ("replay:alpha 0usd", "a budget of 0")],
 )
-async def test_words_that_are_no_batch_get_a_sentence(bench: Any, words: str, sentence: str) -> None:
+async def test_invalid_batch_input_gets_a_sentence(bench: Any, words: str, sentence: str) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         screen = await asked(bench, pilot, words)
         await bench.until(pilot, lambda: any(sentence in note.message for note in bench.app._notifications))
@@ -120,7 +120,7 @@ def test_bars_are_as_long_as_their_share() -> None:
     assert [bar(share, glyphs=ASCII) for share in (0.0, 0.001, 0.5, 1.0)] == ["", "#", "#" * 10, "#" * 20]
 
 
-def test_a_model_without_a_price_is_listed_as_unknown(tmp_path: Path) -> None:
+def test_model_without_price_is_listed_as_unknown(tmp_path: Path) -> None:
     (tmp_path / "prices.toml").write_text('["replay:alpha"]\ninput = 3.0\noutput = 15.0\n')
     prices = read_prices(tmp_path / "prices.toml")
     view = price_view(("replay:beta",), prices, at=datetime(2026, 1, 1, tzinfo=UTC), file="prices.toml")

@@ -40,7 +40,7 @@ async def half_way(bench: Any, pilot: Pilot[None]) -> None:
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_more_of_a_run_may_come_while_a_screen_opens(make_bench: Any, fakes: ModuleType, screen_id: str) -> None:
+async def test_run_events_may_arrive_while_screen_opens(make_bench: Any, fakes: ModuleType, screen_id: str) -> None:
     bench = make_bench(fakes.stops_half_way)
     async with bench.app.run_test() as pilot:
         await half_way(bench, pilot)
@@ -52,9 +52,7 @@ async def test_more_of_a_run_may_come_while_a_screen_opens(make_bench: Any, fake
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_more_of_a_run_may_come_while_the_application_ends(
-    make_bench: Any, fakes: ModuleType, screen_id: str
-) -> None:
+async def test_run_events_may_arrive_while_app_exits(make_bench: Any, fakes: ModuleType, screen_id: str) -> None:
     bench, happened = make_bench(fakes.stops_half_way), []
     workbench = None
 

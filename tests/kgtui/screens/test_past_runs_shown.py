@@ -25,7 +25,7 @@ async def looked_at(bench: Any, pilot: Any, number: int, **of: Any) -> Workbench
     return screen
 
 
-async def test_a_run_after_looking_back_shows_the_file_again(make_bench: Any, fakes: ModuleType) -> None:
+async def test_new_run_after_past_run_shows_file(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(content=OLDER)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -41,7 +41,7 @@ async def test_a_run_after_looking_back_shows_the_file_again(make_bench: Any, fa
         assert bench.path.read_bytes() == b"#" + fakes.SOURCE
 
 
-async def test_a_save_while_looking_back_shows_the_new_text(make_bench: Any, fakes: ModuleType) -> None:
+async def test_save_while_showing_past_run_shows_new_text(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(content=OLDER)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -51,7 +51,7 @@ async def test_a_save_while_looking_back_shows_the_new_text(make_bench: Any, fak
         assert screen.source.editor.text == fakes.SOURCE.decode()
 
 
-async def test_a_run_of_another_operator_leaves_the_file_open(make_bench: Any, fakes: ModuleType) -> None:
+async def test_run_of_other_operator_keeps_file_open(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     other = fakes.catalogue()[1]
     async with bench.app.run_test() as pilot:

@@ -56,7 +56,7 @@ async def test_failed_cases_run_again_on_their_seeds(make_bench: Any, fakes: Mod
         assert dict(bench.engine.judged[-1][1].seeds) == {}
 
 
-async def test_a_restart_keeps_the_seeds_of_the_stored_run(make_bench: Any, fakes: ModuleType) -> None:
+async def test_restart_keeps_seeds_of_stored_run(make_bench: Any, fakes: ModuleType) -> None:
     problem = fakes.softmax_problem()
     before = make_bench(fakes.some_fail, problem=problem)
     async with before.app.run_test() as pilot:
@@ -70,7 +70,7 @@ async def test_a_restart_keeps_the_seeds_of_the_stored_run(make_bench: Any, fake
         assert dict(bench.engine.judged[-1][1].seeds) == {"127x128 f32": 11, "127x128 f16": 11}
 
 
-async def test_the_other_cases_keep_their_outcomes(make_bench: Any, fakes: ModuleType) -> None:
+async def test_other_cases_keep_their_outcomes(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -88,7 +88,7 @@ async def test_the_other_cases_keep_their_outcomes(make_bench: Any, fakes: Modul
         assert set(rows(bench).values()) == {"✔ pass"}
 
 
-async def test_a_case_that_runs_alone_stays_on_its_page(make_bench: Any, fakes: ModuleType) -> None:
+async def test_case_run_alone_stays_on_its_page(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -100,7 +100,7 @@ async def test_a_case_that_runs_alone_stays_on_its_page(make_bench: Any, fakes: 
         assert plain_text(bench.app.screen.query_one("#case-whole").lines).startswith("127x128 f16  ✗ wrong value")
 
 
-async def test_cases_of_another_text_are_not_kept_as_new(make_bench: Any, fakes: ModuleType) -> None:
+async def test_cases_of_other_version_are_not_kept(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -34,7 +34,7 @@ def left_behind(bench: Any, text: str) -> Path:
     return note
 
 
-async def test_a_save_over_another_text_asks_and_keeps_both(make_bench: Any, fakes: ModuleType) -> None:
+async def test_save_over_changed_file_asks_and_keeps_both(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -69,7 +69,7 @@ async def test_the_text_on_disk_can_be_taken_instead(make_bench: Any) -> None:
         assert bench.engine.judged[-1][0].source == THEIRS
 
 
-async def test_keeping_mine_after_a_told_change_keeps_both(make_bench: Any, fakes: ModuleType) -> None:
+async def test_keeping_mine_after_reported_change_keeps_both(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -115,7 +115,7 @@ async def test_text_of_a_killed_program_is_taken_up(make_bench: Any, fakes: Modu
         assert screen.source.editor.text == fakes.SOURCE.decode()
 
 
-async def test_text_of_a_killed_program_stays_until_it_is_discarded(make_bench: Any) -> None:
+async def test_text_of_killed_program_stays_until_discarded(make_bench: Any) -> None:
     bench = make_bench()
     note = left_behind(bench, "# mine\n")
     async with bench.app.run_test() as pilot:

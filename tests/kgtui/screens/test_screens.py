@@ -73,7 +73,7 @@ def test_the_inspection_at_a_finding_in_ascii(looks_as_before: Any, fakes: Modul
     assert looks_as_before(fakes.suspicious, "I", "n", size=NARROW, ascii=True)
 
 
-async def test_the_title_of_the_pane_that_has_the_focus_stands_out_and_no_other(make_bench: Any) -> None:
+async def test_only_focused_pane_has_highlighted_title(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=NARROW) as pilot:
         await shown(bench, pilot)

@@ -43,7 +43,7 @@ async def type_into(bench: Any, pilot: Pilot[None], text: str) -> None:
     await pilot.press("enter")
 
 
-async def test_a_change_holds_at_once_and_is_written_only_after_a_yes(make_bench: Any, tmp_path: Path) -> None:
+async def test_change_takes_effect_and_is_written_after_yes(make_bench: Any, tmp_path: Path) -> None:
     bench, file = make_bench(), tmp_path / "settings" / "config.toml"
     async with bench.app.run_test() as pilot:
         screen = await opened(bench, pilot, "f2")
@@ -70,7 +70,7 @@ async def test_a_change_can_be_taken_back(make_bench: Any) -> None:
         assert row_of(screen, "ascii") == ["ascii", "false", "usual"]
 
 
-async def test_what_cannot_be_is_said_and_changes_nothing(make_bench: Any) -> None:
+async def test_invalid_setting_is_reported_and_changes_nothing(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(notifications=True) as pilot:
         screen = await opened(bench, pilot, "f2")
@@ -83,7 +83,7 @@ async def test_what_cannot_be_is_said_and_changes_nothing(make_bench: Any) -> No
         assert bench.app.appearance.changes == {}
 
 
-async def test_what_was_refused_no_longer_lies_over_the_screen_once_it_is_mended(make_bench: Any) -> None:
+async def test_error_message_disappears_once_corrected(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(notifications=True) as pilot:
         screen = await opened(bench, pilot, "f2")
@@ -95,7 +95,7 @@ async def test_what_was_refused_no_longer_lies_over_the_screen_once_it_is_mended
         assert len(bench.app._notifications) == 0
 
 
-async def test_a_key_that_is_changed_works_and_is_shown_everywhere(make_bench: Any) -> None:
+async def test_changed_key_works_and_is_shown_everywhere(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         screen = await opened(bench, pilot, "f2")
@@ -126,7 +126,7 @@ async def test_keys_of_the_file_hold_from_the_start(make_bench: Any) -> None:
         assert bench.app.screen is bench.app.workbench
 
 
-async def test_a_mistake_in_the_file_is_seen_and_the_application_starts(make_bench: Any) -> None:
+async def test_error_in_file_is_shown_and_app_starts(make_bench: Any) -> None:
     bench = make_bench(config="theme = 'pink'\nascii = 3\n")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -147,14 +147,14 @@ async def test_the_settings_can_be_searched(make_bench: Any) -> None:
         assert len(screen.query_one(Grid).shown) > 50
 
 
-async def test_the_copied_setting_is_a_line_of_the_file(make_bench: Any) -> None:
+async def test_copied_setting_is_line_of_file(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot, "f2", "y")
         assert bench.app.clipboard == 'theme = "dark"'
 
 
-async def test_the_doctor_tells_what_was_found_and_looks_again(make_bench: Any) -> None:
+async def test_doctor_shows_detected_values_and_refreshes(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         screen = await opened(bench, pilot, "f12")
@@ -177,7 +177,7 @@ def test_the_help_can_be_narrowed_to_some_letters() -> None:
     assert plain_text(help_lines(wanted="zzz")) == "nothing here has these letters; esc shows all"
 
 
-async def test_the_help_is_searched_and_esc_leaves_the_search_first(make_bench: Any) -> None:
+async def test_help_is_searched_and_esc_leaves_search_first(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         screen = await opened(bench, pilot, "f1", "slash", "t", "m", "u", "x")

@@ -64,7 +64,7 @@ async def stormed(bench: Any, pilot: Pilot[None]) -> None:
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_after_a_storm_of_sizes_every_screen_is_as_before(make_bench: Any, screen_id: str) -> None:
+async def test_many_resizes_leave_every_screen_unchanged(make_bench: Any, screen_id: str) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=START) as pilot:
         await ready(bench, pilot)
@@ -81,7 +81,7 @@ async def test_after_a_storm_of_sizes_every_screen_is_as_before(make_bench: Any,
 
 
 @pytest.mark.parametrize("state", STATES)
-async def test_after_a_storm_of_sizes_every_state_is_as_before(make_bench: Any, fakes: Any, state: str) -> None:
+async def test_many_resizes_leave_every_state_unchanged(make_bench: Any, fakes: Any, state: str) -> None:
     script, keys = STATES[state]
     bench = make_bench(getattr(fakes, script))
     async with bench.app.run_test(size=START) as pilot:
@@ -99,7 +99,7 @@ async def test_after_a_storm_of_sizes_every_state_is_as_before(make_bench: Any, 
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_at_every_size_a_screen_is_drawn_or_says_that_it_is_too_small(make_bench: Any, screen_id: str) -> None:
+async def test_screen_is_drawn_or_too_small_at_every_size(make_bench: Any, screen_id: str) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=START) as pilot:
         await ready(bench, pilot)
@@ -119,7 +119,7 @@ def _fits(bench: Any, *, columns: int, rows: int) -> bool:
 
 
 @pytest.mark.parametrize("tab", pane_modules())
-async def test_before_anything_ran_every_pane_says_what_to_do(make_bench: Any, fakes: Any, tab: str) -> None:
+async def test_every_pane_before_first_run_states_next_step(make_bench: Any, fakes: Any, tab: str) -> None:
     bench = make_bench(fakes.never_begins)
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await ready(bench, pilot)
@@ -131,7 +131,7 @@ async def test_before_anything_ran_every_pane_says_what_to_do(make_bench: Any, f
 
 
 @pytest.mark.parametrize("screen_id", [name for name in screen_ids() if name not in NEVER_EMPTY])
-async def test_before_anything_ran_every_screen_says_what_to_do(make_bench: Any, fakes: Any, screen_id: str) -> None:
+async def test_every_screen_before_first_run_states_next_step(make_bench: Any, fakes: Any, screen_id: str) -> None:
     bench = make_bench(fakes.never_begins)
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await ready(bench, pilot)

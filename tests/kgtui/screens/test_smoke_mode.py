@@ -19,7 +19,7 @@ def mode(bench: Any) -> str:
     return plain_text((bench.app.screen.query_one("#verdict", Strip).rows[0][1],)).split("  ")[-1]
 
 
-async def test_the_directive_of_the_file_asks_for_smoke_cases(make_bench: Any, fakes: ModuleType) -> None:
+async def test_directive_of_file_selects_smoke_cases(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(content=b"# kgtui: op=aten::softmax cases=smoke\n" + fakes.SOURCE)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -32,7 +32,7 @@ async def test_the_directive_of_the_file_asks_for_smoke_cases(make_bench: Any, f
         assert mode(bench) == "WATCH"
 
 
-async def test_a_key_asks_for_smoke_cases_and_back(make_bench: Any) -> None:
+async def test_key_toggles_smoke_cases(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -76,9 +76,7 @@ def gpu(bench_fakes: ModuleType) -> dict[str, Any]:
     return {"device": "cuda", "problem": bench_fakes.timed_problem()}
 
 
-async def test_what_there_is_to_turn_is_never_read_in_the_thread_that_draws_the_screen(
-    make_bench: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_tunables_are_never_read_in_ui_thread(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     readers: list[threading.Thread] = []
 
     def read(source: bytes, *, chosen: Any) -> Tunables:
@@ -94,9 +92,7 @@ async def test_what_there_is_to_turn_is_never_read_in_the_thread_that_draws_the_
     assert threading.current_thread() not in readers
 
 
-async def test_leaving_the_program_while_a_file_is_read_for_what_it_has_to_turn_is_no_fault(
-    make_bench: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_exit_while_reading_tunables_is_no_error(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     reading, go_on = threading.Event(), threading.Event()
 
     def read(source: bytes, *, chosen: Any) -> Tunables:
@@ -115,9 +111,7 @@ async def test_leaving_the_program_while_a_file_is_read_for_what_it_has_to_turn_
     assert bench.app.return_code == 0
 
 
-async def test_values_are_chosen_and_every_combination_is_judged_beside_the_file(
-    make_bench: Any, fakes: ModuleType
-) -> None:
+async def test_chosen_values_run_every_combination_and_baseline(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=NARROW) as pilot:
         await ready(bench, pilot, *CHOOSE, "r")
@@ -129,7 +123,7 @@ async def test_values_are_chosen_and_every_combination_is_judged_beside_the_file
         assert bench.path.read_bytes() == base
 
 
-async def test_each_variant_is_a_run_under_a_tag_with_its_values_in_the_note(make_bench: Any) -> None:
+async def test_each_variant_is_tagged_run_with_values_noted(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, *CHOOSE, "r")
@@ -142,7 +136,7 @@ async def test_each_variant_is_a_run_under_a_tag_with_its_values_in_the_note(mak
         ]
 
 
-async def test_the_workbench_keeps_the_run_of_the_file_and_shows_no_variant(make_bench: Any) -> None:
+async def test_workbench_keeps_run_of_file_and_no_variant(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, *CHOOSE, "r")
@@ -150,7 +144,7 @@ async def test_the_workbench_keeps_the_run_of_the_file_and_shows_no_variant(make
         assert bench.app.workbench.bench.shown.number == 1
 
 
-async def test_a_run_of_the_file_that_the_grid_stops_is_made_up_for(make_bench: Any, fakes: ModuleType) -> None:
+async def test_run_of_file_stopped_by_grid_is_repeated(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.stops_half_way)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.workbench and len(bench.app.workbench.bench.view.cases) == 5)
@@ -163,7 +157,7 @@ async def test_a_run_of_the_file_that_the_grid_stops_is_made_up_for(make_bench: 
         assert not bench.app.workbench.bench.waiting
 
 
-async def test_on_a_cpu_it_says_that_nothing_was_timed_and_proposes_nothing(make_bench: Any) -> None:
+async def test_grid_on_cpu_reports_nothing_timed(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot, *CHOOSE)
@@ -178,7 +172,7 @@ async def test_on_a_cpu_it_says_that_nothing_was_timed_and_proposes_nothing(make
         assert not bench.app.screen.query_one(Ask).display
 
 
-async def test_what_is_no_number_is_reported_and_can_be_mended(make_bench: Any) -> None:
+async def test_invalid_number_is_reported_and_can_be_corrected(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, "u", "enter", *["backspace"] * 15, *"four", "enter")
@@ -192,7 +186,7 @@ async def test_what_is_no_number_is_reported_and_can_be_mended(make_bench: Any) 
         assert plan(bench)[0].startswith("enter on a tunable chooses its values")
 
 
-async def test_without_values_r_says_what_to_do_first(make_bench: Any) -> None:
+async def test_r_without_values_states_next_step(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, "u", "r")
@@ -200,7 +194,7 @@ async def test_without_values_r_says_what_to_do_first(make_bench: Any) -> None:
         assert len(judged(bench)) == 1
 
 
-async def test_a_file_with_nothing_to_turn_says_what_was_looked_for(make_bench: Any) -> None:
+async def test_file_without_tunables_states_what_was_searched(make_bench: Any) -> None:
     bench = make_bench(content=b"def softmax(x, dim):\n    return x\n")
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, "u", "r")
@@ -208,7 +202,7 @@ async def test_a_file_with_nothing_to_turn_says_what_was_looked_for(make_bench: 
         assert said(bench) == [plan(bench)[0]]
 
 
-async def test_escape_stops_the_grid_keeps_what_is_done_and_then_leads_back(make_bench: Any, fakes: ModuleType) -> None:
+async def test_escape_stops_grid_before_it_returns(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
 
     def two_then_nothing(candidate: Any, planned: Any) -> Any:
@@ -228,7 +222,7 @@ async def test_escape_stops_the_grid_keeps_what_is_done_and_then_leads_back(make
 
 
 @pytest.mark.parametrize("paused", [False, True], ids=["judging", "paused"])
-async def test_a_save_stops_the_grid_and_says_so(make_bench: Any, fakes: ModuleType, paused: bool) -> None:
+async def test_save_stops_grid_and_reports_it(make_bench: Any, fakes: ModuleType, paused: bool) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, *(("p",) if paused else ()), *CHOOSE)
@@ -256,7 +250,7 @@ async def test_another_run_stops_the_grid_too(make_bench: Any, fakes: ModuleType
         assert bench.app.workbench.bench.view.verdict.sentence == "right on 8 of 8 cases"
 
 
-async def test_the_winner_is_written_after_a_yes_and_judged(make_bench: Any, timed: Any, gpu: dict[str, Any]) -> None:
+async def test_winner_is_written_after_yes_and_verified(make_bench: Any, timed: Any, gpu: dict[str, Any]) -> None:
     bench = make_bench(timed, **gpu)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot, *CHOOSE, "r")
@@ -291,9 +285,7 @@ async def test_nothing_is_written_without_a_yes(
         assert not bench.app.screen.query_one(Ask).display
 
 
-async def test_a_file_that_was_changed_and_not_noticed_yet_is_not_written(
-    make_bench: Any, timed: Any, gpu: dict[str, Any]
-) -> None:
+async def test_unnoticed_changed_file_is_not_written(make_bench: Any, timed: Any, gpu: dict[str, Any]) -> None:
     bench = make_bench(timed, **gpu)
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, *CHOOSE, "r")
@@ -321,7 +313,7 @@ async def test_unsaved_text_is_neither_tried_nor_lost(make_bench: Any, timed: An
         ]
 
 
-async def test_enter_on_a_variant_opens_its_run_as_it_was(make_bench: Any) -> None:
+async def test_enter_on_variant_opens_its_run(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, *CHOOSE, "r")
@@ -333,7 +325,7 @@ async def test_enter_on_a_variant_opens_its_run_as_it_was(make_bench: Any) -> No
         assert b"num_warps=4" in bench.app.screen.source.content
 
 
-async def test_a_variant_that_was_not_kept_says_so(make_bench: Any) -> None:
+async def test_unsaved_variant_reports_it(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot)
@@ -356,9 +348,7 @@ async def test_the_end_is_reported_on_another_screen(make_bench: Any, fakes: Mod
         assert said(bench) == ["tuning: stopped, 0/3 tried; r begins again"]
 
 
-async def test_the_variants_are_sorted_by_a_column_and_the_other_way_round(
-    make_bench: Any, timed: Any, gpu: dict[str, Any]
-) -> None:
+async def test_variants_are_sorted_by_column_both_ways(make_bench: Any, timed: Any, gpu: dict[str, Any]) -> None:
     bench = make_bench(timed, **gpu)
     async with bench.app.run_test(size=WIDE) as pilot:
         await ready(bench, pilot, *CHOOSE, "r")
@@ -369,7 +359,7 @@ async def test_the_variants_are_sorted_by_a_column_and_the_other_way_round(
         assert [row[1] for row in variants(bench)] == ["4", "8", "–"]
 
 
-async def test_y_copies_the_values_and_capital_y_the_table(make_bench: Any, timed: Any, gpu: dict[str, Any]) -> None:
+async def test_y_copies_values_and_capital_y_table(make_bench: Any, timed: Any, gpu: dict[str, Any]) -> None:
     bench = make_bench(timed, **gpu)
     async with bench.app.run_test(size=WIDE) as pilot:
         await ready(bench, pilot, *CHOOSE, "y")
@@ -383,7 +373,7 @@ async def test_y_copies_the_values_and_capital_y_the_table(make_bench: Any, time
         assert "num_warps=8 was measured to be the fastest:" in bench.app.clipboard
 
 
-async def test_another_file_begins_without_the_variants_of_the_one_before(make_bench: Any) -> None:
+async def test_other_file_starts_without_variants(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, *CHOOSE, "r")
@@ -400,7 +390,7 @@ async def test_another_file_begins_without_the_variants_of_the_one_before(make_b
 # Pictures
 
 
-def test_the_question_before_a_winner_is_written_in_ascii_looks_as_before(
+def test_ascii_question_before_writing_winner_matches_snapshot(
     make_bench: Any, timed: Any, gpu: dict[str, Any], snap_compare: Any
 ) -> None:
     bench = make_bench(timed, ascii=True, **gpu)

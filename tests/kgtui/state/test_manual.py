@@ -66,7 +66,7 @@ def test_code_and_bold_have_tones_of_their_own():
 
 @pytest.mark.parametrize("topic", manual.topics())
 @pytest.mark.parametrize("width", [44, 100])
-def test_every_page_fits_but_for_code(topic, width):
+def test_every_page_fits_except_code(topic, width):
     wide = [one for one in shown(manual.page(topic), width) if len(one) > width and not one.startswith("    ")]
     assert wide == []
 

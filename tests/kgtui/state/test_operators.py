@@ -38,12 +38,12 @@ def test_targets_are_chosen_round_and_round(fakes: ModuleType) -> None:
     assert seen == ["sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100", "sm_90"]
 
 
-def test_the_list_of_operators_is_found_by_a_few_letters(fakes: ModuleType) -> None:
+def test_operators_are_found_by_few_letters(fakes: ModuleType) -> None:
     found = choices(fakes.descriptions(), (), {}, Facets(query="rms"))
     assert [choice.problem.name for choice in found] == ["vllm::rms_norm"]
 
 
-def test_a_facet_goes_through_what_occurs_and_back_to_all(fakes: ModuleType) -> None:
+def test_facet_cycles_through_values_and_all(fakes: ModuleType) -> None:
     facets, seen = Facets(), []
     for _ in range(4):
         facets = facets.cycled("source", fakes.descriptions(), {})
@@ -65,7 +65,7 @@ def test_weak_operator_marked_in_list_and_explained(fakes: ModuleType) -> None:
     assert "audit      cannot tell: zeros pass in every case" in plain_text(lines).splitlines()
 
 
-def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fakes: ModuleType) -> None:
+def test_recent_files_then_operators_with_runs_come_first(fakes: ModuleType) -> None:
     recent = (fakes.recent_file(fakes.Path("/k/rms_v3.py"), problem="vllm::rms_norm"),)
     run = fakes.PastRun(
         number=3,
@@ -101,7 +101,7 @@ def test_recent_files_stand_on_top_and_operators_with_runs_before_the_others(fak
         ({"picked": True}, None, Progress.UNTRIED),
     ],
 )
-def test_progress_follows_the_last_verdict_and_the_best_speedup(
+def test_progress_follows_last_verdict_and_best_speedup(
     fakes: ModuleType, changes: dict[str, Any], best: float | None, progress: Progress
 ) -> None:
     run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
@@ -128,7 +128,7 @@ def test_summary_counts_right_and_faster_operators(fakes: ModuleType) -> None:
     }
 
 
-def test_an_operator_with_picked_cases_alone_has_no_verdict_yet(fakes: ModuleType) -> None:
+def test_operator_with_selected_cases_only_has_no_verdict(fakes: ModuleType) -> None:
     run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
                         started_at=fakes.NOW, outcome=Outcome.PASS, picked=True)  # fmt: skip
     last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=1, touched_at=fakes.NOW)}
@@ -138,7 +138,7 @@ def test_an_operator_with_picked_cases_alone_has_no_verdict_yet(fakes: ModuleTyp
     assert rail["vllm::rms_norm"] == UNICODE.state(State.IDLE)
 
 
-def test_every_recent_file_says_what_it_came_to_itself(fakes: ModuleType) -> None:
+def test_every_recent_file_has_its_own_result(fakes: ModuleType) -> None:
     older, newer = fakes.NOW - timedelta(minutes=9), fakes.NOW - timedelta(minutes=5)
     recent = tuple(
         fakes.recent_file(fakes.Path(f"/k/{name}.py"), problem="vllm::rms_norm", started_at=at, outcome=outcome)
@@ -152,7 +152,7 @@ def test_every_recent_file_says_what_it_came_to_itself(fakes: ModuleType) -> Non
     ]
 
 
-def test_the_preview_says_what_opening_will_do(fakes: ModuleType) -> None:
+def test_preview_states_what_opening_does(fakes: ModuleType) -> None:
     problem, path = fakes.softmax_problem(), "kernels/softmax.py"
     words = [
         plain_text(
@@ -167,7 +167,7 @@ def test_the_preview_says_what_opening_will_do(fakes: ModuleType) -> None:
     ]
 
 
-def test_preview_of_a_foreign_problem_states_no_tolerance_or_work(fakes: ModuleType) -> None:
+def test_preview_of_foreign_problem_has_no_tolerance_or_work(fakes: ModuleType) -> None:
     suite = SuiteOrigin(suite="kernelbench", form=CandidateForm.MODULE, own_rule="")
     problem = replace(fakes.softmax_problem(), suite=suite)
     shown = preview(fakes.described(problem), problem, file="k.py", file_exists=True, sample=False)

@@ -20,5 +20,5 @@ from kgtui.state.format.glyphs import verdict_words
         (Outcome.PASS, False, None, None, "pass"),
     ],
 )
-def test_a_verdict_is_proven_where_each_passed_case_is(outcome, flagged, passed, proven, words):
+def test_verdict_is_proven_when_each_passed_case_is(outcome, flagged, passed, proven, words):
     assert verdict_words(outcome, flagged=flagged, passed=passed, proven=proven) == words

@@ -50,20 +50,20 @@ def labels(columns: tuple[Column, ...], room: int) -> list[tuple[str, int]]:
         (13, [("name", 8), ("note", 5)]),
     ],
 )
-def test_what_matters_least_goes_beyond_the_edge_first(room: int, seen: list[tuple[str, int]]) -> None:
+def test_least_important_columns_leave_view_first(room: int, seen: list[tuple[str, int]]) -> None:
     assert labels(COLUMNS, room) == seen
 
 
-def test_without_room_for_any_all_are_as_wide_as_they_want_to_be() -> None:
+def test_columns_without_space_keep_preferred_width() -> None:
     assert [one.width for one in laid_out(COLUMNS, room=3)] == [8, 6, 20, 6]
 
 
-def test_the_cases_at_80_columns_say_what_went_wrong_and_how_much(fakes: ModuleType) -> None:
+def test_cases_at_80_columns_state_error_and_amount(fakes: ModuleType) -> None:
     seen = [label for label, _ in labels(case_columns(fakes.softmax_problem().cases), SEEN_AT_80)]
     assert seen == ["case", "outcome", "wrong", "max abs", "note"]
 
 
-def test_the_kernels_at_80_columns_say_what_they_take_up(fakes: ModuleType) -> None:
+def test_kernels_at_80_columns_state_resources(fakes: ModuleType) -> None:
     seen = [label for label, _ in labels(kernel_columns((fakes.compiled(),)), SEEN_AT_80)]
     assert seen == ["kernel", "built", "specialised on", "first in", "regs", "spill", "shared"]
 
@@ -100,7 +100,7 @@ def test_the_case_that_launched_a_kernel_is_named(fakes: ModuleType) -> None:
     assert [row.cells[3].text for row in rows] == ["4x1 f32", UNICODE.dash]
 
 
-def test_kernels_that_fail_with_the_same_words_are_one_row(fakes: ModuleType) -> None:
+def test_kernels_with_same_error_are_one_row(fakes: ModuleType) -> None:
     events = fakes.ported((fakes.softmax_launch(),), ("gfx950",), 0.0)
     broken = next(event.kernel for event in events if hasattr(event, "kernel"))
     wider = replace(broken, launch=replace(broken.launch, constants={"BLOCK": "256"}))
@@ -115,7 +115,7 @@ def test_kernels_that_fail_with_the_same_words_are_one_row(fakes: ModuleType) ->
     assert kernel_rows((broken, renamed), NO_RUN, glyphs=UNICODE)[0].cells[0].text == "2 × softmax_kernel and 1 more"
 
 
-def test_the_kernels_have_their_memory_whole_at_80_columns(fakes: ModuleType) -> None:
+def test_kernel_memory_is_complete_at_80_columns(fakes: ModuleType) -> None:
     heavy = replace(fakes.compiled(), spill_bytes=14264, shared_bytes=232448)
     widths = dict(labels(kernel_columns((fakes.compiled(), heavy)), SEEN_AT_80))
     assert {"14,264 B", "232,448 B"} <= {cell.text for cell in kernel_rows((heavy,), NO_RUN, glyphs=UNICODE)[0].cells}
@@ -123,7 +123,7 @@ def test_the_kernels_have_their_memory_whole_at_80_columns(fakes: ModuleType) ->
     assert widths["shared"] >= len("232,448 B") + 1
 
 
-def test_kernels_of_which_one_is_not_built_say_why_at_80_columns(fakes: ModuleType) -> None:
+def test_unbuilt_kernels_give_reason_at_80_columns(fakes: ModuleType) -> None:
     events = fakes.ported((fakes.softmax_launch(),), ("gfx950",), 0.0)
     broken = next(event.kernel for event in events if hasattr(event, "kernel"))
     assert broken.outcome is not Outcome.PASS
@@ -157,7 +157,7 @@ def test_room_left_widens_columns_up_to_their_most() -> None:
     assert [one.width for one in laid_out(columns, room=40)] == [12, 4, 9]
 
 
-async def test_a_table_is_laid_out_again_for_another_width_and_the_cursor_stays() -> None:
+async def test_resized_table_is_laid_out_keeping_cursor() -> None:
     def row(key: str) -> Row:
         return Row(key=key, cells=(Span(key), Span("less"), Span("what is said of it"), Span("more")))
 
@@ -177,7 +177,7 @@ async def test_a_table_is_laid_out_again_for_another_width_and_the_cursor_stays(
         assert grid.current == "two"
 
 
-async def test_what_lies_beyond_the_edge_is_found_by_going_to_the_side() -> None:
+async def test_columns_beyond_edge_are_reached_by_scrolling() -> None:
     async with Stage().run_test(size=(22, 10)) as pilot:
         grid = pilot.app.query_one(Grid)
         grid.show((Row(key="k", cells=(Span("one"), Span("less"), Span("word"), Span("more"))),))

@@ -69,7 +69,7 @@ async def test_wide_letters_never_push_the_next_column() -> None:
         assert drawn(pilot) == ["形状形… ok", "plain   ok"]
 
 
-async def test_the_cursor_stays_on_its_row_when_rows_come_before_it() -> None:
+async def test_cursor_stays_on_row_when_rows_precede() -> None:
     async with Stage().run_test() as pilot:
         grid = pilot.app.query_one(Grid)
         grid.show(rows("a", "b"))
@@ -79,7 +79,7 @@ async def test_the_cursor_stays_on_its_row_when_rows_come_before_it() -> None:
         assert grid.current == "b"
 
 
-async def test_only_what_changed_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_changed_rows_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async with Stage().run_test() as pilot:
         grid = pilot.app.query_one(Grid)
         grid.show(rows("a", "b", "c"))
@@ -89,7 +89,7 @@ async def test_only_what_changed_is_drawn_again(monkeypatch: pytest.MonkeyPatch)
         assert changed == [("b", "1")]
 
 
-async def test_a_table_is_drawn_again_when_its_styles_bring_other_colours_and_only_then(
+async def test_table_is_redrawn_only_when_colours_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -113,7 +113,7 @@ async def test_a_table_is_drawn_again_when_its_styles_bring_other_colours_and_on
         assert str(light) == colour(grid) != dark
 
 
-async def test_a_table_cuts_with_another_sign_once_signs_are_ascii() -> None:
+async def test_table_truncates_with_ascii_sign_in_ascii() -> None:
     async with Stage().run_test() as pilot:
         pilot.app.query_one(Grid).show(rows("a name too long"))
         await pilot.pause()
@@ -123,7 +123,7 @@ async def test_a_table_cuts_with_another_sign_once_signs_are_ascii() -> None:
         assert drawn(pilot) == ["a name~ ok"]
 
 
-async def test_a_table_that_shrinks_and_grows_keeps_its_keys() -> None:
+async def test_shrinking_and_growing_table_keeps_its_keys() -> None:
     async with Stage().run_test() as pilot:
         grid = pilot.app.query_one(Grid)
         for names in (("a", "b", "c"), ("a",), (), ("d", "a")):
@@ -132,7 +132,7 @@ async def test_a_table_that_shrinks_and_grows_keeps_its_keys() -> None:
             assert (grid.row_count, [row.key for row in grid.shown]) == (len(names), list(names))
 
 
-async def test_a_strip_cuts_its_left_part_and_keeps_the_right_one_whole() -> None:
+async def test_strip_truncates_left_part_and_keeps_right() -> None:
     async with Stage().run_test(size=(20, 10)) as pilot:
         strip = pilot.app.query_one(Strip)
         strip.show(((line("a long sentence that does not fit"), line("run #42")),))
@@ -140,7 +140,7 @@ async def test_a_strip_cuts_its_left_part_and_keeps_the_right_one_whole() -> Non
         assert strip.render_line(0).text == "a long sent… run #42"
 
 
-async def test_a_strip_is_as_high_as_it_has_rows() -> None:
+async def test_strip_height_is_its_number_of_rows() -> None:
     async with Stage().run_test() as pilot:
         strip = pilot.app.query_one(Strip)
         strip.styles.height = "auto"
@@ -150,7 +150,7 @@ async def test_a_strip_is_as_high_as_it_has_rows() -> None:
             assert strip.size.height == len(words)
 
 
-async def test_a_bar_leaves_out_what_does_not_fit_and_says_what_was_clicked() -> None:
+async def test_bar_omits_overflow_and_reports_clicked_key() -> None:
     app = Stage()
     async with app.run_test(size=(20, 10)) as pilot:
         bar = pilot.app.query_one(Bar)
@@ -177,7 +177,7 @@ async def test_a_bar_keeps_the_segment_that_is_active() -> None:
         (32, " Wh…  y yes, all of it  esc stay"),
     ],
 )
-async def test_a_question_gives_way_to_its_answers(width: int, drawn_line: str) -> None:
+async def test_question_gives_way_to_its_answers(width: int, drawn_line: str) -> None:
     async with Stage().run_test(size=(width, 12)) as pilot:
         ask = pilot.app.query_one(Ask)
         ask.ask("subject", "What now?", (Answer(key="y", label="yes, all of it"),), answered=lambda _: None)
@@ -186,11 +186,11 @@ async def test_a_question_gives_way_to_its_answers(width: int, drawn_line: str) 
 
 
 @pytest.mark.parametrize(("room", "places"), [(20, [0, 1, 2, 3]), (19, [0, 1, 3]), (14, [0, 3]), (9, [3]), (3, [])])
-def test_a_bar_without_room_leaves_out_the_least_important_and_of_equals_the_last(room: int, places: list[int]) -> None:
+def test_narrow_bar_omits_least_important_then_last(room: int, places: list[int]) -> None:
     assert kept([4, 4, 4, 5], [1, 1, 1, 3], gap=1, room=room) == places
 
 
-async def test_what_a_bar_keeps_stands_where_a_click_finds_it() -> None:
+async def test_shown_bar_keys_are_where_clicked() -> None:
     async with Stage().run_test(size=(12, 10)) as pilot:
         bar = pilot.app.query_one(Bar)
         bar.show(

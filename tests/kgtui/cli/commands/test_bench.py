@@ -105,7 +105,7 @@ def timed(**changes: object) -> Callable[[Plan], Sequence[Event]]:
         ([], "which file? `kgtui bench FILE --op OP` verifies a kernel file, --sample the sample"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_next_step(typed, kernel, arguments, complaint):
+def test_invalid_request_is_refused_with_next_step(typed, kernel, arguments, complaint):
     ended = typed("bench", *arguments)
     assert (ended.exit_code, ended.out) == (2, "")
     assert complaint in ended.err
@@ -114,7 +114,7 @@ def test_what_cannot_be_is_refused_with_the_next_step(typed, kernel, arguments, 
 # What is asked of the engine
 
 
-def test_smoke_and_full_cases_are_verified_and_bench_cases_timed(benched, engine, kernel, gpu):
+def test_smoke_and_full_cases_are_verified_bench_timed(benched, engine, kernel, gpu):
     engine.timed = timed()
     assert benched("silu.py").exit_code == 0
     (plan,) = engine.plans
@@ -125,7 +125,7 @@ def test_smoke_and_full_cases_are_verified_and_bench_cases_timed(benched, engine
     assert (plan.benchmark.cache, plan.benchmark.baselines, plan.benchmark.case_s) == (CacheState.COLD, ("eager",), 1.1)
 
 
-def test_a_directive_for_check_does_not_weaken_the_verification(benched, engine, folder, gpu):
+def test_directive_for_check_does_not_weaken_verification(benched, engine, folder, gpu):
     engine.timed = timed()
     (folder / "k.py").write_text("# kgtui: op=aten::silu cases=smoke\ndef silu(self): ...\n")
     benched("k.py")
@@ -151,7 +151,7 @@ def test_the_policy_reaches_the_plan(benched, engine, kernel, gpu):
     assert [plan.policy for plan in engine.plans] == [Policy.FACTS_ONLY]
 
 
-def test_a_baseline_can_be_asked_for_as_soon_as_its_file_is_there(benched, engine, kernel, gpu, tmp_path, monkeypatch):
+def test_new_baseline_file_can_be_requested(benched, engine, kernel, gpu, tmp_path, monkeypatch):
     engine.timed = timed()
     more = tmp_path / "more"
     more.mkdir()
@@ -161,7 +161,7 @@ def test_a_baseline_can_be_asked_for_as_soon_as_its_file_is_there(benched, engin
     assert engine.plans[0].benchmark.baselines == ("new-one",)
 
 
-def test_cases_are_timed_in_the_order_of_the_problem_and_once(benched, engine, kernel, gpu):
+def test_cases_are_timed_once_in_problem_order(benched, engine, kernel, gpu):
     engine.timed = timed()
     first, *_, last = benched_cases(engine, benched, "bench")
     assert benched_cases(engine, benched, last.name, first.name, last.name) == (first, last)
@@ -176,7 +176,7 @@ def benched_cases(engine, benched, *names):
 # What is printed
 
 
-def test_every_case_is_a_line_and_the_table_follows_the_verdict(benched, engine, kernel, gpu):
+def test_every_case_has_line_and_table_follows_verdict(benched, engine, kernel, gpu):
     engine.timed = timed()
     lines = benched("silu.py").out.splitlines()
     cases = [case.name for case in engine.plans[0].benchmark.cases]
@@ -192,14 +192,14 @@ def test_every_case_is_a_line_and_the_table_follows_the_verdict(benched, engine,
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_nothing_of_the_table_is_wider_than_the_terminal(benched, engine, kernel, gpu, console, width):
+def test_table_fits_the_terminal_width(benched, engine, kernel, gpu, console, width):
     console.environment["COLUMNS"] = str(width)
     engine.timed = timed()
     _, _, table = benched("silu.py", "--profile").out.partition("verdict ")
     assert max(map(len, table.splitlines()[1:])) <= width
 
 
-def test_who_holds_the_device_is_reported(checked, engine, kernel):
+def test_device_holder_is_reported(checked, engine, kernel):
     engine.extra = [AWAITED]
     assert (
         "device   busy waiting for the device: process 123 (kgtui bench other.py) has held it since "
@@ -207,7 +207,7 @@ def test_who_holds_the_device_is_reported(checked, engine, kernel):
     ) in checked("silu.py").out
 
 
-def test_json_holds_what_was_timed_and_nothing_else_is_on_the_output(benched, engine, kernel, gpu):
+def test_json_holds_timings_without_other_output(benched, engine, kernel, gpu):
     engine.timed = timed()
     ended = benched("silu.py", "--json")
     document = require_valid(ended.out)
@@ -218,13 +218,13 @@ def test_json_holds_what_was_timed_and_nothing_else_is_on_the_output(benched, en
     assert "timing   pass 1/" in ended.err
 
 
-def test_markdown_has_the_table_and_on_request_the_profile(benched, engine, kernel, gpu):
+def test_markdown_has_table_and_requested_profile(benched, engine, kernel, gpu):
     engine.timed = lambda plan: [*timed()(plan), PROFILE]
     assert "## Benchmark\n\n| case | device us | call us | vs eager |" in benched("silu.py", "--markdown").out
     assert "## Profile\n\n| work | count |" in benched("silu.py", "--markdown", "--profile").out
 
 
-def test_the_profile_is_printed_when_it_is_asked_for(checked, engine, kernel):
+def test_profile_is_printed_on_request(checked, engine, kernel):
     engine.timed = lambda plan: [PROFILE]
     assert "time cases" not in checked("silu.py").out
     (line,) = [line for line in checked("silu.py", "--profile").out.splitlines() if line.startswith("time cases")]
@@ -247,7 +247,7 @@ def test_a_console_that_has_no_blocks_gets_ascii(console, engine, kernel, gpu):
 # Where there is no GPU
 
 
-def test_without_a_gpu_that_is_said_first_and_nothing_is_timed(benched, engine, kernel, no_gpu):
+def test_missing_gpu_is_reported_first_and_nothing_timed(benched, engine, kernel, no_gpu):
     engine.extra = [COMPILED, dataclasses.replace(COMPILED, number=2)]
     ended = benched("silu.py")
     assert ended.exit_code == 0
@@ -272,12 +272,12 @@ def test_the_least_work_is_that_of_the_problem(benched, engine, kernel, no_gpu):
         assert line.split()[-3:] == [f"{cost.bytes_read:,}", f"{cost.bytes_written:,}", f"{cost.flops:,}"]
 
 
-def test_without_a_gpu_a_wrong_kernel_fails_all_the_same(benched, engine, kernel, no_gpu):
+def test_wrong_kernel_fails_without_gpu(benched, engine, kernel, no_gpu):
     engine.outcome = Outcome.WRONG_VALUE
     assert benched("silu.py").exit_code == 1
 
 
-def test_without_a_gpu_the_documents_hold_the_least_work(benched, engine, kernel, no_gpu):
+def test_documents_without_gpu_hold_least_work(benched, engine, kernel, no_gpu):
     document = require_valid(benched("silu.py", "--json").out)
     assert (document["benchmarks"], document["summaries"]) == ([], [])
     assert document["costs"]
@@ -287,7 +287,7 @@ def test_without_a_gpu_the_documents_hold_the_least_work(benched, engine, kernel
 # How it ends
 
 
-def test_a_candidate_that_failed_ends_as_in_check_and_nothing_counts(benched, engine, kernel, gpu):
+def test_failed_candidate_ends_as_in_check(benched, engine, kernel, gpu):
     engine.outcome, engine.timed = Outcome.WRONG_VALUE, timed()
     ended = benched("silu.py")
     assert ended.exit_code == 1
@@ -298,9 +298,7 @@ def test_a_candidate_that_failed_ends_as_in_check_and_nothing_counts(benched, en
     ("outcome", "exit_code"),
     [(Outcome.UNSUPPORTED, 3), (Outcome.ENGINE_ERROR, 3), (Outcome.WRONG_VALUE, 1), (Outcome.TAMPERED, 4)],
 )
-def test_a_case_that_could_not_be_timed_is_no_success_and_has_no_speed_up(
-    benched, engine, kernel, gpu, outcome, exit_code
-):
+def test_untimed_case_is_no_success_without_speedup(benched, engine, kernel, gpu, outcome, exit_code):
     engine.timed = timed(outcome=outcome, message="CUPTI is missing")
     ended = benched("silu.py", "--cases", "bench")
     count, first = len(engine.plans[0].benchmark.cases), engine.plans[0].benchmark.cases[0].name
@@ -309,7 +307,7 @@ def test_a_case_that_could_not_be_timed_is_no_success_and_has_no_speed_up(
     assert [line for line in ended.out.splitlines() if first in line and "2.000" in line] == []
 
 
-def test_a_case_without_a_device_time_is_no_success(benched, engine, kernel, gpu):
+def test_case_without_device_time_is_no_success(benched, engine, kernel, gpu):
     engine.timed = timed(timing=timing(None, "CUPTI could not start", "events were refused"))
     ended = benched("silu.py")
     count, first = len(engine.plans[0].benchmark.cases), engine.plans[0].benchmark.cases[0].name
@@ -319,14 +317,14 @@ def test_a_case_without_a_device_time_is_no_success(benched, engine, kernel, gpu
     )
 
 
-def test_a_gpu_on_which_nothing_was_timed_is_no_success(benched, engine, kernel, gpu):
+def test_gpu_run_without_timing_is_no_success(benched, engine, kernel, gpu):
     ended = benched("silu.py", "--cases", "bench")
     count = len(engine.plans[0].benchmark.cases)
     assert ended.exit_code == 3
     assert ended.err == f"kgtui: {count} of {count} cases were not timed, and the engine gave no reason\n"
 
 
-def test_a_flagged_benchmark_ends_with_its_own_code(benched, engine, kernel, gpu):
+def test_flagged_benchmark_ends_with_its_own_code(benched, engine, kernel, gpu):
     engine.flagged, engine.timed = True, timed()
     assert benched("silu.py").exit_code == 4
 
@@ -334,7 +332,7 @@ def test_a_flagged_benchmark_ends_with_its_own_code(benched, engine, kernel, gpu
 # What is kept
 
 
-def test_a_benchmark_is_kept_under_its_own_name_and_shown_again(benched, typed, engine, kernel, gpu, home):
+def test_benchmark_is_stored_by_name_and_shown_again(benched, typed, engine, kernel, gpu, home):
     engine.timed = timed()
     benched("silu.py")
     with open_store(home / "sessions.db") as store:
@@ -345,7 +343,7 @@ def test_a_benchmark_is_kept_under_its_own_name_and_shown_again(benched, typed, 
     assert "2.000 [1.900, 2.100] faster" in shown
 
 
-def test_nothing_is_kept_when_that_is_asked_for(benched, engine, kernel, gpu, home):
+def test_nothing_is_stored_on_request(benched, engine, kernel, gpu, home):
     engine.timed = timed()
     assert benched("silu.py", "--no-store").exit_code == 0
     assert not home.exists()

@@ -75,7 +75,7 @@ def test_an_unknown_operator_suggests_the_nearest(typed, kernel):
     assert "there is no operator called 'aten::sofmax'; did you mean aten::softmax" in ended.err
 
 
-def test_an_unknown_operator_in_the_file_is_blamed_on_the_file(typed, folder):
+def test_unknown_operator_in_file_names_the_file(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::sillu\n")
     ended = typed("check", "k.py")
     assert ended.exit_code == 2
@@ -122,13 +122,13 @@ def test_an_unknown_target_suggests_the_nearest(typed, kernel):
 
 
 @pytest.mark.parametrize("command", [("check",), ("bench",), ("inspect",), ("tune",), ("targets",)])
-def test_a_target_that_no_triton_compiles_for_is_refused_by_every_command(typed, kernel, command):
+def test_unsupported_target_is_refused_by_every_command(typed, kernel, command):
     ended = typed(*command, "silu.py", "--target", "sm_999", "--device", "cpu")
     assert (ended.exit_code, ended.out) == (2, "")
     assert ended.err.startswith("kgtui: 'sm_999' is no target that Triton compiles for; use one of sm_75, sm_80, ")
 
 
-def test_a_target_that_the_kernel_file_names_in_vain_is_reported_with_its_file(typed, folder):
+def test_unsupported_target_in_kernel_file_names_file(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu target=sm_999\ndef silu(self): ...\n")
     ended = typed("check", "k.py", "--device", "cpu")
     assert ended.exit_code == 2
@@ -161,7 +161,7 @@ def test_cases_in_the_file_that_cannot_be(typed, folder):
 # Files that are no candidates get their verdict without an engine
 
 
-def test_a_syntax_error_is_reported_at_once_with_line_and_column(typed, folder):
+def test_syntax_error_is_reported_with_line_and_column(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu\nx = 1\ndef silu(self:\n")
     ended = typed("check", "k.py")
     assert ended.exit_code == 1
@@ -169,7 +169,7 @@ def test_a_syntax_error_is_reported_at_once_with_line_and_column(typed, folder):
     assert verdict.startswith("verdict  compile_error k.py:3:9: syntax error: '(' was never closed")
 
 
-def test_a_file_without_the_entry_is_reported_at_once(typed, folder):
+def test_file_without_entry_is_reported_at_once(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu\ndef silo(self): ...\n")
     ended = typed("check", "k.py")
     assert ended.exit_code == 1
@@ -183,7 +183,7 @@ def test_a_binary_file_for_an_operator_fails(typed, folder):
     assert "k.py is a binary file; a candidate is one Python file in UTF-8" in ended.out
 
 
-def test_a_file_that_does_not_parse_starts_no_engine_and_is_kept(checked, engine, folder, home):
+def test_unparsable_file_starts_no_engine_and_is_stored(checked, engine, folder, home):
     (folder / "k.py").write_text("# kgtui: op=aten::silu\n(\n")
     assert checked("k.py").exit_code == 1
     assert engine.plans == []
@@ -225,7 +225,7 @@ def test_every_outcome_has_its_exit_code(checked, engine, kernel, outcome, exit_
     assert checked("silu.py").exit_code == exit_code
 
 
-def test_a_flagged_pass_ends_with_its_own_code(checked, engine, kernel):
+def test_flagged_pass_ends_with_its_own_code(checked, engine, kernel):
     engine.flagged = True
     ended = checked("silu.py")
     assert ended.exit_code == 4
@@ -237,7 +237,7 @@ def test_the_engine_is_closed_after_the_verdict(checked, engine, kernel):
     assert engine.closed == 1
 
 
-def test_a_fault_of_the_engine_is_one_line_and_the_engine_is_closed(console, engine, kernel, monkeypatch):
+def test_engine_error_is_one_line_and_closes_engine(console, engine, kernel, monkeypatch):
     def fail(event):
         raise ZeroDivisionError("on purpose")
 
@@ -261,7 +261,7 @@ def test_debug_shows_the_traceback(console, engine, kernel, monkeypatch):
 # What is judged
 
 
-def test_full_cases_are_the_default_and_begin_with_the_light_ones(checked, engine, kernel):
+def test_full_cases_are_default_lightest_first(checked, engine, kernel):
     checked("silu.py")
     tiers = [case.tier for case in engine.plans[0].cases]
     assert set(tiers) == {Tier.SMOKE, Tier.FULL}
@@ -275,7 +275,7 @@ def test_a_directive_chooses_the_cases(checked, engine, folder):
     assert engine.plans[0].target == "gfx942"
 
 
-def test_what_is_typed_wins_over_a_directive(checked, engine, folder):
+def test_option_overrides_directive(checked, engine, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu cases=smoke target=gfx942\ndef mm(self, mat2): ...\n")
     checked("k.py", "--op", "mm", "--cases", "full", "--target", "none", "--device", "cpu")
     (plan,) = engine.plans
@@ -283,13 +283,13 @@ def test_what_is_typed_wins_over_a_directive(checked, engine, folder):
     assert {case.tier for case in plan.cases} == {Tier.SMOKE, Tier.FULL}
 
 
-def test_without_a_gpu_kernels_are_compiled_for_sm_90(checked, engine, kernel, monkeypatch):
+def test_kernels_compile_for_sm_90_without_gpu(checked, engine, kernel, monkeypatch):
     monkeypatch.setattr("engine.devices.cuda.detect", tuple)
     checked("silu.py")
     assert (engine.plans[0].device, engine.plans[0].target) == ("cpu", "sm_90")
 
 
-def test_the_sample_is_judged_where_it_lies(checked, engine, folder):
+def test_sample_is_verified_in_its_folder(checked, engine, folder):
     assert checked("--sample").exit_code == 0
     assert engine.plans[0].problem.name == "aten::softmax"
     assert list(folder.iterdir()) == []
@@ -318,13 +318,13 @@ def test_plain_lines_end_at_the_verdict(checked, engine, kernel):
     assert ended.out.splitlines()[-1] == "verdict  pass as prepared, in 0.40 s"
 
 
-def test_what_the_candidate_writes_goes_to_the_error_stream(checked, engine, kernel):
+def test_candidate_output_goes_to_stderr(checked, engine, kernel):
     engine.extra = [LogWritten(at_s=0.1, stream=Stream.STDOUT, text="verdict  pass\x1b[2J")]
     ended = checked("silu.py")
     assert ended.err == "log      stdout verdict  pass\\x1b[2J\n"
 
 
-def test_json_is_one_document_with_the_disassembly_and_progress_beside_it(checked, engine, kernel):
+def test_json_is_one_document_with_progress_on_stderr(checked, engine, kernel):
     engine.extra, engine.after = [COMPILED], [SASS]
     ended = checked("silu.py", "--json")
     document = json.loads(ended.out)
@@ -362,7 +362,7 @@ def test_colour_is_for_terminals_that_want_it(
 # What is kept
 
 
-def test_event_is_in_the_store_before_it_is_printed(checked, kernel, home, monkeypatch):
+def test_event_is_stored_before_it_is_printed(checked, kernel, home, monkeypatch):
     kinds = {"run": "RunStarted", "case": "CaseFinished", "verdict": "RunFinished"}
     printed, missing = run_command.tell, []
 
@@ -378,7 +378,7 @@ def test_event_is_in_the_store_before_it_is_printed(checked, kernel, home, monke
     assert missing == []
 
 
-def test_a_run_is_kept_in_a_session_of_its_own_with_its_environment(checked, kernel, home):
+def test_run_is_stored_in_session_with_environment(checked, kernel, home):
     checked("silu.py", "--cases", "smoke", "--device", "cpu")
     with open_store(home / "sessions.db") as store:
         (session,) = store.sessions()
@@ -388,14 +388,14 @@ def test_a_run_is_kept_in_a_session_of_its_own_with_its_environment(checked, ker
         assert {"kgtui", "torch", "triton", "python", "device"} <= set(store.environment(session.id))
 
 
-def test_nothing_is_kept_when_that_is_asked_for(checked, engine, kernel, home):
+def test_nothing_is_stored_on_request(checked, engine, kernel, home):
     ended = checked("silu.py", "--no-store", "--json")
     assert json.loads(ended.out)["run"] is None
     assert not home.exists()
     assert not engine.artefacts.folder.exists()
 
 
-def test_compiled_code_goes_to_the_users_folder(checked, engine, kernel, home):
+def test_compiled_code_goes_to_users_folder(checked, engine, kernel, home):
     checked("silu.py")
     assert engine.artefacts.folder == home / "artefacts"
 
@@ -415,7 +415,7 @@ def _make_newer(path: Path) -> None:
     [(_make_damaged, "not a readable session store"), (_make_newer, "has schema version 999"), (Path.mkdir, "folder")],
     ids=["damaged", "newer", "folder"],
 )
-def test_a_store_that_cannot_be_used_is_said_and_the_run_goes_on(checked, kernel, home, spoil, reason):
+def test_unusable_store_is_reported_and_run_continues(checked, kernel, home, spoil, reason):
     home.mkdir()
     spoil(home / "sessions.db")
     ended = checked("silu.py")
@@ -424,9 +424,7 @@ def test_a_store_that_cannot_be_used_is_said_and_the_run_goes_on(checked, kernel
     assert reason in ended.err
 
 
-def test_a_home_that_cannot_be_written_is_said_and_the_run_goes_on(
-    console, engine, public_folder, without_root, kernel
-):
+def test_unwritable_home_is_reported_and_run_continues(console, engine, public_folder, without_root, kernel):
     (public_folder / "silu.py").write_text(kernel.read_text())
     (public_folder / "home").mkdir(mode=0o555)
     readable = dataclasses.replace(
@@ -457,7 +455,7 @@ def test_a_policy_that_there_is_not_is_refused(typed, kernel):
     assert "invalid choice: 'lenient' (choose from 'default', 'strict', 'facts-only')" in ended.err
 
 
-def test_a_file_that_does_not_parse_is_judged_under_its_policy_too(typed, folder):
+def test_unparsable_file_is_decided_under_its_policy(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu\ndef silu(:\n")
     ended = typed("check", "k.py", "--policy", "strict", "--json")
     document = json.loads(ended.out)
@@ -465,7 +463,7 @@ def test_a_file_that_does_not_parse_is_judged_under_its_policy_too(typed, folder
     assert document["verdict"]["sentence"].endswith(", by the strict policy")
 
 
-def test_the_strict_policy_refuses_plain_torch_with_code_2_and_names_rule_check_and_line(typed, kernel):
+def test_strict_policy_refuses_plain_torch_with_rule(typed, kernel):
     ended = typed("check", "silu.py", "--policy", "strict", "--device", "cpu", "--target", "none", "--no-store")
     assert ended.exit_code == 2
     lines = ended.out.splitlines()

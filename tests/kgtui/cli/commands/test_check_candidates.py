@@ -66,7 +66,7 @@ def test_runs_are_tagged_and_have_no_file(batch, home):
 
 
 class TestResuming:
-    def test_only_what_has_no_result_is_run(self, batch, engine):
+    def test_only_candidates_without_result_are_run(self, batch, engine):
         engine.outcome = Outcome.CANCELLED
         assert batch().exit_code == 3
         engine.outcome = Outcome.PASS

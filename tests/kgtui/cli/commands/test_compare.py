@@ -55,7 +55,7 @@ def test_the_json_document_is_one(typed: Callable[..., Any], kept: Path) -> None
         ),
     ],
 )
-def test_what_cannot_be_compared_is_refused(
+def test_runs_not_comparable_are_refused(
     typed: Callable[..., Any], kept: Path, numbers: tuple[str, ...], complaint: str
 ) -> None:
     ended = typed("compare", *numbers)

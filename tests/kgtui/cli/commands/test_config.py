@@ -14,7 +14,7 @@ def config(home):
     return home / "config.toml"
 
 
-def test_init_makes_a_commented_file_and_never_overwrites_one(typed, home):
+def test_init_makes_commented_file_and_never_overwrites(typed, home):
     ended = typed("config", "init")
     path = home / "config.toml"
     assert (ended.exit_code, ended.err) == (0, "")
@@ -26,7 +26,7 @@ def test_init_makes_a_commented_file_and_never_overwrites_one(typed, home):
     assert path.read_text() == "ascii = true\n"
 
 
-def test_show_tells_every_setting_and_makes_nothing(typed, home):
+def test_show_lists_every_setting_and_writes_nothing(typed, home):
     ended = typed("config")
     assert ended.exit_code == 0
     lines = ended.out.splitlines()
@@ -47,14 +47,14 @@ def test_show_tells_every_setting_and_makes_nothing(typed, home):
     assert not home.exists()
 
 
-def test_show_tells_what_the_file_decided_and_the_keys(typed, config):
+def test_show_lists_file_settings_and_keys(typed, config):
     config.write_text('ascii = true\n[keys]\n"workbench.run" = "f11"\n')
     lines = typed("config", "show").out.splitlines()
     assert f"ascii           true           {config}" in lines
     assert lines[-1] == f"workbench.run   f11            {config}"
 
 
-def test_show_ends_with_an_error_and_still_tells_what_holds(typed, config):
+def test_show_with_error_lists_effective_settings(typed, config):
     config.write_text("asci = true\nfolder = 'mine'\n[keys]\n'workbench.run' = 'f'\n")
     ended = typed("config", "show")
     assert ended.exit_code == 2
@@ -66,14 +66,14 @@ def test_show_ends_with_an_error_and_still_tells_what_holds(typed, config):
     assert f'folder          "mine"         {config}' in ended.out.splitlines()
 
 
-def test_a_file_that_cannot_be_read_is_not_said_to_be_none(typed, config):
+def test_unreadable_file_is_not_reported_as_missing(typed, config):
     config.mkdir()
     ended = typed("config", "show")
     assert (ended.exit_code, ended.out.splitlines()[0]) == (2, f"file  {config}  (it cannot be read)")
     assert ended.err == f"kgtui: {config} cannot be read: it is a folder; check it\n"
 
 
-def test_a_command_says_what_is_wrong_and_goes_on(typed, config, folder):
+def test_command_reports_bad_setting_and_continues(typed, config, folder):
     config.write_text("asci = true\nfolder = 'mine'\n")
     ended = typed("new", "softmax")
     assert ended.exit_code == 0
@@ -113,7 +113,7 @@ def test_a_setting_is_printed_for_a_script(typed, config, no_gpu, name, value):
         (("notify_after_s", "2.5"), "# at night\n", "# at night\nnotify_after_s = 2.5\n"),
     ],
 )
-def test_a_setting_is_changed_and_the_rest_of_the_file_stays(typed, config, arguments, before, after):
+def test_setting_is_changed_and_rest_of_file_kept(typed, config, arguments, before, after):
     config.write_text(MINE)
     assert typed("config", "set", *arguments).exit_code == 0
     assert config.read_text() == MINE.replace(before, after)
@@ -148,7 +148,7 @@ def test_a_setting_is_removed(typed, config, name, gone):
         (("set", "theme"), "the following arguments are required: VALUE; `kgtui config set --help` shows the"),
     ],
 )
-def test_what_cannot_be_set_leaves_the_file_as_it_is(typed, config, arguments, said):
+def test_invalid_setting_leaves_file_unchanged(typed, config, arguments, said):
     config.write_text(MINE)
     ended = typed("config", *arguments)
     assert (ended.exit_code, ended.out) == (2, "")

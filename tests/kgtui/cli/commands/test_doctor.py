@@ -20,7 +20,7 @@ from kgtui.cli.commands.doctor import Condition, condition_lines, condition_of
 from tests.kgtui.cli.documents import require_valid
 
 
-def test_the_json_document_names_devices_versions_measures_and_places(typed, home):
+def test_json_document_lists_devices_versions_limits_and_paths(typed, home):
     document = require_valid(typed("doctor", "--json").out)
     assert document["schema"] == "kgtui.doctor/1"
     assert document["devices"][-1]["platform"] == "cpu"
@@ -36,7 +36,7 @@ def test_the_json_document_names_devices_versions_measures_and_places(typed, hom
     assert not home.exists()
 
 
-def test_the_settings_are_reported_with_who_decided_them_and_what_is_not_used(typed, home, folder):
+def test_settings_are_listed_with_origin_and_unused_ones(typed, home, folder):
     home.mkdir()
     config = home / "config.toml"
     config.write_text("folder = 'mine'\nasci = true\n[keys]\n'workbench.run' = 'f11'\n'workbench.failed' = 'z'\n")
@@ -61,7 +61,7 @@ def test_an_engine_that_cannot_be_started_is_said(typed, monkeypatch):
     assert "engine       cannot be started: no processes here" in ended.out.splitlines()
 
 
-def test_a_program_that_is_run_from_its_source_says_where_that_is(typed, monkeypatch):
+def test_program_run_from_source_states_its_folder(typed, monkeypatch):
     def version(package):
         raise importlib.metadata.PackageNotFoundError(package)
 
@@ -102,7 +102,7 @@ def driver():
     )
 
 
-def test_the_condition_of_a_device_is_its_drivers_word_and_its_lock(driver, tmp_path):
+def test_device_condition_comes_from_driver_and_lock(driver, tmp_path):
     condition = condition_of(GPU, locks=tmp_path / "locks", driver=driver)
     assert list(condition_lines(condition)) == [
         "SM 1980 MHz, memory 2619 MHz, 41 C, 97% busy",
@@ -114,7 +114,7 @@ def test_the_condition_of_a_device_is_its_drivers_word_and_its_lock(driver, tmp_
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_who_holds_a_device_is_named(driver, tmp_path):
+async def test_device_holder_is_named(driver, tmp_path):
     locks = tmp_path / "locks"
     lock = DeviceLock(locks, device_id="GPU-1a20", command="kgtui bench softmax.py")
     async with lock.hold(on_wait=lambda holder: None):
@@ -135,7 +135,7 @@ async def test_who_holds_a_device_is_named(driver, tmp_path):
     ],
     ids=["named", "somebody", "unknown"],
 )
-def test_a_lock_is_never_called_free_when_it_is_not_known_to_be(held, line):
+def test_unknown_lock_is_never_called_free(held, line):
     known = {"is_held": False, "holder": None, "trouble": None, **held}
     state = DeviceState(other_processes=(10, 30))
     condition = Condition(platform="cuda", index=0, id="GPU-1a20", state=state, **known)

@@ -14,7 +14,7 @@ def failed_run(checked, engine, kernel):
     checked("silu.py", "--cases", "smoke")
 
 
-def test_a_failed_case_becomes_a_script(typed, failed_run, folder):
+def test_failed_case_becomes_a_script(typed, failed_run, folder):
     ended = typed("export-case", "1")
     assert (ended.exit_code, ended.out, ended.err) == (
         0,
@@ -54,7 +54,7 @@ def test_a_case_that_did_not_fail_is_refused(typed, failed_run):
         (["1000 f32", "x.py"], "`kgtui export-case 1 --case '1000 f32' --output x.py`"),
     ],
 )
-def test_a_case_as_a_word_is_refused_with_the_option(typed, failed_run, folder, words, form):
+def test_case_without_option_is_refused_naming_option(typed, failed_run, folder, words, form):
     ended = typed("export-case", "1", *words)
     assert (ended.exit_code, ended.out, ended.err) == (2, "", f"kgtui: CASE and FILE are options: {form}\n")
     assert [path.name for path in folder.iterdir()] == ["silu.py"]

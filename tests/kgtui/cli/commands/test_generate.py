@@ -53,14 +53,14 @@ def refine(*operators):
     return (*operators, *ALPHA, "--strategy", "refine", "--rounds", "2")
 
 
-def test_an_answer_is_verified_and_shown_in_the_matrix(generated, console):
+def test_answer_is_verified_and_shown_in_matrix(generated, console):
     assert generated(*refine("silu")) == 0
     out = printed(console)
     assert "[1/2] aten::silu replay:alpha round-1: passed (run #1): as prepared" in out
     assert "batch 1 finished: 1 answers, 1 passed" in out
 
 
-def test_a_failed_answer_is_refined_and_ends_with_failure(generated, console, engine):
+def test_failed_answer_is_refined_and_fails(generated, console, engine):
     engine.outcome = Outcome.WRONG_VALUE
     assert generated(*refine("softmax")) == 1
     assert "round-2: wrong_value (run #2)" in printed(console)
@@ -222,7 +222,7 @@ def test_no_key_is_left_in_any_file(generated, console, home, folder, monkeypatc
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-def test_a_key_that_a_service_repeats_is_left_nowhere(provider, console, engine, home, folder):
+def test_key_repeated_by_service_is_stored_nowhere(provider, console, engine, home, folder):
     code = f"```python\ndef silu(self): ...\n# {SECRET}\n```\n"
     repeats = Reply(pieces=(f"Your key is {SECRET[:9]}", f"{SECRET[9:]}.\n\n{code}"))
     refuses = Reply(status=401, content_type="application/json", body=f'{{"error": {{"message": "no {SECRET}"}}}}')

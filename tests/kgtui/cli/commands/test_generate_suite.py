@@ -40,7 +40,7 @@ def stored(home):
         return store.generations.of_every_session()
 
 
-def test_a_task_is_generated_and_run_with_its_suite(answered, engine, home):
+def test_task_is_generated_and_run_with_its_suite(answered, engine, home):
     answered("level1/1_Scaled_add", "--suite", KERNELBENCH, "--cap", "64")
     (row,) = stored(home)
     assert (row.problem, row.run.outcome) == (ADD, "pass")
@@ -56,7 +56,7 @@ def test_the_prompt_shows_the_reference_and_the_form(answered):
     assert "sizes changed from the suite's: dim 16384 -> 64" in prompt
 
 
-def test_a_suite_alone_is_all_tasks_that_can_be_verified(answered, console, home):
+def test_suite_alone_means_all_verifiable_tasks(answered, console, home):
     answered("--suite", NPU)
     assert {row.problem for row in stored(home)} == {
         "multikernelbench::activation/swish",

@@ -116,7 +116,7 @@ def test_no_file_at_all(typed):
     )
 
 
-def test_the_help_says_what_a_claim_does_to_the_exit_code():
+def test_help_states_effect_of_claim_on_exit_code():
     (parser,) = (one for one in command_parsers() if one.prog == "kgtui inspect")
     assert "0 the claim is supported or exceeded,\n1 it is not supported, 3 it was not measured" in parser.format_help()
 
@@ -124,7 +124,7 @@ def test_the_help_says_what_a_claim_does_to_the_exit_code():
 # What is run
 
 
-def test_smoke_and_full_cases_are_judged_and_on_a_gpu_the_bench_cases_timed(inspected, engine, kernel, gpu):
+def test_smoke_and_full_cases_are_verified_bench_timed(inspected, engine, kernel, gpu):
     engine.timed = times(low=1.9, high=2.0)
     exit_code, _, _ = inspected("silu.py", "--policy", "strict")
     (plan,) = engine.plans
@@ -137,7 +137,7 @@ def test_smoke_and_full_cases_are_judged_and_on_a_gpu_the_bench_cases_timed(insp
     assert plan.benchmark.ends_s == 4.8
 
 
-def test_the_baseline_of_a_claim_is_timed_beside_eager(inspected, engine, kernel, gpu):
+def test_baseline_of_claim_is_timed_beside_eager(inspected, engine, kernel, gpu):
     engine.timed = times(low=1.9, high=2.0)
     inspected("silu.py", "--claim", "1.5x compile")
     assert engine.plans[0].benchmark.baselines == ("eager", "compile")
@@ -152,7 +152,7 @@ def test_on_the_cpu_nothing_is_timed(inspected, engine, kernel, no_gpu):
 # What is printed
 
 
-def test_the_page_is_the_output_and_progress_goes_to_the_error_stream(inspected, engine, kernel, no_gpu):
+def test_page_is_stdout_and_progress_is_stderr(inspected, engine, kernel, no_gpu):
     report = LayerReport(layer=Layer.STATIC, by="checks", coverage=Coverage.CHECKED)
     engine.extra = [LayerChecked(at_s=0.1, report=report)]
     _, out, err = inspected("silu.py")
@@ -163,7 +163,7 @@ def test_the_page_is_the_output_and_progress_goes_to_the_error_stream(inspected,
     assert err.splitlines()[-1] == "verdict  pass as prepared, in 0.40 s"
 
 
-def test_json_names_the_text_of_a_line_and_the_versions(inspected, engine, kernel, no_gpu):
+def test_json_holds_source_line_and_versions(inspected, engine, kernel, no_gpu):
     found = Finding(check="a", severity=Severity.HINT, message="look", location=Location(line=6))
     engine.extra = [FindingRaised(at_s=0.1, finding=found)]
     document = require_valid(inspected("silu.py", "--json")[1])
@@ -197,7 +197,7 @@ def test_colour_is_for_terminals_that_want_it(
     assert ("\x1b" in out.getvalue()) == has_colour
 
 
-def test_a_run_is_kept_under_the_name_of_the_command(inspected, kernel, home):
+def test_run_is_stored_under_command_name(inspected, kernel, home):
     inspected("silu.py")
     with open_store(home / "sessions.db") as store:
         (session,) = store.sessions()
@@ -205,20 +205,20 @@ def test_a_run_is_kept_under_the_name_of_the_command(inspected, kernel, home):
         assert (session.label, run.outcome) == ("inspect", Outcome.PASS)
 
 
-def test_nothing_is_kept_when_that_is_asked_for(inspected, kernel, home):
+def test_nothing_is_stored_on_request(inspected, kernel, home):
     _, out, _ = inspected("silu.py", "--no-store")
     assert "  run           not saved\n" in out
     assert not home.exists()
 
 
-def test_a_file_that_does_not_parse_has_a_page_too(inspected, engine, folder):
+def test_unparsable_file_has_a_page(inspected, engine, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu\ndef silu(self:\n")
     exit_code, out, _ = inspected("k.py")
     assert (exit_code, engine.plans) == (1, [])
     assert out.startswith("aten::silu: compile error\nk.py run #1\n\nsyntax error: '(' was never closed")
 
 
-def test_a_file_that_is_no_text_has_a_page_too(inspected, folder):
+def test_file_that_is_no_text_has_a_page(inspected, folder):
     (folder / "k.py").write_bytes(b"\xff\xfe\x00")
     exit_code, out, _ = inspected("k.py", "--op", "silu")
     assert exit_code == 1
@@ -237,7 +237,7 @@ def test_a_file_that_is_no_text_has_a_page_too(inspected, folder):
         ("1.5x compile", 0, "exceeded"),
     ],
 )
-def test_of_a_kernel_that_is_right_the_claim_decides(inspected, engine, kernel, gpu, claim, exit_code, backing):
+def test_claim_decides_for_passing_kernel(inspected, engine, kernel, gpu, claim, exit_code, backing):
     engine.timed = times(low=1.9, high=2.0)
     ended, out, _ = inspected("silu.py", "--claim", claim, "--json")
     document = require_valid(out)
@@ -245,7 +245,7 @@ def test_of_a_kernel_that_is_right_the_claim_decides(inspected, engine, kernel, 
     assert document["headline"] == ("as prepared, but not 2.3x against eager" if exit_code else "as prepared")
 
 
-def test_a_claim_that_could_not_be_measured_is_no_success(inspected, kernel, no_gpu):
+def test_unmeasured_claim_is_no_success(inspected, kernel, no_gpu):
     exit_code, out, _ = inspected("silu.py", "--claim", "2x")
     assert exit_code == 3
     assert "the claim of 2x against eager was not measured: kernels were executed on the" in out
@@ -263,9 +263,7 @@ def test_a_claim_that_could_not_be_measured_is_no_success(inspected, kernel, no_
         (Outcome.ENGINE_ERROR, False, 3),
     ],
 )
-def test_no_claim_makes_good_what_the_verdict_says(
-    inspected, engine, kernel, no_gpu, claim, outcome, flagged, exit_code
-):
+def test_supported_claim_does_not_change_verdict(inspected, engine, kernel, no_gpu, claim, outcome, flagged, exit_code):
     engine.outcome, engine.flagged = outcome, flagged
     assert inspected("silu.py", *claim)[0] == exit_code
 
@@ -284,13 +282,13 @@ def only_the_first_case(plan: Plan) -> Sequence[Event]:
     return [first, LayerChecked(at_s=0.3, report=left_out_report(planned - 1, planned=planned))]
 
 
-def test_inspect_with_cases_left_out_on_purpose_ends_with_0(inspected, engine, kernel, gpu):
+def test_inspect_with_some_cases_excluded_ends_with_0(inspected, engine, kernel, gpu):
     engine.timed = only_the_first_case
     exit_code, _, err = inspected("silu.py")
     assert exit_code == 0
     assert "cases were not timed, and the engine gave no reason" not in err
 
 
-def test_inspect_with_every_case_left_out_is_no_success(inspected, engine, kernel, gpu):
+def test_inspect_with_every_case_excluded_is_no_success(inspected, engine, kernel, gpu):
     engine.timed = lambda plan: only_the_first_case(plan)[1:]
     assert inspected("silu.py")[0] == 3

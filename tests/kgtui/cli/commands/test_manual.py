@@ -44,7 +44,7 @@ def test_without_a_topic_each_page_is_a_line(typed, two_pages):
     )
 
 
-def test_a_page_in_a_pipe_is_its_markdown_without_markers(typed, two_pages):
+def test_page_in_pipe_is_markdown_without_markers(typed, two_pages):
     ended = typed("manual", "notes")
     assert (ended.exit_code, ended.out) == (
         0,
@@ -52,7 +52,7 @@ def test_a_page_in_a_pipe_is_its_markdown_without_markers(typed, two_pages):
     )
 
 
-def test_an_unknown_topic_is_usage_and_lists_the_topics(typed, two_pages):
+def test_unknown_topic_is_usage_error_listing_topics(typed, two_pages):
     ended = typed("manual", "timings")
     assert (ended.exit_code, ended.out, ended.err) == (
         2,

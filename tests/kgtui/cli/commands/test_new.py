@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.static.source import directives
 
 
-def test_the_file_goes_to_kernels_and_says_how_to_go_on(typed, folder):
+def test_file_goes_to_kernels_with_next_step(typed, folder):
     ended = typed("new", "silu")
     assert (ended.exit_code, ended.err) == (0, "")
     assert ended.out == (

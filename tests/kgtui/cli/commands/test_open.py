@@ -44,7 +44,7 @@ def test_every_stream_must_be_a_terminal(console, terminal, missing):
     assert not dataclasses.replace(whole, **{missing: getattr(console, missing)}).has_terminal
 
 
-def test_a_terminal_that_cannot_be_drawn_on_is_refused(console, terminal):
+def test_unsuitable_terminal_is_refused(console, terminal):
     streams = {name: terminal() for name in ("stdin", "out", "err")}
     dumb = dataclasses.replace(console, **streams, environment={**console.environment, "TERM": "dumb"})
     with pytest.raises(UsageError, match="TERM=dumb says is not possible; `kgtui check FILE --op OP`"):
@@ -69,7 +69,7 @@ def test_nothing_named_is_the_list_of_operators(opened):
     assert opened("open", "--ascii") is None
 
 
-def test_a_file_names_its_operator_itself(opened, kernel):
+def test_file_states_its_operator(opened, kernel):
     assert opened("open", "silu.py") == Start(problem=opened("open", "silu.py").problem, path=kernel)
     assert opened("open", "silu.py").problem.name == "aten::silu"
 
@@ -84,7 +84,7 @@ def test_an_operator_alone_means_its_file_in_kernels(opened, folder):
     assert opened("open", "--op", "silu").path == folder / "kernels" / "silu.py"
 
 
-def test_an_operator_without_a_file_yet_names_the_command_that_makes_it(opened):
+def test_operator_without_file_names_creating_command(opened):
     with pytest.raises(UsageError, match=r"there is no kernels/silu.py; `kgtui new aten::silu` makes it, or name"):
         opened("open", "--op", "silu")
 
@@ -96,7 +96,7 @@ def test_a_file_alone_is_opened(opened, kernel, arguments):
     assert opened(*arguments).path == kernel
 
 
-def test_a_file_with_the_name_of_a_command_is_opened_by_its_path(opened, kernel):
+def test_file_named_like_command_is_opened_by_path(opened, kernel):
     kernel.rename(kernel.with_name("check"))
     assert opened("./check").path == kernel.with_name("check")
 
@@ -116,7 +116,7 @@ def test_a_file_without_a_suffix_is_opened(console, kernel):
         (["aten::silu", "my silu.py", "--ascii"], "OP is an option: `kgtui open 'my silu.py' --op aten::silu`"),
     ],
 )
-def test_an_operator_as_a_word_is_refused_with_the_option(opened, kernel, arguments, message):
+def test_operator_without_option_is_refused_naming_option(opened, kernel, arguments, message):
     with pytest.raises(UsageError) as refused:
         opened("open", *arguments)
     assert str(refused.value) == message
@@ -141,7 +141,7 @@ def test_there_is_a_sample_for_softmax_only(opened):
         opened("open", "--op", "silu", "--sample")
 
 
-def test_a_folder_that_cannot_be_made_for_the_sample(opened, folder):
+def test_sample_folder_that_cannot_be_made_is_reported(opened, folder):
     (folder / "kernels").write_text("a file\n")
     with pytest.raises(UsageError, match="kernels cannot be made: File exists; start in another folder"):
         opened("open", "--sample")

@@ -25,7 +25,7 @@ def test_one_problem_shows_its_signature_and_every_case(typed):
     assert all(case.name in out for case in find("softmax").cases)
 
 
-def test_page_says_how_the_reference_and_the_tolerance_are_made(typed):
+def test_page_describes_reference_and_tolerance(typed):
     lines = typed("problems", "show", "aten::softmax").out.splitlines()
     assert "  answers    one, up to rounding" in lines
     assert "  reference  The shape of x, computed in float64." in lines
@@ -52,11 +52,11 @@ def test_page_names_baselines_and_cases_with_special_values(typed, operator, bas
     assert special is None or f"  special    {special}" in lines
 
 
-def test_a_problem_of_integers_is_compared_to_the_bit(typed):
+def test_integer_problem_is_compared_bitwise(typed):
     assert "equal to the bit" in typed("problems", "show", "embedding").out
 
 
-def test_a_problem_with_a_comparer_shows_its_rule_in_place_of_a_tolerance(typed):
+def test_problem_with_comparer_shows_its_rule(typed):
     lines = typed("problems", "show", "empty_strided").out.splitlines()
     assert "  answers    any content; shape and dtype are compared" in lines
     assert "  compare    Whatever an answer holds is right: shape and dtype have been compared before." in lines
@@ -115,7 +115,7 @@ def test_problems_of_a_folder_are_listed_and_shown(typed, own):
     assert f"defined    {own / 'rope.py'}" in typed("problems", "show", "rope", "--problems", "own").out
 
 
-def test_broken_problem_file_is_a_warning_in_the_list(typed, own):
+def test_broken_problem_file_is_warning_in_list(typed, own):
     (own / "rope.py").write_text("x = (")
     ended = typed("problems", "list", "--problems", "own")
     assert [line.split()[0] for line in ended.out.splitlines()] == list(NAMES)

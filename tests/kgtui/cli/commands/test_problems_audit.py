@@ -22,7 +22,7 @@ def problems(folder):
     return folder
 
 
-def test_a_broken_reference_is_marked_until_its_file_changes(typed, problems, console):
+def test_broken_reference_is_marked_until_file_changes(typed, problems, console):
     def printed(*arguments):
         ended = typed(*arguments, "--problems", problems)
         console.out.seek(0)
@@ -41,6 +41,6 @@ def test_a_broken_reference_is_marked_until_its_file_changes(typed, problems, co
     assert "user::broken !" not in printed("problems", "list").out
 
 
-def test_nothing_to_audit_says_what_to_name(typed):
+def test_empty_audit_states_what_to_name(typed):
     ended = typed("problems", "audit")
     assert (ended.exit_code, "--problems DIR" in ended.err) == (2, True)

@@ -52,7 +52,7 @@ def replayed(console, folder):
     return run
 
 
-def test_the_proof_of_a_run_becomes_a_file(typed, proven_run, folder):
+def test_proof_of_run_becomes_a_file(typed, proven_run, folder):
     ended = typed("export-proof", "1", "a.proof")
     assert (ended.exit_code, ended.out, ended.err) == (
         0,
@@ -87,7 +87,7 @@ def test_a_proven_file_is_reported(replayed):
     ]
 
 
-def test_a_case_that_is_not_proven_fails_with_its_reason(replayed):
+def test_unproven_case_fails_with_its_reason(replayed):
     code, out = replayed(proof(), WRONG)
     assert code == 1
     assert "1000 f32: not proven: the recorded launches do not give the answer\n0/1 cases proven here" in out

@@ -72,7 +72,7 @@ def test_a_list_may_be_shorter(typed, two_runs):
     assert len(typed("sessions", "--limit", "1").out.splitlines()) == 2
 
 
-def test_a_run_is_shown_as_the_check_printed_it(typed, two_runs, kernel):
+def test_run_is_shown_as_check_printed_it(typed, two_runs, kernel):
     assert typed("sessions", "show").out == two_runs.replace(" silu.py ", f" {kernel} ")
     assert typed("sessions", "show", "2").out == typed("sessions", "show").out
     assert "verdict  wrong_value" in typed("sessions", "show", "1").out
@@ -93,7 +93,7 @@ def timed_run(checked, engine, kernel):
     checked("silu.py", "--cases", "smoke")
 
 
-def test_a_run_is_shown_with_what_was_timed(typed, timed_run):
+def test_run_is_shown_with_its_timings(typed, timed_run):
     shown = typed("sessions", "show").out
     assert "4096x4096 f32 device 12.50 us (12.25 .. 12.75), call not measured" in shown
 
@@ -158,7 +158,7 @@ def test_a_damaged_store_is_left_alone(typed, home):
     assert (home / "sessions.db").read_bytes() == b"this is no database" * 100
 
 
-def test_a_tag_and_a_note_are_written_listed_found_and_taken_away(typed, two_runs):
+def test_tag_and_note_are_added_listed_and_removed(typed, two_runs):
     assert typed("sessions", "tag", "1", "keep").out == "run #1: tag keep\n"
     assert typed("sessions", "note", "1", "a [tail] mask").out == "run #1: note saved\n"
     header, found = typed("sessions", "--find", "tag:keep mask").out.splitlines()
@@ -177,7 +177,7 @@ def test_runs_are_found_as_in_history(typed, two_runs):
     assert ended.err.startswith("kgtui: colour: is no filter; use op:, file:, ")
 
 
-def test_a_source_is_restored_into_a_new_file_only(typed, two_runs, kernel, folder):
+def test_source_is_restored_only_into_new_file(typed, two_runs, kernel, folder):
     source = kernel.read_bytes()
     assert typed("sessions", "restore", "2").out == "wrote kernels/silu_run2.py\n"
     assert (folder / "kernels" / "silu_run2.py").read_bytes() == source
@@ -208,7 +208,7 @@ def test_a_session_is_deleted_with_its_runs(typed, two_runs):
     assert [line.split()[0] for line in typed("sessions").out.splitlines()[1:]] == ["1"]
 
 
-def test_what_deleted_runs_took_up_is_given_back_to_the_disk(typed, checked, kernel, home):
+def test_space_of_deleted_runs_is_returned_to_disk(typed, checked, kernel, home):
     checked("silu.py", "--cases", "smoke")
     kernel.write_text(f"{kernel.read_text()}# {'x' * 200_000}\n")
     checked("silu.py", "--cases", "smoke")
@@ -221,7 +221,7 @@ def test_what_deleted_runs_took_up_is_given_back_to_the_disk(typed, checked, ker
     assert typed("sessions", "--runs").out.splitlines()[1].startswith("#1 ")
 
 
-def test_what_was_written_last_counts_as_taken_up_before(typed, checked, kernel, home):
+def test_recent_writes_count_as_used_before(typed, checked, kernel, home):
     checked("silu.py", "--cases", "smoke")
     with open_store(home / "sessions.db") as busy:  # as long as somebody has it open, what comes waits in its file
         busy.begin_session("workbench", environment={})
@@ -230,7 +230,7 @@ def test_what_was_written_last_counts_as_taken_up_before(typed, checked, kernel,
         assert f"{home}/sessions.db: {bytes_of(before)} before, " in typed("sessions", "compact").out
 
 
-def test_a_store_that_is_not_there_is_not_made_to_be_shorter(typed, home):
+def test_missing_store_is_not_created_by_cleanup(typed, home):
     assert typed("sessions", "compact").err.endswith("there is no session store here; the first run makes one\n")
     assert not home.exists()
 
@@ -246,7 +246,7 @@ def test_a_store_that_is_not_there_is_not_made_to_be_shorter(typed, home):
         (["list", "--yes"], "unrecognized arguments: --yes; `kgtui sessions list --help` shows the arguments"),
     ],
 )
-def test_what_cannot_be_changed_is_reported(typed, two_runs, arguments, said):
+def test_unchangeable_run_is_reported(typed, two_runs, arguments, said):
     ended = typed("sessions", *arguments)
     assert (ended.exit_code, ended.out) == (2, "")
     assert ended.err.startswith(f"kgtui: {said}")

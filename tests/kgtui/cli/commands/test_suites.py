@@ -31,7 +31,7 @@ def test_added_suite_known_until_removed(typed, suite):
     assert "kernelbench::" not in typed("problems").out
 
 
-def test_suite_that_is_gone_told_and_rest_listed(typed, suite):
+def test_missing_suite_is_reported_and_rest_listed(typed, suite):
     typed("suites", "add", str(suite))
     suite.rename(suite.with_name("elsewhere"))
     ended = typed("problems", "show", "aten::silu")
@@ -56,7 +56,7 @@ def test_misspelt_task_near_names(typed):
     assert "did you mean kernelbench::level1/23_Softmax" in ended.err
 
 
-def test_shown_problem_says_what_is_known_later(typed):
+def test_shown_problem_states_what_is_not_yet_known(typed):
     out = typed("problems", "show", "level1/23_Softmax", "--suite", str(SAMPLE), "--cap", "64").out
     assert "calibrated when the reference runs" in out
 

@@ -62,14 +62,12 @@ def last_lines(out: str) -> Sequence[str]:
     return out.rpartition("\n\n")[2].splitlines()
 
 
-def test_every_target_of_the_list_is_asked_for(targeted: Typed, launching: PreparedEngine, kernel: Path) -> None:
+def test_every_target_of_list_is_compiled(targeted: Typed, launching: PreparedEngine, kernel: Path) -> None:
     targeted(kernel)
     assert launching.asked_for == [PORTABILITY_TARGETS]
 
 
-def test_the_targets_that_were_typed_are_asked_for_once(
-    targeted: Typed, launching: PreparedEngine, kernel: Path
-) -> None:
+def test_typed_targets_are_compiled_once(targeted: Typed, launching: PreparedEngine, kernel: Path) -> None:
     targeted(kernel, "--to", "gfx942", "sm_80", "gfx942")
     assert launching.asked_for == [("gfx942", "sm_80")]
 
@@ -99,7 +97,7 @@ def test_the_first_error_of_a_target_is_reported(targeted: Typed, launching: Pre
         ({"sm_80": Outcome.UNSUPPORTED, "sm_90": Outcome.COMPILE_ERROR}, 1),
     ],
 )
-def test_the_exit_code_is_that_of_the_worst_target(
+def test_exit_code_is_that_of_worst_target(
     targeted: Typed, launching: PreparedEngine, kernel: Path, outcomes: dict[str, Outcome], exit_code: int
 ) -> None:
     launching.ported = ported(**outcomes)
@@ -119,7 +117,7 @@ def test_nothing_launched_is_no_success(targeted: Typed, engine: PreparedEngine,
     assert "nothing to compile for other targets" in ended.err
 
 
-def test_what_was_cut_short_is_no_success(targeted: Typed, launching: PreparedEngine, kernel: Path) -> None:
+def test_interrupted_command_is_no_success(targeted: Typed, launching: PreparedEngine, kernel: Path) -> None:
     cut = PortingFinished(at_s=0.8, outcome=Outcome.ENGINE_ERROR, message="no compiler got ready")
     launching.ported = [*ported(sm_80=Outcome.PASS, sm_90=Outcome.PASS)[:2], cut]
     ended = targeted(kernel)

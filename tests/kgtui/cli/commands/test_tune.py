@@ -67,7 +67,7 @@ def timed_by_turn(*speedups: float) -> Any:
     return timed
 
 
-def test_every_variant_is_a_run_under_a_tag_with_its_values_in_the_note(
+def test_every_variant_is_tagged_run_with_values_noted(
     console: Console, engine: PreparedEngine, tunable: Path, home: Path, no_gpu: None
 ) -> None:
     exit_code, out, _ = spoken(console, engine, tunable, "--set", "BLOCK=64,1024,128")
@@ -124,7 +124,7 @@ def test_a_file_that_changed_meanwhile_is_not_written(
     assert tunable.read_text() == "# mine\n"
 
 
-def test_without_a_terminal_the_difference_is_shown_and_nothing_is_written(
+def test_difference_without_terminal_is_shown_not_written(
     console: Console, engine: PreparedEngine, tunable: Path, gpu: Device
 ) -> None:
     engine.timed = timed_by_turn(1.0, 1.5)
@@ -134,7 +134,7 @@ def test_without_a_terminal_the_difference_is_shown_and_nothing_is_written(
     assert tunable.read_text() == SOURCE
 
 
-def test_the_document_holds_every_trial_and_why_none_is_proposed(
+def test_document_holds_every_trial_and_missing_proposal(
     console: Console, engine: PreparedEngine, tunable: Path, no_gpu: None
 ) -> None:
     exit_code, out, _ = spoken(console, engine, tunable, "--set", "BLOCK=64", "--json")

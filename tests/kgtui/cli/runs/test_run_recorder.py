@@ -38,7 +38,7 @@ def logged(text: str) -> LogWritten:
     return LogWritten(at_s=0.0, stream=Stream.STDOUT, text=text)
 
 
-def test_store_locked_by_another_process_raises_what_it_is(paths: Paths, run_request: RunRequest) -> None:
+def test_store_locked_by_other_process_raises_reason(paths: Paths, run_request: RunRequest) -> None:
     said: list[str] = []
     with opened(paths, warn=said.append) as recording, contextlib.closing(sqlite3.connect(paths.sessions)) as other:
         assert recording is not None
@@ -48,7 +48,7 @@ def test_store_locked_by_another_process_raises_what_it_is(paths: Paths, run_req
     assert said == []
 
 
-def test_store_that_cannot_be_opened_is_reported_and_absent(paths: Paths) -> None:
+def test_unopenable_store_is_reported_and_absent(paths: Paths) -> None:
     said: list[str] = []
     paths.sessions.mkdir(parents=True)
     with opened(paths, warn=said.append) as recording:
@@ -57,7 +57,7 @@ def test_store_that_cannot_be_opened_is_reported_and_absent(paths: Paths) -> Non
     assert message.startswith(f"the run continues, but is not saved: {paths.sessions}")
 
 
-def test_store_that_is_deleted_is_made_again_and_reported_once(paths: Paths, run_request: RunRequest) -> None:
+def test_deleted_store_is_recreated_and_reported_once(paths: Paths, run_request: RunRequest) -> None:
     said: list[str] = []
     with opened(paths, warn=said.append) as recording:
         assert recording is not None
@@ -75,7 +75,7 @@ def test_store_that_is_deleted_is_made_again_and_reported_once(paths: Paths, run
     assert texts == ["before", "after", "later"]
 
 
-def test_disk_that_becomes_full_keeps_what_was_recorded(paths: Paths, run_request: RunRequest) -> None:
+def test_full_disk_keeps_recorded_events(paths: Paths, run_request: RunRequest) -> None:
     said: list[str] = []
     with opened(paths, warn=said.append) as recording:
         assert recording is not None
@@ -90,7 +90,7 @@ def test_disk_that_becomes_full_keeps_what_was_recorded(paths: Paths, run_reques
     assert texts == ["kept"]
 
 
-def test_compiled_code_that_is_not_kept_is_removed(paths: Paths) -> None:
+def test_unsaved_compiled_code_is_removed(paths: Paths) -> None:
     with artefact_folder(paths, is_kept=False, warn=pytest.fail) as artefacts:
         artefacts.put("ptx", b"code")
         assert artefacts.folder.exists()

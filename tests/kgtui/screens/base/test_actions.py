@@ -29,7 +29,7 @@ class Other:
         """Add somewhere else."""
 
 
-def test_an_action_of_a_controller_is_called_on_the_screen() -> None:
+def test_action_of_controller_is_called_on_screen() -> None:
     class Screen:
         def __init__(self) -> None:
             self.counter = Counter()
@@ -48,7 +48,7 @@ def test_two_controllers_with_the_same_action_are_refused() -> None:
         forward_actions(Screen, {"counter": Counter, "other": Other})
 
 
-def test_an_action_of_the_screen_and_a_controller_is_refused() -> None:
+def test_action_in_screen_and_controller_is_refused() -> None:
     class Screen:
         def action_add(self, step: int) -> None:
             """Its own."""

@@ -42,9 +42,7 @@ def whole(monkeypatch: pytest.MonkeyPatch, make_bench: Any) -> tuple[Any, list[s
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_a_screen_is_styled_as_it_is_put_together_and_not_again(
-    whole: tuple[Any, list[str]], screen_id: str
-) -> None:
+async def test_screen_is_styled_once_when_composed(whole: tuple[Any, list[str]], screen_id: str) -> None:
     bench, styled = whole
     async with bench.app.run_test(size=(120, 36)) as pilot:
         screen = await shown(bench, pilot, screen_id)
@@ -52,7 +50,7 @@ async def test_a_screen_is_styled_as_it_is_put_together_and_not_again(
         assert styled.count(screen.css_identifier) == len(screen.classes - {"-tall", "-medium"})
 
 
-async def test_a_screen_that_comes_back_is_not_styled_again(whole: tuple[Any, list[str]]) -> None:
+async def test_returning_screen_is_not_styled_again(whole: tuple[Any, list[str]]) -> None:
     bench, styled = whole
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await shown(bench, pilot, "operators")
@@ -75,9 +73,7 @@ class Sized(StyledScreen):
 
 
 @pytest.mark.parametrize(("size", "classes"), [((99, 30), {"-narrow", "-high"}), ((100, 29), {"-broad", "-low"})])
-async def test_the_classes_are_those_of_the_size_before_anything_is_in_the_screen(
-    size: tuple[int, int], classes: set[str]
-) -> None:
+async def test_size_classes_are_set_before_content(size: tuple[int, int], classes: set[str]) -> None:
     app: App[None] = App()
     async with app.run_test(size=size):
         screen = Sized()
@@ -85,7 +81,7 @@ async def test_the_classes_are_those_of_the_size_before_anything_is_in_the_scree
         assert (screen.seen, screen.classes) == (classes, classes)
 
 
-async def test_a_screen_that_lay_elsewhere_when_the_colours_changed_comes_back_in_the_new_ones(
+async def test_hidden_screen_returns_in_changed_colours(
     make_bench: Any,
 ) -> None:
     bench = make_bench()
@@ -101,9 +97,7 @@ async def test_a_screen_that_lay_elsewhere_when_the_colours_changed_comes_back_i
 
 
 @pytest.mark.parametrize("front", ["operators", "settings"])
-async def test_a_screen_that_was_behind_another_when_the_signs_changed_comes_back_in_the_new_ones(
-    make_bench: Any, front: str
-) -> None:
+async def test_hidden_screen_returns_with_changed_symbols(make_bench: Any, front: str) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         workbench = await shown(bench, pilot, "workbench")
@@ -113,7 +107,7 @@ async def test_a_screen_that_was_behind_another_when_the_signs_changed_comes_bac
         assert workbench.query_one("#verdict").styles.border_left[0] == "ascii"
 
 
-async def test_a_screen_that_was_away_when_the_terminal_was_resized_comes_back_for_the_new_size(
+async def test_hidden_screen_returns_in_changed_size(
     make_bench: Any,
 ) -> None:
     bench = make_bench()

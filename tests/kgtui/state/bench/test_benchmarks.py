@@ -64,7 +64,7 @@ def texts(row: Row) -> list[str]:
     return [cell.text for cell in row.cells]
 
 
-def test_a_row_says_time_ratio_roofline_call_spread_resources_and_cache(problem: Problem, timed: Any) -> None:
+def test_row_has_time_ratio_roofline_and_resources(problem: Problem, timed: Any) -> None:
     view = timed("all_timed")
     measurements = measured(view, number=1)
     row = rows_of(problem, view, measurements)[1]
@@ -86,7 +86,7 @@ def test_every_standing_has_a_sign_and_a_tone(problem: Problem, timed: Any) -> N
     assert [row.cells[2].text for row in in_ascii[1:4]] == ["^ 1.41 +-0.02", "= 1.00 +-0.01", "v 0.91 +-0.01"]
 
 
-def test_a_second_baseline_has_a_column_of_its_own(problem: Problem, timed: Any) -> None:
+def test_second_baseline_has_its_own_column(problem: Problem, timed: Any) -> None:
     view = timed("two_baselines")
     measurements = measured(view, number=1)
     labels = [column.label for column in bench_columns(problem, measurements, glyphs=UNICODE)]
@@ -94,16 +94,14 @@ def test_a_second_baseline_has_a_column_of_its_own(problem: Problem, timed: Any)
     assert texts(rows_of(problem, view, measurements)[0])[4] == "▲ 1.69 ±0.02"
 
 
-def test_the_headline_is_percent_of_the_roofline_and_the_mean_speed_up_with_its_noise(timed: Any) -> None:
+def test_headline_is_roofline_percentage_and_mean_speedup(timed: Any) -> None:
     said = headline(measured(timed("all_timed"), number=1), glyphs=UNICODE)
     assert plain_text((said,)) == "78% peak  ▲ 1.32× ±0.03 eager"
     assert said[1].tone is Tone.GOOD
 
 
 @pytest.mark.parametrize(("shown", "words"), [(42, "best #38 1.32× ±0.03 eager"), (38, "best so far")])
-def test_the_run_to_beat_is_named_unless_it_is_the_one_that_is_shown(
-    bench_fakes: ModuleType, shown: int, words: str
-) -> None:
+def test_best_run_is_named_unless_shown(bench_fakes: ModuleType, shown: int, words: str) -> None:
     best = BestRun(number=38, baseline="eager", speedup=bench_fakes.summary().speedup)
     assert plain_text((best_line(best, shown=shown, glyphs=UNICODE),)) == words
     assert best_line(None, shown=shown, glyphs=UNICODE) == ()
@@ -116,20 +114,20 @@ def test_the_run_to_beat_is_named_unless_it_is_the_one_that_is_shown(
         (("driver", "torch"), "best #38 1.32× ±0.03 eager (2 versions changed since)"),
     ],
 )
-def test_a_run_to_beat_that_was_measured_under_other_versions_says_so(
+def test_best_run_under_other_versions_reports_them(
     bench_fakes: ModuleType, changed: tuple[str, ...], words: str
 ) -> None:
     best = BestRun(number=38, baseline="eager", speedup=bench_fakes.summary().speedup, changed=changed)
     assert plain_text((best_line(best, shown=42, glyphs=UNICODE),)) == words
 
 
-def test_the_summary_counts_what_is_how_much_faster(timed: Any) -> None:
+def test_summary_counts_faster_and_slower_cases(timed: Any) -> None:
     assert plain_text(summary_lines(measured(timed("all_timed"), number=1), glyphs=UNICODE)) == (
         "▲ 1.32× ±0.03 eager, geomean of 5/5 · fast_1 4/5 · fast_1.5 2/5 · fast_2 0/5"
     )
 
 
-def test_a_mean_whose_interval_holds_one_is_no_difference(bench_fakes: ModuleType, timed: Any) -> None:
+def test_mean_whose_interval_holds_one_is_no_difference(bench_fakes: ModuleType, timed: Any) -> None:
     from engine.model.benchmark import Interval
 
     same = replace(bench_fakes.summary(), speedup=Interval(value=1.004, low=0.99, high=1.02))
@@ -138,9 +136,7 @@ def test_a_mean_whose_interval_holds_one_is_no_difference(bench_fakes: ModuleTyp
     assert said[1].tone is Tone.STRONG
 
 
-def test_a_mean_within_the_resolution_is_no_difference_however_narrow_its_interval(
-    bench_fakes: ModuleType, timed: Any
-) -> None:
+def test_mean_within_resolution_is_no_difference(bench_fakes: ModuleType, timed: Any) -> None:
     from engine.model.benchmark import Interval
 
     measurements = measured(timed("all_timed"), number=1)
@@ -153,7 +149,7 @@ def test_a_mean_within_the_resolution_is_no_difference_however_narrow_its_interv
 # Correctness gates speed
 
 
-def test_a_flagged_run_shows_its_speed_up_marked_and_never_as_good(problem: Problem, timed: Any) -> None:
+def test_speedup_of_flagged_run_is_marked(problem: Problem, timed: Any) -> None:
     view = timed("timed_and_flagged")
     measurements = measured(view, number=1)
     row = rows_of(problem, view, measurements)[0]
@@ -167,7 +163,7 @@ def test_a_flagged_run_shows_its_speed_up_marked_and_never_as_good(problem: Prob
     assert not any("faster" in span.text for one in detail for span in one)
 
 
-def test_a_wrong_timed_call_takes_the_speed_up_from_the_whole_run(problem: Problem, timed: Any) -> None:
+def test_wrong_timed_call_removes_speedup_of_run(problem: Problem, timed: Any) -> None:
     view = timed("wrong_while_timed")
     measurements = measured(view, number=1)
     first, second, *_ = rows_of(problem, view, measurements)
@@ -179,7 +175,7 @@ def test_a_wrong_timed_call_takes_the_speed_up_from_the_whole_run(problem: Probl
     assert "1.41" not in plain_text(bench_detail(measurements.cases[1], glyphs=UNICODE))
 
 
-def test_a_case_that_was_too_slow_to_be_timed_says_nothing_against_the_others(problem: Problem, timed: Any) -> None:
+def test_case_too_slow_to_time_does_not_affect_others(problem: Problem, timed: Any) -> None:
     view = timed("all_timed")
     first, *rest = view.benchmarks
     slow = replace(first, outcome=Outcome.TIMEOUT, message="over its 2 s", timing=None, comparisons=())
@@ -196,7 +192,7 @@ def test_times_without_a_verification_count_for_nothing(timed: Any) -> None:
     assert measured(view, number=1).trust is Trust.CREDIBLE
 
 
-def test_a_finding_marks_the_speeds_before_the_verdict_does(bench_fakes: ModuleType, timed: Any) -> None:
+def test_finding_marks_speedups_before_verdict(bench_fakes: ModuleType, timed: Any) -> None:
     view = timed("timed_and_flagged")
     assert measured(replace(view, verdict=None), number=1).trust is Trust.FLAGGED
 
@@ -216,7 +212,7 @@ def judged(bench: Workbench, plan: Plan, script: Any, *, number: int, content: b
     return bench.run_began(number=number, cached=False).happened(events)
 
 
-def test_old_times_stay_and_are_stale_until_the_newer_run_has_timed_their_case(
+def test_old_times_are_stale_until_case_is_timed(
     fakes: ModuleType, bench_fakes: ModuleType, bench: Workbench, plan: Plan, problem: Problem
 ) -> None:
     bench = judged(bench, plan, bench_fakes.all_timed, number=41, content=b"one")
@@ -228,7 +224,7 @@ def test_old_times_stay_and_are_stale_until_the_newer_run_has_timed_their_case(
     assert plain_text((headline(bench.measurements, glyphs=UNICODE),)) == "stale: ▲ 1.32× ±0.03 eager (#41)"
 
 
-def test_times_of_the_same_text_are_not_stale_after_a_run_that_only_verified(
+def test_times_of_same_text_are_not_stale(
     bench_fakes: ModuleType, bench: Workbench, plan: Plan, problem: Problem
 ) -> None:
     bench = judged(bench, plan, bench_fakes.all_timed, number=41, content=b"one")
@@ -239,7 +235,7 @@ def test_times_of_the_same_text_are_not_stale_after_a_run_that_only_verified(
     assert plain_text((headline(bench.measurements, glyphs=UNICODE),)) == "78% peak  ▲ 1.32× ±0.03 eager"
 
 
-def test_times_of_a_text_that_a_later_run_finds_wrong_no_longer_count(
+def test_times_of_text_later_found_wrong_are_dropped(
     bench_fakes: ModuleType, bench: Workbench, plan: Plan, problem: Problem
 ) -> None:
     bench = judged(bench, plan, bench_fakes.all_timed, number=41, content=b"one")
@@ -248,7 +244,7 @@ def test_times_of_a_text_that_a_later_run_finds_wrong_no_longer_count(
     assert headline(bench.measurements, glyphs=UNICODE) == ()
 
 
-def test_an_old_run_that_is_looked_at_shows_only_its_own_times(
+def test_past_run_shows_only_its_own_times(
     fakes: ModuleType, bench_fakes: ModuleType, bench: Workbench, plan: Plan, candidate: Candidate
 ) -> None:
     bench = judged(bench, plan, bench_fakes.all_timed, number=41, content=b"one")
@@ -259,7 +255,7 @@ def test_an_old_run_that_is_looked_at_shows_only_its_own_times(
 # Orders
 
 
-def test_a_save_on_a_gpu_is_verified_and_then_timed_on_the_bench_cases(bench: Workbench) -> None:
+def test_save_on_gpu_is_verified_then_timed(bench: Workbench) -> None:
     order = bench.order()
     assert order.benchmark is not None
     assert [case.tier for case in order.benchmark.cases] == ["bench"] * 5
@@ -267,7 +263,7 @@ def test_a_save_on_a_gpu_is_verified_and_then_timed_on_the_bench_cases(bench: Wo
     assert (plan.benchmark, len(plan.cases)) == (order.benchmark, 8)
 
 
-def test_nothing_is_timed_on_the_cpu_of_picked_cases_or_when_only_verified(bench: Workbench, fakes: ModuleType) -> None:
+def test_cpu_selected_cases_and_verify_only_skip_timing(bench: Workbench, fakes: ModuleType) -> None:
     assert replace(bench, device="cpu").order().benchmark is None
     assert bench.order(cases=("4x1 f32",)).benchmark is None
     assert bench.order(purpose=RunPurpose.VERIFY).benchmark is None
@@ -278,7 +274,7 @@ def test_nothing_is_timed_on_the_cpu_of_picked_cases_or_when_only_verified(bench
 # One case in full
 
 
-def test_the_detail_says_how_it_was_measured_checked_and_on_what(problem: Problem, timed: Any) -> None:
+def test_detail_states_method_checks_and_device(problem: Problem, timed: Any) -> None:
     detail = plain_text(bench_detail(measured(timed("all_timed"), number=1).cases[1], glyphs=UNICODE)).splitlines()
     assert detail == [
         "4096x781 f32  ✔ pass",
@@ -300,7 +296,7 @@ def test_the_detail_says_how_it_was_measured_checked_and_on_what(problem: Proble
     ]
 
 
-def test_what_was_not_measured_is_said_and_never_a_number(problem: Problem, timed: Any) -> None:
+def test_unmeasured_value_is_never_a_number(problem: Problem, timed: Any) -> None:
     view = timed("all_timed")
     one = measured(view, number=1).cases[0]
     assert one.benchmark.timing is not None
@@ -314,7 +310,7 @@ def test_what_was_not_measured_is_said_and_never_a_number(problem: Problem, time
     assert "before    the driver reported nothing about the device" in detail
 
 
-def test_a_kernel_of_another_specialisation_lends_its_registers_to_nobody(problem: Problem, timed: Any) -> None:
+def test_kernel_of_other_specialisation_shares_no_registers(problem: Problem, timed: Any) -> None:
     view = timed("all_timed")
     other = tuple(replace(one, launch=replace(one.launch, num_warps=8)) for one in view.kernels)
     measurements = measured(replace(view, kernels=other), number=1)
@@ -324,7 +320,7 @@ def test_a_kernel_of_another_specialisation_lends_its_registers_to_nobody(proble
     )
 
 
-def test_the_result_as_markdown_has_a_table_of_the_times(timed: Any) -> None:
+def test_result_markdown_has_table_of_times(timed: Any) -> None:
     strip_context = StripContext(operator="aten::softmax", filename="softmax.py", number=7)
     text = run_markdown(timed("two_baselines"), strip_context, glyphs=UNICODE)
     assert "| case | device µs | call µs | × eager | × compile | roofline | L2 |" in text
@@ -336,7 +332,7 @@ def test_the_result_as_markdown_has_a_table_of_the_times(timed: Any) -> None:
 # Nothing to show
 
 
-def test_an_empty_tab_says_why_and_what_to_do(
+def test_empty_tab_states_reason_and_next_step(
     bench_fakes: ModuleType, fakes: ModuleType, candidate: Candidate, plan: Plan, problem: Problem, timed: Any
 ) -> None:
     unsupported = StageFinished(
@@ -369,14 +365,14 @@ def test_an_empty_tab_says_why_and_what_to_do(
     assert why_nothing(NO_RUN, without) == "vllm::rms_norm has no bench cases, so there is nothing to time"
 
 
-def test_cases_that_were_not_timed_are_rows_all_the_same(problem: Problem) -> None:
+def test_untimed_cases_are_rows(problem: Problem) -> None:
     rows = rows_of(problem, NO_RUN, NOTHING_MEASURED)
     columns = bench_columns(problem, NOTHING_MEASURED, glyphs=UNICODE)
     assert texts(rows[0])[:3] == ["1024x256 f32", "· not timed", "–"]
     assert {len(row.cells) for row in rows} == {len(columns)}
 
 
-def test_without_a_clock_the_work_of_each_bench_case_is_shown(problem: Problem, timed: Any) -> None:
+def test_work_of_bench_cases_is_shown_without_clock(problem: Problem, timed: Any) -> None:
     assert [texts(row) for row in cost_rows(problem, glyphs=UNICODE)][:2] == [
         ["1024x256 f32", "2 MiB", "1.31 M", "0.625", "1 MiB", "1 MiB"],
         ["4096x781 f32", "24 MiB", "16.0 M", "0.625", "12 MiB", "12 MiB"],
@@ -388,15 +384,13 @@ def test_without_a_clock_the_work_of_each_bench_case_is_shown(problem: Problem, 
     assert "not known" in plain_text(static_lines(NO_RUN))
 
 
-def test_unknown_work_of_a_foreign_problem_is_shown_as_dashes(problem: Problem) -> None:
+def test_unknown_work_of_foreign_problem_is_dashes(problem: Problem) -> None:
     suite = SuiteOrigin(suite="kernelbench", form=CandidateForm.MODULE, own_rule="")
     (row, *_) = cost_rows(replace(problem, suite=suite), glyphs=UNICODE)
     assert texts(row) == ["1024x256 f32", "–", "–", "–", "–", "–"]
 
 
-def test_specialisations_that_take_the_same_are_reported_once_and_those_that_take_most_first(
-    fakes: ModuleType, timed: Any
-) -> None:
+def test_specialisations_are_grouped_by_resources_largest_first(fakes: ModuleType, timed: Any) -> None:
     small = fakes.compiled()
     large, broken = (
         replace(small, registers=90),
@@ -411,7 +405,7 @@ def test_specialisations_that_take_the_same_are_reported_once_and_those_that_tak
     ]
 
 
-def test_of_many_specialisations_those_that_take_least_are_counted_only(fakes: ModuleType, timed: Any) -> None:
+def test_smallest_of_many_specialisations_are_only_counted(fakes: ModuleType, timed: Any) -> None:
     kernels = tuple(replace(fakes.compiled(), registers=count) for count in (*range(20, 30), 20))
     drawn = plain_text(static_lines(replace(timed("verified_only"), kernels=kernels))).splitlines()
     assert (drawn[1].split()[:4], drawn[-1]) == (

@@ -42,7 +42,7 @@ def drawn(*all_series: Series, marked: str | None = None, glyphs: Any = ASCII) -
     return plain_text(draw(all_series, SQUARE, SQUARE, width=24, height=7, glyphs=glyphs, marked=marked)).splitlines()
 
 
-def test_a_point_lies_at_its_place_between_the_ends_of_the_axes() -> None:
+def test_point_is_at_its_place_between_axes() -> None:
     lines = drawn(series(point(0, 0), point(10, 10)), marked="10")
     assert lines[0] == "10 |" + " " * 17 + "..*"
     assert lines[4].startswith(" 0 |*..")
@@ -61,12 +61,12 @@ def test_an_interval_reaches_over_and_under_its_point() -> None:
     assert [line[4:].strip() for line in lines[:5]] == [".", ".", "*", ".", "."]
 
 
-def test_a_series_without_a_marker_is_a_dashed_line() -> None:
+def test_series_without_marker_is_dashed_line() -> None:
     top = drawn(series(point(0, 10), point(10, 10), marker=""))[0]
     assert top == "10 |..  ..  ..  ..  .."
 
 
-def test_fine_dots_are_braille_and_a_later_series_lies_above() -> None:
+def test_fine_dots_are_braille_with_later_series_above() -> None:
     lower, upper = series(point(0, 5), point(10, 5), marker="○"), series(point(0, 5), point(10, 5), marker="●")
     text = "\n".join(drawn(lower, upper, glyphs=UNICODE))
     assert (text.count("○"), text.count("●")) == (0, 2)
@@ -92,14 +92,14 @@ def test_axes_are_written_at_round_values() -> None:
     assert alone.low < 100.0 < alone.high
 
 
-def test_a_distribution_counts_every_sample_and_sets_stragglers_apart() -> None:
+def test_distribution_counts_samples_and_separates_outliers() -> None:
     known = distribution((1.0, 1.0, 1.1, 1.1, 1.1, 1.2, 9.0), bins=3)
     assert known is not None
     assert (sum(known.counts), known.beyond, known.low) == (6, 1, 1.0)
     assert len(known.strip(UNICODE)) == 3
 
 
-def test_equal_samples_are_one_bar_and_a_single_one_none() -> None:
+def test_equal_samples_are_one_bar() -> None:
     known = distribution((2.0, 2.0, 2.0), bins=4)
     assert known is not None and (known.counts, known.strip(ASCII)) == ((3, 0, 0, 0), "#   ")
     assert distribution((2.0,), bins=4) is None
@@ -120,7 +120,7 @@ def names(bench_fakes: ModuleType, measurements: Measurements, lens: Lens) -> di
     return {one.name: tuple(point.y for point in one.points) for one in found}
 
 
-def test_a_time_is_shown_as_bandwidth_operations_or_itself(bench_fakes: ModuleType, measurements: Measurements) -> None:
+def test_time_is_shown_as_bandwidth_operations_or_itself(bench_fakes: ModuleType, measurements: Measurements) -> None:
     shown = {measure: names(bench_fakes, measurements, Lens(measure=measure)) for measure in Measure}
     assert shown[Measure.BANDWIDTH]["candidate"][2] == pytest.approx(0.832 * 2900)
     assert shown[Measure.BANDWIDTH][ROOFLINE] == pytest.approx((2900.0,) * 5)
@@ -128,7 +128,7 @@ def test_a_time_is_shown_as_bandwidth_operations_or_itself(bench_fakes: ModuleTy
     assert shown[Measure.TIME]["candidate"][2] == pytest.approx(2 * 4096 * 4096 * 4 / 2.9e6 / 0.832)
 
 
-def test_most_cases_bound_by_arithmetic_are_shown_as_operations_first(measurements: Measurements) -> None:
+def test_mostly_compute_bound_cases_show_operations_first(measurements: Measurements) -> None:
     from engine.model.benchmark import Bound
 
     assert first_measure(measurements) is Measure.BANDWIDTH
@@ -149,7 +149,7 @@ def test_most_cases_bound_by_arithmetic_are_shown_as_operations_first(measuremen
         (Trust.WRONG, False, None),
     ],
 )
-def test_a_candidate_is_plotted_as_what_it_is_and_a_wrong_one_not_at_all(
+def test_candidate_is_plotted_by_state_unless_wrong(
     bench_fakes: ModuleType, measurements: Measurements, trust: Trust, stale: bool, shown: str | None
 ) -> None:
     cases = tuple(replace(one, trust=trust, stale=stale) for one in measurements.cases)
@@ -158,9 +158,7 @@ def test_a_candidate_is_plotted_as_what_it_is_and_a_wrong_one_not_at_all(
     assert {"eager", "compile", ROOFLINE} <= set(found)
 
 
-def test_the_legend_names_candidate_baselines_and_roofline_in_this_order(
-    bench_fakes: ModuleType, measurements: Measurements
-) -> None:
+def test_legend_lists_candidate_baselines_and_roofline(bench_fakes: ModuleType, measurements: Measurements) -> None:
     lens = Lens(measure=Measure.BANDWIDTH, over=Over.ORDER)
     found = series_of(bench_fakes.timed_problem(), measurements, lens, glyphs=ASCII)
     assert plain_text((legend(found, lens, glyphs=ASCII),)) == (
@@ -168,7 +166,7 @@ def test_the_legend_names_candidate_baselines_and_roofline_in_this_order(
     )
 
 
-def test_cases_in_their_order_are_named_under_their_points(bench_fakes: ModuleType, measurements: Measurements) -> None:
+def test_cases_are_named_under_points_in_order(bench_fakes: ModuleType, measurements: Measurements) -> None:
     lens, problem = Lens(measure=Measure.BANDWIDTH, over=Over.ORDER), bench_fakes.timed_problem()
     found = series_of(problem, measurements, lens, glyphs=ASCII)
     lines = plain_text(plot_lines(problem, found, lens, width=78, height=12, glyphs=ASCII)).splitlines()
@@ -177,7 +175,7 @@ def test_cases_in_their_order_are_named_under_their_points(bench_fakes: ModuleTy
     assert lines[-1].endswith("1024x256 bf16 16384x8192 b~")
 
 
-def test_a_problem_that_computes_nothing_has_no_operations_to_plot(
+def test_problem_without_computation_has_no_operations_plot(
     bench_fakes: ModuleType, measurements: Measurements
 ) -> None:
     problem, lens = bench_fakes.timed_problem(), Lens(measure=Measure.FLOPS)

@@ -60,12 +60,12 @@ def test_another_instruction_constant_or_width_is_a_difference(form: str, before
     assert (found.removed, found.added) == (1, 1)
 
 
-def test_what_is_read_is_the_code_and_not_its_key() -> None:
+def test_compared_code_excludes_its_key() -> None:
     (only,) = code_lines("    /*0010*/   FADD R1, R2, R3 ;", form="sass")
     assert (only.text, only.key) == ("    FADD R1, R2, R3;", "FADD R, R, R;")
 
 
-def test_a_change_stands_among_three_lines_and_far_ones_apart() -> None:
+def test_change_has_three_lines_of_context() -> None:
     before = [f"line {number}" for number in range(40)]
     after = [*before[:5], "new", *before[5:30], *before[31:]]
     found = differences("\n".join(before), "\n".join(after), form="plain")
@@ -113,7 +113,7 @@ def test_another_kernel_or_target_is_no_counterpart(kernel: CompiledKernel) -> N
     assert counterpart(kernel, (renamed, replace(kernel, target="gfx942"))) is None
 
 
-def test_kernels_of_another_target_come_from_what_was_ported(kernel: CompiledKernel) -> None:
+def test_kernels_of_other_target_come_from_retarget(kernel: CompiledKernel) -> None:
     elsewhere = replace(kernel, target="gfx942")
     started = PortingStarted(at_s=1.0, targets=("gfx942",), launches=1)
     view = reduce_all(NO_RUN, [started, KernelPorted(at_s=2.0, number=1, total=1, kernel=elsewhere)])
@@ -131,18 +131,18 @@ def test_resources_that_changed_are_reported_with_both_values(kernel: CompiledKe
     assert [tone_by_text[text] for text in ("32 ▸ 40", "8 B ▸ 0 B", "100% ▸ 75%")] == [Tone.WARN, Tone.GOOD, Tone.WARN]
 
 
-def test_resources_that_nobody_told_are_unknown(kernel: CompiledKernel) -> None:
+def test_unreported_resources_are_unknown(kernel: CompiledKernel) -> None:
     reported = resource_line(replace(kernel, registers=None), kernel, glyphs=UNICODE)
     assert plain_text((reported,)).startswith("registers unknown ▸ 40   spilled 0 B")
 
 
-def test_a_kernel_that_did_not_build_says_so_in_place_of_resources(kernel: CompiledKernel) -> None:
+def test_unbuilt_kernel_reports_it_instead_of_resources(kernel: CompiledKernel) -> None:
     broken = replace(kernel, outcome=Outcome.COMPILE_ERROR, message="no [such] thing")
     reported = resource_line(kernel, broken, glyphs=UNICODE)
     assert plain_text((reported,)) == "the later one did not build: compile error, no [such] thing"
 
 
-def test_what_is_specialised_differently_is_named(kernel: CompiledKernel) -> None:
+def test_different_specialisation_is_named(kernel: CompiledKernel) -> None:
     other = replace(kernel.launch, constants={"BLOCK": "64"}, num_warps=8)
     assert specialisation_line(kernel.launch, kernel.launch, glyphs=UNICODE) == ()
     reported = specialisation_line(other, kernel.launch, glyphs=UNICODE)

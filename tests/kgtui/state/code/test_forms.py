@@ -75,7 +75,7 @@ SASS = """\
         ("plain", "a\nb", (None, None)),
     ],
 )
-def test_code_is_traced_to_the_line_of_the_kernel(form: str, text: str, origins: tuple[int | None, ...]) -> None:
+def test_code_is_traced_to_line_of_kernel(form: str, text: str, origins: tuple[int | None, ...]) -> None:
     assert source_lines(text, form=form) == origins
 
 
@@ -88,7 +88,7 @@ def test_the_code_of_a_source_line_is_found() -> None:
     assert lines_from(source_lines(PTX, form="ptx"), 99) == ()
 
 
-def test_forms_go_from_the_source_to_the_machine_and_round(fakes: ModuleType) -> None:
+def test_forms_cycle_from_source_to_machine_code(fakes: ModuleType) -> None:
     kernel = fakes.compiled()
     assert forms_of(kernel) == ("ttir", "ptx")
     assert (next_form(kernel, "ttir"), next_form(kernel, "ptx"), next_form(kernel, "sass")) == ("ptx", "ttir", "ttir")
@@ -103,6 +103,6 @@ def test_forms_go_from_the_source_to_the_machine_and_round(fakes: ModuleType) ->
         (Outcome.COMPILE_ERROR, "it did not build, so it has no code  sm_90: softmax_kernel"),
     ],
 )
-def test_a_kernel_without_code_says_why_there_is_none(fakes: ModuleType, outcome: Outcome, words: str) -> None:
+def test_kernel_without_code_gives_reason(fakes: ModuleType, outcome: Outcome, words: str) -> None:
     kernel = replace(fakes.compiled(), outcome=outcome, artefacts=())
     assert "".join(span.text for span in forms_line(kernel, None)) == words

@@ -27,7 +27,7 @@ def marked(alignment: Alignment, column: int) -> list[str]:
     return [cell.text[start:end] for cell in cells for start, end in cell.spans]
 
 
-def test_a_line_that_changed_stands_beside_what_it_was_and_a_new_one_beside_a_gap() -> None:
+def test_changed_line_is_paired_and_new_line_has_gap() -> None:
     assert drawn(aligned((BEFORE, AFTER))) == [
         "1 import x | 1 import x",
         "  | 2+import z",
@@ -39,13 +39,13 @@ def test_a_line_that_changed_stands_beside_what_it_was_and_a_new_one_beside_a_ga
     ]
 
 
-def test_inside_a_changed_line_the_words_are_marked_that_changed() -> None:
+def test_changed_words_inside_line_are_marked() -> None:
     alignment = aligned((BEFORE, AFTER))
     assert marked(alignment, 1) == [", 日本", "2", "        ", "3"]
     assert marked(alignment, 0) == ["1", "    ", "2"]
 
 
-def test_a_line_that_is_gone_leaves_a_gap_with_its_sign() -> None:
+def test_removed_line_leaves_marked_gap() -> None:
     assert drawn(aligned((("a b", "c d", "e f"), ("a b", "e f")))) == ["1 a b | 1 a b", "2-c d | -", "3 e f | 2 e f"]
 
 
@@ -54,7 +54,7 @@ def test_four_texts_are_each_laid_beside_the_first() -> None:
     assert drawn(alignment) == ["1-a b | 1 a b | - | 1 a b", "  |   |   | 2+new", "2~c d | 2~c e | 1 c d | 3 c d"]
 
 
-def test_the_reference_is_marked_as_gone_only_where_no_other_text_changed_the_line() -> None:
+def test_reference_line_is_removed_where_no_version_changed_it() -> None:
     assert [row.cells[0].change for row in aligned((("a b",), (), ("a b",))).rows] == [Change.REMOVED]
 
 
@@ -71,11 +71,11 @@ def test_texts_without_lines_have_no_rows() -> None:
     assert aligned(((), ())).rows == ()
 
 
-def test_lines_that_share_few_words_are_two_lines() -> None:
+def test_lines_sharing_few_words_are_not_paired() -> None:
     assert drawn(aligned((("x = 1",), ("return tl.load(p)",)))) == ["1-x = 1 | -", "  | 1+return tl.load(p)"]
 
 
-def test_lines_that_differ_only_in_what_cannot_be_drawn_are_marked_as_changed() -> None:
+def test_lines_differing_in_undrawable_characters_are_changed() -> None:
     row = aligned((("a\t= 1",), ("a       = 1",))).rows[0]
     assert [(cell.text, cell.change, cell.spans) for cell in row.cells] == [
         ("a       = 1", Change.CHANGED, ()),
@@ -83,7 +83,7 @@ def test_lines_that_differ_only_in_what_cannot_be_drawn_are_marked_as_changed() 
     ]
 
 
-def test_in_one_column_what_went_stands_above_what_came() -> None:
+def test_one_column_shows_removed_above_added() -> None:
     assert drawn(unified(aligned((BEFORE, AFTER)))) == [
         "1 import x",
         "2-def f(x, y):",
@@ -98,13 +98,13 @@ def test_in_one_column_what_went_stands_above_what_came() -> None:
     ]
 
 
-def test_in_one_column_of_many_texts_only_the_chosen_one_is_reported() -> None:
+def test_one_column_of_many_shows_only_chosen_version() -> None:
     alignment = aligned((("a b", "c d"), ("a b", "c e"), ("a b", "new", "c d")))
     assert drawn(unified(alignment, other=2)) == ["1 a b", "2+new", "3 c d"]
     assert unified(alignment, other=1).starts == (1,)
 
 
-def test_a_long_stretch_that_changed_is_paired_in_its_order() -> None:
+def test_long_changed_block_is_paired_in_order() -> None:
     before = [f"x{place} = load({place})" for place in range(100)]
     after = [f"y{place} = load({place})" for place in range(100)]
     alignment = aligned((before, after))

@@ -82,20 +82,20 @@ BEST = BestRun(number=2, baseline="eager", speedup=Interval(value=1.4, low=1.3, 
 
 
 class TestWhichRuns:
-    def test_marked_runs_stand_in_the_order_in_which_they_were_judged(self) -> None:
+    def test_marked_runs_are_in_run_order(self) -> None:
         assert chosen((9, 4, 7), current=12).numbers == (4, 7, 9)
 
-    def test_one_that_is_marked_is_compared_with_the_current_one(self) -> None:
+    def test_single_marked_run_is_compared_with_current(self) -> None:
         assert chosen((3,), current=5) == Choice(
             numbers=(3, 5), why="#3, which was marked, against #5, the current run"
         )
 
-    def test_without_marks_the_best_is_compared_with_the_current_one(self) -> None:
+    def test_best_run_is_compared_with_current_without_marks(self) -> None:
         assert chosen((), current=5, best=BEST) == Choice(
             numbers=(2, 5), why="#2, the best run so far, against #5, the current run"
         )
 
-    def test_a_current_run_that_is_the_best_stands_beside_the_last_other_text_that_was_right(self) -> None:
+    def test_current_best_run_is_compared_with_last_passing_version(self) -> None:
         others = (past_run(2, digest="d"), past_run(1, outcome=Outcome.WRONG_VALUE), past_run(0, flagged=True))
         runs = (*others, past_run(-1))
         assert chosen((), current=2, digest="d", best=BEST, runs=runs).numbers == (-1, 2)
@@ -113,7 +113,7 @@ class TestWhichRuns:
         runs = (past_run(2, digest="d"), past_run(1, outcome=outcome))
         assert chosen((), current=2, digest="d", best=best, runs=runs) == Choice(numbers=(1, 2), why=why)
 
-    def test_where_nothing_was_right_it_is_the_last_other_text(self) -> None:
+    def test_last_other_version_is_compared_without_passing_run(self) -> None:
         runs = (past_run(4, digest="d"), past_run(3, digest="d"), past_run(2, outcome=Outcome.CRASHED))
         found = chosen((), current=4, digest="d", runs=runs)
         assert (found.numbers, found.why) == (
@@ -121,7 +121,7 @@ class TestWhichRuns:
             "no best run yet; #2 is the newest other, and no other is right",
         )
 
-    def test_a_run_of_a_picked_case_does_not_stand_for_a_whole_one(self) -> None:
+    def test_run_of_selected_case_does_not_represent_whole_run(self) -> None:
         runs = (past_run(5, digest="d"), past_run(4, total=1), past_run(3, total=8), past_run(2, total=8))
         assert chosen((), current=5, digest="d", runs=runs).numbers == (3, 5)
 
@@ -136,15 +136,15 @@ class TestWhichRuns:
         assert chosen((6,), current=9, digest="d", runs=runs).numbers == (6, 7)
         assert chosen((), current=9, digest="d", runs=runs[:2]).numbers == (8, 9)
 
-    def test_a_text_that_is_alone_says_what_to_do(self) -> None:
+    def test_single_version_states_next_step(self) -> None:
         with pytest.raises(UsageError, match="save another one, or mark two runs there with space"):
             chosen((), current=4, digest="d", runs=(past_run(4, digest="d"), past_run(3, digest="d")))
 
-    def test_without_a_run_it_says_what_to_do(self) -> None:
+    def test_comparison_without_run_states_next_step(self) -> None:
         with pytest.raises(UsageError, match="r runs the file"):
             chosen((1,), current=None)
 
-    def test_a_mark_is_set_and_taken_back_and_a_fifth_is_refused(self) -> None:
+    def test_mark_is_toggled_and_fifth_is_refused(self) -> None:
         assert toggled((1, 5), 3) == (1, 3, 5)
         assert toggled((1, 3, 5), 3) == (1, 5)
         with pytest.raises(UsageError, match="#1, #2, #3, #4 are marked, and more than 4 do not fit"):
@@ -158,9 +158,7 @@ class TestWhichRuns:
 
 
 class TestTimes:
-    def test_two_runs_are_compared_by_their_speed_ups_over_the_same_baseline(
-        self, timed: Any, compare_fakes: ModuleType
-    ) -> None:
+    def test_two_runs_compare_speedups_over_same_baseline(self, timed: Any, compare_fakes: ModuleType) -> None:
         one = timed.side(timed.judge(compare_fakes.all_timed))
         two = timed.side(timed.judge(compare_fakes.faster(1.2), compare_fakes.SECOND))
         found = versus(one, two)
@@ -173,7 +171,7 @@ class TestTimes:
         assert found.mean is not None
         assert (found.mean.cases, found.mean.planned) == (5, 5)
 
-    def test_a_difference_that_both_runs_could_not_resolve_is_none(self, timed: Any, compare_fakes: ModuleType) -> None:
+    def test_difference_below_both_resolutions_is_none(self, timed: Any, compare_fakes: ModuleType) -> None:
         one = timed.side(timed.judge(compare_fakes.all_timed))
         two = timed.side(timed.judge(compare_fakes.faster(1.01), compare_fakes.SECOND))
         found = versus(one, two)
@@ -182,7 +180,7 @@ class TestTimes:
         assert mean_span(found, glyphs=UNICODE).text == "= 1.01× ±0.01 #1, no difference"
 
     @pytest.mark.parametrize(("later", "standing"), [(True, Standing.FASTER), (False, Standing.SLOWER)])
-    def test_what_took_turns_goes_before_the_baseline_from_either_side(
+    def test_paired_timing_is_preferred_to_baseline(
         self, timed: Any, compare_fakes: ModuleType, later: bool, standing: Standing
     ) -> None:
         one = timed.side(timed.judge(compare_fakes.faster(9.0)))
@@ -195,9 +193,7 @@ class TestTimes:
         assert case.comparison is not None
         assert case.comparison.speedup.value == pytest.approx(1.25 if later else 0.8)
 
-    def test_what_took_turns_with_another_text_says_nothing_of_this_one(
-        self, timed: Any, compare_fakes: ModuleType
-    ) -> None:
+    def test_paired_timing_with_other_version_is_ignored(self, timed: Any, compare_fakes: ModuleType) -> None:
         stranger = Candidate(source=b"another", problem="")
         script = compare_fakes.beside(stranger, 1.25, Standing.FASTER)
         one = timed.side(timed.judge(compare_fakes.all_timed))
@@ -216,7 +212,7 @@ class TestTimes:
         two = replace(one, run=replace(one.run, id=2, device_name="another GPU"))
         assert versus(one, two).why == "#1 was timed on Triton interpreter, #2 on another GPU"
 
-    def test_of_a_candidate_that_is_not_right_no_speed_up_is_shown(
+    def test_failing_candidate_shows_no_speedup(
         self, timed: Any, bench_fakes: ModuleType, compare_fakes: ModuleType
     ) -> None:
         one = timed.side(timed.judge(compare_fakes.all_timed))
@@ -227,7 +223,7 @@ class TestTimes:
         assert {row.cells[1].text for row in table.rows} == {"–"}
         assert cells(table, "4096x781 f32")[4:] == ["▲ 1.41 ±0.02", "–", "#2 is not right, so no speed-up is shown"]
 
-    def test_of_one_that_is_not_credible_the_ratio_is_marked_and_never_good(
+    def test_flagged_candidate_has_marked_ratio(
         self, timed: Any, bench_fakes: ModuleType, compare_fakes: ModuleType
     ) -> None:
         one = timed.side(timed.judge(compare_fakes.all_timed))
@@ -243,9 +239,7 @@ class TestTimes:
         assert table.rows == ()
         assert table.empty == "#1 ran on the CPU, where times are not speeds, so nothing was timed"
 
-    def test_every_case_stands_with_its_times_its_ratio_and_the_words_for_it(
-        self, timed: Any, compare_fakes: ModuleType
-    ) -> None:
+    def test_every_case_has_times_ratio_and_words(self, timed: Any, compare_fakes: ModuleType) -> None:
         one = timed.side(timed.judge(compare_fakes.all_timed))
         two = timed.side(timed.judge(compare_fakes.faster(1.2), compare_fakes.SECOND))
         table = times_table((one, two), [versus(one, two)], glyphs=UNICODE)
@@ -289,10 +283,10 @@ class TestCases:
             ((Outcome.CRASHED, Outcome.CRASHED, Outcome.PASS), "mended"),
         ],
     )
-    def test_what_became_of_a_case_is_reported_in_a_word(self, outcomes: Sequence[Outcome | None], change: str) -> None:
+    def test_change_of_case_is_one_word(self, outcomes: Sequence[Outcome | None], change: str) -> None:
         assert change_of(outcomes).text == change
 
-    def test_cases_that_are_not_the_same_come_first_with_their_errors_below(
+    def test_differing_cases_come_first_with_errors_below(
         self, runs: Any, fakes: ModuleType, compare_fakes: ModuleType
     ) -> None:
         sides = (runs.side(runs.judge(fakes.all_pass)), runs.side(runs.judge(fakes.some_fail, compare_fakes.THIRD)))
@@ -307,7 +301,7 @@ class TestCases:
 
 
 class TestFacts:
-    def test_kernels_stand_beside_those_that_are_specialised_most_like_them(self, runs: Any, fakes: ModuleType) -> None:
+    def test_kernels_are_matched_by_similar_specialisation(self, runs: Any, fakes: ModuleType) -> None:
         one = runs.side(runs.judge(fakes.all_pass))
         kernel = one.view.kernels[0]
         wide = replace(kernel, registers=90, spill_bytes=64, launch=replace(kernel.launch, constants={"BLOCK": "512"}))
@@ -319,7 +313,7 @@ class TestFacts:
         assert cells(table, "1")[1:3] == ["–", "90 64 B 16 B 31%"]
         assert about(table, "1")[0] == "#1    no such kernel"
 
-    def test_kernels_of_the_same_constants_stand_in_one_row(self, runs: Any, fakes: ModuleType) -> None:
+    def test_kernels_of_same_constants_share_a_row(self, runs: Any, fakes: ModuleType) -> None:
         kernel = fakes.compiled()
         half = replace(kernel, launch=replace(kernel.launch, signature={**kernel.launch.signature, "x_ptr": "*fp16"}))
         wide = replace(kernel, launch=replace(kernel.launch, constants={"BLOCK": "256"}))
@@ -328,7 +322,7 @@ class TestFacts:
         two = replace(side, view=replace(side.view, kernels=(kernel,)))
         assert matched((one, two)) == ((wide, None), (kernel, kernel), (half, None))
 
-    def test_long_sizes_leave_room_for_what_stands_behind_them(self, runs: Any, fakes: ModuleType) -> None:
+    def test_long_sizes_leave_room_for_next_columns(self, runs: Any, fakes: ModuleType) -> None:
         one = runs.side(runs.judge(fakes.all_pass))
         heavy = replace(one.view.kernels[0], registers=255, spill_bytes=4264, shared_bytes=196608)
         table = resources_table((replace(one, view=replace(one.view, kernels=(heavy,))), one), glyphs=UNICODE)
@@ -336,7 +330,7 @@ class TestFacts:
         assert cell.split() == ["255", "4,264", "B", "192", "KiB", "6.2%"]
         assert len(cell) < column.width, "the last of them would be cut"
 
-    def test_findings_stand_by_their_check_with_the_lines_of_each_side(
+    def test_findings_are_matched_by_check_with_both_lines(
         self, runs: Any, fakes: ModuleType, compare_fakes: ModuleType
     ) -> None:
         sides = (runs.side(runs.judge(fakes.suspicious)), runs.side(runs.judge(compare_fakes.hinted)))
@@ -345,7 +339,7 @@ class TestFacts:
         assert cells(table, "hint handler") == ["hint", "handler", "1, line 19", "2, line 12, 19", "differs"]
         assert about(table, "hint handler")[-1] == "#2    line 12: a try in [形状]"
 
-    def test_a_candidate_of_a_model_has_its_tokens_and_its_price_and_one_by_hand_has_none(
+    def test_model_candidate_has_tokens_and_price(
         self, runs: Any, fakes: ModuleType, compare_fakes: ModuleType
     ) -> None:
         runs.answered(compare_fakes.SECOND)
@@ -366,7 +360,7 @@ class TestFacts:
         table = cost_table((side, side), glyphs=ASCII)
         assert cells(table, "cost") == ["cost", "no price known", "no price known"]
 
-    def test_a_side_is_labelled_by_run_file_model_tag_and_note(self, runs: Any, fakes: ModuleType) -> None:
+    def test_side_is_labelled_by_run_file_and_tag(self, runs: Any, fakes: ModuleType) -> None:
         number = runs.judge(fakes.all_pass, filename="日本語 [red]x[bold].py")
         runs.store.set_tag(number, "keep")
         runs.store.set_note(number, "before the\nmask")
@@ -395,20 +389,20 @@ class TestSourceView:
             (80, True, -1, (0, 3)),
         ],
     )
-    def test_as_many_sides_are_shown_as_fit_and_the_others_can_be_turned_to(
+    def test_hidden_sides_can_be_scrolled_to(
         self, four: Any, width: int, narrow: bool, turned: int, shown: tuple[int, ...]
     ) -> None:
         view = source_view(four, width=width, narrow=narrow, turned=turned)
         assert view.shown == shown
         assert view.is_unified is narrow
 
-    def test_every_column_is_titled_by_its_run_and_file(self, four: Any) -> None:
+    def test_every_column_title_has_run_and_file(self, four: Any) -> None:
         view = source_view(four, width=200, narrow=False, turned=0)
         assert plain_text((view.titles(four, width=200, glyphs=UNICODE),)).split() == [
             "#1", "softmax.py", "#2", "softmax.py", "#3", "softmax.py", "#4", "softmax.py", "4", "differences",
         ]  # fmt: skip
 
-    def test_two_in_one_column_say_which_sign_is_whose(self, four: Any) -> None:
+    def test_two_sides_in_one_column_explain_signs(self, four: Any) -> None:
         view = source_view(four, width=80, narrow=True, turned=1)
         titles = plain_text((view.titles(four, width=80, glyphs=ASCII),))
         assert titles == "- #1 softmax.py > + #3 softmax.py  4 differences"
@@ -418,9 +412,7 @@ class TestReports:
     def report(self, sides: Sequence[Side]) -> tuple[list[Versus], Any]:
         return [versus(sides[0], side) for side in sides[1:]], aligned([side.lines for side in sides])
 
-    def test_what_is_the_same_on_all_sides_is_counted_not_listed(
-        self, runs: Any, fakes: ModuleType, compare_fakes: ModuleType
-    ) -> None:
+    def test_equal_parts_are_counted_not_listed(self, runs: Any, fakes: ModuleType, compare_fakes: ModuleType) -> None:
         sides = (runs.side(runs.judge(fakes.all_pass)), runs.side(runs.judge(fakes.some_fail, compare_fakes.THIRD)))
         text = as_plain(sides, *self.report(sides), glyphs=UNICODE)
         assert "  6 more are the same on all sides\n" in text
@@ -436,9 +428,7 @@ class TestReports:
         assert "````diff\n" in text
         assert "\x1b" not in text
 
-    def test_json_holds_numbers_where_they_were_measured_and_null_elsewhere(
-        self, timed: Any, compare_fakes: ModuleType
-    ) -> None:
+    def test_json_has_numbers_when_measured_null_otherwise(self, timed: Any, compare_fakes: ModuleType) -> None:
         sides = [
             timed.side(timed.judge(compare_fakes.all_timed)),
             timed.side(timed.judge(compare_fakes.faster(1.2), compare_fakes.SECOND)),

@@ -7,24 +7,24 @@ from kgtui.state.format.lines import Span, Tone, hung, line, muted, plain_text, 
 TIME = line(muted("device    "), strong("14.3 µs"), muted("  [14.23 to 14.44]  CUPTI timestamps, all streams"))
 
 
-def test_what_does_not_fit_goes_on_behind_the_indent() -> None:
+def test_text_is_wrapped_behind_the_indent() -> None:
     assert plain_text(hung(TIME, width=40, indent=10)) == (
         "device    14.3 µs  [14.23 to 14.44]\n          CUPTI timestamps, all streams"
     )
 
 
-def test_what_fits_stays_as_it_is() -> None:
+def test_fitting_text_is_unchanged() -> None:
     assert hung(TIME, width=100, indent=10) == (TIME,)
 
 
-def test_every_part_keeps_what_it_means() -> None:
+def test_every_part_keeps_its_tone() -> None:
     assert hung(line(strong("one two"), Span(" three four", Tone.BAD)), width=12, indent=2) == (
         (strong("one two"),),
         (Span("  "), Span("three four", Tone.BAD)),
     )
 
 
-def test_a_word_that_is_too_long_is_broken() -> None:
+def test_overlong_word_is_broken() -> None:
     assert plain_text(hung(line("x" * 25), width=10, indent=2)) == f"{'x' * 10}\n  {'x' * 8}\n  {'x' * 7}"
 
 

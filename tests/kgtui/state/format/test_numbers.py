@@ -31,13 +31,11 @@ def test_durations_are_short(duration_s: float, text: str) -> None:
         ((5120.0, 5100.0, 5130.0), "5,120 ±20"),
     ],
 )
-def test_a_time_and_the_wider_side_of_its_interval_end_on_one_digit(
-    value_us: tuple[float, float, float], text: str
-) -> None:
+def test_time_and_interval_end_on_same_digit(value_us: tuple[float, float, float], text: str) -> None:
     assert numbers.microseconds(interval(*value_us), glyphs=UNICODE) == text
 
 
-def test_a_speed_up_says_how_sure_it_is_in_either_set_of_signs() -> None:
+def test_speedup_states_interval_in_both_symbol_sets() -> None:
     speedup = interval(1.361, 1.341, 1.371)
     assert numbers.factor(speedup, glyphs=UNICODE) == "1.36× ±0.02"
     assert numbers.factor(speedup, glyphs=ASCII) == "1.36x +-0.02"
@@ -61,7 +59,7 @@ def test_a_small_percentage_keeps_a_digit(value: float, text: str) -> None:
         (500_000, "488 KiB"),
     ],
 )
-def test_sizes_are_in_the_unit_that_says_them_best(count: int, text: str) -> None:
+def test_sizes_use_the_best_unit(count: int, text: str) -> None:
     assert numbers.bytes_of(count) == text
 
 
@@ -73,7 +71,7 @@ def test_operations_are_counted_in_three_digits(count: int, text: str) -> None:
     assert numbers.count_of(count) == text
 
 
-def test_intensity_is_operations_for_each_byte_and_nothing_where_no_byte_moves() -> None:
+def test_intensity_is_operations_per_byte_or_absent() -> None:
     assert numbers.intensity(Cost(flops=5, bytes_read=4, bytes_written=4)) == "0.625"
     assert numbers.intensity(Cost(flops=5, bytes_read=0, bytes_written=0)) is None
 
@@ -87,5 +85,5 @@ def test_rates_are_in_powers_of_ten() -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(0.0, "0"), (250.0, "250"), (2.5, "2.5"), (3000.0, "3,000"), (0.125, "0.125")]
 )
-def test_a_value_beside_an_axis_has_no_idle_zeros(value: float, text: str) -> None:
+def test_axis_value_has_no_trailing_zeros(value: float, text: str) -> None:
     assert numbers.tick(value) == text

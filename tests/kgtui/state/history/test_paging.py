@@ -25,7 +25,7 @@ def test_beyond_the_most_the_newest_go() -> None:
     assert not grown.at_top
 
 
-def test_what_the_cursor_needs_is_kept_though_it_is_more_than_the_most() -> None:
+def test_rows_needed_by_cursor_exceed_the_limit() -> None:
     grown = window(1000, MOST).with_below(page(700), keep=MOST)
     assert (grown.newest, len(grown.entries)) == (1000, MOST + PAGE)
 
@@ -35,7 +35,7 @@ def test_a_short_page_is_the_last() -> None:
     assert window(100).with_below((), keep=50).at_bottom
 
 
-def test_a_page_above_is_joined_on_and_the_oldest_go() -> None:
+def test_page_above_is_joined_and_oldest_dropped() -> None:
     whole = Window(number=lambda one: one).filled(page(MOST, MOST), at_top=False, at_bottom=True)
     grown = whole.with_above(page(MOST + PAGE), keep=50)
     assert (grown.newest, grown.oldest, len(grown.entries)) == (MOST + PAGE, PAGE + 1, MOST)
@@ -43,7 +43,7 @@ def test_a_page_above_is_joined_on_and_the_oldest_go() -> None:
     assert grown.with_above((MOST + PAGE + 1,), keep=50).at_top
 
 
-def test_an_entry_is_found_replaced_and_taken_out_by_its_number() -> None:
+def test_entry_is_found_replaced_and_removed_by_number() -> None:
     pairs = Window(number=lambda one: one[0]).filled(((2, "b"), (1, "a")), at_top=True, at_bottom=True)
     assert pairs.find(1) == (1, "a")
     assert pairs.with_entry((1, "z")).entries == ((2, "b"), (1, "z"))

@@ -59,7 +59,7 @@ def step(number: int, *, passed: int = 8, speedup: float | None = None, timed: i
     )
 
 
-def test_a_row_says_what_the_run_came_to() -> None:
+def test_row_states_result_of_run() -> None:
     row = cells(FAST)
     assert [span.text for span in row.values()] == [
         "#42", "✔ pass", "aten::softmax", "softmax.py", "8/8", "1.36×", "A GPU", "just now", "", "",
@@ -67,7 +67,7 @@ def test_a_row_says_what_the_run_came_to() -> None:
     assert row["eager"].tone is Tone.GOOD
 
 
-def test_a_speed_up_that_may_be_none_is_not_green() -> None:
+def test_uncertain_speedup_is_not_green() -> None:
     assert cells(replace(FAST, speedup=Interval(value=1.1, low=0.9, high=1.3)))["eager"].tone is Tone.PLAIN
 
 
@@ -81,7 +81,7 @@ def test_a_speed_up_that_may_be_none_is_not_green() -> None:
         ({"outcome": None, "state": RunState.INTERRUPTED}, "⊘ cut short"),
     ],
 )
-def test_every_state_is_a_sign_and_a_word(fields: dict[str, Any], state: str) -> None:
+def test_every_state_has_symbol_and_word(fields: dict[str, Any], state: str) -> None:
     assert cells(changed(**fields))["state"].text == state
 
 
@@ -90,7 +90,7 @@ def test_the_columns_have_room_at_every_size(medium: bool, wide: bool, room: int
     assert sum(column.width for column in run_columns(medium=medium, wide=wide)) <= room
 
 
-def test_texts_of_users_stay_in_one_line_and_as_they_are() -> None:
+def test_user_texts_stay_on_one_line_unchanged() -> None:
     row = cells(changed(note="[red]a[/]\n\tb\x1b[31m", tag="日本語🚀", path=Path("/k/a\nb.py")))
     assert row["note"].text == "[red]a[/] b [31m"
     assert row["tag"].text == "日本語🚀"
@@ -105,7 +105,7 @@ def test_in_ascii_nothing_else_is_said() -> None:
     assert plain_text(lines).isascii()
 
 
-def test_the_details_say_all_that_the_row_has_no_room_for() -> None:
+def test_details_hold_values_missing_in_row() -> None:
     listed = changed(tag="keep", note="tail mask")
     assert plain_text(run_details(listed, (step(42),), file="kernels/softmax.py", glyphs=UNICODE)).splitlines() == [
         "#42  ✔ pass  right on 8 of 8 cases",
@@ -117,7 +117,7 @@ def test_the_details_say_all_that_the_row_has_no_room_for() -> None:
 
 
 class TestWay:
-    def test_the_best_so_far_of_the_speed_ups_is_drawn(self) -> None:
+    def test_best_speedup_so_far_is_drawn(self) -> None:
         way = (step(1, speedup=1.0), step(2, speedup=0.5), step(3), step(4, speedup=2.0))
         assert plain_text((way_line(way, glyphs=UNICODE),)) == "best ▅▅█ 1.00 to 2.00× eager, best #4 of 4 runs"
 
@@ -125,7 +125,7 @@ class TestWay:
         way = (step(1, speedup=9.0, timed=1), step(2, speedup=1.0), step(3, speedup=1.5))
         assert plain_text((way_line(way, glyphs=UNICODE),)) == "best ▆█ 1.00 to 1.50× eager, best #3 of 3 runs"
 
-    def test_where_nothing_was_timed_the_right_cases_are_drawn(self) -> None:
+    def test_passing_cases_are_drawn_without_timing(self) -> None:
         way = (step(1, passed=0), step(2, passed=6), step(3, passed=4))
         assert plain_text((way_line(way, glyphs=UNICODE),)) == (
             "best ▁▆▆ 6 of 8 cases right at best, of 3 runs; nothing was timed"
@@ -142,7 +142,7 @@ class TestWay:
         assert cell_len(bars) == 24
 
 
-def test_totals_say_what_the_runs_came_to_and_cost() -> None:
+def test_totals_state_results_and_cost() -> None:
     totals = Totals(
         runs=100_000,
         sessions=4,
@@ -165,7 +165,7 @@ def test_totals_say_what_the_runs_came_to_and_cost() -> None:
 @pytest.mark.parametrize(
     ("microusd", "words"), [(0, "$0.00"), (12, "$0.000012"), (4_100, "$0.0041"), (41_000, "$0.04")]
 )
-def test_money_keeps_a_digit_that_says_something(microusd: int, words: str) -> None:
+def test_money_keeps_significant_digit(microusd: int, words: str) -> None:
     assert money(microusd) == words
 
 

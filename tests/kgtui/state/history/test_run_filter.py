@@ -42,22 +42,22 @@ def test_words_become_a_filter(typed: str, wanted: RunFilter) -> None:
         ("session:²", "session:² cannot be; a session is called by its number"),
     ],
 )
-def test_what_cannot_be_is_reported_with_what_can(typed: str, complaint: str) -> None:
+def test_invalid_value_is_reported_with_valid_ones(typed: str, complaint: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_filter(typed)
     assert str(caught.value) == complaint
 
 
-def test_an_outcome_that_does_not_exist_is_reported_with_those_that_do() -> None:
+def test_unknown_outcome_is_reported_with_known_ones() -> None:
     with pytest.raises(UsageError, match="outcome:sad cannot be; use one of pass, wrong_value, wrong_shape"):
         read_filter("outcome:sad")
 
 
-def test_the_hint_is_a_filter_itself() -> None:
+def test_hint_is_valid_filter() -> None:
     examples = HINT.partition(", or")[0]
     assert read_filter(examples).session == 7
 
 
-def test_a_name_replaces_what_it_said_before_and_leaves_the_rest() -> None:
+def test_name_replaces_earlier_name_in_filter() -> None:
     assert with_word("op:rope tail", "op", "softmax") == "tail op:softmax"
     assert with_word("op::x tail", "op", "softmax") == "op::x tail op:softmax"

@@ -31,19 +31,15 @@ from kgtui.state.workbench.workbench import Workbench
 from tests.kgtui.state.strip_lines import started, view_of
 
 
-def test_lines_that_failed_say_how_many_cases_failed_on_them(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_failed_lines_state_number_of_failed_cases(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     assert error_notes(view_of(fakes.some_fail(candidate, plan))) == {12: "2 failing"}
 
 
-def test_a_suspect_finding_marks_its_line_and_a_hint_does_not(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_suspect_finding_marks_line_but_hint_does_not(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     assert error_notes(view_of(fakes.suspicious(candidate, plan))) == {22: "library call"}
 
 
-def test_a_case_in_brief_is_what_it_looks_like_and_the_line(fakes: ModuleType, plan: Plan) -> None:
+def test_short_case_text_is_symptom_and_line(fakes: ModuleType, plan: Plan) -> None:
     result = fakes.wrong(plan.cases[4])
     assert plain_text(case_brief(result, glyphs=UNICODE)) == (
         "127x128 f32  only the end of the last dimension is wrong: check the mask of the tail block\ncheck    line 12"
@@ -60,7 +56,7 @@ def test_a_case_in_brief_is_what_it_looks_like_and_the_line(fakes: ModuleType, p
     assert plain_text(case_brief(crashed, glyphs=UNICODE)) == "127x128 f32  IndexError: [1] in f"
 
 
-def test_the_row_of_a_wrong_case_begins_its_note_with_the_kind_of_mistake(fakes: ModuleType, plan: Plan) -> None:
+def test_wrong_case_note_begins_with_symptom(fakes: ModuleType, plan: Plan) -> None:
     result = fakes.wrong(plan.cases[4])
     looks = Diagnosis(kind=DiagnosisKind.TAIL_MASK, sentence="only the end", evidence="e", explained=1, wrong=1)
     report = replace(result.outputs[0], explanation=Explanation(diagnoses=(looks,)))
@@ -69,9 +65,7 @@ def test_the_row_of_a_wrong_case_begins_its_note_with_the_kind_of_mistake(fakes:
     assert row.cells[-1].text == "tail mask; 127 of 16,256 elements differ, worst at [3, 127]"
 
 
-def test_cases_not_judged_yet_keep_the_result_of_the_run_before(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_pending_cases_keep_result_of_previous_run(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     before, now = view_of(fakes.all_pass(candidate, plan)), view_of(fakes.stops_half_way(candidate, plan))
     rows = {row.key: row for row in case_rows(plan.cases, now, before, glyphs=UNICODE)}
     assert (rows["127x128 f32"].stale, rows["127x128 f32"].cells[1].text) == (False, "✗ wrong value")
@@ -79,7 +73,7 @@ def test_cases_not_judged_yet_keep_the_result_of_the_run_before(
     assert rows["128x127 f16"].cells[-1].text == "stale"
 
 
-def test_a_run_of_some_cases_does_not_dress_the_others_in_old_results(
+def test_run_of_some_cases_leaves_others_without_old_results(
     fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
     before = view_of(fakes.all_pass(candidate, plan))
@@ -88,9 +82,7 @@ def test_a_run_of_some_cases_does_not_dress_the_others_in_old_results(
     assert [row.cells[1].text for row in rows][:2] == ["✔ pass", "· not run"]
 
 
-def test_a_case_that_a_run_ended_without_says_what_it_was_before(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_case_omitted_by_run_states_earlier_result(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     before = view_of(fakes.some_fail(candidate, plan))
     now = view_of(fakes.run_events(candidate, plan, [fakes.passed(plan.cases[0])]))
     rows = {row.key: row for row in case_rows(plan.cases, now, before, glyphs=UNICODE)}
@@ -103,22 +95,20 @@ def test_a_case_that_a_run_ended_without_says_what_it_was_before(
     assert {row.cells[-1].text for row in alone[1:]} == {""}
 
 
-def test_ten_thousand_cases_stay_a_table_of_two_hundred(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_ten_thousand_cases_are_table_of_two_hundred(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     results = [replace(fakes.passed(plan.cases[0]), case=f"case {number}") for number in range(10_000)]
     view = view_of([started(candidate), *(CaseFinished(at_s=0.1, number=1, total=1, result=one) for one in results)])
     assert len(view.cases) == 10_000
     assert len(case_rows(plan.cases, view, NO_RUN, glyphs=UNICODE)) == 200
 
 
-def test_cases_are_filtered_by_any_word_of_their_row(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_cases_are_filtered_by_any_word_of_row(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.some_fail(candidate, plan))
     wanted = [row.key for row in case_rows(plan.cases, view, NO_RUN, glyphs=UNICODE, wanted="WRONG")]
     assert wanted == ["127x128 f32", "127x128 f16"]
 
 
-def test_findings_are_listed_heaviest_first_and_with_their_brackets(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_findings_are_sorted_by_severity_with_brackets(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     rows = finding_rows(view_of(fakes.suspicious(candidate, plan)), glyphs=UNICODE)
     assert [[cell.text for cell in row.cells] for row in rows] == [
         ["22", "suspect", "library call", "torch.softmax computes the answer; the kernel's own result is not used"],
@@ -126,7 +116,7 @@ def test_findings_are_listed_heaviest_first_and_with_their_brackets(
     ]
 
 
-def test_a_kernel_row_tells_its_resources(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_kernel_row_states_its_resources(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
     row = kernel_rows(view.kernels, view, glyphs=UNICODE)[0]
     assert [cell.text for cell in row.cells] == [
@@ -134,9 +124,7 @@ def test_a_kernel_row_tells_its_resources(fakes: ModuleType, candidate: Candidat
     ]  # fmt: skip
 
 
-def test_a_new_run_remembers_what_earlier_ones_said_of_each_case(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_new_run_remembers_earlier_result_of_case(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     bench = Workbench(
         problem=plan.problem, path=fakes.Path("softmax.py"), saved=fakes.SOURCE, device="cpu", target="sm_90"
     )

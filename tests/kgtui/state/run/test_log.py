@@ -25,7 +25,7 @@ def piece(text: str, stream: Stream = Stream.STDERR) -> LogWritten:
     return LogWritten(at_s=0.0, stream=stream, text=text)
 
 
-def test_a_line_that_is_too_long_goes_on_below_broken_at_a_space() -> None:
+def test_long_line_is_wrapped_at_a_space() -> None:
     assert LogRows(cells=60).add([piece(WARNING)]) == [
         "err /somewhere/lib/python3.11/site-packages/triton/runtime/i",
         "    nterpreter.py:1042: RuntimeWarning: overflow encountered",
@@ -35,13 +35,13 @@ def test_a_line_that_is_too_long_goes_on_below_broken_at_a_space() -> None:
 
 @pytest.mark.parametrize("text", ["形" * 70, "x" * 119, "a b " * 40, "e\u0301" * 60, "🚀 " * 50, " " * 90, ""])
 @pytest.mark.parametrize("cells", [20, 21, 58])
-def test_no_row_is_wider_than_the_pane_and_every_sign_is_there(text: str, cells: int) -> None:
+def test_rows_fit_the_pane_without_lost_characters(text: str, cells: int) -> None:
     rows = wrapped(text, cells=cells, indent=4)
     assert max(map(cell_len, rows)) <= cells
     assert "".join(rows).replace(" ", "") == text.replace(" ", "")
 
 
-def test_a_line_that_repeats_is_reported_once_with_how_often() -> None:
+def test_repeated_line_is_shown_once_with_count() -> None:
     rows = LogRows(cells=60)
     assert rows.add([piece("a\na\na"), piece("a"), piece("b")]) == [
         "err a",
@@ -51,14 +51,14 @@ def test_a_line_that_repeats_is_reported_once_with_how_often() -> None:
     assert rows.add([piece("b"), piece("b", Stream.STDOUT)]) == ["    (the line above came once more)", "out b"]
 
 
-def test_repeats_wait_for_another_line_or_for_the_end() -> None:
+def test_repeats_wait_for_other_line_or_end() -> None:
     rows = LogRows(cells=60)
     assert [rows.add([piece("again")]) for _ in range(3)] == [["err again"], [], []]
     assert rows.end() == ["    (the line above came 2 times more)"]
     assert rows.end() == []
 
 
-def test_a_row_knows_its_whole_line_and_one_of_too_many_signs_is_cut_with_a_mark() -> None:
+def test_row_keeps_whole_line_and_overlong_is_cut() -> None:
     rows = LogRows(cells=60)
     line = f"{'x' * LONGEST}yz"
     drawn = [*rows.add([piece("short")]), *rows.add([piece(line)])]
@@ -68,11 +68,11 @@ def test_a_row_knows_its_whole_line_and_one_of_too_many_signs_is_cut_with_a_mark
     assert (rows.line_of(1), rows.line_of(0), rows.line_of(len(drawn) + 1)) == ("err short", "", "")
 
 
-def test_what_steers_a_terminal_is_gone_before_a_line_is_broken() -> None:
+def test_control_characters_are_removed_before_wrapping() -> None:
     assert LogRows(cells=60).add([piece("\x1b[31mred\x1b[0m")]) == ["err red"]
 
 
-async def test_the_pane_wraps_for_its_width_and_copies_the_line_whole(make_bench: Any, fakes: ModuleType) -> None:
+async def test_pane_wraps_to_width_and_copies_whole_line(make_bench: Any, fakes: ModuleType) -> None:
     def warns(candidate: Any, plan: Any) -> list[Event]:
         events = fakes.all_pass(candidate, plan)
         return [

@@ -28,9 +28,7 @@ from engine.reports.run_record import NO_RUN
 from tests.kgtui.state.strip_lines import started, view_of
 
 
-def test_a_batch_gives_the_same_view_as_its_events_one_by_one(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_batch_gives_same_view_as_single_events(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     events = fakes.some_fail(candidate, plan)
     one_by_one = NO_RUN
     for event in events:
@@ -38,14 +36,14 @@ def test_a_batch_gives_the_same_view_as_its_events_one_by_one(
     assert one_by_one == view_of(events)
 
 
-def test_a_replay_of_stored_events_gives_the_same_view(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_replay_of_stored_events_gives_same_view(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     for script in (fakes.all_pass, fakes.some_fail, fakes.suspicious):
         events = script(candidate, plan)
         assert view_of([from_json(to_json(event)) for event in events]) == view_of(events)
 
 
 @pytest.mark.parametrize("script", ["all_timed", "two_baselines", "times_two_of_five", "waits_for_the_device"])
-def test_a_replay_of_a_timed_run_gives_the_same_view(
+def test_replay_of_timed_run_gives_same_view(
     fakes: ModuleType, bench_fakes: ModuleType, candidate: Candidate, script: str
 ) -> None:
     events = getattr(bench_fakes, script)(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem()))
@@ -63,9 +61,7 @@ def test_the_view_keeps_benchmarks_summaries_and_the_profile(bench_fakes: Module
     assert view.benchmark("4096x781 f32") is view.benchmarks[1]
 
 
-def test_who_holds_the_device_is_known_until_the_benchmark_begins_or_the_run_ends(
-    bench_fakes: ModuleType, candidate: Candidate
-) -> None:
+def test_device_holder_is_known_until_benchmark_or_end(bench_fakes: ModuleType, candidate: Candidate) -> None:
     waiting = view_of(bench_fakes.waits_for_the_device(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
     assert waiting.holder == bench_fakes.HOLDER
     assert reduce_all(waiting, (StageStarted(at_s=2.0, stage=Stage.BENCHMARK, total=5),)).holder is None
@@ -79,9 +75,7 @@ def test_the_next_run_starts_from_nothing(fakes: ModuleType, candidate: Candidat
     assert view_of(events + events) == view_of(events)
 
 
-def test_machine_code_that_comes_after_the_verdict_joins_its_kernel_and_not_the_time(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_late_machine_code_joins_its_kernel(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
     assert [artefact.kind for artefact in view.kernels[0].artefacts] == ["ttir", "ptx", "sass"]
     assert (view.finished_s, view.at_s) == (0.42, 0.9)
@@ -95,7 +89,7 @@ def test_a_view_is_never_changed(fakes: ModuleType, candidate: Candidate, plan: 
     assert half == before
 
 
-def test_a_stage_that_never_said_it_began_is_shown_as_finished() -> None:
+def test_stage_without_start_is_shown_as_finished() -> None:
     view = reduce_all(NO_RUN, (StageFinished(at_s=0.5, stage=Stage.LOAD, outcome=Outcome.TIMEOUT, elapsed_s=0.2),))
     assert [(stage.stage, stage.started_s, stage.outcome) for stage in view.stages] == [
         (Stage.LOAD, 0.3, Outcome.TIMEOUT)

@@ -6,7 +6,7 @@ from engine.model import CompiledKernel, Launch, Outcome
 from kgtui.state.run.resources import kernel_lines
 
 
-def test_a_kernel_of_an_extension_has_neither_warps_nor_stages() -> None:
+def test_kernel_of_extension_has_no_warps_or_stages() -> None:
     launch = Launch(
         kernel="axpy", signature={}, constants={}, divisible_by_16=(), num_warps=0, num_stages=0, grid=(), line=3
     )

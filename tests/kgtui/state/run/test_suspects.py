@@ -48,7 +48,7 @@ def numbers(kind: DiagnosisKind, source: bytes = KERNEL) -> list[int]:
     return [] if found is None else [number for number, _ in found.lines]
 
 
-def test_padding_that_takes_part_is_a_load_that_goes_into_a_reduction() -> None:
+def test_unmasked_padding_is_load_into_reduction() -> None:
     found = suspects(failed(DiagnosisKind.REDUCTION_IDENTITY), KERNEL)
     assert found is not None
     assert found.lines == ((14, "x = tl.load(x_ptr + col, mask=col < cols, other=0.0)"),)
@@ -66,7 +66,7 @@ def test_without_a_reduction_every_padded_load_is_named() -> None:
     assert numbers(DiagnosisKind.REDUCTION_IDENTITY, source) == [14, 18]
 
 
-def test_a_name_that_is_bound_again_carries_nothing_on() -> None:
+def test_rebound_name_carries_nothing_on() -> None:
     source = KERNEL.replace(b"power = tl.exp(x - tl.max(top))", b"power = 1.0")
     assert numbers(DiagnosisKind.REDUCTION_IDENTITY, source) == [14, 18]
 
@@ -74,11 +74,11 @@ def test_a_name_that_is_bound_again_carries_nothing_on() -> None:
 @pytest.mark.parametrize(
     "kind", [DiagnosisKind.UNWRITTEN_OUTPUT, DiagnosisKind.TAIL_MASK, DiagnosisKind.ZEROED, DiagnosisKind.RACE]
 )
-def test_what_is_not_written_leads_to_the_stores_and_their_loops(kind: DiagnosisKind) -> None:
+def test_unwritten_output_leads_to_stores_and_loops(kind: DiagnosisKind) -> None:
     assert numbers(kind) == [17, 19]
 
 
-def test_what_fits_no_line_names_none() -> None:
+def test_symptom_without_line_names_none() -> None:
     assert numbers(DiagnosisKind.PRECISION) == []
     assert suspects(failed(None), KERNEL) is None
 

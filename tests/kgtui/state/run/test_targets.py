@@ -65,7 +65,7 @@ def words(ports: Ports) -> str:
     return plain_text((ports_line(ports, glyphs=UNICODE),))
 
 
-def test_events_one_by_one_say_the_same_as_all_at_once(kernel: CompiledKernel) -> None:
+def test_single_events_give_same_view_as_batch(kernel: CompiledKernel) -> None:
     events = [STARTED, *builds(kernel), PortDisassembled(at_s=1.7, number=1, artefact=SASS), DONE]
     known = NO_RUN
     for event in events:
@@ -73,13 +73,13 @@ def test_events_one_by_one_say_the_same_as_all_at_once(kernel: CompiledKernel) -
     assert known == record_of(events)
 
 
-def test_machine_code_comes_to_its_kernel(kernel: CompiledKernel) -> None:
+def test_machine_code_is_added_to_its_kernel(kernel: CompiledKernel) -> None:
     events = [STARTED, *builds(kernel, kernel), PortDisassembled(at_s=1.7, number=2, artefact=SASS)]
     first, second = record_of(events).ports.kernels
     assert (first, second) == (kernel, replace(kernel, artefacts=(*kernel.artefacts, SASS)))
 
 
-def test_beginning_again_forgets_what_was_known(kernel: CompiledKernel) -> None:
+def test_restart_clears_earlier_targets(kernel: CompiledKernel) -> None:
     assert record_of([STARTED, *builds(kernel), DONE, STARTED]).ports == record_of([STARTED]).ports
 
 
@@ -92,7 +92,7 @@ def test_a_target_is_described_by_its_worst_kernel(kernel: CompiledKernel) -> No
     assert words(ports) == "builds for every target of the list  2 specialisations, 2 targets"
 
 
-def test_a_target_that_is_not_built_for_shows_its_first_error(kernel: CompiledKernel) -> None:
+def test_failing_target_shows_its_first_error(kernel: CompiledKernel) -> None:
     ports = all_four(kernel, broken(kernel))
     assert cells(ports)[0] == [
         "sm_80",
@@ -106,7 +106,7 @@ def test_a_target_that_is_not_built_for_shows_its_first_error(kernel: CompiledKe
     assert words(ports) == "does not build for sm_80, gfx942  2 specialisations, 2 targets"
 
 
-def test_what_could_not_be_checked_stands_behind_what_fails(kernel: CompiledKernel) -> None:
+def test_unchecked_targets_follow_failing_ones(kernel: CompiledKernel) -> None:
     unchecked = replace(broken(kernel, "not recorded"), outcome=Outcome.UNSUPPORTED)
     assert all_four(unchecked, broken(kernel)).of("sm_80").outcome is Outcome.COMPILE_ERROR
 
@@ -121,7 +121,7 @@ def test_what_could_not_be_checked_stands_behind_what_fails(kernel: CompiledKern
         ),
     ],
 )
-def test_what_is_not_complete_says_how_far_it_came(
+def test_incomplete_target_states_its_progress(
     kernel: CompiledKernel, finished: PortingFinished | None, expected: str
 ) -> None:
     events = [STARTED, *builds(replace(kernel, target="sm_80")), *([finished] if finished else [])]
@@ -130,13 +130,13 @@ def test_what_is_not_complete_says_how_far_it_came(
     assert record_of(events).ports.of("sm_80").outcome is None
 
 
-def test_before_and_without_a_beginning_it_says_what_to_do_or_what_went_wrong() -> None:
+def test_targets_before_start_state_next_step() -> None:
     failed = PortingFinished(at_s=2.0, outcome=Outcome.ENGINE_ERROR, message="no compiler got ready")
     assert words(NOT_PORTED).startswith("r compiles what this run launched")
     assert words(record_of([failed]).ports) == "no compiler got ready"
 
 
-def test_the_detail_tells_each_error_once_and_how_often_it_came(kernel: CompiledKernel) -> None:
+def test_detail_lists_each_error_once_with_count(kernel: CompiledKernel) -> None:
     ports = all_four(broken(kernel), broken(kernel))
     assert plain_text(target_detail(ports.of("sm_80"))) == (
         "sm_80  softmax_kernel line 9: no [such] thing  (2 launches)"
@@ -144,5 +144,5 @@ def test_the_detail_tells_each_error_once_and_how_often_it_came(kernel: Compiled
     assert target_detail(None) == ()
 
 
-def test_of_a_target_that_was_not_begun_no_code_is_offered() -> None:
+def test_target_not_started_offers_no_code() -> None:
     assert plain_text(target_detail(record_of([STARTED]).ports.of("sm_80"))) == "sm_80  nothing was compiled yet"

@@ -69,7 +69,7 @@ def test_values_are_whole_numbers_between_commas_or_spaces(text: str, values: tu
 
 
 @pytest.mark.parametrize("text", ["big", "64, 1.5", "0x", "[64]", "９e9", "9" * 5000])
-def test_what_is_no_whole_number_is_refused_with_an_example(text: str) -> None:
+def test_non_integer_is_refused_with_example(text: str) -> None:
     with pytest.raises(UsageError, match="is no whole number: expected values such as 64, 128, 256"):
         parse_values(text)
 
@@ -87,14 +87,14 @@ def test_what_is_no_whole_number_is_refused_with_an_example(text: str) -> None:
         ("BLOCK", "(1024)", ""),
     ],
 )
-def test_for_a_power_of_two_its_neighbours_are_offered(name: str, value: str | None, usual: str) -> None:
+def test_power_of_two_offers_its_neighbours(name: str, value: str | None, usual: str) -> None:
     assert usual_values(Tunable(name=name, value=value, line=1, places=())) == usual
 
 
 # Knobs
 
 
-def test_every_tunable_is_a_row_with_what_is_to_be_tried() -> None:
+def test_every_tunable_is_row_with_its_values() -> None:
     rows = tunable_rows(tunables_in(SOURCE, chosen={"BLOCK": (64, 128)}), glyphs=UNICODE)
     assert [tuple(cell.text for cell in row.cells) for row in rows] == [
         ("BLOCK", "1024", "64, 128", "line 1"),
@@ -104,13 +104,13 @@ def test_every_tunable_is_a_row_with_what_is_to_be_tried() -> None:
     ]
 
 
-def test_the_grid_has_the_file_as_it_is_first_and_never_again() -> None:
+def test_grid_has_baseline_first_and_once() -> None:
     tunables = tunables_in(SOURCE, chosen={"BLOCK": (512, 1024), "num_warps": (8,)})
     assert [one.name for one in tunables.grid] == ["as it is", "BLOCK=512 num_warps=8", "BLOCK=1024 num_warps=8"]
     assert [one.name for one in tunables_in(SOURCE, chosen={"BLOCK": (1024, 64)}).grid] == ["as it is", "BLOCK=64"]
 
 
-def test_without_values_the_entries_of_the_autotune_list_are_tried() -> None:
+def test_autotune_entries_are_tried_without_values() -> None:
     tunables = tunables_in(TUNED, chosen={})
     assert [one.name for one in tunables.grid] == ["as it is", "B=64 num_warps=4", "B=128"]
     assert [cell.text for cell in tunable_rows(tunables, glyphs=ASCII)[-1].cells] == [
@@ -147,11 +147,11 @@ def test_values_of_removed_tunables_are_forgotten() -> None:
     ],
     ids=["nothing chosen", "one", "as it is", "too many"],
 )
-def test_what_r_would_do_is_said(tunables: Tunables, words: str) -> None:
+def test_effect_of_r_is_stated(tunables: Tunables, words: str) -> None:
     assert plain_text((grid_line(tunables, timed=False),)) == words
 
 
-def test_a_file_with_nothing_to_turn_is_reported_what_was_looked_for() -> None:
+def test_file_without_tunables_states_what_was_searched() -> None:
     said = plain_text(nothing_found(tunables_in(b"def f(x):\n    return x\n", chosen={}))).splitlines()
     assert said[0] == "nothing in this file can be turned.  Looked for, and not found:"
     assert [part in "\n".join(said) for part in ("BLOCK = 1024", "kernel[grid]", "num_warps", "triton.autotune")]
@@ -159,7 +159,7 @@ def test_a_file_with_nothing_to_turn_is_reported_what_was_looked_for() -> None:
 
 
 @pytest.mark.parametrize("source", [b"def f(:\n", b"x = 1\0\n", b"\xff\xfe = 1\n"])
-def test_a_file_that_is_no_python_has_no_tunables_and_says_why(source: bytes) -> None:
+def test_file_that_is_no_python_gives_reason(source: bytes) -> None:
     tunables = tunables_in(source, chosen={})
     assert (tunables.has_any, tunables.grid) == (False, ())
     assert tunables.complaint.startswith("nothing can be turned: ")
@@ -222,7 +222,7 @@ def said(grid: VariantGrid, *, now_s: float = 110.0, stale: bool = False) -> str
     return plain_text((progress_line(grid, now_s=now_s, glyphs=ASCII, stale=stale),))
 
 
-def test_how_far_it_is_and_how_long_the_rest_may_take(tried: Any) -> None:
+def test_progress_states_share_and_remaining_time(tried: Any) -> None:
     grid = grid_of(64, 128, 256)
     assert said(grid) == "* 0/4 tried  starting; esc stops"
     grid = tried(grid, now_s=110.0)
@@ -232,7 +232,7 @@ def test_how_far_it_is_and_how_long_the_rest_may_take(tried: Any) -> None:
     assert said(grid, now_s=220.0) == "* 2/4 tried  starting, about 2 min left; esc stops"
 
 
-def test_the_running_variant_says_what_it_does(tried: Any, fakes: ModuleType, bench_fakes: ModuleType) -> None:
+def test_running_variant_states_its_stage(tried: Any, fakes: ModuleType, bench_fakes: ModuleType) -> None:
     grid = tried(grid_of(64, 128))
     plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
     candidate = fakes.Candidate(source=b"", problem="aten::softmax")
@@ -282,13 +282,13 @@ def test_without_a_measured_winner_none_is_proposed(tried: Any, speedups: tuple[
         (Ending.SAVED, "stopped: [soft]max.py was saved, 2/3 tried; r tunes the new text"),
     ],
 )
-def test_a_grid_that_was_stopped_keeps_what_was_tried(tried: Any, ending: Ending, words: str) -> None:
+def test_stopped_grid_keeps_tried_variants(tried: Any, ending: Ending, words: str) -> None:
     grid = tried(tried(grid_of(64, 128), (1.0, 0.98, 1.02)), (1.5, 1.47, 1.53)).ended(ending)
     assert said(grid) == words
     assert len(grid.tried) == 2
 
 
-def test_a_grid_that_was_stopped_before_anything_was_tried_says_how_to_go_on() -> None:
+def test_grid_stopped_at_once_states_next_step() -> None:
     assert said(grid_of(64).ended(Ending.STOPPED)) == "stopped, 0/2 tried; r begins again"
 
 
@@ -309,7 +309,7 @@ def cells(grid: VariantGrid, *, timed: bool = True, room: int = 117) -> list[lis
     return [[column.label for column in columns], *([cell.text for cell in row.cells] for row in rows)]
 
 
-def test_each_variant_is_a_row_with_its_values_and_what_is_known_of_it(tried: Any) -> None:
+def test_each_variant_is_row_with_values_and_results(tried: Any) -> None:
     grid = grid_of(64, 128)
     for speedup in ((1.0, 0.98, 1.02), (1.5, 1.47, 1.53), None):
         grid = tried(grid, speedup)
@@ -321,12 +321,12 @@ def test_each_variant_is_a_row_with_its_values_and_what_is_known_of_it(tried: An
     assert first[3] == second[3] != "-"
 
 
-def test_what_is_wrong_or_flagged_has_no_ratio(tried: Any, fakes: ModuleType) -> None:
+def test_failing_or_flagged_variant_has_no_ratio(tried: Any, fakes: ModuleType) -> None:
     grid = tried(tried(tried(grid_of(64, 128), (1.0, 0.98, 1.02)), script=fakes.some_fail), script=fakes.suspicious)
     assert [row[2:5] for row in cells(grid)[2:]] == [["x wrong value", "-", "-"], ["! flagged", "-", "-"]]
 
 
-def test_a_spill_of_thousands_of_bytes_is_not_cut(tried: Any) -> None:
+def test_spill_of_thousands_of_bytes_is_not_cut(tried: Any) -> None:
     grid = tried(grid_of(64))
     heavy = replace(grid, tried=tuple(replace(one, spill_bytes=4264) for one in grid.tried))
     widths = {one.label: one.width for one in trial_columns(heavy, timed=False, room=77, glyphs=ASCII)}
@@ -334,7 +334,7 @@ def test_a_spill_of_thousands_of_bytes_is_not_cut(tried: Any) -> None:
     assert widths["spill"] == len("4,264 B") + 1
 
 
-def test_where_nothing_is_timed_there_are_no_columns_of_times(tried: Any) -> None:
+def test_untimed_grid_has_no_time_columns(tried: Any) -> None:
     assert cells(tried(grid_of(64)), timed=False)[0] == [
         "",
         "BLOCK",
@@ -347,13 +347,13 @@ def test_where_nothing_is_timed_there_are_no_columns_of_times(tried: Any) -> Non
     ]
 
 
-def test_at_eighty_columns_the_number_of_the_run_gives_way(tried: Any) -> None:
+def test_run_number_is_dropped_at_eighty_columns(tried: Any) -> None:
     header = cells(tried(grid_of(64)), room=77)[0]
     assert header[-1] == "occup."
     assert sum(one.width for one in trial_columns(grid_of(64), timed=True, room=77, glyphs=ASCII)) <= 77
 
 
-def test_entries_that_do_not_give_the_same_tunables_stand_in_one_column(tried: Any) -> None:
+def test_variants_of_different_tunables_share_one_column(tried: Any) -> None:
     grid = tried(grid_of(tuned=True))
     header, first, second = cells(grid, timed=False)
     assert (header[1], first[1], second[1]) == ("variant", "as it is", "B=64 num_warps=4")
@@ -369,7 +369,7 @@ def test_entries_that_do_not_give_the_same_tunables_stand_in_one_column(tried: A
         ("Config(**[x])", None),
     ],
 )
-def test_the_values_of_a_name_are_reported_only_where_it_lists_them(name: str, values: dict[str, str] | None) -> None:
+def test_values_of_name_are_listed_only_with_it(name: str, values: dict[str, str] | None) -> None:
     assert values_of(name) == values
 
 
@@ -378,7 +378,7 @@ def order_of(grid: VariantGrid, sorting: Sorting) -> list[str]:
     return [one.name for one in in_order(grid, columns, sorting)]
 
 
-def test_the_fastest_stands_on_top_and_what_is_not_known_last_either_way(tried: Any) -> None:
+def test_fastest_is_first_and_unknown_last_both_ways(tried: Any) -> None:
     grid = grid_of(64, 128, 256)
     for speedup in ((1.0, 0.98, 1.02), (1.2, 1.17, 1.23), None, (1.5, 1.47, 1.53)):
         grid = tried(grid, speedup)
@@ -388,7 +388,7 @@ def test_the_fastest_stands_on_top_and_what_is_not_known_last_either_way(tried: 
     assert order_of(grid, Sorting()) == ["as it is", "BLOCK=64", "BLOCK=128", "BLOCK=256"]
 
 
-def test_sorting_goes_from_column_to_column_and_back_to_the_order_of_the_grid(tried: Any) -> None:
+def test_sorting_cycles_through_columns_to_grid_order(tried: Any) -> None:
     columns = trial_columns(tried(grid_of(64)), timed=False, room=77, glyphs=ASCII)
     seen, sorting = [], Sorting()
     for _ in range(8):
@@ -409,7 +409,7 @@ def test_sorting_goes_from_column_to_column_and_back_to_the_order_of_the_grid(tr
     assert Sorting(by="registers").on("registers") == Sorting(by="registers", reversed=True)
 
 
-def test_the_variant_under_the_cursor_is_reported_in_full(tried: Any, fakes: ModuleType) -> None:
+def test_variant_under_cursor_is_shown_in_full(tried: Any, fakes: ModuleType) -> None:
     grid = tried(tried(grid_of(64), (1.0, 0.98, 1.02)), script=fakes.some_fail, number=None)
     assert plain_text(tried_detail(grid.tried[0], grid, glyphs=ASCII)) == (
         "the file as it is  run #7  right on 8 of 8 cases\n"
@@ -420,7 +420,7 @@ def test_the_variant_under_the_cursor_is_reported_in_full(tried: Any, fakes: Mod
     assert second == "40 registers, 0 B spilled, 16 B shared, 75% occupancy"
 
 
-def test_the_whole_table_and_the_patch_are_copied_as_markdown(tried: Any) -> None:
+def test_table_and_patch_are_copied_as_markdown(tried: Any) -> None:
     grid = tried(tried(grid_of(64), (1.0, 0.98, 1.02)), (1.5, 1.47, 1.53))
     assert tuning_markdown(grid, ["a", "b"], [["1", "x|y"]]).splitlines() == [
         "### aten::softmax: 2 of 2 variants tried", "",
@@ -431,7 +431,7 @@ def test_the_whole_table_and_the_patch_are_copied_as_markdown(tried: Any) -> Non
     ]  # fmt: skip
 
 
-def test_what_was_chosen_is_written_as_it_is_typed() -> None:
+def test_chosen_values_are_written_as_typed() -> None:
     assert written(parse_values("4 8,16")) == "4, 8, 16"
     assert [tunable.name for tunable in tunables_of(SOURCE)] == ["BLOCK", "RADIX", "num_warps", "num_stages"]
 

@@ -29,7 +29,7 @@ from kgtui.state.workbench.strip import sentence
 from tests.kgtui.state.strip_lines import CONTEXT, started, view_of
 
 
-def test_what_makes_a_right_run_not_credible_stands_first(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_reason_for_flagged_run_comes_first(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     assert plain_text((sentence(view_of(fakes.suspicious(candidate, plan)), CONTEXT),)) == (
         "not credible, line 22: torch.softmax computes the answer; the kernel's own result is not used; "
         "right on 8 of 8 cases"
@@ -59,9 +59,7 @@ def test_headline_is_failed_with_the_first_failed_case(fakes: ModuleType, candid
     assert status_of(view, CONTEXT) == Status(state=State.FAILED, detail="1/8 so far, verifying 4/8", going_on=True)
 
 
-def test_headline_with_all_cases_right_passes_before_the_builds(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_headline_with_all_cases_right_precedes_builds(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     compiling = StageStarted(at_s=0.3, stage=Stage.COMPILE)
     view = view_of([started(candidate), *cases_of(fakes, plan), compiling])
     assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, compiling 0/0", going_on=True)
@@ -74,9 +72,7 @@ def test_headline_with_a_suspect_finding_is_flagged_early(fakes: ModuleType, can
     assert status_of(view, CONTEXT).state is State.FLAGGED
 
 
-def test_headline_of_a_kernel_that_does_not_build_fails_early(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_headline_of_unbuilt_kernel_fails_early(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     kernel = replace(fakes.compiled(), outcome=Outcome.COMPILE_ERROR, message="too much shared memory")
     compiled = KernelCompiled(at_s=0.4, number=1, total=3, kernel=kernel)
     view = view_of([started(candidate), *cases_of(fakes, plan), StageStarted(at_s=0.3, stage=Stage.COMPILE), compiled])

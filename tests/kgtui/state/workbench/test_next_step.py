@@ -49,7 +49,7 @@ def test_a_state_names_what_helps(view: RunRecord, strip_context: StripContext, 
     assert (status_of(view, strip_context).state, next_step(view, strip_context).binding) == (state, binding)
 
 
-def test_bytes_that_cannot_be_edited_here_are_left_to_another_editor() -> None:
+def test_undecodable_file_is_left_to_other_editor() -> None:
     assert next_step(ended(Outcome.COMPILE_ERROR), replace(CONTEXT, editable=False)).binding == "workbench.editor"
 
 
@@ -59,7 +59,7 @@ def test_a_failed_case_can_be_looked_at(fakes: ModuleType) -> None:
     assert next_step(failed, CONTEXT).binding == "workbench.why"
 
 
-def test_while_text_is_typed_only_saving_and_going_back_are_offered() -> None:
+def test_typing_offers_only_save_and_escape() -> None:
     editing = replace(CONTEXT, mode=Mode.EDIT)
     offered = {
         next_step(view, replace(editing, unsaved=strip_context.unsaved)).binding for view, strip_context, _, _ in KNOWN
@@ -67,11 +67,11 @@ def test_while_text_is_typed_only_saving_and_going_back_are_offered() -> None:
     assert offered == {"workbench.escape", "workbench.save"}
 
 
-def test_an_old_run_offers_the_way_back() -> None:
+def test_past_run_offers_return() -> None:
     assert next_step(ended(Outcome.PASS), replace(CONTEXT, opened=True)).binding == "workbench.escape"
 
 
-def test_every_state_has_a_step_and_every_step_a_key() -> None:
+def test_every_state_has_step_with_key() -> None:
     assert set(_STEPS) == set(State)
     bindings = {step.binding for step in (*_STEPS.values(), _EDIT, _EDITOR, _BACK)}
     assert bindings - {binding_id(action) for action in ACTIONS} == set()

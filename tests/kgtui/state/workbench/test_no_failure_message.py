@@ -46,7 +46,7 @@ def test_a_case_that_is_right_did_not_fail(fakes: ModuleType, half: RunRecord) -
     )
 
 
-def test_a_case_that_was_not_judged_is_not_said_to_be_right(fakes: ModuleType, half: RunRecord) -> None:
+def test_case_not_run_is_not_called_passed(fakes: ModuleType, half: RunRecord) -> None:
     name = "128x127 f16"
     said = {
         "before": why_nothing_failed(bench(fakes, NO_RUN), name),

@@ -18,12 +18,12 @@ from kgtui.state.workbench.markdown import run_markdown
 from tests.kgtui.state.strip_lines import CONTEXT, started, view_of
 
 
-def test_a_run_without_a_target_says_that_nothing_was_compiled(candidate: Candidate) -> None:
+def test_run_without_target_states_nothing_was_compiled(candidate: Candidate) -> None:
     view = reduce_all(NO_RUN, (replace(started(candidate), target=None),))
     assert plain_text((kernel_note(view),)) == "nothing was compiled: this run had no target; t chooses one"
 
 
-def test_the_result_as_markdown_holds_verdict_cases_reason_and_kernels(
+def test_result_markdown_has_verdict_cases_reason_and_kernels(
     fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
     text = run_markdown(view_of(fakes.some_fail(candidate, plan)), CONTEXT, glyphs=UNICODE)

@@ -41,7 +41,7 @@ def probed(bench_fakes: ModuleType, candidate: Candidate, *, ended: bool) -> Run
     return view_of([*reported[: verified + 1], began, passed, *reported[verified + 1 :]])
 
 
-def test_a_run_that_is_probed_says_so(bench_fakes: ModuleType, candidate: Candidate) -> None:
+def test_probed_run_states_it(bench_fakes: ModuleType, candidate: Candidate) -> None:
     view = probed(bench_fakes, candidate, ended=False)
     assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, probing", going_on=True)
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
@@ -49,7 +49,7 @@ def test_a_run_that_is_probed_says_so(bench_fakes: ModuleType, candidate: Candid
     )
 
 
-def test_probes_that_ran_stand_in_the_strip_where_there_is_room(bench_fakes: ModuleType, candidate: Candidate) -> None:
+def test_finished_probes_are_in_strip_if_space_allows(bench_fakes: ModuleType, candidate: Candidate) -> None:
     view = probed(bench_fakes, candidate, ended=True)
     assert plain_text((progress(view, UNICODE, short=True),)) == (
         "verify 8/8 0.14s ✔ ▸ probe 50ms ✔ ▸ compile 1/1 0.22s ✔ ▸ BENCH 2/5"
@@ -65,7 +65,7 @@ def test_probes_that_ran_stand_in_the_strip_where_there_is_room(bench_fakes: Mod
         ((Outcome.RUNTIME_ERROR, Outcome.WRONG_VALUE), "VERIFY 8/8 2 failed"),
     ],
 )
-def test_what_came_to_no_answer_failed_and_is_not_wrong(
+def test_case_without_output_is_failed_not_wrong(
     outcomes: tuple[Outcome, ...], reported: str, fakes: ModuleType, candidate: Candidate, plan: Plan
 ) -> None:
     results = [fakes.passed(case) for case in plan.cases]
@@ -74,9 +74,7 @@ def test_what_came_to_no_answer_failed_and_is_not_wrong(
     assert reported in plain_text((progress(view_of(fakes.run_events(candidate, plan, results)), UNICODE),))
 
 
-def test_a_run_that_was_cut_short_says_so_and_how_far_it_was(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_interrupted_run_states_its_progress(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     view = replace(view_of(fakes.stops_half_way(candidate, plan)), cut_short=True)
     strip_context = replace(CONTEXT, opened=True)
     assert (status_of(view, strip_context).state, view.running) == (State.CUT_SHORT, False)
@@ -85,9 +83,7 @@ def test_a_run_that_was_cut_short_says_so_and_how_far_it_was(
     )
 
 
-def test_a_past_run_that_still_goes_on_is_shown_as_far_as_it_was(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_active_past_run_is_shown_as_far_as_stored(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     view, strip_context = view_of(fakes.stops_half_way(candidate, plan)), replace(CONTEXT, opened=True, elapsed_s=3e5)
     assert plain_text((head(view, strip_context, UNICODE)[0], sentence(view, strip_context))) == (
         "✗ failed 1/8 so far, verifying 5/8 · aten::softmax · softmax.py · cpu to sm_90\n"

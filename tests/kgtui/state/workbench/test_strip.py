@@ -72,7 +72,7 @@ def test_an_outcome_has_its_state(candidate: Candidate, outcome: Outcome, state:
         ("wrong_while_timed", State.FAILED, ""),
     ],
 )
-def test_a_run_that_is_timed_is_in_one_state(
+def test_timed_run_has_one_state(
     bench_fakes: ModuleType, candidate: Candidate, script: str, state: State, detail: str
 ) -> None:
     view = view_of(getattr(bench_fakes, script)(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
@@ -80,7 +80,7 @@ def test_a_run_that_is_timed_is_in_one_state(
     assert (status.state, status.detail) == (state, detail)
 
 
-def test_the_strip_of_a_run_that_waits_names_the_holder(bench_fakes: ModuleType, candidate: Candidate) -> None:
+def test_waiting_strip_names_device_holder(bench_fakes: ModuleType, candidate: Candidate) -> None:
     view = view_of(bench_fakes.waits_for_the_device(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
         "verify 8/8 0.14s ✔ ▸ compile 1/1 0.22s ✔ ▸ bench –\n"
@@ -89,14 +89,14 @@ def test_the_strip_of_a_run_that_waits_names_the_holder(bench_fakes: ModuleType,
     )
 
 
-def test_the_strip_while_it_times_says_how_far_it_is(bench_fakes: ModuleType, candidate: Candidate) -> None:
+def test_timing_strip_states_progress(bench_fakes: ModuleType, candidate: Candidate) -> None:
     view = view_of(bench_fakes.times_two_of_five(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
     assert plain_text((progress(view, UNICODE, short=True, timed=False), sentence(view, CONTEXT))) == (
         "verify 8/8 ✔ ▸ compile 1/1 ✔ ▸ BENCH 2/5\n8/8 cases passed; 2 of 5 bench cases timed"
     )
 
 
-def test_unsaved_text_and_a_pause_are_states_of_their_own(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_unsaved_text_and_pause_are_separate_states(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     done, going = view_of(fakes.all_pass(candidate, plan)), view_of(fakes.stops_half_way(candidate, plan))
     assert status_of(done, replace(CONTEXT, unsaved=True)).state is State.EDITED
     assert status_of(done, replace(CONTEXT, paused=True)).state is State.PAUSED
@@ -104,9 +104,7 @@ def test_unsaved_text_and_a_pause_are_states_of_their_own(fakes: ModuleType, can
     assert status_of(NO_RUN, CONTEXT).state is State.IDLE
 
 
-def test_results_are_stale_when_the_file_holds_something_else(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_results_are_stale_when_file_differs(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
     assert not is_stale(view, replace(CONTEXT, content_digest=candidate.digest))
     assert is_stale(view, replace(CONTEXT, content_digest="another"))
@@ -125,7 +123,7 @@ def test_the_strip_of_a_failed_run(fakes: ModuleType, candidate: Candidate, plan
     )
 
 
-def test_the_strip_says_what_the_first_failure_looks_like(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_strip_states_symptom_of_first_failure(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.some_fail(candidate, plan))
     looks = Diagnosis(
         kind=DiagnosisKind.TAIL_MASK, sentence="only the end is wrong", evidence="e", explained=1, wrong=1
@@ -154,7 +152,7 @@ def test_the_strip_while_it_verifies_in_ascii(fakes: ModuleType, candidate: Cand
     )
 
 
-def test_a_run_that_was_cancelled_says_how_far_it_was(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_cancelled_run_states_its_progress(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled before it was finished", passed=4, total=8)
     view = view_of([*fakes.stops_half_way(candidate, plan), RunFinished(at_s=0.2, verdict=verdict)])
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
@@ -166,7 +164,7 @@ def test_a_run_that_was_cancelled_says_how_far_it_was(fakes: ModuleType, candida
     )
 
 
-def test_a_syntax_error_is_said_at_the_first_stage(candidate: Candidate) -> None:
+def test_syntax_error_is_shown_at_first_stage(candidate: Candidate) -> None:
     verdict = Verdict(
         outcome=Outcome.COMPILE_ERROR, sentence="syntax error", passed=0, total=8, location=Location(line=3)
     )
@@ -179,7 +177,7 @@ def test_a_syntax_error_is_said_at_the_first_stage(candidate: Candidate) -> None
     assert plain_text((sentence(at_column, CONTEXT),)) == "line 3, column 9: syntax error"
 
 
-def test_between_two_stages_the_one_that_ended_last_is_the_state(candidate: Candidate) -> None:
+def test_state_between_stages_is_last_ended_one(candidate: Candidate) -> None:
     def begun(stage: Stage) -> StageStarted:
         return StageStarted(at_s=0.1, stage=stage, total=None)
 
@@ -194,9 +192,7 @@ def test_between_two_stages_the_one_that_ended_last_is_the_state(candidate: Cand
     assert status_of(view_of(events), CONTEXT).state is State.BENCHMARKING
 
 
-def test_while_cases_are_judged_what_is_compiled_beside_them_is_not_the_state(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_compiling_beside_cases_is_not_the_state(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     begun = [started(candidate), StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)]
     judged = [CaseFinished(at_s=0.2, number=1, total=8, result=fakes.passed(plan.cases[0]))]
     both = view_of([*begun, StageStarted(at_s=0.15, stage=Stage.COMPILE, total=None), *judged])
@@ -207,9 +203,7 @@ def test_while_cases_are_judged_what_is_compiled_beside_them_is_not_the_state(
     assert plain_text((sentence(done, CONTEXT),)) == "1/1 cases passed; compiling what they launched for sm_90"
 
 
-def test_a_file_that_changed_during_a_pause_is_not_called_right(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_file_changed_during_pause_is_not_called_passed(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
     paused = replace(CONTEXT, paused=True, content_digest=view.digest)
     assert plain_text((sentence(view, paused),)) == ("paused: saves are not run; the last run: right on 8 of 8 cases")

@@ -66,11 +66,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def test_the_panes_are_listed_in_the_order_of_their_tabs() -> None:
+def test_panes_are_listed_in_tab_order() -> None:
     assert list(pane_modules()) == ["cases", "findings", "bench", "ir", "history", "log"]
 
 
-def test_a_pane_that_lacks_names_is_refused_with_them(folder: Path) -> None:
+def test_pane_without_required_names_is_refused(folder: Path) -> None:
     (folder / "blank.py").write_text("TITLE = 'Blank'\n")
     with pytest.raises(EngineError, match=r"kgtui/widgets/panes/blank\.py does not define ORDER, make"):
         pane_modules()
@@ -81,7 +81,7 @@ def test_every_pane_has_a_key(name: str) -> None:
     assert f"screen.tab('{name}')" in {action.call for action in ACTIONS}
 
 
-async def test_a_file_in_the_package_is_a_tab_in_its_place(folder: Path, make_bench: Any) -> None:
+async def test_file_in_package_is_tab_at_its_place(folder: Path, make_bench: Any) -> None:
     (folder / "clock.py").write_text(CLOCK)
     bench = make_bench()
     async with bench.app.run_test(size=(120, 36)) as pilot:

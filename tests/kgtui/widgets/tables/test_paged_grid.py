@@ -51,7 +51,7 @@ class Table(App[None]):
         return [self.grid.render_line(y).text for y in range(self.grid.size.height)]
 
 
-async def test_every_line_is_as_wide_as_the_table_and_its_columns_begin_where_they_should() -> None:
+async def test_every_line_has_table_width_with_aligned_columns() -> None:
     app = Table()
     async with app.run_test(size=(60, 12)):
         shown = tuple(
@@ -82,7 +82,7 @@ async def test_the_header_stays_while_the_rows_scroll() -> None:
         assert app.lines()[-1].split()[0] == "#1"
 
 
-async def test_rows_that_come_above_leave_the_cursor_where_it_is_seen() -> None:
+async def test_rows_added_above_keep_cursor_position() -> None:
     app = Table()
     async with app.run_test(size=(60, 12)) as pilot:
         app.grid.show(rows(range(100, 0, -1)), COLUMNS)
@@ -93,7 +93,7 @@ async def test_rows_that_come_above_leave_the_cursor_where_it_is_seen() -> None:
         assert app.lines() == seen
 
 
-async def test_rows_that_go_behind_the_wheel_leave_what_is_seen_and_take_the_cursor_to_the_nearest_row() -> None:
+async def test_rows_removed_keep_view_and_move_cursor() -> None:
     app = Table()
     async with app.run_test(size=(60, 12)):
         app.grid.show(rows(range(300, 0, -1)), COLUMNS)
@@ -111,7 +111,7 @@ async def test_rows_that_go_behind_the_wheel_leave_what_is_seen_and_take_the_cur
         assert (app.lines(), app.grid.current) == (seen, "101")
 
 
-async def test_a_row_that_goes_leaves_the_cursor_in_its_place() -> None:
+async def test_removed_row_keeps_cursor_place() -> None:
     app = Table()
     async with app.run_test(size=(60, 12)) as pilot:
         app.grid.show(rows([3, 2, 1]), COLUMNS)
@@ -122,7 +122,7 @@ async def test_a_row_that_goes_leaves_the_cursor_in_its_place() -> None:
         assert app.grid.current is None
 
 
-async def test_more_is_asked_for_near_the_ends_only() -> None:
+async def test_more_rows_are_requested_near_ends_only() -> None:
     app = Table()
     async with app.run_test(size=(60, 12)) as pilot:
         app.grid.show(rows(range(100, 0, -1)), COLUMNS)
@@ -140,7 +140,7 @@ async def test_more_is_asked_for_near_the_ends_only() -> None:
         assert set(app.heard) == {"above"}
 
 
-async def test_a_click_moves_the_cursor_and_another_on_the_same_row_chooses_it() -> None:
+async def test_click_moves_cursor_and_second_click_selects() -> None:
     app = Table()
     async with app.run_test(size=(60, 12)) as pilot:
         app.grid.show(rows([3, 2, 1]), COLUMNS)
@@ -158,7 +158,7 @@ async def test_enter_on_nothing_chooses_nothing() -> None:
         assert app.heard == []
 
 
-async def test_a_click_on_the_name_of_a_column_chooses_it_and_moves_no_cursor() -> None:
+async def test_click_on_column_name_selects_it() -> None:
     app = Table()
     async with app.run_test(size=(60, 12)) as pilot:
         app.grid.show(rows([3, 2, 1]), COLUMNS)
@@ -169,7 +169,7 @@ async def test_a_click_on_the_name_of_a_column_chooses_it_and_moves_no_cursor() 
         assert app.grid.current == "3"
 
 
-async def test_where_the_columns_have_no_room_header_and_rows_scroll_to_the_side() -> None:
+async def test_narrow_table_scrolls_header_and_rows_together() -> None:
     app = Table()
     async with app.run_test(size=(30, 12)) as pilot:
         app.grid.show(rows([1]), COLUMNS)
@@ -178,7 +178,7 @@ async def test_where_the_columns_have_no_room_header_and_rows_scroll_to_the_side
         assert [line.rstrip() for line in app.lines()[:2]] == ["name      note", "k.py      -"]
 
 
-async def test_a_stale_row_is_drawn_in_the_tone_of_what_is_stale() -> None:
+async def test_stale_row_has_stale_tone() -> None:
     app = Table()
     app.CSS += " .tone--stale { text-style: italic; } .tone--good { text-style: bold; }"
     async with app.run_test(size=(60, 12)):
@@ -188,7 +188,7 @@ async def test_a_stale_row_is_drawn_in_the_tone_of_what_is_stale() -> None:
         assert [(bool(style.bold), bool(style.italic)) for style in styles if style] == [(True, False), (False, True)]
 
 
-async def test_of_many_rows_only_those_that_are_seen_are_drawn() -> None:
+async def test_only_visible_rows_are_drawn() -> None:
     drawn: list[int] = []
 
     class Watched(PagedGrid):

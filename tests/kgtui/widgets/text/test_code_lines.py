@@ -14,13 +14,13 @@ def test_lines_are_counted_from_one_and_cut() -> None:
     assert (lines.first, lines.last, lines.text(1), lines.columns) == (1, 2, "a", 10)
 
 
-def test_lines_keep_their_numbers_when_the_oldest_are_dropped() -> None:
+def test_lines_keep_numbers_when_oldest_are_dropped() -> None:
     lines = lines_of("one", "two", "three")
     assert lines.drop_oldest(most=2) == 1
     assert (lines.first, lines.last, lines.text(2)) == (2, 3, "two")
 
 
-def test_a_search_goes_round_in_both_directions() -> None:
+def test_search_wraps_in_both_directions() -> None:
     lines, hits = lines_of("x", "", "x x"), Hits()
     hits.seek(lines, "x")
     assert (len(hits), hits.on(3)) == (3, [(3, 0), (3, 2)])

@@ -69,7 +69,7 @@ async def test_without_text_it_says_so() -> None:
         assert (app.view.line_count, app.view.cursor_line, app.view.current_text) == (0, 1, "")
 
 
-async def test_code_is_coloured_in_the_inks_of_the_theme() -> None:
+async def test_code_is_coloured_by_theme() -> None:
     app = Bench()
     async with app.run_test(size=(80, 5)) as pilot:
         app.view.show_text(SASS, kind="sass")
@@ -80,14 +80,14 @@ async def test_code_is_coloured_in_the_inks_of_the_theme() -> None:
         assert app.style(1, "LDG.E").color != dark
 
 
-async def test_a_kind_that_nobody_knows_is_plain() -> None:
+async def test_unknown_token_kind_is_plain() -> None:
     app = Bench()
     async with app.run_test(size=(40, 3)):
         app.view.show_text("LDG R1", kind="cubin")
         assert app.rows[0] == "1  LDG R1"
 
 
-async def test_a_docstring_over_lines_is_one_text_and_not_code() -> None:
+async def test_multiline_docstring_is_text_not_code() -> None:
     app = Bench()
     async with app.run_test(size=(40, 5)):
         app.view.show_text('def f():\n    """Sum\n    for i in x\n    """\n    for i in x: pass\n', kind="python")
@@ -105,7 +105,7 @@ async def test_only_the_lines_on_the_screen_are_coloured(monkeypatch: pytest.Mon
     assert len(set(coloured)) <= 2 * 10 + 10
 
 
-async def test_the_cursor_moves_by_keys_and_tells_where_it_is() -> None:
+async def test_cursor_moves_by_keys_and_reports_position() -> None:
     app = Bench()
     async with app.run_test(size=(80, 10)) as pilot:
         app.view.show_text(SASS, kind="sass")
@@ -115,7 +115,7 @@ async def test_the_cursor_moves_by_keys_and_tells_where_it_is() -> None:
         assert app.rows[0].startswith("    1  ")
 
 
-async def test_the_line_under_the_cursor_is_on_the_screen_and_stands_out() -> None:
+async def test_cursor_line_is_visible_and_highlighted() -> None:
     app = Bench()
     async with app.run_test(size=(80, 10)):
         app.view.show_text(SASS, kind="sass")
@@ -135,7 +135,7 @@ async def test_going_beyond_the_text_stops_at_its_ends() -> None:
         assert app.view.cursor_line == 1
 
 
-async def test_another_text_begins_at_its_top_unless_the_place_is_kept() -> None:
+async def test_new_text_starts_at_top_unless_position_is_kept() -> None:
     app = Bench()
     async with app.run_test(size=(80, 10)):
         app.view.show_text(SASS, kind="sass")
@@ -149,7 +149,7 @@ async def test_another_text_begins_at_its_top_unless_the_place_is_kept() -> None
         assert (app.view.cursor_line, app.view.scroll_offset.y) == (1, 0)
 
 
-async def test_a_search_finds_all_and_its_keys_go_round() -> None:
+async def test_search_finds_all_and_keys_cycle() -> None:
     app = Bench()
     async with app.run_test(size=(80, 6)) as pilot:
         app.view.show_text("Load\nx\nload load\n" + "y\n" * 50 + "LOAD", kind="plain")
@@ -162,7 +162,7 @@ async def test_a_search_finds_all_and_its_keys_go_round() -> None:
         assert any(row.startswith("54  LOAD") for row in app.rows)
 
 
-async def test_hits_stand_out_and_the_one_at_the_cursor_more() -> None:
+async def test_hits_are_highlighted_and_current_one_more() -> None:
     app = Bench()
     async with app.run_test(size=(80, 6)):
         app.view.show_text("a load b load c\nload", kind="plain")
@@ -173,7 +173,7 @@ async def test_hits_stand_out_and_the_one_at_the_cursor_more() -> None:
         assert app.style(1, "load").bgcolor not in {here, other}
 
 
-async def test_a_hit_to_the_right_of_the_screen_is_scrolled_to() -> None:
+async def test_hit_beyond_right_edge_is_scrolled_to() -> None:
     app = Bench()
     async with app.run_test(size=(40, 6)):
         app.view.show_text("x" * 300 + "needle", kind="plain")
@@ -181,7 +181,7 @@ async def test_a_hit_to_the_right_of_the_screen_is_scrolled_to() -> None:
         assert "needle" in app.rows[0]
 
 
-async def test_without_a_search_its_keys_and_all_other_letters_are_the_apps() -> None:
+async def test_search_keys_go_to_app_without_search() -> None:
     app = Bench()
     async with app.run_test() as pilot:
         app.view.show_text("load", kind="plain")
@@ -197,7 +197,7 @@ async def test_marks_have_their_glyph_behind_the_number() -> None:
         assert app.rows[:2] == ["1  a", "2▲ b"]
 
 
-async def test_linked_lines_stand_out_and_the_first_is_shown() -> None:
+async def test_linked_lines_are_highlighted_and_first_is_visible() -> None:
     app = Bench()
     async with app.run_test(size=(80, 10)):
         app.view.show_text(SASS, kind="sass")
@@ -207,7 +207,7 @@ async def test_linked_lines_stand_out_and_the_first_is_shown() -> None:
         assert app.view.cursor_line == 1
 
 
-async def test_a_log_follows_its_end_until_the_reader_goes_up() -> None:
+async def test_log_follows_end_until_scrolled_up() -> None:
     app = Bench()
     async with app.run_test(size=(40, 5)) as pilot:
         app.view.show_text("", kind="log")
@@ -220,7 +220,7 @@ async def test_a_log_follows_its_end_until_the_reader_goes_up() -> None:
         assert (app.rows[0], app.view.cursor_line) == ("  1  line 1", 1)
 
 
-async def test_a_log_keeps_its_last_lines_under_their_own_numbers() -> None:
+async def test_log_keeps_last_lines_with_their_numbers() -> None:
     app = Bench(CodeView(most_lines=10))
     async with app.run_test(size=(40, 12)) as pilot:
         app.view.finder.search("9")
@@ -231,7 +231,7 @@ async def test_a_log_keeps_its_last_lines_under_their_own_numbers() -> None:
         assert app.view.current_text == "line 19"
 
 
-async def test_where_the_reader_stands_in_a_log_stays_when_old_lines_go() -> None:
+async def test_log_position_stays_when_old_lines_are_dropped() -> None:
     app = Bench(CodeView(most_lines=100))
     async with app.run_test(size=(40, 5)) as pilot:
         app.view.append_lines(f"line {number}" for number in range(1, 101))
@@ -261,7 +261,7 @@ async def test_wide_letters_stay_inside_the_screen() -> None:
         assert [app.view.render_line(row).cell_length for row in range(2)] == [app.view.size.width] * 2
 
 
-async def test_what_is_selected_is_copied_without_numbers() -> None:
+async def test_selection_is_copied_without_numbers() -> None:
     app = Bench()
     async with app.run_test():
         app.view.show_text("alpha\nbeta\ngamma", kind="plain")
@@ -291,7 +291,7 @@ async def test_every_size_of_terminal_is_drawn() -> None:
             assert all(app.view.render_line(y).cell_length == app.view.size.width for y in range(app.view.size.height))
 
 
-async def test_a_view_that_was_given_its_text_before_it_had_a_size_starts_where_it_should() -> None:
+async def test_view_filled_before_layout_starts_at_position() -> None:
     class Early(Bench):
         def on_mount(self) -> None:
             super().on_mount()

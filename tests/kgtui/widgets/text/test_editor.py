@@ -67,7 +67,7 @@ class Bench(App[None]):
         ("\tx", (0, 2), "\tx\n\ty"),
     ],
 )
-async def test_a_new_line_begins_below_the_one_before_it(text: str, place: tuple[int, int], then: str) -> None:
+async def test_new_line_begins_below_the_previous(text: str, place: tuple[int, int], then: str) -> None:
     app = Bench(text, read_only=False)
     async with app.run_test() as pilot:
         app.editor.move_cursor(place)
@@ -75,7 +75,7 @@ async def test_a_new_line_begins_below_the_one_before_it(text: str, place: tuple
         assert app.editor.text == then
 
 
-async def test_enter_replaces_what_is_selected_and_can_be_undone() -> None:
+async def test_enter_replaces_selection_and_can_be_undone() -> None:
     app = Bench("    abc def", read_only=False)
     async with app.run_test() as pilot:
         app.editor.selection = Selection((0, 11), (0, 7))
@@ -98,7 +98,7 @@ def colourful(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-async def test_the_private_members_of_textual_that_the_colours_need_are_there() -> None:
+async def test_private_members_of_textual_for_colours_exist() -> None:
     """If this fails after a change of Textual, sources have no colours: see `_build_highlight_map`."""
     area = TextArea()
     assert [name for name in PRIVATE_MEMBERS if not hasattr(area, name)] == []
@@ -116,7 +116,7 @@ async def test_the_private_members_of_textual_that_the_colours_need_are_there() 
         assert app.colours(3)["return"] == keyword
 
 
-async def test_without_those_members_the_source_is_plain_and_can_be_edited(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_source_without_those_members_is_plain_and_editable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kgtui.widgets.text.editor.PRIVATE_MEMBERS", ("_gone_from_textual",))
     app = Bench(read_only=False)
     async with app.run_test() as pilot:
@@ -126,7 +126,7 @@ async def test_without_those_members_the_source_is_plain_and_can_be_edited(monke
         assert app.colours(3)["return x + 1  # note"]
 
 
-async def test_the_line_under_the_cursor_and_a_selection_keep_their_colours() -> None:
+async def test_cursor_line_and_selection_keep_colours() -> None:
     app = Bench()
     async with app.run_test():
         drawn(app)
@@ -150,7 +150,7 @@ async def test_a_change_of_theme_changes_the_colours() -> None:
         assert app.colours(3)["return"] != dark
 
 
-async def test_a_large_file_is_coloured_to_its_end_without_a_key() -> None:
+async def test_large_file_is_coloured_to_its_end() -> None:
     app = Bench("x = 1\n" * 3_000)
     async with app.run_test() as pilot:
         while not app.editor.is_coloured:
@@ -161,7 +161,7 @@ async def test_a_large_file_is_coloured_to_its_end_without_a_key() -> None:
         assert all(len(app.colours(row)) > 1 for row in range(app.editor.size.height - 1))
 
 
-async def test_until_the_lexer_is_made_the_source_is_plain_and_can_be_edited(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_source_is_plain_until_lexer_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     may_go_on = threading.Event()
     monkeypatch.setattr("kgtui.highlighting.lexers._MADE", {})
     monkeypatch.setattr("kgtui.widgets.text.editor.lexer_for", lambda kind: may_go_on.wait() and lexer_for(kind))
@@ -186,14 +186,14 @@ def test_places_are_counted_in_bytes() -> None:
     ]
 
 
-async def test_colours_fall_on_the_right_letters_of_a_line_that_is_not_ascii() -> None:
+async def test_colours_match_letters_of_non_ascii_line() -> None:
     app = Bench("é = '→→' # straße\n")
     async with app.run_test():
         drawn(app)
         assert {"'→→'", "# straße"} <= set(app.colours(0))
 
 
-async def test_while_watching_letters_reach_the_app_and_hjkl_move() -> None:
+async def test_letters_reach_app_and_hjkl_move_while_watching() -> None:
     app = Bench()
     async with app.run_test() as pilot:
         await pilot.press("e", "x", "slash", "j", "j", "l")
@@ -211,7 +211,7 @@ async def test_while_editing_every_letter_is_text() -> None:
         assert (app.noted, app.editor.text) == ([], "ex/jklhgG")
 
 
-async def test_goto_counts_from_one_and_stays_inside_the_file() -> None:
+async def test_goto_is_one_based_and_stays_in_file() -> None:
     app = Bench()
     async with app.run_test():
         app.editor.goto(4, 5)
@@ -222,7 +222,7 @@ async def test_goto_counts_from_one_and_stays_inside_the_file() -> None:
         assert app.editor.cursor_location == (0, 0)
 
 
-async def test_marks_are_drawn_behind_the_line_number_with_their_note() -> None:
+async def test_marks_are_behind_line_number_with_note() -> None:
     app = Bench()
     async with app.run_test(size=(60, 10)):
         app.editor.set_marks({4: Mark(glyph="✗", style="$text-error", note="3 failing [x]")})
@@ -232,7 +232,7 @@ async def test_marks_are_drawn_behind_the_line_number_with_their_note() -> None:
         assert app.row(2).strip() == "3  def kernel(x):"
 
 
-async def test_lines_alone_are_marked_as_wrong_and_marks_replace_those_before() -> None:
+async def test_marks_replace_earlier_marks() -> None:
     app = Bench()
     async with app.run_test():
         app.editor.set_marks((1,))
@@ -250,7 +250,7 @@ async def test_a_note_never_covers_the_code() -> None:
         assert "note" not in app.row(0)
 
 
-async def test_marks_stay_at_their_lines_when_lines_are_added_above() -> None:
+async def test_marks_follow_their_lines_when_lines_are_added() -> None:
     app = Bench(read_only=False)
     async with app.run_test():
         app.editor.set_marks((4,))
@@ -270,7 +270,7 @@ async def test_a_reload_keeps_the_cursor_and_the_scroll() -> None:
         assert (app.editor.cursor_location, app.editor.scroll_offset) == ((99, 2), scroll)
 
 
-async def test_a_search_goes_round_and_counts_capitals_only_where_they_are_typed() -> None:
+async def test_search_wraps_and_smart_case_applies() -> None:
     app = Bench("Load\nload\nstore load\n")
     async with app.run_test():
         assert app.editor.finder.search("load") == 3
@@ -291,14 +291,14 @@ def test_a_mark_is_one_cell_wide() -> None:
         Mark(glyph="!!", style="$text-error")
 
 
-async def test_the_key_that_undoes_is_left_to_the_app_while_nothing_can_be_edited() -> None:
+async def test_undo_key_goes_to_app_while_read_only() -> None:
     app = Bench()
     async with app.run_test() as pilot:
         await pilot.press("ctrl+z")
         assert app.noted == ["ctrl+z"]
 
 
-async def test_the_key_that_undoes_undoes_what_was_typed() -> None:
+async def test_undo_key_undoes_typed_text() -> None:
     app = Bench(read_only=False)
     async with app.run_test() as pilot:
         await pilot.press("x", "ctrl+z")
