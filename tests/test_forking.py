@@ -17,13 +17,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forking]:
         yield server
 
 
-def test_a_program_has_its_arguments_its_folder_and_what_was_imported(server: Forking, tmp_path: Path) -> None:
+def test_program_has_its_arguments_folder_and_imports(server: Forking, tmp_path: Path) -> None:
     program = "import os, sys\nprint(sys.argv[1:], os.getcwd(), 'fractions' in sys.modules)"
     done = server.run(program, "a", "b", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"['a', 'b'] {tmp_path} True\n", "")
 
 
-def test_what_a_program_changed_is_not_there_for_the_next(server: Forking, tmp_path: Path) -> None:
+def test_changes_by_program_do_not_reach_the_next(server: Forking, tmp_path: Path) -> None:
     server.run("import fractions\nfractions.mark = 1", cwd=tmp_path)
     assert server.run("import fractions\nprint(hasattr(fractions, 'mark'))", cwd=tmp_path).stdout == "False\n"
 
@@ -35,5 +35,5 @@ def test_how_a_program_ended_is_reported(server: Forking, tmp_path: Path, progra
     assert server.run(program, cwd=tmp_path).returncode == status
 
 
-def test_the_error_of_a_program_is_in_its_own_stream(server: Forking, tmp_path: Path) -> None:
+def test_program_error_is_in_its_own_stream(server: Forking, tmp_path: Path) -> None:
     assert server.run("1 / 0", cwd=tmp_path).stderr.endswith("ZeroDivisionError: division by zero\n")

@@ -52,21 +52,21 @@ def sampled(nodeids: Iterable[str], divisor: int) -> frozenset[str]:
     return in_sample([Collected(nodeid=nodeid, sampled=True) for nodeid in nodeids], divisor)
 
 
-def test_what_is_not_marked_is_in_the_sample() -> None:
+def test_unmarked_test_is_in_sample() -> None:
     assert in_sample([Collected(nodeid=nodeid) for nodeid in NUMBERS], 1_000) == {*NUMBERS}
 
 
-def test_what_is_slow_is_not_in_the_sample() -> None:
+def test_slow_test_is_not_in_sample() -> None:
     assert in_sample([Collected(nodeid="a", slow=True), Collected(nodeid="b", slow=True, sampled=True)], 1) == set()
 
 
-def test_of_a_marked_test_the_sets_are_chosen_whose_checksum_the_divisor_divides() -> None:
+def test_marked_test_is_sampled_by_checksum() -> None:
     divided = {nodeid for nodeid in NUMBERS if zlib.crc32(nodeid.encode()) % 8 == 0}
     assert 0 < len(divided) < len(NUMBERS)
     assert sampled(NUMBERS, 8) == divided | {min(NUMBERS, key=lambda nodeid: zlib.crc32(nodeid.encode()))}
 
 
-def test_of_a_costly_file_one_in_a_few_runs_and_one_at_least() -> None:
+def test_costly_file_runs_some_and_at_least_one() -> None:
     named = [f"{COSTLY[1]}test_a.py::test_{number}" for number in range(40)]
     divided = {nodeid for nodeid in named if zlib.crc32(nodeid.encode()) % ONE_IN == 0}
     assert 0 < len(divided) < len(named)
@@ -83,20 +83,20 @@ def test_the_order_of_the_tests_changes_nothing() -> None:
     assert sampled(reversed(NUMBERS), 8) == sampled(NUMBERS, 8)
 
 
-def test_every_marked_test_is_in_the_sample_once_at_least() -> None:
+def test_every_marked_test_is_sampled_at_least_once() -> None:
     others = [nodeid.replace("numbers", "others") for nodeid in NUMBERS]
     chosen = sampled([*NUMBERS, *others], 1_000_000_007)
     assert (len(chosen & {*NUMBERS}), len(chosen & {*others})) == (1, 1)
 
 
-def test_every_group_is_in_the_sample_however_small_it_is() -> None:
+def test_every_group_is_sampled_however_small() -> None:
     words = ["ant", "ape", "bee", "cat", "cow", "crow"]
     tests = [Collected(nodeid=f"a.py::test_word[{word}]", sampled=True, group=word[0]) for word in words]
     chosen = in_sample(tests, 1_000_000_007)
     assert sorted(nodeid.partition("[")[2][0] for nodeid in chosen) == ["a", "b", "c"]
 
 
-def test_workers_run_the_sample_and_the_summary_tells_its_size(tmp_path: Path) -> None:
+def test_workers_run_sample_and_summary_states_size(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_one.py").write_text(SUITE)

@@ -94,14 +94,14 @@ def test_refusing_to_open_the_workbench_loads_nothing_heavy(tmp_path):
     assert heavy_after(tmp_path) == [2, []]
 
 
-def test_judging_a_kernel_loads_nothing_heavy_in_the_parent(tmp_path):
+def test_verification_loads_no_heavy_module_in_parent(tmp_path):
     command = ("check", "--sample", "--cases", "smoke", "--target", "none", "--device", "cpu")
     # The first run makes the store with sqlite-utils, which imports numpy where it is installed.
     assert heavy_after(tmp_path, *command) == [0, ["numpy", "sqlite_utils"]]
     assert heavy_after(tmp_path, *command) == [0, []]
 
 
-def test_the_parents_code_imports_no_device_library_at_its_top():
+def test_parent_code_imports_no_device_library():
     guilty = [
         f"{path.relative_to(ROOT)}: {name}"
         for package in ("engine", "problems", "sessions", "kgtui")

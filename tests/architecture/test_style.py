@@ -75,7 +75,7 @@ def calls_of(names: frozenset[str]) -> list[str]:
     return [f"{name}:{node.lineno}" for name, _, tree in modules() for what, node in called(tree) if what in names]
 
 
-def test_every_module_says_why_it_exists():
+def test_every_module_has_docstring():
     assert [name for name, _, tree in modules() if not ast.get_docstring(tree)] == []
 
 
@@ -122,7 +122,7 @@ def test_every_constructor_takes_few_parameters():
     assert {place: count for place, count in parameters_by_class.items() if count > most} == {}
 
 
-def test_parameters_of_a_constructor_are_counted_for_classes_with_behaviour_only():
+def test_constructor_parameters_are_counted_for_behaviour_classes_only():
     source = """
 class Explicit:
     def __init__(self, a, /, b, *, c): ...
@@ -150,7 +150,7 @@ class Changing:
     }
 
 
-def test_only_the_loader_runs_a_text_as_code_or_edits_the_search_path():
+def test_only_loader_executes_text_or_edits_search_path():
     guilty = {place.partition(":")[0] for place in calls_of(RUNS_TEXT | EDITS_PATH)}
     assert guilty == {LOADER}
 
@@ -183,7 +183,7 @@ def test_nothing_is_pickled():
     assert [name for name, node in imported if PICKLES.intersection(_imported(node))] == []
 
 
-def test_nothing_is_printed_but_through_a_stream_that_was_handed_in():
+def test_output_goes_only_through_given_streams():
     assert calls_of(frozenset({"print"})) == []
 
 

@@ -149,7 +149,7 @@ async def test_the_columns_of_a_table_stay_in_line(
         assert len(bounds) == 1
 
 
-async def test_a_table_of_pages_draws_any_text_as_it_is() -> None:
+async def test_table_of_pages_draws_any_text_unchanged() -> None:
     columns = (Column(label="name", width=20), Column(label="note", width=20))
 
     class Table(App[None]):

@@ -105,7 +105,7 @@ def shown_baselines(tmp_path, monkeypatch):
     return package.name
 
 
-def test_the_baseline_that_contributing_shows_is_found_and_computes_what_eager_does(shown_baselines):
+def test_contributing_baseline_is_found_and_matches_eager(shown_baselines):
     assert baseline_names(package=shown_baselines) == ("inference",)
     problem, cpu = definition("aten::silu"), torch.device("cpu")
     case = problem.cases[0]
@@ -131,7 +131,7 @@ def shown_screen(tmp_path, monkeypatch):
     return screen_module("clock", package=package.name)
 
 
-async def test_the_screen_that_contributing_shows_is_found_drawn_and_closed(shown_screen, make_bench):
+async def test_contributing_screen_is_found_drawn_and_closed(shown_screen, make_bench):
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -86,7 +86,7 @@ async def test_a_deleted_store_is_said_and_made_again(
         assert len(list(seen.events(2))) == len(list(seen.events(1))) > 20
 
 
-async def test_a_store_in_its_place_renumbers_the_shown_run(bench: Any, path: Path, fakes: ModuleType) -> None:
+async def test_replaced_store_renumbers_shown_run(bench: Any, path: Path, fakes: ModuleType) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
         shown = bench.app.workbench.bench.view
@@ -100,7 +100,7 @@ async def test_a_store_in_its_place_renumbers_the_shown_run(bench: Any, path: Pa
         assert "was replaced while in use: the new file is used from now on" in said(bench)[0]
 
 
-async def test_a_file_that_is_no_store_is_said_and_the_list_stays(bench: Any, path: Path, fakes: ModuleType) -> None:
+async def test_nonstore_file_is_reported_and_list_stays(bench: Any, path: Path, fakes: ModuleType) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
         (path.parent / "notes").write_bytes(b"no database " * 100)

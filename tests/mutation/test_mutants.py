@@ -68,7 +68,7 @@ def test_every_kind_of_mistake_is_made(kind: Kind, line: str, expected: list[str
     assert texts(kind, line) == expected
 
 
-def test_a_loop_is_ended_early_and_what_it_accumulates_is_narrowed() -> None:
+def test_loop_ends_early_and_accumulator_is_narrowed() -> None:
     loop = ("for start in range(0, n, B):", "    total = total + x")
     assert texts(Kind.SKIP_LAST, *loop) == ["n -> (n) - 1", "n -> (n) - (B)"]
     assert texts(Kind.NARROW, *loop) == [
@@ -85,12 +85,12 @@ def test_a_loop_is_ended_early_and_what_it_accumulates_is_narrowed() -> None:
         "    kernel[lambda meta: (triton.cdiv(n, 64),)](x, n)\n",
     ],
 )
-def test_a_grid_loses_its_last_program_wherever_it_is_written(launch: str) -> None:
+def test_grid_loses_last_program_in_every_form(launch: str) -> None:
     found = mutants_of(f"def entry(x, n):\n{launch}", kernel="k")
     assert [mutant.after for mutant in found] == ["max(1, (triton.cdiv(n, 64)) - 1)", "max(1, (n) // (64))"]
 
 
-def test_a_grid_that_is_put_together_of_others_loses_the_last_programs_of_each() -> None:
+def test_composed_grid_loses_last_program_of_each_part() -> None:
     found = mutants_of("def entry(x, tiles, parts):\n    kernel[(*tiles, parts)](x)\n", kernel="k")
     assert [mutant.after for mutant in found] == [
         "*(max(1, one - 1) for one in tiles)",
@@ -99,11 +99,11 @@ def test_a_grid_that_is_put_together_of_others_loses_the_last_programs_of_each()
     assert ast.parse(found[0].source)
 
 
-def test_text_outside_of_kernels_and_grids_stays_as_it_is() -> None:
+def test_text_outside_kernels_and_grids_is_unchanged() -> None:
     assert mutants_of("def helper(x):\n    return 2 * x + 1\n", kernel="k") == ()
 
 
-def test_padding_that_is_stored_nowhere_has_no_other_value() -> None:
+def test_padding_stored_nowhere_is_not_mutated() -> None:
     body = ("inside = (row < n) & (col < n)", "x = tl.load(x_ptr, mask=col < n, other=0.5)")
     store = "tl.store(y_ptr, tl.exp(x), mask=inside)"
     assert "0.5 -> 1.0" not in texts(Kind.CHANGE_CONSTANT, *body, store)
@@ -111,13 +111,13 @@ def test_padding_that_is_stored_nowhere_has_no_other_value() -> None:
     assert "0.5 -> 1.0" in texts(Kind.CHANGE_CONSTANT, *body, "x = tl.sum(x, axis=0)", store)
 
 
-def test_a_name_says_kernel_line_and_kind_and_counts_in_the_order_of_the_text() -> None:
+def test_mutant_name_has_kernel_line_kind_and_count() -> None:
     names = [mutant.name for mutant in mutants("a = 0.0", "b = 1.0; c = 2.0")]
     assert names == ["k:3:change_constant", "k:4:change_constant", "k:4:change_constant:2"]
 
 
 @pytest.mark.slow
-def test_mutants_of_the_corpus_are_different_programs_with_different_names(corpus: Corpus) -> None:
+def test_corpus_mutants_are_different_with_different_names(corpus: Corpus) -> None:
     for path, found in corpus.items():
         forms = {ast.dump(ast.parse(mutant.source)) for mutant in found[::10]}
         assert len(forms | {ast.dump(ast.parse(path.read_text()))}) == len(found[::10]) + 1, path.stem
@@ -129,7 +129,7 @@ def test_mutants_are_the_same_in_every_run(corpus: Corpus) -> None:
     assert mutants_of(path.read_text(), kernel=path.stem) == corpus[path]
 
 
-def test_what_is_drawn_is_the_same_in_every_run_and_in_the_order_of_the_text() -> None:
+def test_sampled_mutants_are_same_and_in_source_order() -> None:
     found = mutants("a = 0.0", "b = row + n", "c = row < n", "d = x * y")
     few, more = drawn(found, 3), drawn(found, 5)
     assert len(few) == 3
@@ -137,7 +137,7 @@ def test_what_is_drawn_is_the_same_in_every_run_and_in_the_order_of_the_text() -
     assert sorted(more, key=found.index) == list(more)
 
 
-def test_what_is_known_of_survivors_is_known_of_mutants_that_exist(corpus: Corpus) -> None:
+def test_known_survivors_are_existing_mutants(corpus: Corpus) -> None:
     existing = {mutant.name for found in corpus.values() for mutant in found}
     assert {*EQUIVALENT, *UNSEEN} - existing == set()
     assert EQUIVALENT.keys() & UNSEEN.keys() == set()

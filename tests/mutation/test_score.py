@@ -28,7 +28,7 @@ def test_stillborn_and_equivalent_mutants_do_not_count(capsys: pytest.CaptureFix
     assert capsys.readouterr().out.splitlines()[-1].split() == ["all", "3", "1", "1", "0", "1", "0", "100.0%"]
 
 
-def test_every_survivor_counts_and_is_reported_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_survivor_counts_and_has_reason(capsys: pytest.CaptureFixture[str]) -> None:
     assert score.report([judged("r", Fate.REJECTED), judged("unseen", Fate.SURVIVED), judged("x", Fate.SURVIVED)]) == 1
     out = capsys.readouterr().out
     assert "survived unseen\n    a\n    b\n    no case shows it\n" in out
@@ -37,5 +37,5 @@ def test_every_survivor_counts_and_is_reported_with_its_reason(capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("one", [judged("same", Fate.REJECTED), judged("r", Fate.UNJUDGED)])
-def test_a_wrong_claim_or_a_mutant_that_was_not_judged_fails(one: Judged) -> None:
+def test_wrong_claim_or_mutant_not_run_fails(one: Judged) -> None:
     assert score.report([*[judged("r", Fate.REJECTED)] * 200, one]) == 1

@@ -48,7 +48,7 @@ def test_catalogue_has_every_expected_operator_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("name", ["sum", "cumsum"])
-def test_sums_in_half_precision_are_rejected_in_both_half_types(name: str) -> None:
+def test_half_precision_sums_are_rejected_in_both_types(name: str) -> None:
     catalogue = Catalogue()
     trial = Trial(catalogue.load(f"aten::{name}"), catalogue.describe(f"aten::{name}"))
     for dtype in (DType.FLOAT16, DType.BFLOAT16):

@@ -33,7 +33,7 @@ def summaries(folder: Path, cache: Path) -> list[str]:
     return [one.summary for one in described]
 
 
-def test_kept_description_is_taken_without_reading_the_file(
+def test_cached_description_is_used_without_reading_file(
     folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert summaries(folder, cache) == ["x*sigmoid(x)"]
@@ -64,9 +64,7 @@ def test_cache_that_cannot_be_used_is_made_again(folder: Path, cache: Path, cont
     assert cache.read_bytes() != content
 
 
-def test_another_reader_does_not_believe_what_was_kept(
-    folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_reader_version_ignores_the_cache(folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     summaries(folder, cache)
     before = cache.read_bytes()
     monkeypatch.setattr(description_cache, "_readers_hash", lambda: "another")
@@ -74,6 +72,6 @@ def test_another_reader_does_not_believe_what_was_kept(
     assert cache.read_bytes() != before
 
 
-def test_cache_in_a_place_that_cannot_be_written_is_no_error(folder: Path, tmp_path: Path) -> None:
+def test_unwritable_cache_is_no_error(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert summaries(folder, tmp_path / "file" / "descriptions.json") == ["x*sigmoid(x)"]

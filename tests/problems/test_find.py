@@ -96,38 +96,38 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
-def test_the_signatures_are_those_that_kernels_are_written_against(name: str) -> None:
+def test_signatures_are_those_of_the_libraries(name: str) -> None:
     assert INDEX.find(name).signature == SIGNATURES[name]
 
 
-def test_the_catalogue_is_in_the_order_of_the_sources_then_of_the_alphabet() -> None:
+def test_catalogue_is_ordered_by_source_then_name() -> None:
     names = list(INDEX.names)
     assert names == sorted(names, key=lambda name: (LIBRARIES.index(name.partition("::")[0]), name))
     assert set(SIGNATURES) <= set(names)
 
 
-def test_a_bare_name_finds_the_problem_when_only_one_source_has_it() -> None:
+def test_bare_name_in_one_source_finds_problem() -> None:
     assert INDEX.find("softmax") == INDEX.find("aten::softmax")
     assert INDEX.find("cublasSaxpy_v2").name == "cublas::cublasSaxpy_v2"
 
 
-def test_a_bare_name_of_two_sources_is_refused_with_both_full_names(package: PackageMaker) -> None:
+def test_bare_name_of_two_sources_lists_both(package: PackageMaker) -> None:
     made = package({f"{source}/norm.py": GOOD_MODULE.format(source=source, stem="norm") for source in ("aten", "vllm")})
     with pytest.raises(UsageError, match=r"'norm' is the name of several operators; .* aten::norm, vllm::norm$"):
         index_of(made).find("norm")
     assert index_of(made).find("vllm::norm").name == "vllm::norm"
 
 
-def test_an_unknown_name_is_answered_with_the_nearest_ones() -> None:
+def test_unknown_name_lists_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"no operator called 'sofmax'; did you mean aten::softmax"):
         INDEX.find("sofmax")
 
 
-def test_part_of_a_name_suggests_the_names_that_have_it() -> None:
+def test_part_of_name_suggests_matching_names() -> None:
     assert INDEX.nearest("sgem")[0] == "cublas::cublasSgemm_v2"
 
 
-def test_a_name_like_nothing_is_answered_with_the_way_to_the_list() -> None:
+def test_unlike_name_points_to_the_list() -> None:
     with pytest.raises(UsageError, match="`kgtui problems list` shows them all"):
         INDEX.find("zzzzzzzz")
 
@@ -142,12 +142,12 @@ def test_a_name_like_nothing_is_answered_with_the_way_to_the_list() -> None:
         ("vllm::softmax", "vllm::topk_softmax"),
     ],
 )
-def test_the_nearest_names_forgive_typing_case_and_a_missing_source(typed: str, first: str) -> None:
+def test_nearest_names_ignore_typos_case_and_source(typed: str, first: str) -> None:
     assert first in INDEX.nearest(typed)
     assert len(INDEX.nearest(typed)) <= 3
 
 
-def test_nothing_is_near_to_a_name_like_nothing() -> None:
+def test_unlike_name_has_no_nearest_names() -> None:
     assert INDEX.nearest("zzzzzzzz") == ()
 
 
@@ -168,9 +168,7 @@ def test_nothing_is_near_to_a_name_like_nothing() -> None:
         ),
     ],
 )
-def test_a_broken_module_is_refused_with_its_file_and_what_is_wrong(
-    package: PackageMaker, text: str, complaint: str
-) -> None:
+def test_broken_module_is_refused_with_file_and_error(package: PackageMaker, text: str, complaint: str) -> None:
     made = package({"aten/bad.py": text, "aten/good.py": GOOD_MODULE.format(source="aten", stem="good")})
     with pytest.raises(EngineError, match=complaint):
         index_of(made).find("aten::bad")
@@ -185,7 +183,7 @@ def test_folders_that_are_no_source_are_not_scanned(package: PackageMaker) -> No
 OF_OPERATORS = "[m for m in sys.modules if m.startswith(('problems.aten.', 'problems.vllm.', 'problems.cublas.'))]"
 
 
-def test_listing_and_describing_import_nothing_heavy_and_no_operator() -> None:
+def test_listing_imports_nothing_heavy_and_no_operator() -> None:
     program = f"""
 import sys
 from problems.index import open_index

@@ -35,13 +35,13 @@ def test_files_are_problems_named_after_them(folder: Path) -> None:
     assert source.load("user::rope").name == "user::rope"
 
 
-def test_judge_opens_the_folder_by_the_id_of_a_problem(folder: Path) -> None:
+def test_judge_opens_folder_by_problem_id(folder: Path) -> None:
     problem = open_index(folders=[folder]).find("rope")
     loaded = open_source(problem.id.source).load(problem.id.name, version=problem.id.version)
     assert loaded.problem(problem.source, version=problem.version) == problem
 
 
-def test_changed_file_is_another_version_that_the_old_id_does_not_open(folder: Path) -> None:
+def test_changed_file_is_not_opened_by_old_id(folder: Path) -> None:
     source, file = Folder(folder), folder / "rope.py"
     before = source.problem("user::rope")
     assert before.version == hashlib.sha256(file.read_bytes()).hexdigest()
@@ -62,7 +62,7 @@ def test_changed_file_is_another_version_that_the_old_id_does_not_open(folder: P
         ("import os\nfrom triton import language\n" + ROPE, ":2: imports triton at once"),
     ],
 )
-def test_broken_file_is_named_and_does_not_break_the_list(folder: Path, text: str, why: str) -> None:
+def test_broken_file_is_named_and_list_continues(folder: Path, text: str, why: str) -> None:
     (folder / "rope.py").write_text(text)
     (folder / "whole.py").write_text(ROPE.replace("rope", "whole"))
     described, broken = open_index(folders=[folder]).descriptions()
@@ -72,7 +72,7 @@ def test_broken_file_is_named_and_does_not_break_the_list(folder: Path, text: st
     assert why in broken[0]
 
 
-def test_error_while_a_file_runs_is_reported_with_its_line(folder: Path) -> None:
+def test_error_in_file_is_reported_with_line(folder: Path) -> None:
     text = ROPE + "\n1 / 0\n"
     (folder / "rope.py").write_text(text)
     line = len(text.splitlines())
@@ -89,7 +89,7 @@ def test_removed_file_is_no_problem_any_more(folder: Path) -> None:
         open_index(folders=[folder]).find("user::rope")
 
 
-def test_rules_are_applied_to_a_file_of_the_folder(folder: Path) -> None:
+def test_rules_apply_to_files_of_folder(folder: Path) -> None:
     (folder / "rope.py").write_text(ROPE.replace('summary="x*sigmoid(x)"', 'summary=""'))
     found = report(Folder(folder).id, "user::rope")
     assert [(one.rule, one.text) for one in found.complaints] == [

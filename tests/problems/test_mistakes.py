@@ -181,7 +181,7 @@ def test_a_mistake_that_usual_inputs_hide_is_rejected(name: str, mistake: Mistak
 
 
 @pytest.mark.parametrize("name", ["cublasSgemm_v2", "cublasSaxpy_v2"])
-def test_every_buffer_begins_within_its_storage_in_some_case(name: str) -> None:
+def test_every_buffer_has_storage_offset_in_some_case(name: str) -> None:
     problem, trial = definition(name), Trial(definition(name), described(name))
     moved: set[str] = set()
     for case in trial.cases:

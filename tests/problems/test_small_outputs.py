@@ -27,7 +27,7 @@ NEAR_ZERO = [
 
 
 @pytest.mark.parametrize(("name", "case_name", "seed"), NEAR_ZERO)
-def test_an_honest_answer_near_zero_is_right(name: str, case_name: str, seed: int) -> None:
+def test_correct_output_near_zero_passes(name: str, case_name: str, seed: int) -> None:
     problem = definition(name)
     case = next(case for case in problem.cases if case.name == case_name)
     inputs = problem.make_inputs(case, torch.Generator().manual_seed(seed))

@@ -45,7 +45,7 @@ for number in itertools.count(1):
 
 
 @pytest.mark.parametrize("kill_after", [1, 37, 1500])
-def test_a_kill_loses_nothing_that_was_reported_as_recorded(path, kill_after):
+def test_kill_loses_nothing_reported_as_recorded(path, kill_after):
     child = subprocess.Popen([sys.executable, "-c", _RECORD_FOR_EVER, path], stdout=subprocess.PIPE, text=True)
     for line in child.stdout:
         if int(line) == kill_after:
@@ -63,7 +63,7 @@ def test_a_kill_loses_nothing_that_was_reported_as_recorded(path, kill_after):
 
 
 @pytest.mark.parametrize("lost_bytes", [1, 3000, 20_000])
-def test_a_log_whose_end_is_cut_off_keeps_a_whole_beginning(store, begin, path, tmp_path, lost_bytes):
+def test_truncated_log_keeps_complete_beginning(store, begin, path, tmp_path, lost_bytes):
     run_id = begin()
     for number in range(1, 101):
         store.record(run_id, logged(number))
@@ -79,7 +79,7 @@ def test_a_log_whose_end_is_cut_off_keeps_a_whole_beginning(store, begin, path, 
         assert reopened.record(run_id, logged(0)) == len(kept) + 1
 
 
-def test_a_log_of_garbage_does_not_hide_the_store(path, begin_in):
+def test_garbage_log_does_not_hide_store(path, begin_in):
     with open_store(path) as store:
         begin_in(store)
     path.with_name("sessions.db-wal").write_bytes(bytes(range(256)) * 100)
@@ -117,7 +117,7 @@ for path in sys.stdin:
 """
 
 
-def test_processes_that_open_a_new_file_at_the_same_moment(tmp_path):
+def test_processes_opening_new_file_at_once_succeed(tmp_path):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     children = [subprocess.Popen([sys.executable, "-c", _OPEN_EACH], text=True, **pipes) for _ in range(PROCESSES)]
     assert [child.stdout.readline() for child in children] == ["ready\n"] * PROCESSES
@@ -133,7 +133,7 @@ def test_processes_that_open_a_new_file_at_the_same_moment(tmp_path):
     assert sorted(sessions) == ["1", "2", "3", "4"]
 
 
-def test_processes_that_make_and_fill_one_store_at_once(path):
+def test_processes_filling_one_store_at_once_succeed(path):
     children = [
         subprocess.Popen(
             [sys.executable, "-c", _RECORD_RUNS, path, str(name)],
@@ -158,7 +158,7 @@ def test_processes_that_make_and_fill_one_store_at_once(path):
                 assert [event.text for event in store.events(run)] == [name] * EVENTS_EACH
 
 
-def test_two_stores_on_one_file_see_each_other_between_their_writes(path, begin_in):
+def test_two_stores_on_one_file_see_each_other(path, begin_in):
     with open_store(path) as one, open_store(path) as other:
         first, second = begin_in(one), begin_in(other)
         for number in range(50):
@@ -184,7 +184,7 @@ def test_threads_may_share_a_store(store, begin):
     assert [numbers(store, run_id) for run_id in runs] == [list(range(50))] * 4
 
 
-def test_a_full_disk_keeps_what_was_recorded_and_says_what_to_do(store, begin, path):
+def test_full_disk_keeps_records_and_states_next_step(store, begin, path):
     run_id = begin()
     store.record(run_id, logged(1))
     pages = store._database.rows("pragma page_count")[0][0]
@@ -200,7 +200,7 @@ def test_a_full_disk_keeps_what_was_recorded_and_says_what_to_do(store, begin, p
     assert store.record(run_id, big) == 2
 
 
-def test_a_check_of_the_whole_file_finds_nothing_wrong_after_a_run(store, begin, whole_run, path):
+def test_integrity_check_after_run_finds_nothing(store, begin, whole_run, path):
     run_id = begin()
     for event in whole_run:
         store.record(run_id, event)

@@ -34,7 +34,7 @@ PATH = Path("/data/sessions.db")
         (errno.ENAMETOOLONG, StorePathError),
     ],
 )
-def test_an_error_of_the_file_system_becomes_its_kind(number, kind):
+def test_file_system_error_becomes_its_kind(number, kind):
     error = from_os(OSError(number, os.strerror(number), "/data"), path=PATH)
     assert type(error) is kind
     assert str(PATH) in str(error)
@@ -53,7 +53,7 @@ def test_an_error_of_the_file_system_becomes_its_kind(number, kind):
         (None, StoreError),
     ],
 )
-def test_a_result_code_of_sqlite_becomes_its_kind_whatever_its_words(code, kind):
+def test_sqlite_result_code_becomes_its_kind(code, kind):
     failure = sqlite3.OperationalError("database is locked, full and malformed")
     if code is not None:
         failure.sqlite_errorcode = code

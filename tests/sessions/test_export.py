@@ -26,7 +26,7 @@ def run(store, begin, whole_run):
     return store.run(run_id)
 
 
-def test_json_of_a_run_holds_its_session_and_its_evidence(store, run):
+def test_run_json_holds_session_and_evidence(store, run):
     document = json.loads("".join(as_json(store, run)))
     assert document["schema"] == "kgtui.session/1"
     assert document["session"]["environment"] == {"torch": "2.13.0", "triton": "3.9.0"}
@@ -43,7 +43,7 @@ def test_json_of_a_run_holds_its_session_and_its_evidence(store, run):
     assert exported["stages"][0]["stage"] == "verify"
 
 
-def test_json_of_a_session_holds_all_of_its_runs_and_no_other(store, session_id, run, judge):
+def test_session_json_holds_all_its_runs_only(store, session_id, run, judge):
     judge(session=store.begin_session("another"))
     last = judge()
     document = json.loads("".join(as_json(store, store.session(session_id))))
@@ -51,14 +51,14 @@ def test_json_of_a_session_holds_all_of_its_runs_and_no_other(store, session_id,
     assert document["session"]["runs"] == 2
 
 
-def test_a_session_of_more_runs_than_a_page_is_exported_whole(begin_in):
+def test_session_longer_than_page_is_exported_whole(begin_in):
     with open_memory_store() as store:
         numbers = [begin_in(store) for _ in range(501)]
         document = json.loads("".join(as_json(store, store.session(1))))
     assert [exported["id"] for exported in document["runs"]] == numbers
 
 
-def test_json_keeps_the_bytes_of_a_source_that_is_no_text(store, begin):
+def test_json_keeps_bytes_of_undecodable_source(store, begin):
     odd = Path(os.fsdecode(b"/k/\xff.py"))
     (exported,) = json.loads("".join(as_json(store, store.run(begin(source=b"\xff", path=odd)))))["runs"]
     assert base64.b64decode(exported["source_base64"]) == b"\xff"
@@ -123,7 +123,7 @@ x = '''
     )
 
 
-def test_markdown_of_a_session_has_a_part_for_each_run(store, session_id, run, judge):
+def test_session_markdown_has_section_per_run(store, session_id, run, judge):
     judge(Outcome.PASS, flagged=True)
     page = "".join(as_markdown(store, store.session(session_id)))
     headings = [line for line in page.split("\n") if line.startswith(("# ", "## "))]
@@ -137,7 +137,7 @@ def test_markdown_of_a_session_has_a_part_for_each_run(store, session_id, run, j
     assert "| state | finished, flagged |" in page
 
 
-def test_markdown_of_a_run_that_was_cut_short_says_so(store, begin, session_id):
+def test_markdown_of_interrupted_run_states_it(store, begin, session_id):
     run_id = begin()
     store.end_session(session_id)
     page = "".join(as_markdown(store, store.run(run_id)))
@@ -153,7 +153,7 @@ def test_json_in_pieces_is_indented_as_one_document(store, session_id, run, judg
 
 
 @pytest.mark.parametrize("how", [as_json, as_jsonl, as_csv, as_markdown])
-def test_an_export_reads_a_run_only_when_it_is_taken(store, session_id, judge, how):
+def test_export_reads_run_only_when_consumed(store, session_id, judge, how):
     for _ in range(4):
         judge()
     pieces = how(store, store.session(session_id))
@@ -163,7 +163,7 @@ def test_an_export_reads_a_run_only_when_it_is_taken(store, session_id, judge, h
         taken.extend(pieces)
 
 
-def test_an_export_has_every_run_of_several_pages_in_order(store, session_id, judge, monkeypatch):
+def test_export_of_several_pages_is_in_order(store, session_id, judge, monkeypatch):
     monkeypatch.setattr("sessions.export._PAGE", 2)
     numbers = [judge() for _ in range(5)]
     exported = json.loads("".join(as_json(store, store.session(session_id))))["runs"]

@@ -37,21 +37,21 @@ def test_a_new_store_is_made_with_its_folders(tmp_path):
     assert path.exists()
 
 
-def test_a_path_with_every_odd_character_is_taken_as_it_is(tmp_path):
+def test_path_with_odd_characters_is_taken_literally(tmp_path):
     path = tmp_path / "50% ?mode=ro#[x] é.db"
     with open_store(path) as store:
         store.begin_session("here")
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
-def test_a_relative_path_is_taken_from_the_current_folder(tmp_path, monkeypatch):
+def test_relative_path_starts_at_current_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with open_store(Path("sessions.db")) as store:
         store.begin_session("here")
     assert (tmp_path / "sessions.db").exists()
 
 
-def test_a_written_store_has_a_log_foreign_keys_and_patience(store):
+def test_written_store_has_wal_foreign_keys_and_timeout(store):
     def pragma(name: str) -> object:
         return store._database.rows(f"pragma {name}")[0][0]
 
@@ -66,7 +66,7 @@ def test_closing_twice_is_harmless(path):
     store.close()
 
 
-def test_a_closed_store_says_that_it_is_closed(path):
+def test_closed_store_reports_that_it_is_closed(path):
     store = open_store(path)
     store.close()
     with pytest.raises(StoreError, match="closed database"):
@@ -78,13 +78,13 @@ def test_a_folder_is_no_store(tmp_path):
         open_store(tmp_path)
 
 
-def test_a_pipe_is_no_store_and_is_not_waited_for(tmp_path):
+def test_pipe_is_no_store_and_does_not_block(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(StorePathError, match="an SQLite file, and this is no regular file; move it, or let"):
         open_store(tmp_path / "pipe")
 
 
-def test_a_path_below_a_file_says_what_is_in_the_way(tmp_path):
+def test_path_below_file_names_the_obstacle(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorePathError, match=r"needs a folder to lie in: Not a directory .*; let KGTUI_HOME name an"):
         open_store(tmp_path / "file" / "sessions.db")
@@ -100,7 +100,7 @@ def test_random_bytes_are_damaged_and_left_alone(path, read_only):
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
-def test_a_store_with_its_end_cut_off_is_damaged(path, begin_in):
+def test_truncated_store_is_damaged(path, begin_in):
     with open_store(path) as store:
         for _ in range(200):
             begin_in(store)
@@ -146,7 +146,7 @@ class TestLocked:
         yield connection
         connection.close()
 
-    def test_a_writer_that_does_not_end_is_named_and_its_lock_waited_for_no_longer(self, path, writer, whole_run):
+    def test_endless_writer_is_named_after_lock_timeout(self, path, writer, whole_run):
         with open_store(path, busy_timeout_s=0.01) as store:
             session_id = store.begin_session("here")
             writer.execute("begin immediate")
@@ -161,13 +161,13 @@ class TestLocked:
             assert store.sessions() == ()
             writer.execute("rollback")
 
-    def test_a_file_that_is_locked_while_it_is_still_empty(self, path, writer):
+    def test_empty_locked_file_is_waited_for(self, path, writer):
         writer.execute("begin exclusive")
         with pytest.raises(StoreLockedError, match="locked"):
             open_store(path, busy_timeout_s=0.01)
         writer.execute("rollback")
 
-    def test_the_log_is_turned_on_when_the_writer_has_ended(self, path, writer):
+    def test_wal_is_enabled_once_writer_has_ended(self, path, writer):
         writer.execute("create table here (x)")
         writer.execute("begin immediate")
 
@@ -214,19 +214,19 @@ class TestReadOnly:
             open_store(folder / "none" / "sessions.db", read_only=True)
         assert list(folder.iterdir()) == []
 
-    def test_an_empty_file_is_left_to_the_first_run(self, path):
+    def test_empty_file_is_left_to_first_run(self, path):
         path.write_bytes(b"")
         with pytest.raises(StorePathError, match="nothing was kept in this file yet; the first run makes the store"):
             open_store(path, read_only=True)
         assert path.read_bytes() == b""
 
-    def test_events_that_are_still_in_the_log_are_read(self, store, judge, path):
+    def test_events_still_in_wal_are_read(self, store, judge, path):
         judge()
         assert path.with_name("sessions.db-wal").stat().st_size > 0
         with open_store(path, read_only=True) as reader:
             assert [run.state for run in reader.runs()] == [RunState.FINISHED]
 
-    def test_a_new_store_in_a_folder_that_may_not_be_written(self, folder, unprivileged):
+    def test_new_store_in_unwritable_folder_is_refused(self, folder, unprivileged):
         with pytest.raises(
             StoreReadOnlyError, match=f"{folder}/sessions.db: the file or its folder may not be written"
         ):
@@ -236,12 +236,12 @@ class TestReadOnly:
         with pytest.raises(StoreReadOnlyError, match="may not be written"):
             open_store(folder / "new" / "sessions.db")
 
-    def test_a_file_that_may_not_be_written_in_a_folder_that_may(self, filled, folder, unprivileged_later):
+    def test_unwritable_file_in_writable_folder_is_read(self, filled, folder, unprivileged_later):
         folder.chmod(0o777)
         with unprivileged_later(), pytest.raises(StoreReadOnlyError, match="may not be written"):
             open_store(filled)
 
-    def test_a_store_that_may_not_be_written_is_still_read(self, filled, unprivileged):
+    def test_unwritable_store_is_still_read(self, filled, unprivileged):
         with open_store(filled, read_only=True) as store:
             assert [session.label for session in store.sessions()] == ["before"]
 
@@ -283,14 +283,14 @@ class TestFullDisk:
         with pytest.raises(StoreFullError, match="no space left on the disk"):
             open_store(disk.path)
 
-    def test_what_was_kept_is_still_read(self, disk):
+    def test_stored_runs_are_still_read(self, disk):
         with open_store(disk.path) as store:
             store.begin_session("before")
         disk.fill()
         with open_store(disk.path, read_only=True) as store:
             assert [session.label for session in store.sessions()] == ["before"]
 
-    def test_writing_says_what_is_kept_and_goes_on_when_there_is_room(self, disk):
+    def test_writing_to_full_disk_states_kept_and_continues(self, disk):
         open_store(disk.path).close()
         disk.fill()
         with pytest.raises(StoreFullError, match="where what was recorded before is kept; free some, then try again"):
@@ -300,7 +300,7 @@ class TestFullDisk:
             assert store.begin_session("after") == 1
 
 
-def test_a_store_in_memory_does_all_that_a_file_does(begin_in, whole_run):
+def test_store_in_memory_works_like_file(begin_in, whole_run):
     with open_memory_store() as store:
         run_id = begin_in(store)
         for event in whole_run:
@@ -311,7 +311,7 @@ def test_a_store_in_memory_does_all_that_a_file_does(begin_in, whole_run):
             store.record(9, whole_run[0])
 
 
-def test_two_stores_in_memory_know_nothing_of_each_other(begin_in):
+def test_two_stores_in_memory_are_independent(begin_in):
     with open_memory_store() as one, open_memory_store() as other:
         begin_in(one)
         assert other.runs() == ()
@@ -324,7 +324,7 @@ def test_importing_the_package_imports_nothing_heavy(path):
     assert output == "[]\n"
 
 
-def test_opening_a_store_that_is_up_to_date_does_not_import_sqlite_utils(path):
+def test_opening_current_store_does_not_import_sqlite_utils(path):
     open_store(path).close()
     code = """
 import pathlib, sys

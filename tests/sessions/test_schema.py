@@ -29,5 +29,5 @@ def test_every_table_is_described(table):
 
 
 @pytest.mark.parametrize("statement", [statement for _, statement in EXAMPLES])
-def test_every_question_of_the_page_can_be_asked(store, statement):
+def test_every_query_of_schema_page_runs(store, statement):
     assert store._database.rows(statement) == []

@@ -28,14 +28,14 @@ def tried(store, time, reported):
     return judged
 
 
-def test_the_last_run_of_an_operator_is_one_of_a_file_as_it_was(store, judge, tried):
+def test_last_run_of_operator_is_no_variant(store, judge, tried):
     own = judge(Outcome.WRONG_VALUE)
     tried()
     summary = store.last_by_problem()["aten::softmax"]
     assert (summary.last.id, summary.best_id, summary.runs) == (own, None, 1)
 
 
-def test_an_operator_of_which_there_are_variants_only_has_no_verdict(store, tried):
+def test_operator_with_variants_only_has_no_verdict(store, tried):
     tried()
     assert store.last_by_problem() == {}
 
@@ -46,7 +46,7 @@ def test_the_best_of_an_operator_is_no_variant(store, time, tried):
     assert (store.best("aten::softmax").id, store.last_by_problem()["aten::softmax"].best_id) == (own, own)
 
 
-def test_the_fastest_of_a_file_is_no_variant_until_that_was_written_and_judged(store, time, reported, tried):
+def test_fastest_of_file_excludes_unwritten_variants(store, time, reported, tried):
     case = Case(name="4096x4096 f32", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
     plan = BenchmarkPlan(cases=(case,), cache=CacheState.COLD, baselines=("eager",))
 
@@ -61,7 +61,7 @@ def test_the_fastest_of_a_file_is_no_variant_until_that_was_written_and_judged(s
     assert fastest() == (written, 8.5)
 
 
-def test_a_variant_does_not_answer_for_the_file_that_it_was_written_to(store, judge, session_id):
+def test_variant_does_not_answer_for_its_file(store, judge, session_id):
     def known(number: int) -> int | None:
         found = store.find_cached(
             store.run(number).digest,
@@ -80,13 +80,13 @@ def test_a_variant_does_not_answer_for_the_file_that_it_was_written_to(store, ju
     assert known(own) == own
 
 
-def test_cases_that_failed_in_a_variant_did_not_fail_in_the_file(store, judge):
+def test_failed_cases_of_variant_are_not_of_file(store, judge):
     judge(Outcome.WRONG_VALUE, cases={"a": Outcome.PASS, "b": Outcome.WRONG_VALUE})
     store.set_tag(judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE, "b": Outcome.PASS}), VARIANT_TAG)
     assert store.failed_cases("aten::softmax", path=FILE) == ("b",)
 
 
-def test_a_file_is_as_recent_as_its_variants_but_was_judged_by_its_own_run(store, judge, tried):
+def test_file_is_as_recent_as_its_variants(store, judge, tried):
     own = judge()
     other = judge(path=Path("/other.py"))
     tried()

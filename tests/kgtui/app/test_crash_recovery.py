@@ -42,7 +42,7 @@ def test_taken_twice_it_is_written_once(paths: Paths) -> None:
     assert [path.name for path in (paths.data / "rescued").iterdir()] == ["softmax.py"]
 
 
-def test_where_our_folder_cannot_be_it_is_the_systems(
+def test_unusable_own_folder_falls_back_to_system(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths.data.write_text("a file in the way")
@@ -53,9 +53,7 @@ def test_where_our_folder_cannot_be_it_is_the_systems(
     assert (tmp_path / "tmp" / "softmax.py").read_bytes() == b"mine\n"
 
 
-def test_where_no_folder_can_be_the_text_is_reported(
-    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_without_any_folder_is_reported(paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths.data.write_text("a file in the way")
     monkeypatch.setattr("tempfile.tempdir", str(paths.data / "tmp"))
     recovery = CrashRecovery(application(), paths=paths)
@@ -63,7 +61,7 @@ def test_where_no_folder_can_be_the_text_is_reported(
     assert recovery.said == "the unsaved text of /k/softmax.py could be written nowhere; here it is:\n\nmine\n\n"
 
 
-def test_a_screen_that_cannot_be_asked_any_more_is_reported(paths: Paths) -> None:
+def test_unresponsive_screen_is_reported(paths: Paths) -> None:
     broken = SimpleNamespace(workbench=SimpleNamespace(bench=SimpleNamespace(unsaved=True)))
     recovery = CrashRecovery(broken, paths=paths)  # type: ignore[arg-type]  # that is the point
     recovery.take()
@@ -78,13 +76,13 @@ def test_a_screen_that_cannot_be_asked_any_more_is_reported(paths: Paths) -> Non
     ],
     ids=["saved", "no store"],
 )
-def test_what_is_kept_is_reported_as_it_is(paths: Paths, app: Any, report: str) -> None:
+def test_rescued_text_is_reported_unchanged(paths: Paths, app: Any, report: str) -> None:
     recovery = CrashRecovery(app, paths=paths)
     recovery.take()
     assert report in recovery.report(RuntimeError("a [fault]\x1b"))
 
 
-def test_a_fault_steers_no_terminal_and_its_trace_holds_no_values(paths: Paths) -> None:
+def test_crash_report_has_no_control_codes_or_values(paths: Paths) -> None:
     key = "sk-nobody-may-see-this"
     try:
         raise RuntimeError(f"a\x1b[2J fault of {len(key)} signs")

@@ -35,7 +35,7 @@ async def test_editing_and_saving_runs_the_loop(make_bench: Any, fakes: ModuleTy
         assert state(bench) is State.PASSED
 
 
-async def test_the_watcher_telling_of_our_own_save_starts_no_second_run(make_bench: Any) -> None:
+async def test_watcher_report_of_own_save_starts_no_run(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -47,7 +47,7 @@ async def test_the_watcher_telling_of_our_own_save_starts_no_second_run(make_ben
         assert len(bench.engine.judged) == 2
 
 
-async def test_a_file_that_cannot_be_written_keeps_the_text(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unwritable_file_keeps_the_text(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -61,7 +61,7 @@ async def test_a_file_that_cannot_be_written_keeps_the_text(make_bench: Any, mon
         assert workbench(bench).source.editor.text.startswith("x")
 
 
-async def test_a_change_on_disk_while_text_is_unsaved_keeps_both_and_asks(make_bench: Any, fakes: ModuleType) -> None:
+async def test_change_on_disk_with_unsaved_text_asks(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -91,9 +91,7 @@ async def test_reloading_takes_the_file_instead_of_the_text(make_bench: Any) -> 
         assert bench.engine.judged[-1][0].source == b"theirs\n"
 
 
-async def test_a_file_that_the_kernel_imports_is_watched_and_its_save_runs_the_kernel_again(
-    make_bench: Any, fakes: ModuleType
-) -> None:
+async def test_save_of_imported_file_runs_kernel_again(make_bench: Any, fakes: ModuleType) -> None:
     from kgtui.ports.file_events import Saved
 
     bench = make_bench(content=b"import tiles\nimport math\n")
@@ -108,9 +106,7 @@ async def test_a_file_that_the_kernel_imports_is_watched_and_its_save_runs_the_k
         await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
 
 
-async def test_imports_are_never_read_in_the_thread_that_draws_the_screen(
-    make_bench: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_imports_are_never_read_in_ui_thread(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     readers: list[str] = []
 
     def imported_files(*_: object) -> tuple[Path, ...]:
@@ -127,14 +123,14 @@ async def test_imports_are_never_read_in_the_thread_that_draws_the_screen(
     assert threading.current_thread().name not in readers
 
 
-async def test_the_styles_of_every_screen_are_read_before_a_key_opens_one(make_bench: Any) -> None:
+async def test_screen_styles_are_read_before_a_key(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         styles = sorted(Path(kgtui.__file__).with_name("styles").glob("*.tcss"))
         await bench.until(pilot, lambda: all(bench.app.stylesheet.has_source(str(path)) for path in styles))
 
 
-async def test_what_an_earlier_watcher_still_tells_is_not_taken_for_the_open_file(make_bench: Any) -> None:
+async def test_reports_of_earlier_watcher_are_ignored(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -162,7 +158,7 @@ async def test_leaving_with_unsaved_text_asks_once(make_bench: Any, fakes: Modul
     assert (bench.engine.closed, bench.recording.closed, bench.watcher.running) == (True, True, False)
 
 
-async def test_saving_settles_the_question_what_becomes_of_the_text(make_bench: Any, fakes: ModuleType) -> None:
+async def test_saving_closes_question_about_unsaved_text(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -173,7 +169,7 @@ async def test_saving_settles_the_question_what_becomes_of_the_text(make_bench: 
         assert bench.path.read_bytes() == b"x" + fakes.SOURCE
 
 
-async def test_the_key_bar_offers_no_letters_while_letters_are_text(make_bench: Any) -> None:
+async def test_key_bar_offers_no_letters_while_editing(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
@@ -183,7 +179,7 @@ async def test_the_key_bar_offers_no_letters_while_letters_are_text(make_bench: 
         assert keys == ["F5 run", *typing, "esc back", "ctrl+o operators", "F1 help", "ctrl+q quit"]
 
 
-async def test_ctrl_end_and_ctrl_home_go_to_the_ends_of_the_text_that_is_edited(make_bench: Any) -> None:
+async def test_ctrl_end_and_ctrl_home_move_in_edited_text(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -194,7 +190,7 @@ async def test_ctrl_end_and_ctrl_home_go_to_the_ends_of_the_text_that_is_edited(
         assert source.line == 1
 
 
-async def test_ctrl_c_says_how_to_leave(make_bench: Any) -> None:
+async def test_ctrl_c_states_how_to_quit(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(notifications=True) as pilot:
         await bench.settled(pilot)

@@ -13,7 +13,7 @@ def offered_keys(bench: Any) -> list[str]:
     return [segment.key for segment in workbench(bench).query_one("#keys", Bar).segments]
 
 
-async def test_a_file_that_is_gone_is_said_and_one_that_is_back_no_longer(make_bench: Any) -> None:
+async def test_missing_file_is_reported_until_it_returns(make_bench: Any) -> None:
     from kgtui.ports.file_events import TroubleKind, WatchTrouble
 
     bench = make_bench()
@@ -27,7 +27,7 @@ async def test_a_file_that_is_gone_is_said_and_one_that_is_back_no_longer(make_b
             await bench.until(pilot, lambda words=shown: strip(bench)[2] == words)  # type: ignore[misc]
 
 
-async def test_that_a_file_is_gone_is_said_through_every_run_of_its_last_text(make_bench: Any) -> None:
+async def test_missing_file_is_reported_through_every_run(make_bench: Any) -> None:
     from kgtui.ports.file_events import TroubleKind, WatchTrouble
 
     bench = make_bench()
@@ -42,7 +42,7 @@ async def test_that_a_file_is_gone_is_said_through_every_run_of_its_last_text(ma
         assert strip(bench)[2] == "softmax.py is gone"
 
 
-async def test_that_a_file_is_polled_is_said_until_the_next_run(make_bench: Any) -> None:
+async def test_polled_file_is_reported_until_next_run(make_bench: Any) -> None:
     from kgtui.ports.file_events import TroubleKind, WatchTrouble
 
     bench = make_bench()
@@ -56,7 +56,7 @@ async def test_that_a_file_is_polled_is_said_until_the_next_run(make_bench: Any)
         assert strip(bench)[2] == "right on 8 of 8 cases"
 
 
-async def test_bytes_that_are_no_text_are_shown_and_cannot_be_edited(make_bench: Any) -> None:
+async def test_undecodable_bytes_are_shown_read_only(make_bench: Any) -> None:
     bench = make_bench(content=b"\x00\xff[red]")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -64,7 +64,7 @@ async def test_bytes_that_are_no_text_are_shown_and_cannot_be_edited(make_bench:
         assert workbench(bench).bench.mode is Mode.WATCH
 
 
-async def test_editing_is_offered_where_it_can_be_done_and_nowhere_else(make_bench: Any) -> None:
+async def test_editing_is_offered_only_where_possible(make_bench: Any) -> None:
     bench = make_bench(content=b"\x00\xff[red]")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

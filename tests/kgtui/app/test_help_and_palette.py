@@ -27,7 +27,7 @@ async def test_help_lists_the_keys_and_closes(make_bench: Any) -> None:
         assert state(bench) is State.PASSED
 
 
-async def test_help_goes_to_its_end_and_back_and_wraps_behind_its_keys(make_bench: Any) -> None:
+async def test_help_scrolls_to_end_and_wraps_text(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=(80, 24)) as pilot:
         await bench.settled(pilot)
@@ -43,7 +43,7 @@ async def test_help_goes_to_its_end_and_back_and_wraps_behind_its_keys(make_benc
         assert page.scroll_y == 0
 
 
-async def test_the_palette_takes_the_name_of_an_action_before_the_words_of_others(make_bench: Any) -> None:
+async def test_palette_prefers_action_name_over_words(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -39,7 +39,7 @@ async def test_a_save_in_another_program_is_judged(make_bench: Any, fakes: Modul
         assert workbench(bench).source.editor.text.endswith("# changed\n")
 
 
-async def test_the_first_failed_case_is_shown_with_its_reason(make_bench: Any, fakes: ModuleType) -> None:
+async def test_first_failed_case_is_shown_with_reason(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
@@ -48,9 +48,7 @@ async def test_the_first_failed_case_is_shown_with_its_reason(make_bench: Any, f
         assert "expected  0.031622776  got nan" in plain_text(pane.query_one("#case-detail", Lines).lines)
 
 
-async def test_at_80_by_24_the_first_failed_case_is_reported_in_brief_under_the_table(
-    make_bench: Any, fakes: ModuleType
-) -> None:
+async def test_small_terminal_shows_failed_case_under_table(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test(size=(80, 24)) as pilot:
         await bench.settled(pilot)
@@ -62,9 +60,7 @@ async def test_at_80_by_24_the_first_failed_case_is_reported_in_brief_under_the_
         assert isinstance(bench.app.screen, CaseScreen)
 
 
-async def test_a_failed_run_brings_its_line_into_view_but_never_while_one_writes(
-    make_bench: Any, fakes: ModuleType
-) -> None:
+async def test_failed_run_scrolls_to_line_unless_editing(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -75,7 +71,7 @@ async def test_a_failed_run_brings_its_line_into_view_but_never_while_one_writes
         assert workbench(bench).source.line == 2
 
 
-async def test_enter_on_a_finding_goes_to_its_line(make_bench: Any, fakes: ModuleType) -> None:
+async def test_enter_on_finding_goes_to_its_line(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.suspicious)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -102,7 +98,7 @@ async def test_one_case_runs_alone(make_bench: Any) -> None:
         assert [case.name for case in bench.engine.judged[-1][1].cases] == ["1x781 bf16"]
 
 
-async def test_without_colours_the_words_and_glyphs_stay(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_words_and_symbols_stay_without_colours(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     bench = make_bench()
     async with bench.app.run_test() as pilot:
@@ -111,7 +107,7 @@ async def test_without_colours_the_words_and_glyphs_stay(make_bench: Any, monkey
         assert strip(bench)[0].startswith("✔ passed")
 
 
-async def test_escape_cancels_a_run_and_old_results_stay_stale(make_bench: Any, fakes: ModuleType) -> None:
+async def test_escape_cancels_run_and_results_stay_stale(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -126,7 +122,7 @@ async def test_escape_cancels_a_run_and_old_results_stay_stale(make_bench: Any, 
         assert bench.engine.cancelled == 1
 
 
-async def test_a_paused_workbench_judges_the_newest_content_when_it_goes_on(make_bench: Any) -> None:
+async def test_resumed_workbench_verifies_newest_content(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -141,7 +137,7 @@ async def test_a_paused_workbench_judges_the_newest_content_when_it_goes_on(make
         assert [candidate.source for candidate, _ in bench.engine.judged[1:]] == [b"two\n"]
 
 
-async def test_content_that_was_judged_before_is_answered_at_once(make_bench: Any, fakes: ModuleType) -> None:
+async def test_content_verified_before_is_answered_at_once(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -154,7 +150,7 @@ async def test_content_that_was_judged_before_is_answered_at_once(make_bench: An
         assert right == "cached #1  WATCH"
 
 
-async def test_an_old_run_opens_as_it_was_and_escape_returns(make_bench: Any, fakes: ModuleType) -> None:
+async def test_past_run_opens_and_escape_returns(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -172,9 +168,7 @@ async def test_an_old_run_opens_as_it_was_and_escape_returns(make_bench: Any, fa
         assert workbench(bench).source.editor.text == "better\n"
 
 
-async def test_a_store_that_cannot_be_opened_is_said_all_the_time_and_the_loop_works(
-    make_bench: Any, fakes: ModuleType
-) -> None:
+async def test_unopenable_store_is_reported_and_runs_continue(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(recording=fakes.MemoryRecording(refuses="/home/me/kgtui.db is damaged"))
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -184,7 +178,7 @@ async def test_a_store_that_cannot_be_opened_is_said_all_the_time_and_the_loop_w
         assert plain_text(banner.lines) == "nothing is saved: /home/me/kgtui.db is damaged"
 
 
-async def test_that_a_run_is_not_kept_is_said_until_one_is_kept_again(make_bench: Any) -> None:
+async def test_unsaved_run_is_reported_until_one_is_saved(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

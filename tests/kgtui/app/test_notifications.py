@@ -30,7 +30,7 @@ def test_how_the_end_of_a_run_is_reported(how: Notify, in_tmux: bool, sequence: 
     assert notice(how, "passed; soft\x1bmax", in_tmux=in_tmux) == sequence
 
 
-def test_a_title_holds_nothing_that_a_terminal_would_obey() -> None:
+def test_title_holds_no_control_sequence() -> None:
     assert title_sequence("a\x1b]52;c;x\ab\n") == "\x1b]2;a]52;c;xb\a"
 
 
@@ -62,7 +62,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("notify = 'bell'\nnotify_after_s = 5", False, 0),
     ],
 )
-async def test_only_a_long_run_is_reported_and_only_to_a_terminal_that_is_not_looked_at(
+async def test_only_long_run_notifies_unfocused_terminal(
     make_bench: Any, written: list[str], config: str, is_watched: bool, reported: int
 ) -> None:
     bench = make_bench(config=config)
@@ -78,7 +78,7 @@ async def test_only_a_long_run_is_reported_and_only_to_a_terminal_that_is_not_lo
         assert written.count("\a") == reported
 
 
-async def test_the_title_says_the_state_and_the_operator(make_bench: Any, written: list[str]) -> None:
+async def test_title_states_state_and_operator(make_bench: Any, written: list[str]) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -99,7 +99,7 @@ def test_how_a_text_leaves_the_program(environment: dict[str, str], way: Way) ->
     assert way_of(environment) is way
 
 
-async def test_where_there_is_no_clipboard_the_text_is_in_a_file(tmp_path: Path) -> None:
+async def test_text_goes_to_file_without_clipboard(tmp_path: Path) -> None:
     said = await hand_over("x = 1\n", environment={"STY": "1"}, folder=tmp_path / "data")
     file = tmp_path / "data" / "copied.txt"
     assert said == f"this terminal has no clipboard that a program can reach; the text is in {file}"
@@ -120,15 +120,13 @@ def tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "given"
 
 
-async def test_tmux_is_given_the_text_by_its_own_command(tmux: Path, tmp_path: Path) -> None:
+async def test_tmux_gets_text_by_its_own_command(tmux: Path, tmp_path: Path) -> None:
     said = await hand_over("x = 1\n", environment={"TMUX": "/tmp/tmux,1,0"}, folder=tmp_path)
     assert said == "in tmux's buffer too: its prefix, then ] pastes it"
     assert tmux.read_text() == "load-buffer -w -|x = 1\n"
 
 
-async def test_without_the_command_of_tmux_the_text_is_in_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_text_goes_to_file_without_tmux_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     said = await hand_over("x = 1\n", environment={"TMUX": "/tmp/tmux,1,0"}, folder=tmp_path)
     assert said == f"tmux did not start: No such file or directory; the text is in {tmp_path / 'copied.txt'}"

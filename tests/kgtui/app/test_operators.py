@@ -34,7 +34,7 @@ async def test_operators_are_listed_filtered_and_opened(make_bench: Any, fakes: 
         assert state(bench) is State.PASSED
 
 
-async def test_the_first_screen_offers_a_way_back_only_where_there_is_one(make_bench: Any) -> None:
+async def test_first_screen_offers_return_only_if_possible(make_bench: Any) -> None:
     bench = make_bench(opened=False)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())
@@ -56,7 +56,7 @@ async def test_the_preview_shows_the_reference_as_text(make_bench: Any) -> None:
         )
 
 
-async def test_a_new_file_is_made_beside_the_one_that_is_there(make_bench: Any) -> None:
+async def test_new_file_is_made_beside_existing_one(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -68,7 +68,7 @@ async def test_a_new_file_is_made_beside_the_one_that_is_there(make_bench: Any) 
         assert workbench(bench).bench.path.read_text() == "# kgtui: op=aten::softmax\n"
 
 
-async def test_the_cursor_stays_on_its_operator_when_another_order_comes(make_bench: Any, fakes: ModuleType) -> None:
+async def test_cursor_stays_on_operator_when_order_changes(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(opened=False)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())
@@ -82,7 +82,7 @@ async def test_the_cursor_stays_on_its_operator_when_another_order_comes(make_be
         assert (screen.current.problem.name, screen.current.file) == (last, None)
 
 
-async def test_recent_files_that_come_late_find_the_cursor_at_the_top(make_bench: Any, fakes: ModuleType) -> None:
+async def test_late_recent_files_keep_cursor_at_top(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(opened=False)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())
@@ -94,7 +94,7 @@ async def test_recent_files_that_come_late_find_the_cursor_at_the_top(make_bench
         assert screen.current.file == bench.path
 
 
-async def test_files_that_are_gone_and_our_own_sample_are_not_offered(make_bench: Any, fakes: ModuleType) -> None:
+async def test_missing_files_and_own_sample_are_not_offered(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(opened=False)
     mine = bench.path.with_name("mine.py")
     mine.write_bytes(fakes.SOURCE)
@@ -107,7 +107,7 @@ async def test_files_that_are_gone_and_our_own_sample_are_not_offered(make_bench
         assert [file.path for file in bench.app.past.recent_files] == [mine]
 
 
-async def test_an_operator_without_a_file_says_how_to_make_one(make_bench: Any) -> None:
+async def test_operator_without_file_states_how_to_create_it(make_bench: Any) -> None:
     bench = make_bench(opened=False)
     async with bench.app.run_test(notifications=True) as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())
@@ -116,7 +116,7 @@ async def test_an_operator_without_a_file_says_how_to_make_one(make_bench: Any) 
         assert next(iter(bench.app._notifications)).message.endswith("does not exist yet; n makes it from a template")
 
 
-async def test_ctrl_o_and_escape_go_to_the_operators_and_back_without_a_new_run(make_bench: Any) -> None:
+async def test_ctrl_o_and_escape_start_no_new_run(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -19,7 +19,7 @@ def tabs(bench: Any) -> list[str]:
     return [plain_text((segment.line,)) for segment in workbench(bench).query_one("#tabs", Bar).segments]
 
 
-async def test_zoom_gives_the_focused_pane_the_screen_and_takes_it_back(make_bench: Any) -> None:
+async def test_zoom_maximises_focused_pane_and_restores(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -30,7 +30,7 @@ async def test_zoom_gives_the_focused_pane_the_screen_and_takes_it_back(make_ben
         assert screen.source.display
 
 
-async def test_search_in_the_source_goes_from_match_to_match(make_bench: Any) -> None:
+async def test_search_in_source_goes_to_next_match(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -44,7 +44,7 @@ async def test_search_in_the_source_goes_from_match_to_match(make_bench: Any) ->
         assert workbench(bench).source.line == 13
 
 
-async def test_the_cases_are_filtered_and_escape_clears_the_filter(make_bench: Any, fakes: ModuleType) -> None:
+async def test_cases_are_filtered_and_escape_clears_filter(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -57,7 +57,7 @@ async def test_the_cases_are_filtered_and_escape_clears_the_filter(make_bench: A
         assert tabs(bench)[0] == "1 Cases(2)"
 
 
-async def test_letters_right_behind_the_key_that_asks_for_them_are_not_lost(make_bench: Any) -> None:
+async def test_letters_typed_right_after_key_are_kept(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -99,7 +99,7 @@ async def test_the_whole_result_is_copied_as_markdown(make_bench: Any) -> None:
         assert bench.app.clipboard == "softmax_kernel"
 
 
-async def test_the_code_of_a_kernel_is_shown_in_every_form(make_bench: Any) -> None:
+async def test_kernel_code_is_shown_in_every_form(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -115,7 +115,7 @@ async def test_the_code_of_a_kernel_is_shown_in_every_form(make_bench: Any) -> N
         assert plain_text(pane.query_one(Lines).lines).startswith("x [ttir]")
 
 
-async def test_an_editor_command_that_fails_is_said_and_the_screen_goes_on(make_bench: Any) -> None:
+async def test_failing_editor_command_is_reported(make_bench: Any) -> None:
     bench = make_bench(environment={"EDITOR": "no-such-editor"})
     async with bench.app.run_test(notifications=True) as pilot:
         await bench.settled(pilot)
@@ -125,7 +125,7 @@ async def test_an_editor_command_that_fails_is_said_and_the_screen_goes_on(make_
         assert state(bench) is State.PASSED
 
 
-async def test_a_tiny_terminal_says_what_it_needs(make_bench: Any) -> None:
+async def test_tiny_terminal_states_required_size(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=(20, 5)) as pilot:
         await bench.settled(pilot)

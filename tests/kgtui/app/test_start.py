@@ -11,7 +11,7 @@ from kgtui.widgets.controls.bars import Strip
 from tests.kgtui.app.workbench_state import state, strip, workbench
 
 
-async def test_started_is_called_once_with_catalogue_and_store_there(
+async def test_started_is_called_once_with_catalogue_and_store(
     make_bench: Any,
 ) -> None:
     bench, reported = make_bench(), []
@@ -22,7 +22,7 @@ async def test_started_is_called_once_with_catalogue_and_store_there(
     assert reported == [(True, True)]
 
 
-async def test_a_run_is_called_off_before_the_engine_is_there(make_bench: Any, fakes: ModuleType) -> None:
+async def test_run_is_cancelled_before_engine_is_ready(make_bench: Any, fakes: ModuleType) -> None:
     bench = make_bench(fakes.all_pass)
     bench.engine.starts = False
     async with bench.app.run_test() as pilot:

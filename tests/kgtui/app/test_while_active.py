@@ -40,7 +40,7 @@ def test_timer_without_need_stops_after_its_grace() -> None:
     assert (owner.running, timer.is_idle) == (False, True)
 
 
-def test_timer_that_is_needed_goes_on() -> None:
+def test_needed_timer_continues() -> None:
     owner = Owner()
     WhileActive(cast(MessagePump, owner), 0.1, lambda: True)  # cast: the double at the seam
     for _ in range(3 * GRACE_CALLS):

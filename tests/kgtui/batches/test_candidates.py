@@ -59,12 +59,12 @@ def test_files_are_named_after_operators(tmp_path):
     ]
 
 
-def test_a_directive_goes_before_the_name(tmp_path):
+def test_directive_overrides_the_name(tmp_path):
     (tmp_path / "silu.py").write_text(f"# kgtui: op=aten::softmax\n{SOFTMAX}")
     assert listed(tmp_path) == [("silu.py", "aten::softmax", 1)]
 
 
-def test_an_operator_that_is_given_is_that_of_all(tmp_path):
+def test_given_operator_applies_to_all(tmp_path):
     (tmp_path / "anything.py").write_text(SOFTMAX)
     assert listed(tmp_path, operator="softmax") == [("anything.py", "aten::softmax", 1)]
 
@@ -106,7 +106,7 @@ def test_many_bad_rows_are_summed_up(rows):
     assert (len(found.complaints), found.complaints[-1]) == (21, "rows.jsonl: 10 more rows are no candidates")
 
 
-def test_a_link_out_of_the_folder_is_not_read(tmp_path):
+def test_link_out_of_folder_is_not_read(tmp_path):
     folder = tmp_path / "candidates"
     folder.mkdir()
     (tmp_path / "softmax.py").write_text(SOFTMAX)
@@ -125,7 +125,7 @@ def test_rows_in_utf16_say_how_to_convert_them(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "missing"])
-def test_nothing_to_run_says_what_was_expected(tmp_path, name):
+def test_empty_folder_states_what_was_expected(tmp_path, name):
     with pytest.raises(UsageError, match=r"candidates"):
         read(tmp_path / name)
 

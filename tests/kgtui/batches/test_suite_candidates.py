@@ -31,7 +31,7 @@ def test_files_named_after_tasks_are_candidates(suite, tmp_path):
     assert len(found.complaints) == 1
 
 
-def test_samples_of_each_model_are_samples_of_the_task(suite, tmp_path):
+def test_samples_of_each_model_belong_to_task(suite, tmp_path):
     for name in ("one/level1/23_Softmax_0.py", "one/level1/23_Softmax_1.py", "two/23_Softmax_sample_1.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"{MODEL}# {name}\n")

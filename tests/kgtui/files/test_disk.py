@@ -16,7 +16,7 @@ SEPARATED = "holds a form feed or another rare separator of lines, which editing
 MIXED = "mixes several kinds of line ends, of which editing it here would leave one"
 
 
-def test_a_file_is_replaced_whole_and_keeps_its_permissions(tmp_path: Path) -> None:
+def test_file_is_replaced_whole_keeping_permissions(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.write_bytes(b"old")
     path.chmod(0o640)
@@ -26,7 +26,7 @@ def test_a_file_is_replaced_whole_and_keeps_its_permissions(tmp_path: Path) -> N
     assert [file.name for file in tmp_path.iterdir()] == ["k.py"]
 
 
-def test_a_new_file_gets_the_permissions_of_the_process(tmp_path: Path) -> None:
+def test_new_file_gets_process_permissions(tmp_path: Path) -> None:
     mask = os.umask(0o027)
     try:
         disk.write(tmp_path / "k.py", b"new")
@@ -35,7 +35,7 @@ def test_a_new_file_gets_the_permissions_of_the_process(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "k.py").stat().st_mode) == 0o640
 
 
-def test_a_link_stays_a_link_and_its_target_is_replaced(tmp_path: Path) -> None:
+def test_link_is_kept_and_target_replaced(tmp_path: Path) -> None:
     target, link = tmp_path / "target.py", tmp_path / "link.py"
     target.write_bytes(b"old")
     link.symlink_to(target)
@@ -52,9 +52,7 @@ def test_a_file_with_two_names_keeps_both(tmp_path: Path) -> None:
     assert second.read_bytes() == b"new"
 
 
-def test_a_folder_that_cannot_be_written_gets_the_file_in_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_in_unwritable_folder_is_written_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "k.py"
     path.write_bytes(b"old")
     node = path.stat().st_ino
@@ -67,7 +65,7 @@ def test_a_folder_that_cannot_be_written_gets_the_file_in_place(
     assert (path.read_bytes(), path.stat().st_ino) == (b"new", node)
 
 
-def test_a_file_that_is_marked_as_read_only_is_not_replaced(tmp_path: Path) -> None:
+def test_read_only_file_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.write_bytes(b"old")
     path.chmod(0o444)
@@ -90,7 +88,7 @@ def test_a_full_disk_changes_nothing_and_leaves_nothing(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize(("name", "words"), [("missing.py", "does not exist"), ("folder", "is a folder")])
-def test_what_cannot_be_read_is_said_with_what_to_do(tmp_path: Path, name: str, words: str) -> None:
+def test_unreadable_file_is_reported_with_next_step(tmp_path: Path, name: str, words: str) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(UsageError, match=words):
         disk.read(tmp_path / name)
@@ -117,12 +115,12 @@ def test_only_utf8_text_can_be_edited() -> None:
         (b"\xff", "is not UTF-8 text; editing it here would damage it"),
     ],
 )
-def test_what_editing_would_change_elsewhere_in_the_file_is_left_to_another_editor(content: bytes, words: str) -> None:
+def test_file_that_editing_would_alter_is_read_only(content: bytes, words: str) -> None:
     assert disk.why_not_editable(content) == words
     assert (disk.editable_text(content) is None) == bool(words)
 
 
-def test_any_content_is_shown_in_the_lines_that_python_counts() -> None:
+def test_any_content_is_shown_in_pythons_lines() -> None:
     assert disk.shown_text(b"a\n\x0cb \xff\n").splitlines() == ["a", "\ufffdb \ufffd"]
 
 
@@ -133,7 +131,7 @@ def test_a_byte_order_mark_survives_an_edit() -> None:
     assert disk.encoded(text, like=content) == content
 
 
-def test_a_new_file_is_made_and_one_that_is_there_is_left_alone(tmp_path: Path) -> None:
+def test_existing_file_is_not_overwritten_by_new(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     assert disk.write_new(path, b"first\n")
     assert not disk.write_new(path, b"second\n")
@@ -141,7 +139,7 @@ def test_a_new_file_is_made_and_one_that_is_there_is_left_alone(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("endless", [False, True], ids=["a file", "a device"])
-def test_what_is_too_large_for_a_source_is_refused_before_it_is_all_read(tmp_path: Path, endless: bool) -> None:
+def test_oversized_source_is_refused_before_reading_all(tmp_path: Path, endless: bool) -> None:
     path = Path("/dev/zero") if endless else tmp_path / "k.py"
     if not endless:
         path.write_bytes(b"#" * (MAX_SOURCE_BYTES + 1))

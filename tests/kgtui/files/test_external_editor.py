@@ -29,7 +29,7 @@ KERNEL = Path("/k/my kernel.py")
         ("mystery", ("mystery", "/k/my kernel.py")),
     ],
 )
-def test_the_editor_opens_at_the_line_where_it_can(editor: str, command: tuple[str, ...]) -> None:
+def test_editor_opens_at_line_where_supported(editor: str, command: tuple[str, ...]) -> None:
     found = opening(KERNEL, line=12, columns=200, rows=50, environment={"EDITOR": editor})
     assert found == Opening(command=command, takes_terminal=True)
 
@@ -41,12 +41,12 @@ def test_the_editor_opens_at_the_line_where_it_can(editor: str, command: tuple[s
         (" ", "the editor is ' ', which is no command; set EDITOR to one"),
     ],
 )
-def test_what_is_no_command_is_refused(editor: str, message: str) -> None:
+def test_invalid_editor_command_is_refused(editor: str, message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
         opening(KERNEL, line=1, columns=80, rows=24, environment={"EDITOR": editor})
 
 
-async def test_an_editor_that_is_no_command_is_reported_and_ends_nothing(make_bench: Any) -> None:
+async def test_missing_editor_command_is_reported(make_bench: Any) -> None:
     bench = make_bench(config='editor = "vim \'"')
     async with bench.app.run_test(notifications=True) as pilot:
         await bench.settled(pilot)
@@ -56,7 +56,7 @@ async def test_an_editor_that_is_no_command_is_reported_and_ends_nothing(make_be
         ]
 
 
-def test_visual_goes_before_editor_and_vi_is_the_last_resort() -> None:
+def test_visual_precedes_editor_then_vi() -> None:
     both = {"EDITOR": "nano", "VISUAL": "emacs"}
     assert opening(KERNEL, line=1, columns=80, rows=24, environment=both).command[0] == "emacs"
     assert opening(KERNEL, line=1, columns=80, rows=24, environment={}).command[0] == "vi"
@@ -70,9 +70,7 @@ def test_visual_goes_before_editor_and_vi_is_the_last_resort() -> None:
         (80, 24, ("new-window",)),  # half of it is too small for the workbench
     ],
 )
-def test_inside_tmux_the_editor_opens_beside_where_there_is_room(
-    columns: int, rows: int, place: tuple[str, ...]
-) -> None:
+def test_tmux_opens_editor_beside_if_space_allows(columns: int, rows: int, place: tuple[str, ...]) -> None:
     environment = {"EDITOR": "vim", "TMUX": "/tmp/tmux-0/default,1,0"}
     found = opening(KERNEL, line=12, columns=columns, rows=rows, environment=environment)
     assert found.command[: len(place) + 1] == ("tmux", *place)
@@ -80,7 +78,7 @@ def test_inside_tmux_the_editor_opens_beside_where_there_is_room(
     assert not found.takes_terminal
 
 
-def test_inside_tmux_the_pane_of_a_failed_editor_stays(tmp_path: Path) -> None:
+def test_tmux_keeps_pane_of_failed_editor(tmp_path: Path) -> None:
     editor = tmp_path / "my editor"
     editor.write_text("#!/bin/sh\necho no such theme >&2\nexit 3\n")
     editor.chmod(0o755)

@@ -33,11 +33,11 @@ def test_no_static_check_objects(problem):
     assert list(read_statically(ast.parse(scaffold(problem)))) == []
 
 
-def test_no_line_is_longer_than_the_width_of_the_project(problem):
+def test_no_line_exceeds_the_project_width(problem):
     assert max(map(len, scaffold(problem).splitlines())) <= 120
 
 
-def test_it_loads_and_its_entry_says_that_it_is_not_written(problem, tmp_path):
+def test_template_loads_and_entry_states_it_is_unwritten(problem, tmp_path):
     path = tmp_path / "kernel.py"
     path.write_text(scaffold(problem))
     spec = importlib.util.spec_from_file_location("kernel", path)
@@ -55,7 +55,7 @@ def test_the_types_are_those_of_torch():
     )
 
 
-def test_an_operator_that_writes_in_place_says_so():
+def test_in_place_operator_states_it():
     text = scaffold(find("vllm::fused_add_rms_norm"))
     assert "Writes input and residual in place." in text
     assert "launch fused_add_rms_norm_kernel and write its outputs in place" in text

@@ -212,7 +212,7 @@ def needs(writer: Writer) -> None:
 
 
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.__name__)
-def test_each_way_of_saving_is_reported_once_by_its_events_alone(kernel: Path, watch: Watch, writer: Writer) -> None:
+def test_each_kind_of_save_is_reported_once(kernel: Path, watch: Watch, writer: Writer) -> None:
     needs(writer)
     ear = watch(kernel, delays=replace(PATIENT, poll_s=3600))
     writer(kernel, AFTER)
@@ -224,7 +224,7 @@ def test_each_way_of_saving_is_reported_once_by_its_events_alone(kernel: Path, w
 
 
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.__name__)
-def test_each_way_of_saving_is_reported_once_outside_temporary_folders(
+def test_each_kind_of_save_outside_temporary_folders_is_reported(
     outside_temp: Path, watch: Watch, writer: Writer
 ) -> None:
     needs(writer)
@@ -274,7 +274,7 @@ def test_a_git_checkout_is_a_save(tmp_path: Path, watch: Watch) -> None:
     ear.hears_nothing_but(kernel)
 
 
-def test_a_touch_a_chmod_a_read_and_a_save_without_a_change_start_no_run(kernel: Path, watch: Watch) -> None:
+def test_touch_chmod_read_and_unchanged_save_start_no_run(kernel: Path, watch: Watch) -> None:
     ear = watch(kernel)
     kernel.touch()
     kernel.chmod(0o600)
@@ -292,7 +292,7 @@ def test_other_files_of_the_folder_start_no_run(kernel: Path, watch: Watch) -> N
     ear.hears_nothing_but(kernel)
 
 
-def test_two_saves_are_two_reports_and_the_last_has_the_last_content(kernel: Path, watch: Watch) -> None:
+def test_two_saves_are_two_reports_with_last_content(kernel: Path, watch: Watch) -> None:
     ear = watch(kernel)
     by_rename(kernel, AFTER)
     assert ear.next_content() == AFTER
@@ -314,7 +314,7 @@ def test_an_emptied_file_is_reported_too(kernel: Path, watch: Watch) -> None:
     ear.hears_nothing_but(kernel)
 
 
-def test_a_deleted_file_is_gone_and_the_same_file_is_back(kernel: Path, watch: Watch) -> None:
+def test_deleted_file_is_gone_and_same_file_returns(kernel: Path, watch: Watch) -> None:
     ear = watch(kernel)
     kernel.unlink()
     assert ear.next_trouble() is TroubleKind.GONE
@@ -323,7 +323,7 @@ def test_a_deleted_file_is_gone_and_the_same_file_is_back(kernel: Path, watch: W
     ear.hears_nothing_but(kernel)
 
 
-def test_a_file_that_comes_back_different_is_a_save(kernel: Path, watch: Watch) -> None:
+def test_file_returning_different_is_a_save(kernel: Path, watch: Watch) -> None:
     ear = watch(kernel)
     kernel.unlink()
     assert ear.next_trouble() is TroubleKind.GONE
@@ -332,7 +332,7 @@ def test_a_file_that_comes_back_different_is_a_save(kernel: Path, watch: Watch) 
     ear.hears_nothing_but(kernel)
 
 
-def test_a_file_that_is_missing_at_the_start_is_gone_until_it_is_made(tmp_path: Path, watch: Watch) -> None:
+def test_file_missing_at_start_is_gone_until_made(tmp_path: Path, watch: Watch) -> None:
     ear = watch(tmp_path / "later" / "kernel.py")
     assert ear.next_trouble() is TroubleKind.GONE
     (tmp_path / "later").mkdir()
@@ -340,7 +340,7 @@ def test_a_file_that_is_missing_at_the_start_is_gone_until_it_is_made(tmp_path: 
     assert (ear.next_trouble(), ear.next_content()) == (TroubleKind.BACK, AFTER)
 
 
-def test_a_folder_in_the_place_of_the_file_is_said_to_be_unreadable(kernel: Path, watch: Watch) -> None:
+def test_folder_instead_of_file_is_unreadable(kernel: Path, watch: Watch) -> None:
     ear = watch(kernel)
     kernel.unlink()
     kernel.mkdir()
@@ -350,9 +350,7 @@ def test_a_folder_in_the_place_of_the_file_is_said_to_be_unreadable(kernel: Path
     assert word.message == f"{kernel.name} cannot be read: it is a folder; it is tried again when it changes"
 
 
-def test_what_keeps_the_file_from_being_read_is_reported_again_when_it_is_something_else(
-    kernel: Path, watch: Watch
-) -> None:
+def test_changed_read_error_is_reported_again(kernel: Path, watch: Watch) -> None:
     ear = watch(kernel)
     kernel.unlink()
     kernel.mkdir()
@@ -368,7 +366,7 @@ def test_what_keeps_the_file_from_being_read_is_reported_again_when_it_is_someth
     ear.hears_nothing_but(kernel)
 
 
-def test_saves_are_seen_after_the_whole_folder_was_replaced(tmp_path: Path, watch: Watch) -> None:
+def test_saves_are_seen_after_folder_was_replaced(tmp_path: Path, watch: Watch) -> None:
     folder = tmp_path / "kernels"
     folder.mkdir()
     kernel = folder / "kernel.py"
@@ -382,17 +380,17 @@ def test_saves_are_seen_after_the_whole_folder_was_replaced(tmp_path: Path, watc
     ear.hears_nothing_but(kernel)
 
 
-def test_content_that_the_caller_does_not_have_is_reported_at_the_start(kernel: Path, watch: Watch) -> None:
+def test_unknown_content_is_reported_at_start(kernel: Path, watch: Watch) -> None:
     ear = watch(kernel, known_digest=hashlib.sha256(b"read before").hexdigest())
     assert ear.next_content() == BEFORE
     ear.hears_nothing_but(kernel)
 
 
-def test_content_that_the_caller_has_is_not_reported_at_the_start(kernel: Path, watch: Watch) -> None:
+def test_known_content_is_not_reported_at_start(kernel: Path, watch: Watch) -> None:
     watch(kernel, known_digest=hashlib.sha256(BEFORE).hexdigest()).hears_nothing_but(kernel)
 
 
-def test_a_save_of_what_a_link_points_to_is_a_save(tmp_path: Path, watch: Watch) -> None:
+def test_save_of_link_target_is_a_save(tmp_path: Path, watch: Watch) -> None:
     for name in ("there", "here", "between"):
         (tmp_path / name).mkdir()
     target, link = tmp_path / "there" / "real.py", tmp_path / "here" / "kernel.py"
@@ -406,7 +404,7 @@ def test_a_save_of_what_a_link_points_to_is_a_save(tmp_path: Path, watch: Watch)
     assert ear.next_content() == SENTINEL
 
 
-def test_a_link_that_is_pointed_elsewhere_is_a_save(tmp_path: Path, watch: Watch) -> None:
+def test_redirected_link_is_a_save(tmp_path: Path, watch: Watch) -> None:
     for name, content in (("one.py", BEFORE), ("two.py", AFTER)):
         (tmp_path / name).write_bytes(content)
     link = tmp_path / "kernel.py"
@@ -428,7 +426,7 @@ def test_a_kernel_in_a_linked_folder_is_watched(tmp_path: Path, watch: Watch) ->
     assert ear.next_content() == AFTER
 
 
-def test_a_change_of_an_imported_file_is_a_save_of_the_kernel(kernel: Path, watch: Watch) -> None:
+def test_change_of_imported_file_is_save_of_kernel(kernel: Path, watch: Watch) -> None:
     helper = kernel.with_name("helper.py")
     helper.write_bytes(BEFORE)
     ear = watch(kernel, siblings=[helper])
@@ -468,7 +466,7 @@ class Overheard(FileSystemEventHandler):
         self.names.put(Path(os.fsdecode(event.src_path)).name)
 
 
-def test_a_feed_hears_of_a_folder_again_after_it_was_replaced(tmp_path: Path) -> None:
+def test_feed_reports_replaced_folder_again(tmp_path: Path) -> None:
     folder = tmp_path / "kernels"
     folder.mkdir()
     feed, handler = DirectoryFeed(), Overheard()
@@ -504,7 +502,7 @@ def no_instances() -> BaseObserver:
 @pytest.mark.parametrize(
     ("make_observer", "limit"), [(Exhausted, "max_user_watches"), (no_instances, "max_user_instances")]
 )
-def test_without_watches_the_file_is_polled_and_that_is_said_once(
+def test_polling_without_watches_is_reported_once(
     kernel: Path, watch: Watch, make_observer: Callable[[], BaseObserver], limit: str
 ) -> None:
     feed = DirectoryFeed(make_observer)
@@ -526,7 +524,7 @@ class Deaf(InotifyObserver):
         self.stopped_event.wait()
 
 
-def test_a_save_that_no_event_tells_of_is_still_seen(kernel: Path, watch: Watch) -> None:
+def test_save_without_event_is_still_seen(kernel: Path, watch: Watch) -> None:
     feed = DirectoryFeed(Deaf)
     ear = watch(kernel, feed=feed)
     by_truncating(kernel, AFTER)
@@ -547,7 +545,7 @@ def test_watchers_of_several_files_share_one_feed(kernel: Path, watch: Watch) ->
     feed.close()
 
 
-def test_one_of_two_watchers_goes_and_the_other_still_sees(kernel: Path, watch: Watch) -> None:
+def test_stopping_one_watcher_leaves_the_other_working(kernel: Path, watch: Watch) -> None:
     feed = DirectoryFeed()
     leaver = Watcher(kernel, Ear().hear, Ear().hear, feed=feed)
     leaver.start()
@@ -557,7 +555,7 @@ def test_one_of_two_watchers_goes_and_the_other_still_sees(kernel: Path, watch: 
     feed.close()
 
 
-def test_no_thread_and_no_descriptor_is_left_after_stop(kernel: Path) -> None:
+def test_stop_leaves_no_thread_and_no_descriptor(kernel: Path) -> None:
     def open_descriptors() -> int:
         return len(list(Path("/proc/self/fd").iterdir()))
 
@@ -595,7 +593,7 @@ def test_a_watcher_is_started_once(kernel: Path, watch: Watch) -> None:
 
 
 @pytest.mark.parametrize(("local", "every_s"), [(True, 2.0), (False, 0.5)])
-def test_a_file_is_compared_seldom_where_the_kernel_sees_every_change(
+def test_file_is_compared_rarely_with_reliable_events(
     kernel: Path, monkeypatch: pytest.MonkeyPatch, local: bool, every_s: float
 ) -> None:
     monkeypatch.setattr("kgtui.files.watcher.is_local", lambda directory: local)

@@ -99,7 +99,7 @@ async def test_it_gets_the_task_in_a_file(agent):
     assert "Carry out the task in TASK.md" in text
 
 
-async def test_it_sees_its_own_key_alone_and_cannot_print_it(agent):
+async def test_agent_sees_only_its_key_and_cannot_print_it(agent):
     text, _ = await agent("import os; print(os.environ['AGENT_KEY'], 'OTHER_KEY' in os.environ)")
     assert "[key] False" in text
     assert KEY not in text
@@ -111,7 +111,7 @@ async def test_it_cannot_write_elsewhere(agent, tmp_path):
     assert not (tmp_path / "other.py").exists()
 
 
-async def test_one_that_never_ends_is_stopped(agent):
+async def test_endless_agent_is_stopped(agent):
     text, end = await agent("import time\nwhile True: time.sleep(1)", timeout_s=2.0)
     assert (end.stop, "its time was over" in text) == (Stop.CUT, True)
 
@@ -135,7 +135,7 @@ async def test_a_descendant_holding_the_output_delays_no_end(agent, tmp_path):
     assert end.stop is Stop.LENGTH
 
 
-async def test_one_that_leaves_no_file_says_so(agent):
+async def test_agent_without_file_is_reported(agent):
     text, _ = await agent("print('done')")
     assert "The agent left no kernel.py" in text
     assert taken(text).source is None

@@ -37,7 +37,7 @@ async def test_every_sample_is_stored_and_run(bench):
     assert bench.budget.spent.microusd == 3 * COST
 
 
-async def test_the_answer_is_seen_while_it_comes(bench):
+async def test_answer_is_shown_while_streaming(bench):
     bench.provider.answers = [answer()]
     await bench.run()
     assert "".join(event.text for event in bench.of(AnswerGrew)) == answer() == bench.rows[0].received
@@ -51,7 +51,7 @@ async def test_progress_counts_what_happened(bench):
     assert (progress.streaming, progress.is_running, progress.spent.microusd) == ({}, False, 3 * COST)
 
 
-async def test_a_refusal_is_retried_after_the_time_it_names(bench):
+async def test_refusal_is_retried_after_stated_time(bench):
     refused = ProviderError("too many requests", status=429, retries=True, retry_after_s=7.0)
     bench.provider.answers = [refused, answer()]
     ended = await bench.run()
@@ -78,7 +78,7 @@ async def test_a_wrong_key_is_not_retried(bench):
     assert len(bench.provider.requests) == 1
 
 
-async def test_a_cut_answer_is_kept_and_not_sent_again(bench):
+async def test_truncated_answer_is_kept_and_not_resent(bench):
     bench.provider.answers = [ConnectionCutError("broke off")]
     await bench.run()
     (row,) = bench.rows
@@ -87,7 +87,7 @@ async def test_a_cut_answer_is_kept_and_not_sent_again(bench):
     assert bench.budget.spent.microusd == row.reserved_microusd
 
 
-async def test_missing_usage_is_unknown_and_counts_as_the_worst(bench):
+async def test_missing_usage_is_unknown_and_counts_as_worst(bench):
     bench.provider.answers, bench.provider.usage = [answer()], None
     await bench.run()
     assert bench.rows[0].cost_microusd is None
@@ -126,7 +126,7 @@ async def test_concurrency_is_limited(bench):
 
 class TestResuming:
     @pytest.mark.parametrize("event", [RequestSent, AnswerGrew, AnswerStored, CandidateVerified])
-    async def test_a_kill_at_any_point_loses_and_repeats_nothing(self, bench, event):
+    async def test_kill_at_any_point_loses_and_repeats_nothing(self, bench, event):
         bench.provider.answers, bench.concurrency = [answer()], 1
 
         def kill(happened):
@@ -171,7 +171,7 @@ class TestResuming:
 
 
 class TestRefine:
-    async def test_the_report_of_a_failed_run_is_sent_back(self, bench):
+    async def test_report_of_failed_run_is_sent_back(self, bench):
         bench.provider.answers = [answer("wrong"), answer()]
         await bench.run(strategy="refine", options=StrategyOptions(rounds=3))
         second = bench.provider.requests[1].messages
@@ -179,7 +179,7 @@ class TestRefine:
         assert second[2].text == answer("wrong")
         assert "max error 3.1e-2" in second[3].text
 
-    async def test_the_first_correct_answer_ends_it(self, bench):
+    async def test_first_correct_answer_ends_refinement(self, bench):
         bench.provider.answers = [answer("wrong"), answer()]
         await bench.run(strategy="refine", options=StrategyOptions(rounds=3))
         assert [row.place for row in bench.rows] == ["round-1", "round-2"]
@@ -191,7 +191,7 @@ class TestRefine:
             bench.provider.requests[1].messages[3].text
         )
 
-    async def test_a_target_speedup_goes_on_until_it_is_met(self, bench):
+    async def test_target_speedup_continues_until_met(self, bench):
         bench.provider.answers = [answer("fast 1.1"), answer("fast 2.5"), answer("fast 9")]
         options = StrategyOptions(rounds=5, target_speedup=2.0)
         await bench.run(strategy="refine", options=options)
@@ -216,7 +216,7 @@ class TestEvolve:
         assert len(bench.rows) == 6
 
 
-async def test_an_answer_that_cannot_be_stored_ends_the_batch(bench, monkeypatch):
+async def test_unstorable_answer_ends_the_batch(bench, monkeypatch):
     bench.provider.answers = [answer()]
 
     def full(*_):

@@ -83,7 +83,7 @@ async def test_sixteen_in_flight_never_exceed_the_budget():
     assert (most, held.spent) == (16, Spent(microusd=1_600, tokens=160))
 
 
-async def test_a_request_waits_for_room_of_those_in_flight():
+async def test_request_waits_for_budget_of_running_ones():
     held = budget(microusd=150)
     await held.reserve(WORST)
     second = asyncio.create_task(held.reserve(WORST))

@@ -62,7 +62,7 @@ def test_a_cell_shows_the_fastest_correct_answer():
         ([row(outcome=Outcome.ENGINE_ERROR)], "not run"),
     ],
 )
-def test_a_cell_without_a_correct_answer_says_why(rows, word):
+def test_cell_without_correct_answer_gives_reason(rows, word):
     assert comparison_of(rows).cells[0].word == word
 
 
@@ -135,7 +135,7 @@ def test_html_escapes_and_loads_nothing(found):
     assert page.count("<svg") == 3
 
 
-def test_json_has_null_for_what_is_unknown(found):
+def test_json_has_null_for_unknown_values(found):
     document = json.loads(documents.as_json(found))
     beta = next(cell for cell in document["cells"] if cell["model"] == "openai:beta<b>" and cell["attempts"])
     assert (beta["cost_microusd"], beta["speedup"], beta["verdict"]) == (None, None, "wrong value")
@@ -152,7 +152,7 @@ def test_markdown_and_text_have_the_same_tables(found):
     assert all(f"## {title}" in documents.as_markdown(found, title="t") for title in titles)
 
 
-def test_an_unknown_cost_is_a_word():
+def test_unknown_cost_is_a_word():
     one = CostRow(
         group="openai:m", answers=2, unpriced=2, input_tokens=1, cached_tokens=0, output_tokens=1, reasoning_tokens=0,
         cost_microusd=None, wall_s=1.0, engine_s=0.0, device_s=0.0, correct=1, faster=0,
@@ -161,12 +161,12 @@ def test_an_unknown_cost_is_a_word():
     assert "$0" not in costs_text([one], CostBy.MODEL)
 
 
-def test_a_task_of_a_suite_is_grouped_by_level():
+def test_task_of_suite_is_grouped_by_level():
     assert source_of("kernelbench::level1/23_Softmax") == ("kernelbench", "kernelbench::level1")
     assert source_of("aten::softmax") == ("aten",)
 
 
-def test_the_category_of_a_suite_is_named_with_it():
+def test_suite_category_is_named_with_suite():
     task = replace(descriptions()[0], name="s::level1/a", category="fusions", reference={"a.py": "..."})
     groups = groups_from([task, replace(task, name="s::easy/b", category="easy")])
     assert groups("s::level1/a") == ("s", "s::level1", "s::fusions")

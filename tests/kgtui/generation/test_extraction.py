@@ -37,7 +37,7 @@ def test_the_one_file_is_taken(answer):
     assert extract(answer, entry="softmax", stop=Stop.COMPLETE).source == CODE
 
 
-def test_a_fence_inside_of_a_longer_fence_is_code():
+def test_fence_inside_longer_fence_is_code():
     code = f'"""Usage:\n\n```\nsoftmax(x)\n```\n"""\n{CODE}'
     assert extract(fence(code, mark="````"), entry="softmax", stop=Stop.COMPLETE).source == code
 
@@ -74,11 +74,11 @@ def test_a_fence_inside_of_a_longer_fence_is_code():
         (fence("x = " + "(" * 5000), Stop.COMPLETE, None),
     ],
 )
-def test_what_is_not_taken_is_said(answer, stop, reason):
+def test_ignored_blocks_are_reported(answer, stop, reason):
     found = extract(answer, entry="softmax", stop=stop)
     assert found.source is None
     assert found.reason if reason is None else found.reason == reason
 
 
-def test_a_complete_block_of_a_cut_answer_is_taken():
+def test_complete_block_of_truncated_answer_is_taken():
     assert extract(f"{fence(CODE)}And th", entry="softmax", stop=Stop.LENGTH).source == CODE

@@ -38,7 +38,7 @@ def test_a_price_makes_the_cost_of_a_table(usage, microusd):
     assert PRICE.microusd(usage) == microusd
 
 
-def test_the_worst_case_writes_the_whole_prompt_to_the_cache():
+def test_worst_case_writes_whole_prompt_to_cache():
     # 1,000 x 3.75 + 100 x 15, and one for rounding
     assert PRICE.most_microusd(input_tokens=1000, output_tokens=100) == 5_251
 
@@ -61,14 +61,14 @@ def test_an_unknown_price_is_none():
     assert PriceList().cost("no-such-provider", "m", usage, at=AT) is None
 
 
-def test_the_maintained_worst_case_is_no_less_than_the_cost():
+def test_maintained_worst_case_is_no_less_than_cost():
     usage = TokenUsage(input_tokens=300_000, output_tokens=1000)
     price = PriceList().price("anthropic", "claude-sonnet-4-5", at=AT)
     cost = PriceList().cost("anthropic", "claude-sonnet-4-5", usage, at=AT)
     assert price.most_microusd(input_tokens=300_000, output_tokens=1000) >= cost
 
 
-def test_a_price_of_the_user_goes_first(tmp_path):
+def test_user_price_has_priority(tmp_path):
     path = tmp_path / "prices.toml"
     path.write_text(OWN)
     usage = TokenUsage(input_tokens=100, cached_tokens=50, output_tokens=10)

@@ -119,7 +119,7 @@ async def test_an_answer_that_breaks_off_keeps_its_text(protocol, reply):
     ],
     ids=["429", "500", "529", "wrong key", "unknown model", "HTML"],
 )
-async def test_a_refusal_says_what_to_do(protocol, reply, status, retries, retry_after_s, words):
+async def test_refusal_states_next_step(protocol, reply, status, retries, retry_after_s, words):
     error = (await outcome_of(protocol, reply)).error
     assert error is not None
     assert (error.status, error.retries, error.retry_after_s) == (status, retries, retry_after_s)
@@ -141,7 +141,7 @@ async def test_a_huge_answer_is_cut(protocol):
     assert len(found.text) == 2_400_000
 
 
-async def test_the_request_carries_what_was_chosen(protocol):
+async def test_request_carries_chosen_parameters(protocol):
     server = WireServer()
     sampling = Sampling(max_tokens=50, temperature=0.5, effort=Effort.LOW)
     await outcome_of(protocol, request=replace(REQUEST, sampling=sampling), server=server)

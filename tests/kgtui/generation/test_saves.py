@@ -24,7 +24,7 @@ class GatedVerifier:
         return finished(problem.name, source.decode(), number=1)
 
 
-async def test_the_newest_save_replaces_the_one_that_is_running():
+async def test_newest_save_replaces_running_one():
     events, verifier, verified = [], GatedVerifier(), asyncio.Event()
 
     def emit(event):
@@ -45,7 +45,7 @@ async def test_the_newest_save_replaces_the_one_that_is_running():
     ]
 
 
-async def test_a_save_that_is_running_ends_with_the_answer():
+async def test_running_save_ends_with_the_answer():
     events = []
     saves = SaveVerifier(softmax_problem(), SPOT, verifier=GatedVerifier(), emit=events.append)
     saves(b"first")

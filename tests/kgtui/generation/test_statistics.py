@@ -48,7 +48,7 @@ def test_a_geometric_mean_of_none_is_none():
     ("speedups", "expected"),
     [([4.0, None], 2.0), ([None, None], 1.0), ([4.0], 4.0), ([], None), ([0.25, None], 0.25)],
 )
-def test_a_failure_counts_as_the_baseline_and_never_raises(speedups, expected):
+def test_failure_counts_as_baseline_without_raising(speedups, expected):
     found = mean_with_failures(speedups)
     assert found == expected if expected is None else found == pytest.approx(expected)
 
@@ -77,7 +77,7 @@ def test_a_paired_test_is_exact_for_few_pairs(differences, expected):
     assert paired_p_value(differences) == expected
 
 
-def test_a_paired_test_of_many_equal_differences_is_small():
+def test_paired_test_of_many_equal_differences_is_small():
     assert paired_p_value([1.0] * 20) == pytest.approx(1 / 2001)
 
 

@@ -25,11 +25,11 @@ from kgtui.highlighting.cleaning import VISIBLE, cleaned, harmless, harmless_lin
         ("\x1b", VISIBLE),
     ],
 )
-def test_what_is_left_of_a_line(line: str, shown: str) -> None:
+def test_line_is_cleaned_as_expected(line: str, shown: str) -> None:
     assert cleaned(line, longest=100) == shown
 
 
-def test_a_long_line_is_cut_and_says_so() -> None:
+def test_long_line_is_truncated_and_marked() -> None:
     assert (cleaned("x" * 10, longest=10), cleaned("x" * 11, longest=10)) == ("x" * 10, "x" * 9 + "…")
 
 
@@ -42,9 +42,9 @@ def test_text_that_is_not_cut() -> None:
     assert harmless("x" * 100_000 + "\x1b[2J") == "x" * 100_000
 
 
-def test_several_lines_keep_their_ends_and_tabs() -> None:
+def test_several_lines_keep_ends_and_tabs() -> None:
     assert harmless_lines("a\tb\x1b[2J\n\u202ec\n") == f"a\tb\n{VISIBLE}c\n"
 
 
-def test_what_is_made_visible_has_as_many_characters() -> None:
+def test_visible_form_has_as_many_characters() -> None:
     assert made_visible("a\tb\x1b[2J\u202e") == f"a\tb{VISIBLE}[2J{VISIBLE}"

@@ -58,7 +58,7 @@ def edited(lines: list[str], chance: random.Random) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_after_any_edits_the_colours_are_those_of_a_fresh_start(seed: int) -> None:
+def test_colours_after_edits_equal_a_fresh_start(seed: int) -> None:
     """Some edits come while the lexer is still busy with those before."""
     chance = random.Random(seed)
     lines = chance.choice(SOURCES).read_text().splitlines()[:120]
@@ -75,7 +75,7 @@ def test_after_any_edits_the_colours_are_those_of_a_fresh_start(seed: int) -> No
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
-def test_real_source_is_coloured_as_pygments_colours_it_whole(path: Path) -> None:
+def test_real_source_is_coloured_as_pygments_does(path: Path) -> None:
     text = path.read_text()
     whole: list[Ink | None] = []
     for _, token, word in PythonLexer().get_tokens_unprocessed(text):
@@ -94,7 +94,7 @@ def test_real_source_is_coloured_as_pygments_colours_it_whole(path: Path) -> Non
     assert differing == []
 
 
-def test_a_letter_typed_in_a_line_relexes_that_line_only() -> None:
+def test_letter_typed_relexes_its_line_only() -> None:
     lines = [f"x{number} = tl.load(ptr + {number})" for number in range(2_000)]
     lexer = IncrementalLexer()
     lexer.replace(lines)
@@ -104,7 +104,7 @@ def test_a_letter_typed_in_a_line_relexes_that_line_only() -> None:
     assert lexer.advance(EVERYTHING) == range(1_000, 1_001)
 
 
-def test_an_opened_string_recolours_everything_below_and_closing_it_restores_that() -> None:
+def test_opened_string_recolours_below_until_closed() -> None:
     lines = ["x = 1", "y = 2", "z = 3"]
     lexer = IncrementalLexer()
     lexer.replace(lines)
@@ -118,7 +118,7 @@ def test_an_opened_string_recolours_everything_below_and_closing_it_restores_tha
     assert inks(lexer, 3) == plain
 
 
-def test_a_line_added_below_an_open_string_is_part_of_it() -> None:
+def test_line_below_open_string_is_part_of_it() -> None:
     lexer = IncrementalLexer()
     for lines in (["x = 1", '"""open'], ["x = 2", '"""open'], ["x = 2", '"""open', "return"]):
         lexer.replace(lines)
@@ -126,14 +126,14 @@ def test_a_line_added_below_an_open_string_is_part_of_it() -> None:
     assert lexer.spans(2) == (Span(0, 6, Ink.DOCUMENTATION),)
 
 
-def test_a_docstring_keeps_its_ink_over_all_its_lines() -> None:
+def test_docstring_keeps_colour_over_all_lines() -> None:
     rows = from_scratch(["def f():", '    """First.', "", "    Second.", '    """', "    return 1"])
     doc = {Ink.DOCUMENTATION}
     assert [{span.ink for span in row} for row in rows[1:5]] == [doc, set(), doc, doc]
     assert {span.ink for span in rows[5]} == {Ink.KEYWORD, Ink.NUMBER}
 
 
-def test_a_large_file_is_lexed_in_slices_from_the_top() -> None:
+def test_large_file_is_lexed_in_slices_from_top() -> None:
     lines = ["x = 1"] * 1_000
     lexer = IncrementalLexer()
     lexer.replace(lines)
@@ -145,7 +145,7 @@ def test_a_large_file_is_lexed_in_slices_from_the_top() -> None:
     assert rows == list(range(1_000))
 
 
-def test_an_enormous_line_stays_plain_and_disturbs_no_other() -> None:
+def test_enormous_line_stays_plain_and_affects_no_other() -> None:
     rows = from_scratch(["x = 1", '"""' + "y" * LONGEST_COLOURED_LINE, "x = 1"])
     assert (rows[1], rows[2]) == ((), rows[0])
 

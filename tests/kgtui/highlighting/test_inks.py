@@ -13,7 +13,7 @@ from kgtui.highlighting.inks import INK_STYLES, Ink, Span, ThemedInks, content_o
 BLACK = Color(0, 0, 0)
 
 
-def test_every_ink_has_a_style_in_words_of_the_theme() -> None:
+def test_every_ink_has_theme_style() -> None:
     assert set(INK_STYLES) == set(Ink)
     assert all("$" in style for style in INK_STYLES.values())
 
@@ -23,7 +23,7 @@ def test_every_token_type_of_pygments_has_an_answer() -> None:
     assert ink_of(Token.Literal.Number.Integer.Long) is Ink.NUMBER
 
 
-def test_neighbours_in_one_ink_are_one_span_and_line_ends_have_none() -> None:
+def test_neighbours_of_one_ink_are_one_span() -> None:
     tokens = [(0, Token.Comment, "# a"), (3, Token.Comment.Single, " b\n")]
     assert spans_of(tokens) == (Span(0, 5, Ink.COMMENT),)
 
@@ -33,7 +33,7 @@ def test_brackets_in_code_stay_text() -> None:
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "nord", "ansi-dark", "ansi-light"])
-async def test_every_ink_is_drawable_in_every_sort_of_theme(theme: str) -> None:
+async def test_every_ink_is_drawable_in_every_theme(theme: str) -> None:
     app: App[None] = App()
     async with app.run_test():
         app.theme = theme
@@ -42,7 +42,7 @@ async def test_every_ink_is_drawable_in_every_sort_of_theme(theme: str) -> None:
         assert all(style.bgcolor is None for style in styles.values())
 
 
-def test_a_transparent_colour_is_mixed_with_what_is_behind_it() -> None:
+def test_transparent_colour_is_mixed_with_background() -> None:
     style = rich_style("#ffffff 50%", {}, BLACK)
     assert style.color is not None
     assert style.color.name == "#7f7f7f"

@@ -106,7 +106,7 @@ def test_no_lexer_loses_a_character(kind: TextKind, line: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "line"), [(TextKind.TTGIR, TTGIR), (TextKind.SASS, SASS), (TextKind.AMDGCN, AMDGCN)])
-def test_real_lines_have_no_part_that_the_lexer_does_not_know(kind: TextKind, line: str) -> None:
+def test_real_lines_have_no_unknown_token(kind: TextKind, line: str) -> None:
     lexer = lexer_for(kind)
     assert lexer is not None
     assert Token.Error not in {token for _, token, _ in lexer.get_tokens_unprocessed(line)}
@@ -122,7 +122,7 @@ def none_made(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("none_made")
-def test_threads_that_ask_at_once_get_one_lexer_and_it_is_whole() -> None:
+def test_concurrent_threads_get_one_complete_lexer() -> None:
     start = Barrier(4)
 
     def asked() -> object:
@@ -136,7 +136,7 @@ def test_threads_that_ask_at_once_get_one_lexer_and_it_is_whole() -> None:
 
 
 @pytest.mark.usefixtures("none_made")
-def test_a_lexer_is_made_when_the_first_line_is_coloured_or_beforehand() -> None:
+def test_lexer_is_made_at_first_line_or_before() -> None:
     lexer = IncrementalLexer()
     lexer.replace(["import triton"])
     assert not is_made(TextKind.PYTHON)
@@ -147,7 +147,7 @@ def test_a_lexer_is_made_when_the_first_line_is_coloured_or_beforehand() -> None
 
 
 @pytest.mark.parametrize("start", ['cuda_source = r"""', "CPP_SRC = '''"])
-def test_cuda_in_a_string_is_coloured_until_the_string_ends(start: str) -> None:
+def test_cuda_in_string_is_coloured_until_string_ends(start: str) -> None:
     lines = [start, "__global__ void k(float* x) { // note", start[-3:], "return 1"]
     lexer = IncrementalLexer()
     lexer.replace(lines)

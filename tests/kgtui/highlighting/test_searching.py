@@ -12,7 +12,7 @@ def test_small_letters_find_both_and_capitals_only_capitals() -> None:
     assert occurrences("Load", LINES) == [(0, 0), (2, 6)]
 
 
-def test_lines_are_counted_from_where_the_caller_says() -> None:
+def test_lines_are_counted_from_given_start() -> None:
     assert occurrences("store", LINES, first=10) == [(12, 0)]
 
 
@@ -20,5 +20,5 @@ def test_occurrences_do_not_overlap_and_nothing_occurs_nowhere() -> None:
     assert (occurrences("aa", ["aaaaa"]), occurrences("", LINES)) == ([(0, 0), (0, 2)], [])
 
 
-def test_a_letter_that_grows_in_lower_case_moves_no_column() -> None:
+def test_letter_growing_in_lower_case_moves_no_column() -> None:
     assert occurrences("x", ["İx"]) == [(0, 1)]

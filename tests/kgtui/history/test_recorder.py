@@ -47,7 +47,7 @@ def test_a_run_is_kept_whole(recording: StoreRecording, order: RunRequest, fakes
     assert recording.source(order.candidate.digest) == fakes.SOURCE
 
 
-def test_the_same_order_is_answered_by_the_run_before(
+def test_same_request_is_answered_by_previous_run(
     recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     number = recorded(recording, order, fakes.all_pass)
@@ -56,7 +56,7 @@ def test_the_same_order_is_answered_by_the_run_before(
     assert recording.cached(replace(order, content=b"new")) is None
 
 
-def test_an_answer_is_the_last_verdict_on_its_operator(
+def test_answer_is_last_verdict_on_its_operator(
     recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     right = recorded(recording, order, fakes.all_pass)
@@ -68,7 +68,7 @@ def test_an_answer_is_the_last_verdict_on_its_operator(
     assert recording.recent_files(limit=1)[0].run.number == right
 
 
-def test_an_order_for_a_benchmark_is_answered_by_a_run_that_timed_what_is_wanted(
+def test_benchmark_request_is_answered_by_timed_run(
     recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     wanted = BenchmarkPlan(cases=order.problem.cases[:1], baselines=("eager",))
@@ -101,14 +101,14 @@ def case_timed(plan: BenchmarkPlan) -> Event:
     return CaseBenchmarked(at_s=0.3, number=1, total=1, benchmark=case)
 
 
-def test_a_run_of_picked_cases_answers_no_whole_order(
+def test_run_of_selected_cases_answers_no_whole_request(
     recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     recorded(recording, replace(order, cases=("4x1 f32",)), fakes.all_pass)
     assert recording.cached(order) is None
 
 
-def test_a_run_that_timed_nothing_answers_no_order_for_times(
+def test_untimed_run_answers_no_timing_request(
     recording: StoreRecording, order: RunRequest, bench_fakes: ModuleType
 ) -> None:
     problem = bench_fakes.timed_problem()
@@ -122,7 +122,7 @@ def test_a_run_that_timed_nothing_answers_no_order_for_times(
     assert recording.cached(timed) == second
 
 
-def test_the_run_to_beat_is_the_fastest_of_this_file_on_this_device(order: RunRequest, bench_fakes: ModuleType) -> None:
+def test_best_run_is_fastest_of_file_on_device(order: RunRequest, bench_fakes: ModuleType) -> None:
     store = open_memory_store()
     recording = StoreRecording(store, label="test", environment={"device": "Triton interpreter"})
     problem = bench_fakes.timed_problem()
@@ -149,7 +149,7 @@ def test_the_cases_that_failed_are_known_by_file(
     assert recording.failed_cases(replace(order, path=fakes.Path("/k/other.py"))) == ()
 
 
-def test_past_runs_are_listed_newest_first_with_what_they_came_to(
+def test_past_runs_are_listed_newest_first_with_results(
     recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     recorded(recording, order, fakes.some_fail)
@@ -161,7 +161,7 @@ def test_past_runs_are_listed_newest_first_with_what_they_came_to(
     assert failed.started_at == fakes.NOW
 
 
-def test_operators_and_files_that_were_worked_on_are_known(
+def test_operators_and_files_with_runs_are_known(
     recording: StoreRecording, order: RunRequest, fakes: ModuleType
 ) -> None:
     recorded(recording, order, fakes.all_pass)
@@ -174,7 +174,7 @@ def test_operators_and_files_that_were_worked_on_are_known(
     ]
 
 
-def test_a_run_that_is_not_there_is_an_error_of_the_store(recording: StoreRecording) -> None:
+def test_missing_run_is_store_error(recording: StoreRecording) -> None:
     with pytest.raises(StoreError, match="no run #7"):
         recording.events(7)
     with pytest.raises(StoreError, match="no source"):
@@ -188,7 +188,7 @@ def test_looking_around_begins_no_session(recording: StoreRecording) -> None:
     assert recording._store.sessions() == ()
 
 
-def test_an_order_that_names_a_tag_and_a_note_is_kept_with_them(recording: StoreRecording, order: RunRequest) -> None:
+def test_tag_and_note_of_request_are_stored(recording: StoreRecording, order: RunRequest) -> None:
     number = recording.begin(replace(order, tag="tune", note="num_warps=8"))
     plain = recording.begin(order)
     listed = recording.archive.runs(RunFilter(problem=order.problem.name), before=None, after=None, limit=9)

@@ -47,7 +47,7 @@ async def test_a_page_looks_as_before(opened: Any, page: Page, snapshot: Snapsho
 
 
 @pytest.mark.parametrize("name", DRAWN_ANEW)
-async def test_a_page_that_was_dressed_without_colour_looks_as_one_that_began_so(
+async def test_page_switched_to_no_colour_equals_initial_one(
     opened: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = BY_NAME[name]

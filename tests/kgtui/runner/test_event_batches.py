@@ -42,7 +42,7 @@ async def test_batch_has_a_largest_size() -> None:
     assert await sizes(ready(*[written(1)] * (MOST_EVENTS + 1))) == [MOST_EVENTS, 1]
 
 
-async def test_first_event_and_verdict_do_not_wait_for_others() -> None:
+async def test_first_event_and_verdict_are_sent_at_once() -> None:
     go_on = asyncio.Event()
 
     async def slow() -> AsyncGenerator[Event, None]:
@@ -59,7 +59,7 @@ async def test_first_event_and_verdict_do_not_wait_for_others() -> None:
         assert await anext(batches) == (written(2), FINISHED)
 
 
-async def test_error_of_the_stream_comes_after_its_events() -> None:
+async def test_stream_error_follows_its_events() -> None:
     async def broken() -> AsyncGenerator[Event, None]:
         yield written(1)
         raise ZeroDivisionError("oops")

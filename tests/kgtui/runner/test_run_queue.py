@@ -113,7 +113,7 @@ async def setting(fakes: ModuleType) -> AsyncIterator[Setting]:
     await asyncio.wait([serving])
 
 
-async def test_a_save_is_judged_and_every_event_is_kept_before_it_is_shown(setting: Setting) -> None:
+async def test_save_is_verified_and_events_stored_before_shown(setting: Setting) -> None:
     setting.submit(setting.request)
     assert await setting.listener.verdict() is Outcome.PASS
     await setting.idle()
@@ -135,9 +135,7 @@ async def test_the_same_content_is_answered_from_the_store(setting: Setting) -> 
     assert setting.recording.answers == [(1, 1)]
 
 
-async def test_a_run_that_timed_nothing_is_no_answer_where_times_are_asked_for(
-    setting: Setting, bench_fakes: ModuleType
-) -> None:
+async def test_untimed_run_does_not_answer_timing_request(setting: Setting, bench_fakes: ModuleType) -> None:
     problem = bench_fakes.timed_problem()
     setting.engine.script = bench_fakes.all_timed
     request, wanted = replace(setting.request, problem=problem), bench_fakes.bench_plan(problem).benchmark
@@ -152,7 +150,7 @@ async def test_a_run_that_timed_nothing_is_no_answer_where_times_are_asked_for(
     ]
 
 
-async def test_the_lines_that_failed_cases_point_to_are_looked_for_beside_the_loop_before_the_cases_are_shown(
+async def test_failure_lines_are_found_outside_event_loop(
     setting: Setting, fakes: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_for: list[tuple[str, int, bool]] = []
@@ -182,7 +180,7 @@ async def test_running_again_judges_the_same_content_again(setting: Setting) -> 
     assert [header.number for header in setting.listener.headers] == [1, 2]
 
 
-async def test_a_save_while_busy_stops_the_run_and_is_judged_instead(setting: Setting, fakes: ModuleType) -> None:
+async def test_save_while_busy_replaces_running_request(setting: Setting, fakes: ModuleType) -> None:
     setting.engine.script = fakes.stops_half_way
     setting.submit(setting.request)
     await setting.listener.first_case()
@@ -193,14 +191,14 @@ async def test_a_save_while_busy_stops_the_run_and_is_judged_instead(setting: Se
     assert [candidate.source for candidate, _ in setting.engine.judged] == [fakes.SOURCE, b"new"]
 
 
-async def test_a_save_that_was_overtaken_before_its_turn_is_never_judged(setting: Setting) -> None:
+async def test_save_overtaken_in_queue_never_runs(setting: Setting) -> None:
     for content in (b"one", b"two", b"three"):
         setting.submit(replace(setting.request, content=content))
     await setting.listener.verdict()
     assert [candidate.source for candidate, _ in setting.engine.judged] == [b"three"]
 
 
-async def test_cancelling_ends_the_run_and_says_whether_there_was_one(setting: Setting, fakes: ModuleType) -> None:
+async def test_cancelling_ends_run_and_reports_whether_any(setting: Setting, fakes: ModuleType) -> None:
     assert setting.queue.cancel() is False
     setting.engine.script = fakes.stops_half_way
     setting.submit(setting.request)
@@ -209,7 +207,7 @@ async def test_cancelling_ends_the_run_and_says_whether_there_was_one(setting: S
     assert await setting.listener.verdict() is Outcome.CANCELLED
 
 
-async def test_cancel_before_the_engine_knows_the_run_ends_it(setting: Setting, fakes: ModuleType) -> None:
+async def test_cancel_before_engine_knows_run_ends_it(setting: Setting, fakes: ModuleType) -> None:
     loop, begin = asyncio.get_running_loop(), setting.recording.begin
 
     def cancel_and_begin(request: RunRequest) -> int:
@@ -222,7 +220,7 @@ async def test_cancel_before_the_engine_knows_the_run_ends_it(setting: Setting, 
     assert await setting.listener.verdict() is Outcome.CANCELLED
 
 
-async def test_a_cancelled_run_is_no_answer_for_the_next_save(setting: Setting, fakes: ModuleType) -> None:
+async def test_cancelled_run_does_not_answer_next_save(setting: Setting, fakes: ModuleType) -> None:
     setting.engine.script = fakes.stops_half_way
     setting.submit(setting.request)
     await setting.listener.first_case()
@@ -233,7 +231,7 @@ async def test_a_cancelled_run_is_no_answer_for_the_next_save(setting: Setting, 
     assert await setting.listener.verdict() is Outcome.PASS
 
 
-async def test_what_failed_last_time_is_judged_first(setting: Setting, fakes: ModuleType) -> None:
+async def test_cases_failed_last_time_run_first(setting: Setting, fakes: ModuleType) -> None:
     setting.engine.script = fakes.some_fail
     setting.submit(setting.request)
     await setting.listener.verdict()
@@ -248,7 +246,7 @@ async def test_picked_cases_are_the_only_ones_judged(setting: Setting) -> None:
     assert [case.name for case in setting.engine.judged[0][1].cases] == ["4x1 f32"]
 
 
-async def test_a_stream_without_a_verdict_ends_as_our_own_fault(setting: Setting, fakes: ModuleType) -> None:
+async def test_stream_without_verdict_is_engine_error(setting: Setting, fakes: ModuleType) -> None:
     class Broken(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
         async def evaluate(self, candidate: Any, plan: Any, *, run_id: Any = None) -> AsyncIterator[Event]:
             yield fakes.all_pass(candidate, plan)[0]
@@ -259,9 +257,7 @@ async def test_a_stream_without_a_verdict_ends_as_our_own_fault(setting: Setting
 
 
 @pytest.mark.parametrize("error", [EngineError("the judge died"), ZeroDivisionError("oops")])
-async def test_a_failing_engine_ends_the_run_with_what_it_said(
-    setting: Setting, fakes: ModuleType, error: Exception
-) -> None:
+async def test_failing_engine_ends_run_with_its_message(setting: Setting, fakes: ModuleType, error: Exception) -> None:
     def fail(candidate: Any, plan: Any) -> Any:
         raise error
 
@@ -276,7 +272,7 @@ async def test_a_failing_engine_ends_the_run_with_what_it_said(
     assert await setting.listener.verdict() is Outcome.PASS
 
 
-async def test_a_store_that_refuses_is_said_and_the_run_goes_on(setting: Setting) -> None:
+async def test_refusing_store_is_reported_and_run_continues(setting: Setting) -> None:
     setting.recording.refuses = "the disk is full"
     setting.submit(replace(setting.request, again=True))
     assert await setting.listener.verdict() is Outcome.PASS
@@ -284,7 +280,7 @@ async def test_a_store_that_refuses_is_said_and_the_run_goes_on(setting: Setting
     assert setting.listener.troubles == ["run not saved: the disk is full"]
 
 
-async def test_a_store_that_breaks_in_the_middle_is_said_once(setting: Setting, fakes: ModuleType) -> None:
+async def test_store_failing_midway_is_reported_once(setting: Setting, fakes: ModuleType) -> None:
     def break_then_go_on(candidate: Any, plan: Any) -> Any:
         for event in fakes.all_pass(candidate, plan):
             yield event
@@ -348,9 +344,7 @@ async def ports_of_run(setting: Setting) -> PortingFinished:
     return [event for event in setting.listener.events if isinstance(event, PortingFinished)][-1]
 
 
-async def test_builds_for_other_targets_are_kept_with_the_run_before_they_are_shown(
-    setting: Setting, fakes: ModuleType
-) -> None:
+async def test_builds_for_other_targets_are_stored_before_shown(setting: Setting, fakes: ModuleType) -> None:
     setting.submit(setting.request)
     await setting.listener.verdict()
     setting.submit(retarget(setting, fakes))
@@ -373,7 +367,7 @@ async def test_a_save_stops_the_builds_for_other_targets(setting: Setting, fakes
 
 
 @pytest.mark.parametrize("error", [EngineError("no compiler got ready"), ZeroDivisionError("oops")])
-async def test_a_failing_engine_ends_the_builds_with_what_it_said(
+async def test_failing_engine_ends_builds_with_its_message(
     setting: Setting, fakes: ModuleType, error: Exception
 ) -> None:
     class Broken(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
@@ -413,7 +407,7 @@ async def test_save_runs_before_a_waiting_batch(setting: Setting) -> None:
     assert setting.sources == [b"saved", b"one", b"two"]
 
 
-async def test_save_interrupts_a_running_batch_request_which_runs_again(setting: Setting, fakes: ModuleType) -> None:
+async def test_save_interrupts_batch_request_which_runs_again(setting: Setting, fakes: ModuleType) -> None:
     setting.engine.script = fakes.stops_half_way
     setting.submit_batch(b"one", b"two")
     await setting.listener.first_case()
@@ -424,7 +418,7 @@ async def test_save_interrupts_a_running_batch_request_which_runs_again(setting:
     assert setting.sources == [b"one", b"saved", b"one", b"two"]
 
 
-async def test_interrupted_request_that_was_dropped_does_not_run_again(setting: Setting, fakes: ModuleType) -> None:
+async def test_dropped_interrupted_request_does_not_run_again(setting: Setting, fakes: ModuleType) -> None:
     setting.engine.script = fakes.stops_half_way
     one, two = setting.submit_batch(b"one", b"two")
     await setting.listener.first_case()
@@ -464,7 +458,7 @@ async def test_cancelling_drops_the_running_and_all_waiting_requests(setting: Se
     assert not setting.queue.waits
 
 
-async def test_fault_of_one_request_does_not_end_the_queue(setting: Setting) -> None:
+async def test_failure_of_one_request_keeps_the_queue(setting: Setting) -> None:
     class Faulty(Listener):
         def run_began(self, header: RunHeader) -> None:
             raise ZeroDivisionError("oops")
@@ -476,7 +470,7 @@ async def test_fault_of_one_request_does_not_end_the_queue(setting: Setting) -> 
     assert setting.sources == [b"other"]
 
 
-async def test_request_that_stops_at_its_verdict_waits_for_nothing_after_it(setting: Setting) -> None:
+async def test_request_ending_at_verdict_waits_for_nothing(setting: Setting) -> None:
     setting.submit(replace(setting.request, stops_at_verdict=True))
     await setting.listener.verdict()
     setting.submit_batch(b"one")
@@ -484,7 +478,7 @@ async def test_request_that_stops_at_its_verdict_waits_for_nothing_after_it(sett
     assert isinstance(setting.recording.events_by_run[1][-1], RunFinished)
 
 
-async def test_request_before_the_engine_is_answered_from_the_store(setting: Setting, fakes: ModuleType) -> None:
+async def test_request_before_engine_is_answered_from_store(setting: Setting, fakes: ModuleType) -> None:
     setting.submit(setting.request)
     await setting.listener.verdict()
     early, listener = RunQueue(on_trouble=setting.listener.trouble_arose), Listener()
@@ -495,7 +489,7 @@ async def test_request_before_the_engine_is_answered_from_the_store(setting: Set
     assert (early.waits, await listener.verdict()) == (True, Outcome.PASS)
 
 
-async def test_run_with_other_targets_compiles_its_launches_for_them(setting: Setting) -> None:
+async def test_run_with_other_targets_compiles_for_them(setting: Setting) -> None:
     setting.submit(replace(setting.request, again=True, targets=("sm_80",)))
     assert (await ports_of_run(setting)).outcome is Outcome.PASS
     assert setting.recording.events_by_run[1] == setting.listener.events

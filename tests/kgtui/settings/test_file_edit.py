@@ -32,7 +32,7 @@ FILE = Path("config.toml")
         ("notify_after_s = 3\n", {"notify_after_s": 5.0}, "notify_after_s = 5\n"),
     ],
 )  # fmt: skip
-def test_a_line_is_replaced_or_put_in_and_the_rest_stays(before: str, changes: dict[str, object], after: str) -> None:
+def test_line_is_replaced_or_added_and_rest_stays(before: str, changes: dict[str, object], after: str) -> None:
     assert edited(parse_config(before, path=FILE), changes).text == after  # type: ignore[arg-type]  # a table
 
 
@@ -69,7 +69,7 @@ def test_the_template_keeps_every_comment() -> None:
     assert lines[lines.index("ascii = true") - 1] == "# ascii = true"
 
 
-def test_the_template_can_be_changed_and_says_what_was_meant() -> None:
+def test_template_can_be_changed_and_suggests_names() -> None:
     config = edited(parse_config(template(), path=FILE), {"ascii": True, "keys.workbench.run": ("f11",)})
     assert config.asked.ascii is True
     assert config.asked.keys == {"workbench.run": ("f11",)}
@@ -83,6 +83,6 @@ def test_a_file_that_cannot_be_changed_is_refused(text: str) -> None:
         edited(config, {"keys.bench.axis": ("u",)})
 
 
-def test_the_difference_is_the_lines_that_go_and_come() -> None:
+def test_difference_is_removed_and_added_lines() -> None:
     before = parse_config("theme = 'dark'\nascii = true\n", path=FILE)
     assert difference(before, edited(before, {"theme": "light"})) == ("-theme = 'dark'", '+theme = "light"')

@@ -55,15 +55,13 @@ def test_a_key_that_can_be_is_taken(asked: dict[str, tuple[str, ...]], bindings:
          "keys.workbench.zoom: f11 would be both workbench.run and workbench.zoom; give one of them another key"),
     ],
 )  # fmt: skip
-def test_a_key_that_cannot_be_is_reported_and_the_usual_ones_stay(
-    asked: dict[str, tuple[str, ...]], problem: str
-) -> None:
+def test_invalid_key_is_reported_and_default_stays(asked: dict[str, tuple[str, ...]], problem: str) -> None:
     keymap = keymap_of(asked, file="config.toml")
     assert keymap.problems == (f"config.toml, {problem}",)
     assert keymap.actions == ACTIONS
 
 
-def test_the_same_key_may_mean_different_things_on_different_screens() -> None:
+def test_same_key_may_differ_between_screens() -> None:
     keymap = keymap_of({"workbench.run": ("f11",), "bench.axis": ("f11",)}, file="config.toml")
     assert keymap.problems == ()
 

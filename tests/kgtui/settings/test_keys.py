@@ -18,7 +18,7 @@ _AVOIDED = {"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+left_square_bracket", "ctrl+b", 
 
 
 @pytest.mark.parametrize("where", [where for where in Where if where not in (Where.EVERYWHERE, Where.HELP)])
-def test_no_key_means_two_things_on_one_screen(where: Where) -> None:
+def test_no_key_is_ambiguous_on_one_screen(where: Where) -> None:
     keys = Counter(key for action in (*actions_of(where), *actions_of(Where.EVERYWHERE)) for key in action.keys)
     assert [key for key, count in keys.items() if count > 1] == []
 
@@ -28,7 +28,7 @@ def test_every_binding_has_an_id_of_its_own() -> None:
     assert len(ids) == len(set(ids)) == len(ACTIONS)
 
 
-def test_the_help_begins_with_the_keys_of_the_screen_that_it_was_asked_on() -> None:
+def test_help_starts_with_keys_of_current_screen() -> None:
     assert plain_text(help_lines(first=Where.WORKBENCH)).startswith("Loop  workbench\n")
     assert plain_text(help_lines(first=Where.OPERATORS)).startswith("List  operators\n")
 
@@ -44,7 +44,7 @@ def screen_classes() -> list[Any]:
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.where}.{action.id}")
-def test_every_action_can_be_called_where_it_is_offered(action) -> None:  # type: ignore[no-untyped-def]
+def test_every_action_is_callable_where_offered(action) -> None:  # type: ignore[no-untyped-def]
     name = action.call.partition("(")[0]
     owner, _, method = name.partition(".")
     here = [screen for screen in screen_classes() if action.where in (screen.WHERE, Where.EVERYWHERE)]
@@ -53,7 +53,7 @@ def test_every_action_can_be_called_where_it_is_offered(action) -> None:  # type
     assert all(callable(getattr(one, f"action_{method}", None)) for one in owners)
 
 
-def test_keys_that_terminals_or_multiplexers_take_are_not_used() -> None:
+def test_keys_taken_by_terminals_are_not_used() -> None:
     used = {key for action in ACTIONS for key in action.keys}
     assert used & _AVOIDED == set()
     assert not any(key.startswith("alt+") for key in used)
@@ -69,7 +69,7 @@ def test_the_help_names_every_action() -> None:
     assert [action.help for action in ACTIONS if action.help not in shown] == []
 
 
-def test_the_key_table_has_a_row_for_every_action() -> None:
+def test_key_table_has_row_for_every_action() -> None:
     lines = key_table_markdown().splitlines()
     assert lines[:2] == ["| key | action | binding |", "|---|---|---|"]
     assert len(lines) == 2 + len(ACTIONS)

@@ -15,7 +15,7 @@ def test_kgtui_home_wins(tmp_path):
     assert (paths.sessions, paths.artefacts) == (tmp_path / "sessions.db", tmp_path / "artefacts")
 
 
-def test_kgtui_home_may_be_relative_or_begin_with_a_tilde(tmp_path, monkeypatch):
+def test_kgtui_home_may_be_relative_or_tilde(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", "/home/somebody")
     assert find_paths({"KGTUI_HOME": "mine"}).data == tmp_path / "mine"
@@ -37,7 +37,7 @@ def test_finding_makes_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_path_that_is_not_there_can_be_written_where_its_folder_can(tmp_path):
+def test_missing_path_is_writable_where_its_folder_is(tmp_path):
     assert can_write(tmp_path / "deep" / "deeper" / "sessions.db")
 
 

@@ -40,7 +40,7 @@ COLOURS = {"TERM": "xterm-256color"}
         ("notify_after_s", "notify_after_s = 0", {}, {}, 0.0, "config.toml"),
     ],
 )
-def test_the_first_that_says_something_decides(
+def test_first_source_with_value_decides(
     key: str, text: str, environment: dict[str, str], typed: dict[str, str], value: object, source: str
 ) -> None:
     found = preferences_of(parse_config(text, path=FILE), environment=environment, typed=Typed(**typed)).of(key)  # type: ignore[arg-type]  # a table
@@ -57,15 +57,13 @@ def test_the_first_that_says_something_decides(
         ("ascii", "ascii = false", False, "config.toml"),
     ],
 )
-def test_an_encoding_without_our_signs_is_a_reason_for_others(
-    encoding: str | None, text: str, value: bool, source: str
-) -> None:
+def test_encoding_without_symbols_selects_others(encoding: str | None, text: str, value: bool, source: str) -> None:
     preferences = preferences_of(parse_config(text, path=FILE), environment={}, encoding=encoding)
     assert (preferences.is_ascii, preferences.of("ascii").source) == (value, source)
     assert preferences.under(preferences.config).is_ascii is value
 
 
-def test_what_the_file_asked_for_in_vain_is_known() -> None:
+def test_rejected_file_settings_are_known() -> None:
     config = parse_config("theme = 'light'\nascii = true\n", path=FILE)
     preferences = preferences_of(config, environment={"NO_COLOR": "1"})
     assert [(one.key, one.beaten) for one in preferences.chosen if one.beaten is not None] == [("theme", "light")]
@@ -80,7 +78,7 @@ def test_what_the_file_asked_for_in_vain_is_known() -> None:
         ("target = 'sm_999'", "config.toml, target: 'sm_999' is no target that Triton compiles for; use one of sm_75"),
     ],
 )
-def test_a_device_or_a_target_that_there_is_not_is_reported_and_another_source_decides(text: str, problem: str) -> None:
+def test_unknown_device_or_target_falls_back_and_is_reported(text: str, problem: str) -> None:
     preferences = preferences_of(parse_config(text, path=FILE), environment={})
     assert len(preferences.problems) == 1
     assert preferences.problems[0].startswith(problem)

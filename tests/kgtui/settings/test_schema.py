@@ -23,7 +23,7 @@ from kgtui.settings.schema import (
 FILE = Path("config.toml")
 
 
-def test_every_setting_and_any_binding_can_be_asked_for() -> None:
+def test_every_setting_and_binding_can_be_set() -> None:
     text = """
 theme = "ansi-light"
 ascii = true
@@ -82,7 +82,7 @@ def test_a_mistake_is_reported_and_counts_for_nothing(line: str, problem: str) -
     assert config.asked == Asked()
 
 
-def test_what_is_right_holds_beside_what_is_wrong() -> None:
+def test_valid_settings_apply_beside_invalid_ones() -> None:
     config = parse_config("theme = 'pink'\nascii = true\n", path=FILE)
     assert (config.asked, len(config.problems)) == (Asked(ascii=True), 1)
 
@@ -101,7 +101,7 @@ def test_a_folder_in_its_place_is_reported(tmp_path: Path) -> None:
     assert read_config(tmp_path).problems == (f"{tmp_path} cannot be read: it is a folder; check it",)
 
 
-def test_the_template_asks_for_nothing_as_it_is_made() -> None:
+def test_template_sets_nothing_initially() -> None:
     assert parse_config(template(), path=FILE) == Config(path=FILE, text=template())
 
 
@@ -140,7 +140,7 @@ def test_a_hostile_file_is_one_short_problem(tmp_path: Path, text: str, words: s
     assert len(problem) < 1_000
 
 
-def test_a_pipe_or_a_huge_file_is_a_problem(tmp_path: Path) -> None:
+def test_pipe_or_huge_file_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     os.mkfifo(path)
     assert read_config(path).problems == (f"{path} cannot be read: it is a named pipe; check it",)

@@ -19,7 +19,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_definition_comes_with_what_it_uses_and_no_more(package):
+def test_definition_comes_with_its_dependencies_only(package):
     (package / "ours_a.py").write_text(
         "import math\nimport os\nfrom ours_b import half\nSIZE = 3\nOTHER = 4\n\n\n"
         "def area(r: 'Unknown') -> float:\n    return half(math.pi * r * SIZE)\n"
@@ -38,7 +38,7 @@ def test_a_definition_comes_with_what_it_uses_and_no_more(package):
     assert not {"ours_a", "ours_b"} & set(sys.modules)
 
 
-def test_a_constant_comes_after_the_class_that_it_is_made_of(package):
+def test_constant_follows_class_it_is_made_of(package):
     (package / "ours_a.py").write_text("from ours_b import Kind\nKINDS = [Kind]\n\n\ndef f():\n    return KINDS\n")
     (package / "ours_b.py").write_text("class Kind:\n    def pair(self):\n        return PAIR\n\n\nPAIR = Kind, Kind\n")
     inliner = Inliner()
@@ -46,7 +46,7 @@ def test_a_constant_comes_after_the_class_that_it_is_made_of(package):
     assert inliner.text.index("PAIR = ") < inliner.text.index("KINDS = ")
 
 
-def test_what_sets_an_attribute_of_a_definition_comes_with_it(package):
+def test_attribute_assignment_comes_with_its_definition(package):
     (package / "ours_a.py").write_text("def g():\n    ...\n\n\ndef f():\n    ...\n\n\nf.more = g\n")
     inliner = Inliner()
     inliner.take("ours_a", "f")
@@ -62,7 +62,7 @@ def test_two_modules_that_define_one_name_are_refused(package):
         inliner.take("ours_a", "f")
 
 
-def test_a_module_that_is_used_as_a_whole_is_refused(package):
+def test_module_used_as_whole_is_refused(package):
     (package / "ours_a.py").write_text("import ours_b\n\n\ndef f():\n    return ours_b.g\n")
     inliner = Inliner()
     with pytest.raises(UsageError, match=r"^ours_a: 'import ours_b' cannot be written into a script$"):

@@ -56,7 +56,7 @@ def ended(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", sorted(catalogue()))
-def test_every_operator_can_be_written_down_and_uses_nothing_of_ours(name):
+def test_every_operator_exports_without_our_imports(name):
     first_of_dtype = {case.dtype: case for case in reversed(catalogue()[name].cases)}
     for case in first_of_dtype.values():
         text = standalone_script(failed_case(name, case.name, b"def f():\n    ...\n"), name="script.py")
@@ -69,7 +69,7 @@ def test_every_operator_can_be_written_down_and_uses_nothing_of_ours(name):
         assert not imported & {"kgtui", "engine", "problems", "sessions"}
 
 
-def test_the_candidate_stands_in_the_script_as_it_was():
+def test_candidate_is_unchanged_in_script():
     source = "x = '''a\\n'''\ny = \"\\\\\"\nz = 'ä'\n"
     tree = ast.parse(standalone_script(failed_case("aten::silu", "1000 f32", source.encode()), name="script.py"))
     (candidate,) = (
@@ -80,24 +80,24 @@ def test_the_candidate_stands_in_the_script_as_it_was():
     assert candidate == source
 
 
-def test_what_passed_or_had_no_inputs_is_refused():
+def test_passed_case_or_case_without_inputs_is_refused():
     with pytest.raises(UsageError, match=r"^there is nothing to reproduce of 1000 f32: it passed$"):
         standalone_script(failed_case("aten::silu", "1000 f32", b"", outcome=Outcome.PASS), name="script.py")
     with pytest.raises(UsageError, match=r"^there is nothing to reproduce of 1000 f32: no inputs were made for it$"):
         standalone_script(failed_case("aten::silu", "1000 f32", b"", seed=None), name="script.py")
 
 
-def test_an_access_out_of_bounds_is_said_to_stay_unseen():
+def test_out_of_bounds_access_is_said_to_be_undetected():
     report = OutOfBounds(access="load", kernel="k", tensor="x", index=9, elements=9, program=(0, 0, 0), location=None)
     text = standalone_script(failed_case("aten::silu", "1000 f32", b"", out_of_bounds=report), name="script.py")
     assert "stopped at an access out of bounds, which Triton by itself does not notice" in text
 
 
-def test_a_script_is_called_like_its_kernel_and_its_case():
+def test_script_is_named_after_kernel_and_case():
     assert script_name("softmax_v3.py", "4x33 f32 dim -1") == "softmax_v3_case_4x33_f32_dim__1.py"
 
 
-def test_a_right_file_in_place_of_the_candidate_is_found_right(tmp_path):
+def test_passing_replacement_of_candidate_passes(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(standalone_script(failed_case("aten::silu", "1000 f32", b"silu = print\n"), name="script.py"))
     wrong = ended(script)
@@ -116,7 +116,7 @@ def test_a_right_file_in_place_of_the_candidate_is_found_right(tmp_path):
     ],
     ids=["comparer", "pointers", "lists", "number"],
 )
-def test_script_of_each_kind_of_value_tells_right_from_wrong(tmp_path, operator, honest, said_of_nothing):
+def test_script_of_each_value_kind_detects_errors(tmp_path, operator, honest, said_of_nothing):
     case = find(operator).cases[0].name
     source = f"def {find(operator).entry}(*arguments):\n    pass\n".encode()
     script = tmp_path / "script.py"
@@ -127,7 +127,7 @@ def test_script_of_each_kind_of_value_tells_right_from_wrong(tmp_path, operator,
     assert (right.returncode, right.stdout, right.stderr) == (0, f"right: {case}, inputs from seed 1234\n", "")
 
 
-def test_a_file_that_cannot_be_judged_instead_is_reported_and_not_run(tmp_path):
+def test_invalid_replacement_is_reported_and_not_run(tmp_path):
     script, notes, empty = (tmp_path / name for name in ("script.py", "notes.txt", "empty.py"))
     script.write_text(standalone_script(failed_case("aten::silu", "1000 f32", b"silu = print\n"), name="script.py"))
     notes.write_text("silu\n")

@@ -57,7 +57,7 @@ def test_a_key_changes_the_screen(start_application: Starter, columns: int, rows
     program.until_text("loaded [BLOCK] with 形状 🚀")
 
 
-def test_only_sequences_that_are_known_are_written_and_nothing_scrolls(start_application: Starter) -> None:
+def test_only_known_sequences_are_written_without_scrolling(start_application: Starter) -> None:
     program = start_application()
     program.until_text(JUDGED)
     program.press("6\t12345?")
@@ -69,7 +69,7 @@ def test_only_sequences_that_are_known_are_written_and_nothing_scrolls(start_app
     assert (program.screen.unknown, program.screen.scrolled) == ([], 0)
 
 
-def test_what_our_own_process_prints_does_not_reach_the_terminal(start_application: Starter) -> None:
+def test_own_process_output_does_not_reach_terminal(start_application: Starter) -> None:
     program = start_application()
     program.until_text(JUDGED)
     program.press(QUIT)
@@ -79,7 +79,7 @@ def test_what_our_own_process_prints_does_not_reach_the_terminal(start_applicati
 
 
 @pytest.mark.slow
-def test_what_the_candidate_and_its_libraries_say_is_only_in_the_log(run_on_terminal: Starter, tmp_path: Path) -> None:
+def test_candidate_and_library_output_is_only_in_log(run_on_terminal: Starter, tmp_path: Path) -> None:
     sample = Path(__file__).parents[3] / "kgtui" / "samples" / "softmax.py"
     (tmp_path / "noisy.py").write_text(sample.read_text() + NOISY)
     program = run_on_terminal("-m", "kgtui", "open", "noisy.py", "--op", "softmax", columns=120, rows=36)
@@ -106,7 +106,7 @@ def test_quitting_leaves_the_terminal_as_it_was(start_application: Starter) -> N
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(start_application: Starter, number: signal.Signals) -> None:
+def test_signal_ends_app_and_restores_terminal(start_application: Starter, number: signal.Signals) -> None:
     program = start_application()
     program.until_text(JUDGED)
     program.signal(number)
@@ -115,9 +115,7 @@ def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(start_application: S
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_before_anything_is_painted_leaves_the_terminal_as_it_was(
-    start_application: Starter, number: signal.Signals
-) -> None:
+def test_signal_before_first_paint_restores_terminal(start_application: Starter, number: signal.Signals) -> None:
     program = start_application()
     program.until(lambda screen: 1049 in screen.modes)
     program.signal(number)
@@ -125,7 +123,7 @@ def test_a_signal_before_anything_is_painted_leaves_the_terminal_as_it_was(
     assert as_before(program)
 
 
-def test_a_key_that_quits_before_anything_is_painted_leaves_the_terminal_as_it_was(start_application: Starter) -> None:
+def test_quit_key_before_first_paint_restores_terminal(start_application: Starter) -> None:
     program = start_application()
     # Only then it gets the key: before, the terminal itself takes ctrl+q for a sign to go on writing.
     program.until(lambda screen: 1049 in screen.modes and not program.keeps_settings)
@@ -134,14 +132,14 @@ def test_a_key_that_quits_before_anything_is_painted_leaves_the_terminal_as_it_w
     assert as_before(program)
 
 
-def test_it_ends_when_the_terminal_is_taken_away(start_application: Starter) -> None:
+def test_app_ends_when_terminal_is_removed(start_application: Starter) -> None:
     program = start_application()
     program.until_text(JUDGED)
     program.hang_up()
     assert program.exit_status() > 0
 
 
-def test_the_title_tells_the_verdict_as_long_as_it_runs(start_application: Starter) -> None:
+def test_title_states_verdict_while_running(start_application: Starter) -> None:
     program = start_application()
     program.until(lambda screen: screen.title == "✔ passed aten::softmax")
     program.press(QUIT)
@@ -150,7 +148,7 @@ def test_the_title_tells_the_verdict_as_long_as_it_runs(start_application: Start
 
 
 @pytest.mark.parametrize("seam", ["catalogue", "watcher"])
-def test_a_fault_of_ours_is_reported_on_a_terminal_that_is_as_it_was(start_application: Starter, seam: str) -> None:
+def test_internal_error_is_reported_on_restored_terminal(start_application: Starter, seam: str) -> None:
     program = start_application(seam)
     assert program.exit_status() == 3
     assert (program.screen.restored, program.keeps_settings) == (True, True)
@@ -166,9 +164,7 @@ def edited(program: Any) -> None:
     program.until_text("# mine import torch")
 
 
-def test_a_fault_of_ours_is_reported_in_five_lines_and_unsaved_text_is_rescued(
-    start_application: Starter, tmp_path: Path
-) -> None:
+def test_internal_error_has_five_lines_and_text_is_rescued(start_application: Starter, tmp_path: Path) -> None:
     program = start_application(columns=200)
     edited(program)
     (tmp_path / "break").touch()
@@ -193,7 +189,7 @@ def test_a_fault_of_ours_is_reported_in_five_lines_and_unsaved_text_is_rescued(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_leaves_unsaved_text_in_a_file_of_its_own(
+def test_signal_rescues_unsaved_text_to_file(
     start_application: Starter, tmp_path: Path, number: signal.Signals
 ) -> None:
     program = start_application(columns=200)
@@ -205,7 +201,7 @@ def test_a_signal_leaves_unsaved_text_in_a_file_of_its_own(
     assert f"kgtui: the unsaved text of {tmp_path}/softmax.py is in {rescued}" in program.screen.outside
 
 
-def test_a_terminal_that_is_taken_away_takes_no_text_with_it(start_application: Starter, tmp_path: Path) -> None:
+def test_removed_terminal_loses_no_unsaved_text(start_application: Starter, tmp_path: Path) -> None:
     program = start_application()
     edited(program)
     program.hang_up()
@@ -213,7 +209,7 @@ def test_a_terminal_that_is_taken_away_takes_no_text_with_it(start_application: 
     assert (tmp_path / "kept" / "rescued" / "softmax.py").read_bytes().startswith(b"# mine import torch")
 
 
-def test_nothing_is_rescued_from_who_leaves_by_the_key(start_application: Starter, tmp_path: Path) -> None:
+def test_quitting_by_key_rescues_nothing(start_application: Starter, tmp_path: Path) -> None:
     program = start_application()
     program.until_text(JUDGED)
     program.press(QUIT)
@@ -222,7 +218,7 @@ def test_nothing_is_rescued_from_who_leaves_by_the_key(start_application: Starte
 
 
 @pytest.mark.parametrize("seam", ["engine", "store"])
-def test_a_fault_in_the_background_is_reported_on_the_screen(start_application: Starter, seam: str) -> None:
+def test_background_error_is_reported_on_screen(start_application: Starter, seam: str) -> None:
     program = start_application(seam)
     program.until_text(f"RuntimeError: broken [on] purpose: {seam}")
     program.press(QUIT)
@@ -230,7 +226,7 @@ def test_a_fault_in_the_background_is_reported_on_the_screen(start_application: 
     assert as_before(program)
 
 
-def test_stopped_by_the_shell_it_lends_the_terminal_and_draws_all_of_it_when_it_goes_on(
+def test_stopped_by_shell_restores_and_redraws_terminal(
     start_application: Starter,
 ) -> None:
     program = start_application()
@@ -246,7 +242,7 @@ def test_stopped_by_the_shell_it_lends_the_terminal_and_draws_all_of_it_when_it_
     assert as_before(program)
 
 
-def test_stopped_by_a_signal_that_it_is_not_told_of_it_takes_the_terminal_back_from_the_shell(
+def test_stopped_by_signal_takes_terminal_back_from_shell(
     start_application: Starter,
 ) -> None:
     program = start_application()
@@ -266,7 +262,7 @@ def test_stopped_by_a_signal_that_it_is_not_told_of_it_takes_the_terminal_back_f
     assert as_before(program)
 
 
-def test_its_own_key_gives_the_terminal_back_to_the_shell_and_no_key_is_lost_on_a_command(
+def test_suspend_key_returns_terminal_without_lost_keys(
     start_application: Starter,
 ) -> None:
     program = start_application(job=True)
@@ -281,7 +277,7 @@ def test_its_own_key_gives_the_terminal_back_to_the_shell_and_no_key_is_lost_on_
     assert program.exit_status() == 0
 
 
-def test_without_a_shell_to_come_back_from_its_key_says_so_and_stops_nothing(start_application: Starter) -> None:
+def test_suspend_key_without_shell_reports_it(start_application: Starter) -> None:
     program = start_application()
     program.until(is_settled)
     program.press(SUSPEND)
@@ -291,7 +287,7 @@ def test_without_a_shell_to_come_back_from_its_key_says_so_and_stops_nothing(sta
     assert as_before(program)
 
 
-def test_told_to_go_on_without_having_been_stopped_it_reads_the_keys_once(start_application: Starter) -> None:
+def test_continue_without_stop_reads_keys_once(start_application: Starter) -> None:
     program = start_application()
     program.until(is_settled)
     program.signal(signal.SIGCONT)
@@ -302,7 +298,7 @@ def test_told_to_go_on_without_having_been_stopped_it_reads_the_keys_once(start_
     assert as_before(program)
 
 
-def test_a_shell_that_ends_takes_it_along(start_application: Starter) -> None:
+def test_ending_shell_ends_the_app(start_application: Starter) -> None:
     program = start_application()
     program.until(is_settled)
     program.signal(signal.SIGHUP)
@@ -314,7 +310,7 @@ def test_a_shell_that_ends_takes_it_along(start_application: Starter) -> None:
 # Sizes
 
 
-def test_after_many_sizes_the_screen_is_what_it_was(start_application: Starter) -> None:
+def test_many_resizes_restore_the_screen(start_application: Starter) -> None:
     program = start_application()
     program.until(is_settled)
     shown = program.screen.text
@@ -324,7 +320,7 @@ def test_after_many_sizes_the_screen_is_what_it_was(start_application: Starter) 
     program.until(lambda screen: screen.text == shown)
 
 
-def test_below_the_least_size_it_says_so_and_comes_back(start_application: Starter) -> None:
+def test_too_small_size_is_reported_until_enlarged(start_application: Starter) -> None:
     program = start_application()
     program.until(is_settled)
     shown = program.screen.text

@@ -42,7 +42,7 @@ OF_INTEGERS: dict[str, Callable[[int, int], int]] = {
 
 
 @pytest.mark.parametrize("name", OF_FLOATS)
-def test_reference_of_every_pair_of_floats_is_that_of_numpy(name: str) -> None:
+def test_reference_of_every_float_pair_equals_numpy(name: str) -> None:
     left, right = (
         torch.tensor(side, dtype=torch.float64) for side in zip(*itertools.product(NUMBERS, NUMBERS), strict=True)
     )
@@ -62,7 +62,7 @@ def test_reference_of_small_integers_is_that_of_python(name: str) -> None:
 
 
 @pytest.mark.parametrize(("mode", "quotients"), [("trunc", [-3, -3, 3, 3]), ("floor", [-4, -4, 3, 3])])
-def test_division_of_integers_by_mode_is_that_worked_by_hand(mode: str, quotients: list[int]) -> None:
+def test_integer_division_by_mode_equals_hand_computation(mode: str, quotients: list[int]) -> None:
     left, right = torch.tensor([-7, 7, -7, 7]), torch.tensor([2, -2, -2, 2])
     assert definition("aten::div").reference(left, right, mode).tolist() == quotients
 
@@ -73,14 +73,14 @@ def test_floor_division_rounds_the_exact_quotient_down() -> None:
     assert definition("aten::div").reference(six, tenth, "trunc").tolist() == [60.0, -60.0]
 
 
-def test_heaviside_takes_values_at_both_zeros_and_zero_for_nan() -> None:
+def test_heaviside_has_values_at_zeros_and_nan() -> None:
     x = torch.tensor([math.nan, 0.0, -0.0, math.inf, -math.inf, 2.0])
     got = definition("aten::heaviside").reference(x, torch.tensor([5.0, 0.5, math.inf, 7.0, 7.0, 7.0]))
     assert got.tolist() == [0.0, 0.5, math.inf, 1.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize("name", ["add_", "div_"])
-def test_reference_in_place_is_that_of_the_operator_that_returns(name: str) -> None:
+def test_reference_in_place_equals_returning_operator(name: str) -> None:
     x, other = torch.tensor([1.0, -6.5], dtype=torch.float16), torch.tensor([2.0, 0.1])
     returned, written = definition(f"aten::{name}").reference(x, other)
     expected = {"add_": [3.0, -6.3984375], "div_": [0.5, -65.0]}[name]

@@ -73,6 +73,6 @@ def test_minimum_and_index_of_maximum_meet_nan_first() -> None:
     assert definition("aten::argmax").reference(x, 1).tolist() == [1, 0]
 
 
-def test_index_of_the_maximum_counts_elements_in_row_major_order() -> None:
+def test_index_of_maximum_is_in_row_major_order() -> None:
     x = torch.tensor([[1, 5], [5, 2]]).t()
     assert definition("aten::argmax").reference(x).item() == 1

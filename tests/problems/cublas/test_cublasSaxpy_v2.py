@@ -25,7 +25,7 @@ def test_only_the_elements_at_the_stride_change() -> None:
         (-2, -1, [11.0, 22.0, 33.0]),
     ],
 )
-def test_a_vector_with_a_negative_increment_begins_at_the_far_end(incx: int, incy: int, wanted: list[float]) -> None:
+def test_vector_with_negative_increment_begins_at_far_end(incx: int, incy: int, wanted: list[float]) -> None:
     x = torch.tensor([1.0, 50.0, 2.0, 50.0, 3.0])
     y = torch.tensor([10.0, 20.0, 30.0])
     returned, _ = axpy_reference(3, 1.0, x, incx, y, incy)

@@ -34,7 +34,7 @@ def test_beta_zero_overwrites_c_without_reading_it(function: object, trans: str,
     assert returned.tolist() == product
 
 
-def test_alpha_scales_the_product_and_beta_what_was_there() -> None:
+def test_alpha_scales_product_and_beta_old_value() -> None:
     c = torch.tensor([1.0, 2.0, PAD, 3.0, 4.0, PAD])
     returned, written = gemm_reference("N", "N", 2, 2, 2, 2.0, A, 3, B, 2, -1.0, c, 3)
     assert returned.tolist() == written.tolist() == [45.0, 66.0, PAD, 59.0, 88.0, PAD]

@@ -38,6 +38,6 @@ def test_the_first_attribute_imports_the_module(unloaded: str) -> None:
     assert unloaded in sys.modules
 
 
-def test_a_missing_attribute_is_reported_by_the_module_itself() -> None:
+def test_missing_attribute_is_reported_by_module_itself() -> None:
     with pytest.raises(AttributeError, match="module 'math' has no attribute 'sine'"):
         _ = DeferredModule("math").sine

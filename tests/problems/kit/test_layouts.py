@@ -52,7 +52,7 @@ def test_expanded_repeats_the_first_row() -> None:
 
 
 @pytest.mark.parametrize("layout", [Layout.STRIDED, Layout.PADDED, Layout.OFFSET, Layout.IRREGULAR])
-def test_the_bytes_between_are_finite_and_give_a_wrong_answer_to_who_reads_them(layout: Layout) -> None:
+def test_bytes_between_rows_are_finite_and_wrong(layout: Layout) -> None:
     moved = laid_out(MATRIX, layout)
     as_if_contiguous = torch.as_strided(moved, (4, 5), (5, 1), 0)
     assert as_if_contiguous.isfinite().all()

@@ -21,12 +21,12 @@ def test_promoted_of_every_pair_is_that_of_torch() -> None:
 
 
 @pytest.mark.parametrize("scalar", [True, 2, 2.5])
-def test_with_scalar_of_every_dtype_is_that_of_torch(scalar: float) -> None:
+def test_scalar_promotion_of_every_dtype_equals_torch(scalar: float) -> None:
     for dtype in DTYPES:
         expected = torch.result_type(torch.empty(1, dtype=torch_dtype(dtype)), scalar)
         assert torch_dtype(with_scalar(dtype, scalar)) == expected, dtype
 
 
-def test_floating_of_every_dtype_is_what_torch_sin_returns() -> None:
+def test_floating_of_every_dtype_equals_torch_sin() -> None:
     for dtype in DTYPES:
         assert torch_dtype(floating(dtype)) == torch.sin(torch.ones(1).to(torch_dtype(dtype))).dtype, dtype

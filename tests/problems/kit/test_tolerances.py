@@ -17,7 +17,7 @@ def test_integers_are_compared_exactly(tolerance: object) -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_at_least_two_units_in_the_last_place_are_allowed(dtype: DType) -> None:
+def test_two_units_in_last_place_are_allowed(dtype: DType) -> None:
     assert rounded(dtype).relative >= 2 * dtype.epsilon
     assert cancelling(dtype).relative >= 2 * dtype.epsilon
 
@@ -29,7 +29,7 @@ def test_float32_tolerances_stay_under_the_error_of_tf32(terms: int) -> None:
     assert cancelling(F32).relative + cancelling(F32).absolute < TF32_STEP
 
 
-def test_float16_tolerances_stay_under_the_error_of_bfloat16_for_two_roundings() -> None:
+def test_float16_tolerance_is_below_bfloat16_rounding_error() -> None:
     assert rounded(F16, roundings=1).relative < 2 * BF16_STEP
 
 

@@ -86,14 +86,14 @@ def test_reason_excuses_a_lie() -> None:
     assert "the lie zeros is rejected by no SMOKE case" not in [text for _, text in found(excused)]
 
 
-def test_exception_of_a_problem_is_a_complaint_of_the_rule() -> None:
+def test_exception_of_problem_is_rule_violation() -> None:
     def broken(x: torch.Tensor) -> torch.Tensor:
         raise LookupError("no such thing")
 
     assert ("honest_eager", "raised LookupError: no such thing") in found(replace(SILU, eager=broken))
 
 
-def test_random_operator_need_not_repeat_itself() -> None:
+def test_random_operator_may_differ_between_calls() -> None:
     drawn: Callable[[torch.Tensor], torch.Tensor] = torch.rand_like
     changed = replace(SILU, reference=drawn, determinism=Determinism.RANDOM)
     assert "repeatable_reference" not in [rule for rule, _ in found(changed)]

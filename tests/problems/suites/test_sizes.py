@@ -34,7 +34,7 @@ def test_constants_of_broken_text_none() -> None:
     assert constants_of("a = (") == {}
 
 
-def test_cap_changes_only_what_is_above() -> None:
+def test_cap_changes_only_larger_sizes() -> None:
     after = resized(TEXT, cap=256)
 
     assert after.changed == {"dim": (16384, 256), "half": (8192, 128), "shape": ((3, 4000), (3, 256))}

@@ -53,7 +53,7 @@ def test_shown_signature_category_those_of_suite(
     assert problem.suite is not None and problem.suite.level == level
 
 
-def test_cap_and_size_told_with_the_problem() -> None:
+def test_cap_and_size_are_stated_with_problem() -> None:
     problem = source(cap=256, sizes={"dim": 512}).problem(SOFTMAX)
 
     assert problem.suite is not None
@@ -97,7 +97,7 @@ def test_suite_in_a_folder_below_suggested(tmp_path: Path) -> None:
         suite_at(tmp_path)
 
 
-def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_pyarrow_states_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     file = tmp_path / "export.parquet"
     file.write_bytes(b"PAR1")

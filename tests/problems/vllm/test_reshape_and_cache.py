@@ -20,14 +20,14 @@ def scattered(slots: list[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tenso
     return key, value, *reference(key, value, key_cache, value_cache, torch.tensor(slots), "auto", scale, scale)
 
 
-def test_a_slot_is_a_block_and_a_place_in_it_and_keys_lie_in_groups_of_eight() -> None:
+def test_slot_is_block_and_offset_with_grouped_keys() -> None:
     key, value, keys, values = scattered([6])
     assert keys[1, 1, 1, 2, 3] == key[0, 1, 11]
     assert values[1, 1, 11, 2] == value[0, 1, 11]
     assert int((keys != 0).sum()) == int((values != 0).sum()) == HEADS * HEAD_SIZE
 
 
-def test_a_token_with_a_negative_slot_leaves_no_trace() -> None:
+def test_token_with_negative_slot_is_not_stored() -> None:
     key, _, keys, values = scattered([-1, 11])
     assert keys[2, 0, 0, 3].tolist() == key[1, 0, :8].tolist()
     assert int((keys != 0).sum()) == int((values != 0).sum()) == HEADS * HEAD_SIZE

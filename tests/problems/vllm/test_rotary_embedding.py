@@ -13,7 +13,7 @@ HEAD = torch.tensor([[[1.0, 2.0, 3.0, 4.0]]])
 
 
 @pytest.mark.parametrize(("is_neox", "turned"), [(True, [-3.0, -4.0, 1.0, 2.0]), (False, [-2.0, 1.0, -4.0, 3.0])])
-def test_pairs_are_halves_in_the_neox_style_and_neighbours_in_the_other(is_neox: bool, turned: list[float]) -> None:
+def test_pairs_are_halves_in_neox_and_neighbours_otherwise(is_neox: bool, turned: list[float]) -> None:
     query, key = reference(torch.tensor([1]), HEAD, 2 * HEAD, 4, CACHE, is_neox)
     assert query.tolist() == [[turned]]
     assert key.tolist() == [[[2 * x for x in turned]]]

@@ -43,7 +43,7 @@ def test_a_run_without_a_verdict_is_no_result(store, batch, begin):
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CANCELLED, Outcome.ENGINE_ERROR])
-def test_a_run_without_a_word_on_the_candidate_is_no_result(store, batch, begin, whole_run, outcome):
+def test_run_without_candidate_verdict_is_no_result(store, batch, begin, whole_run, outcome):
     ended = [
         replace(event, verdict=replace(event.verdict, outcome=outcome)) if isinstance(event, RunFinished) else event
         for event in whole_run

@@ -40,7 +40,7 @@ def test_a_place_is_reserved_only_once(store, session_id, batch):
         store.generations.reserve(session_id, batch, NEW_GENERATION)
 
 
-def test_a_refused_request_costs_nothing_and_frees_its_place(store, session_id, batch):
+def test_refused_request_costs_nothing_and_frees_place(store, session_id, batch):
     number = store.generations.reserve(session_id, batch, NEW_GENERATION)
     store.generations.add_attempt(number, Attempt(number=1, status=500, message="server error", waited_s=2.0))
     store.generations.fail(number, "server error")
@@ -66,7 +66,7 @@ def test_a_place_with_an_answer_is_found(store, session_id, batch):
 
 
 class TestResuming:
-    def test_what_a_dead_process_reserved_is_lost(self, store, session_id, batch, path):
+    def test_reservation_of_dead_process_is_lost(self, store, session_id, batch, path):
         store.generations.reserve(session_id, batch, NEW_GENERATION)
         store.end_session(session_id)
         with open_store(path) as other:
@@ -100,7 +100,7 @@ class TestCosts:
             if place == 0:
                 store.generations.attach_run(number, judge())
 
-    def test_costs_by_model_count_what_is_unpriced(self, store):
+    def test_costs_by_model_count_unpriced_requests(self, store):
         alpha, beta = store.generations.costs(CostBy.MODEL)
         assert (alpha.group, alpha.answers, alpha.unpriced, alpha.cost_microusd) == ("replay:alpha", 2, 1, 250)
         assert (beta.group, beta.answers, beta.unpriced, beta.cost_microusd) == ("replay:beta", 1, 0, 70)
@@ -133,6 +133,6 @@ class TestCosts:
         {"input_tokens": 5, "output_tokens": 3, "reasoning_tokens": 4},
     ],
 )
-def test_usage_that_contradicts_itself_is_refused(counts):
+def test_contradictory_usage_is_refused(counts):
     with pytest.raises(ValueError, match="tokens"):
         TokenUsage(**counts)

@@ -26,24 +26,24 @@ class TestPages:
         assert numbers(store.page(before_id=2, limit=2)) == [1]
         assert numbers(store.page(before_id=1, limit=2)) == []
 
-    def test_the_page_above_holds_the_runs_next_to_it_newest_first(self, store, judge):
+    def test_page_above_holds_next_runs_newest_first(self, store, judge):
         for _ in range(5):
             judge()
         assert numbers(store.page(after_id=2, limit=2)) == [4, 3]
 
-    def test_the_oldest_page_is_what_comes_after_nothing(self, store, judge):
+    def test_last_page_is_oldest_runs(self, store, judge):
         for _ in range(5):
             judge()
         assert numbers(store.page(after_id=0, limit=2)) == [2, 1]
 
-    def test_a_speed_up_is_listed_for_a_run_that_is_right_and_credible_only(self, store, time):
+    def test_speedup_is_listed_for_passing_unflagged_run_only(self, store, time):
         time()
         time(flagged=True)
         time(outcome=Outcome.WRONG_VALUE)
         speedups = [listed.speedup and listed.speedup.value for listed in store.page()]
         assert speedups == [None, None, 2.0]
 
-    def test_best_speedup_of_an_operator_is_of_right_and_credible_runs(self, store, time):
+    def test_best_speedup_ignores_failed_and_flagged_runs(self, store, time):
         time(outcome=Outcome.WRONG_VALUE)
         time(flagged=True)
         assert [one.best_speedup for one in store.last_by_problem().values()] == [None]
@@ -84,7 +84,7 @@ class TestFilters:
         ],
         ids=str,
     )
-    def test_a_filter_leaves_what_is_wanted(self, store, wanted, found):
+    def test_filter_returns_matching_runs(self, store, wanted, found):
         assert numbers(store.page(wanted)) == found
         assert store.totals(wanted).runs == len(found)
 
@@ -107,7 +107,7 @@ def answer(source: bytes | None, *, cost: int | None = 1000, problem: str = "ate
 
 
 class TestTotals:
-    def test_all_runs_are_counted_with_their_time_and_every_answer_with_its_cost(self, store, session_id, judge):
+    def test_totals_count_runs_with_time_and_answers_with_cost(self, store, session_id, judge):
         judge(source=b"a")
         judge(Outcome.WRONG_VALUE, source=b"b")
         judge(flagged=True, source=b"c")
@@ -118,7 +118,7 @@ class TestTotals:
         assert totals.elapsed_s == pytest.approx(3 * 1.25)
         assert (totals.prompt_tokens, totals.completion_tokens, totals.cost_microusd) == (20, 40, 2000)
 
-    def test_of_some_runs_the_answers_count_that_were_judged_in_them_once_each(self, store, session_id, judge):
+    def test_filtered_totals_count_each_answer_once(self, store, session_id, judge):
         judge(source=b"a")
         judge(source=b"a")
         judge(Outcome.WRONG_VALUE, source=b"b")
@@ -126,7 +126,7 @@ class TestTotals:
         store.add_generation(session_id, answer(b"b", cost=5))
         assert store.totals(RunFilter(result=Result.PASSED)).cost_microusd == 1000
 
-    def test_where_no_price_is_known_there_is_no_cost(self, store, session_id):
+    def test_unknown_price_gives_no_cost(self, store, session_id):
         store.add_generation(session_id, answer(None, cost=None))
         assert store.totals().cost_microusd is None
 
@@ -134,7 +134,7 @@ class TestTotals:
         totals = store.totals(RunFilter(text="nowhere"))
         assert (totals.runs, totals.elapsed_s, totals.prompt_tokens, totals.cost_microusd) == (0, 0, 0, None)
 
-    def test_a_session_says_how_long_its_runs_took(self, store, judge):
+    def test_session_states_duration_of_its_runs(self, store, judge):
         judge()
         judge()
         assert store.sessions()[0].elapsed_s == pytest.approx(2.5)
@@ -150,7 +150,7 @@ class TestSessionPages:
 
 
 class TestMilestones:
-    def test_the_way_of_a_file_goes_from_its_oldest_run_to_its_newest(self, store, time, reported, judge):
+    def test_progress_of_file_goes_oldest_to_newest(self, store, time, reported, judge):
         time(reported.case(), reported.summary(1.5))
         judge(path=Path("/other.py"))
         time(outcome=Outcome.WRONG_VALUE)
@@ -168,51 +168,51 @@ class TestMilestones:
         time(device_name="Another GPU")
         assert [one.run_id for one in store.milestones(2)] == [2]
 
-    def test_a_mean_over_a_part_of_the_cases_is_no_speed_up_of_the_file(self, store, time, reported):
+    def test_mean_over_some_cases_is_no_speedup(self, store, time, reported):
         time(reported.case(), reported.summary(cases=1, planned=2))
         assert [(one.right, one.speedup, one.timed) for one in store.milestones(1)] == [(True, None, None)]
 
-    def test_what_no_policy_judged_is_never_the_best(self, store, time):
+    def test_run_without_policy_is_never_best(self, store, time):
         time(policy=Policy.FACTS_ONLY)
         assert [(one.right, one.speedup) for one in store.milestones(1)] == [(False, None)]
 
-    def test_a_variant_of_the_file_is_no_step_of_its_way(self, store, time, reported):
+    def test_variant_is_no_step_of_file_progress(self, store, time, reported):
         time(reported.case(), reported.summary(1.5))
         store.set_tag(time(reported.case(), reported.summary(9.0)), VARIANT_TAG)
         time(reported.case(), reported.summary(2.0))
         assert [(one.run_id, one.speedup) for one in store.milestones(2)] == [(1, 1.5), (3, 2.0)]
 
-    def test_only_the_newest_are_asked_for(self, store, judge):
+    def test_only_newest_runs_are_queried(self, store, judge):
         for _ in range(4):
             judge()
         assert [one.run_id for one in store.milestones(4, limit=2)] == [3, 4]
 
-    def test_there_is_no_way_of_a_run_that_is_not_there(self, store):
+    def test_missing_run_has_no_progress(self, store):
         with pytest.raises(UsageError, match="there is no run #7"):
             store.milestones(7)
 
 
 class TestTheAnswerThatARunCameFrom:
-    def test_a_run_of_a_text_that_a_model_wrote_knows_model_tokens_and_price(self, store, session_id, judge):
+    def test_run_of_model_text_has_model_tokens_price(self, store, session_id, judge):
         store.add_generation(session_id, answer(b"a", cost=250))
         found = store.answer(judge(source=b"a"))
         assert (found.provider, found.model, found.cost_microusd) == ("p", "m", 250)
 
-    def test_a_run_of_a_text_of_ones_own_has_none(self, store, session_id, judge):
+    def test_run_of_own_text_has_no_model(self, store, session_id, judge):
         store.add_generation(session_id, answer(b"a"))
         assert store.answer(judge(source=b"b")) is None
 
-    def test_an_answer_of_the_runs_own_session_goes_before_a_newer_one_of_another(self, store, session_id, judge):
+    def test_answer_of_own_session_precedes_newer_other(self, store, session_id, judge):
         run = judge(source=b"a")
         store.add_generation(session_id, answer(b"a", cost=1))
         store.add_generation(session_id, answer(b"a", cost=2))
         store.add_generation(store.begin_session("another"), answer(b"a", cost=3))
         assert store.answer(run).cost_microusd == 2
 
-    def test_the_same_text_for_another_operator_is_another_answer(self, store, session_id, judge):
+    def test_same_text_for_other_operator_is_other_answer(self, store, session_id, judge):
         store.add_generation(session_id, answer(b"a", problem="vllm::rope"))
         assert store.answer(judge(source=b"a")) is None
 
-    def test_a_run_that_is_not_there_has_no_answer(self, store):
+    def test_missing_run_has_no_answer(self, store):
         with pytest.raises(UsageError, match="there is no run #3"):
             store.answer(3)

@@ -31,14 +31,14 @@ def test_runs_come_newest_first_and_page_by_id(store, begin):
     assert ids(first) + ids(second) + ids(third) == numbers[::-1]
 
 
-def test_a_run_that_arrives_between_two_pages_moves_nothing(store, begin):
+def test_run_arriving_between_pages_moves_nothing(store, begin):
     numbers = [begin() for _ in range(4)]
     first = store.runs(limit=2)
     begin()
     assert ids(first) + ids(store.runs(limit=2, before_id=first[-1].id)) == numbers[::-1]
 
 
-def test_a_run_says_how_it_was_asked_for(store, begin, session_id):
+def test_run_states_its_request(store, begin, session_id):
     run = store.run(begin(tiers=(Tier.FULL, Tier.SMOKE), path=Path("/k/a.py")))
     assert (run.session, run.problem, run.path) == (session_id, "aten::softmax", Path("/k/a.py"))
     assert (run.device, run.target, run.tiers) == ("cpu", "sm_90", (Tier.SMOKE, Tier.FULL))
@@ -71,7 +71,7 @@ def test_a_filter_narrows_the_list(store, judge, clock, wanted, found):
     assert ids(store.runs(wanted)) == found
 
 
-def test_an_unknown_run_is_answered_with_the_newest_one(store, begin, path):
+def test_unknown_run_names_the_newest_one(store, begin, path):
     with pytest.raises(UsageError, match=rf"no run #1 in {path}; it holds no run yet"):
         store.run(1)
     begin()
@@ -80,7 +80,7 @@ def test_an_unknown_run_is_answered_with_the_newest_one(store, begin, path):
             ask(99)
 
 
-def test_an_unknown_session_is_answered_with_the_newest_one(store, session_id):
+def test_unknown_session_names_the_newest_one(store, session_id):
     with pytest.raises(UsageError, match=f"no session 99 in .*; the newest is {session_id}"):
         store.session(99)
 
@@ -90,7 +90,7 @@ def test_an_unknown_digest_is_said_so(store):
         store.source("abc")
 
 
-def test_an_event_of_another_version_names_run_and_event(store, begin, whole_run, path):
+def test_event_of_other_version_names_run_and_event(store, begin, whole_run, path):
     import sqlite3
 
     run_id = begin()
@@ -103,14 +103,14 @@ def test_an_event_of_another_version_names_run_and_event(store, begin, whole_run
         list(store.events(run_id))
 
 
-def test_record_of_a_stored_run_is_that_of_its_events(store, begin, whole_run):
+def test_record_of_stored_run_equals_its_events(store, begin, whole_run):
     run_id = begin()
     for event in whole_run:
         store.record(run_id, event)
     assert store.run_record(run_id) == record_of(whole_run, number=run_id)
 
 
-def test_notes_and_tags_can_be_set_and_taken_away(store, begin):
+def test_notes_and_tags_can_be_set_and_removed(store, begin):
     run_id = begin()
     store.set_note(run_id, "[bold] is text")
     store.set_tag(run_id, "keep")
@@ -123,11 +123,11 @@ def test_notes_and_tags_can_be_set_and_taken_away(store, begin):
 
 
 class TestProofs:
-    def test_the_proof_file_of_a_run_is_found_by_its_hash(self, store, begin, whole_run):
+    def test_proof_file_of_run_is_found_by_hash(self, store, begin, whole_run):
         store.record_all(begin(), whole_run)
         assert store.proof_digest(1) == "c" * 64
 
-    def test_a_run_without_a_proof_file_is_refused_with_its_reason(self, store, judge):
+    def test_run_without_proof_file_is_refused_with_reason(self, store, judge):
         judge()
         with pytest.raises(UsageError, match="run #1 has no proof file: no case of it was proven"):
             store.proof_digest(1)
@@ -156,14 +156,14 @@ class TestCached:
         assert find(newest) == newest
 
     @pytest.mark.parametrize("outcome", [Outcome.CANCELLED, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED])
-    def test_a_run_that_says_nothing_of_the_candidate_does_not(self, judge, find, outcome):
+    def test_run_without_candidate_verdict_does_not_answer(self, judge, find, outcome):
         assert find(judge(outcome)) is None
 
     def test_a_run_without_a_verdict_does_not(self, begin, find):
         assert find(begin()) is None
 
     @pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY])
-    def test_run_whose_process_ended_answers_nothing(self, judge, find, outcome):
+    def test_run_of_ended_process_answers_nothing(self, judge, find, outcome):
         assert find(judge(outcome)) is None
         assert find(judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE, "b": outcome})) is None
 
@@ -196,7 +196,7 @@ class TestCached:
             store.record(run_id, event)
         assert find(run_id) is None
 
-    def test_run_with_a_note_on_the_machine_answers_nothing(self, store, begin, find, whole_run):
+    def test_run_with_machine_note_answers_nothing(self, store, begin, find, whole_run):
         note = Finding(check="offline_compile", severity=Severity.NOTE, message="could not check that k builds")
         run_id = begin()
         for event in (whole_run[0], FindingRaised(at_s=1.0, finding=note), whole_run[-1]):
@@ -262,7 +262,7 @@ class TestFailedCases:
         judge(cases={"a": Outcome.PASS})
         assert store.failed_cases("aten::softmax", path=self.FILE) == ()
 
-    def test_a_run_that_got_to_no_case_does_not_make_them_forgotten(self, store, judge):
+    def test_run_without_cases_keeps_earlier_failures(self, store, judge):
         judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE})
         judge(Outcome.COMPILE_ERROR)
         assert store.failed_cases("aten::softmax", path=self.FILE) == ("a",)
@@ -272,7 +272,7 @@ class TestFailedCases:
         judge(Outcome.CANCELLED, cases={"b": Outcome.PASS})
         assert store.failed_cases("aten::softmax", path=self.FILE) == ("a",)
 
-    def test_a_case_that_is_unsupported_here_did_not_fail(self, store, judge):
+    def test_case_unsupported_here_did_not_fail(self, store, judge):
         judge(Outcome.WRONG_VALUE, cases={"a": Outcome.UNSUPPORTED, "b": Outcome.WRONG_VALUE})
         assert store.failed_cases("aten::softmax", path=self.FILE) == ("b",)
 
@@ -292,13 +292,13 @@ class TestBest:
         judge(Outcome.WRONG_VALUE, cases=TWO_PASSED)
         assert store.best("aten::softmax") is None
 
-    def test_it_passed_most_cases_and_is_the_newest_of_those(self, store, judge):
+    def test_best_run_passed_most_cases_and_is_newest(self, store, judge):
         judge(cases=TWO_PASSED)
         wide = judge(cases=TWO_PASSED)
         judge(cases={"a": Outcome.PASS})
         assert store.best("aten::softmax").id == wide
 
-    def test_a_run_that_no_policy_judged_is_never_best(self, store, time):
+    def test_run_without_policy_verdict_is_never_best(self, store, time):
         judged = time(policy=Policy.STRICT)
         time(policy=Policy.FACTS_ONLY)
         assert store.best("aten::softmax").id == judged
@@ -324,7 +324,7 @@ def test_every_problem_is_summed_up_last_touched_first(store, judge, begin):
     assert summaries["aten::add"].last.outcome is Outcome.TIMEOUT
 
 
-def test_the_last_verdict_is_none_of_picked_or_cancelled_runs(store, judge, begin):
+def test_last_verdict_ignores_selected_and_cancelled_runs(store, judge, begin):
     begin()
     assert store.last_by_problem()["aten::softmax"].last.id == 1  # none has a verdict yet
     whole = judge(cases=TWO_PASSED)
@@ -335,7 +335,7 @@ def test_the_last_verdict_is_none_of_picked_or_cancelled_runs(store, judge, begi
     assert [file.run.id for file in store.recent_files()] == [whole]
 
 
-def test_a_run_that_answered_a_save_is_the_last_verdict(store, judge, clock):
+def test_run_answering_a_save_is_last_verdict(store, judge, clock):
     right = judge(cases=TWO_PASSED)
     judge(Outcome.WRONG_VALUE)
     clock.pass_time(minutes=5)
@@ -351,7 +351,7 @@ def test_a_run_that_answered_a_save_is_the_last_verdict(store, judge, clock):
     assert store.last_by_problem()["aten::softmax"].last.id == later
 
 
-def test_recent_files_are_listed_once_by_their_newest_run(store, begin):
+def test_recent_files_are_listed_once_by_newest_run(store, begin):
     begin(path=Path("/k/a.py"))
     begin(path=Path("/k/b.py"))
     begin(path=None)
@@ -364,7 +364,7 @@ def test_recent_files_are_listed_once_by_their_newest_run(store, begin):
     assert [file.path for file in store.recent_files(limit=1)] == [Path("/k/a.py")]
 
 
-def test_a_file_name_that_is_no_text_comes_back_as_it_was(store, begin, judge):
+def test_undecodable_file_name_is_read_back_unchanged(store, begin, judge):
     odd = Path(os.fsdecode(b"/k/\xff.py"))
     run_id = judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE}, path=odd)
     assert store.run(run_id).path == odd
@@ -392,7 +392,7 @@ def test_a_session_keeps_its_environment(store, session_id):
 
 
 class TestState:
-    def test_an_unfinished_run_of_a_living_process_is_running(self, store, begin):
+    def test_unfinished_run_of_living_process_is_running(self, store, begin):
         assert store.run(begin()).state is RunState.RUNNING
 
     def test_of_an_ended_session_it_is_interrupted(self, store, begin, session_id):
@@ -400,14 +400,14 @@ class TestState:
         store.end_session(session_id)
         assert store.run(run_id).state is RunState.INTERRUPTED
 
-    def test_closing_the_store_ends_its_sessions(self, store, begin, path):
+    def test_closing_store_ends_its_sessions(self, store, begin, path):
         run_id = begin()
         store.close()
         with open_store(path) as reopened:
             assert reopened.run(run_id).state is RunState.INTERRUPTED
             assert reopened.session(1).ended_at is not None
 
-    def test_of_a_process_that_is_gone_it_is_interrupted(self, store, begin, path):
+    def test_unfinished_run_of_dead_process_is_interrupted(self, store, begin, path):
         begin()
         process = subprocess.run(
             [sys.executable, "-c", _BEGIN_A_RUN_AND_DIE, str(path)], check=False, capture_output=True, text=True
@@ -441,14 +441,14 @@ def plan(store, ask):
     return planned
 
 
-def test_totals_of_a_session_come_from_an_index_alone(store, plan):
+def test_session_totals_come_from_index_alone(store, plan):
     store.sessions(limit=20)
     of_runs = [line for line in plan if " runs" in line]
     assert of_runs[0] == "SEARCH runs USING COVERING INDEX runs_by_session (session=?)"  # how many
     assert of_runs[1:] == ["SEARCH runs USING COVERING INDEX runs_totals (session=?)"] * 4
 
 
-def test_runs_of_a_session_come_from_an_index_in_order(store, session_id, plan):
+def test_session_runs_come_from_index_in_order(store, session_id, plan):
     store.runs_after(0, session_id=session_id)
     assert "SEARCH runs USING INDEX runs_by_session (session=? AND rowid>?)" in plan
     assert not any("TEMP B-TREE" in line for line in plan)

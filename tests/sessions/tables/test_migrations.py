@@ -33,7 +33,7 @@ def columns(connection: sqlite3.Connection) -> set[str]:
     return {row[1] for row in connection.execute("pragma table_info(runs)")}
 
 
-def test_the_record_names_every_migration_and_the_file_its_version(connection):
+def test_migrations_are_recorded_by_name_and_version(connection):
     migrate(connection)
     assert applied(connection) == [("kgtui.sessions", migration.name) for migration in MIGRATIONS]
     assert version(connection) == SCHEMA_VERSION
@@ -51,7 +51,7 @@ def test_names_are_numbered_in_order():
     assert [migration.name[:3] for migration in MIGRATIONS] == [f"{n:03}" for n in range(1, SCHEMA_VERSION + 1)]
 
 
-def test_a_later_migration_finds_the_rows_of_an_earlier_version(path, begin_in, connection):
+def test_later_migration_finds_rows_of_earlier_version(path, begin_in, connection):
     with open_store(path) as store:
         run_id = begin_in(store)
     migrate(connection, migrations=(*MIGRATIONS, NEXT))
@@ -60,7 +60,7 @@ def test_a_later_migration_finds_the_rows_of_an_earlier_version(path, begin_in, 
     assert version(connection) == SCHEMA_VERSION + 1
 
 
-def test_a_store_from_before_benchmarks_is_brought_up_to_date_and_keeps_its_runs(path, connection, judge_in):
+def test_store_without_benchmarks_is_migrated_keeping_runs(path, connection, judge_in):
     migrate(connection, migrations=MIGRATIONS[:1])
     connection.executescript("""
         insert into sessions (label, started_at, pid) values ('old', '2026-01-01T00:00:00.000Z', 1);
@@ -76,7 +76,7 @@ def test_a_store_from_before_benchmarks_is_brought_up_to_date_and_keeps_its_runs
     assert version(connection) == SCHEMA_VERSION
 
 
-def test_runs_from_before_policies_were_judged_by_the_default_one(path, connection, begin_in):
+def test_runs_before_policies_have_default_policy(path, connection, begin_in):
     migrate(connection, migrations=MIGRATIONS[:2])
     connection.executescript("""
         insert into sessions (label, started_at, pid) values ('old', '2026-01-01T00:00:00.000Z', 1);
@@ -92,7 +92,7 @@ def test_runs_from_before_policies_were_judged_by_the_default_one(path, connecti
     assert version(connection) == SCHEMA_VERSION
 
 
-def test_a_store_from_before_benchmarks_is_not_changed_by_reading_it(path, connection):
+def test_reading_old_store_does_not_change_it(path, connection):
     migrate(connection, migrations=MIGRATIONS[:1])
     with pytest.raises(StoreVersionError, match="start the workbench once, which brings it up to date"):
         open_store(path, read_only=True)
@@ -109,7 +109,7 @@ def test_a_migration_that_fails_leaves_the_version_before(connection):
     assert applied(connection) == [("kgtui.sessions", migration.name) for migration in MIGRATIONS]
 
 
-def test_an_empty_file_becomes_a_store(path):
+def test_empty_file_becomes_store(path):
     path.write_bytes(b"")
     with open_store(path) as store:
         assert store.sessions() == ()

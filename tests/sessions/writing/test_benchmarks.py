@@ -15,7 +15,7 @@ from sessions.export import as_csv, as_json, as_markdown
 
 
 class TestRecording:
-    def test_a_timed_case_is_a_row_with_its_intervals_and_its_floor(self, time, ask):
+    def test_timed_case_is_row_with_intervals_and_roofline(self, time, ask):
         time()
         columns = "run, seq, case_name, outcome, cache, method, device_us, device_us_low, device_us_high, call_us"
         assert ask(f"select {columns} from benchmarks") == [
@@ -25,7 +25,7 @@ class TestRecording:
             (50.0, 40, 39, 7, 40.0, "memory", 80.0)
         ]
 
-    def test_every_baseline_is_a_row_and_says_why_it_was_not_measured(self, time, reported, ask):
+    def test_unmeasured_baseline_is_row_with_reason(self, time, reported, ask):
         time(reported.case(baselines={"eager": 100.0, "vllm": None}))
         columns = "baseline, method, device_us, call_us, speedup, resolution, standing, notes"
         assert ask(f"select {columns} from comparisons") == [
@@ -33,7 +33,7 @@ class TestRecording:
             ("vllm", None, None, None, None, None, None, "not installed"),
         ]
 
-    def test_a_case_that_was_not_right_has_no_times_whatever_its_event_says(self, time, reported, ask):
+    def test_failed_case_has_no_times(self, time, reported, ask):
         time(reported.case(outcome=Outcome.WRONG_VALUE), outcome=Outcome.WRONG_VALUE)
         columns = "outcome, message, method, device_us, call_us, graph_us, floor_us, percent_of_floor"
         assert ask(f"select {columns} from benchmarks") == [
@@ -58,7 +58,7 @@ class TestRecording:
 
 
 class TestBaselines:
-    def test_the_newest_of_each_side_is_kept_with_its_versions(self, store, time, reported, clock):
+    def test_newest_time_of_each_side_is_kept(self, store, time, reported, clock):
         time(reported.case(baselines={"eager": 100.0, "compile": 80.0}))
         clock.pass_time(hours=1)
         time(reported.case(baselines={"eager": 90.0}, at_s=1.5))
@@ -69,7 +69,7 @@ class TestBaselines:
         assert newest.measured_at.isoformat() == "2026-01-02T04:04:07.178000+00:00"
         assert (older.baseline, older.device_us, older.run_id) == ("compile", 80.0, 1)
 
-    def test_other_versions_devices_and_states_of_the_cache_are_other_baselines(self, store, time, reported):
+    def test_baselines_differ_by_version_device_and_cache(self, store, time, reported):
         time()
         time(reported.case(cache=CacheState.WARM))
         time(session=store.begin_session("new", environment={"torch": "2.14.0", "device": "A GPU"}))
@@ -84,7 +84,7 @@ class TestBaselines:
     @pytest.mark.parametrize(
         ("outcome", "flagged"), [(Outcome.PASS, True), (Outcome.CHEATED, False), (Outcome.WRONG_VALUE, False)]
     )
-    def test_a_candidate_that_may_have_slowed_them_down_leaves_none(self, store, time, outcome, flagged):
+    def test_candidate_possibly_slowing_baseline_leaves_none(self, store, time, outcome, flagged):
         time(outcome=outcome, flagged=flagged)
         assert store.baselines("aten::softmax", device_name="A GPU") == ()
 
@@ -96,7 +96,7 @@ class TestBaselines:
         store.record(begin(), reported.case())
         assert store.baselines("aten::softmax", device_name="A GPU") == ()
 
-    def test_one_that_was_not_measured_leaves_the_older_one(self, store, time, reported):
+    def test_unmeasured_baseline_keeps_the_older_one(self, store, time, reported):
         time(reported.case(baselines={"compile": 80.0}))
         time(reported.case(baselines={"compile": None}))
         assert [row.run_id for row in store.baselines("aten::softmax", device_name="A GPU")] == [1]
@@ -140,7 +140,7 @@ class TestBest:
             {"policy": Policy.FACTS_ONLY},
         ],
     )
-    def test_never_a_flagged_or_a_wrong_run_nor_one_that_no_policy_judged(self, time, reported, best, how):
+    def test_flagged_failed_or_unjudged_run_is_never_best(self, time, reported, best, how):
         time(reported.case(), reported.summary(9.0), **how)
         assert best() is None
         time(reported.case(), reported.summary(0.5))
@@ -159,7 +159,7 @@ class TestBest:
             {"benchmark": plan("4096x4096 f32", cache=CacheState.WARM)},
         ],
     )
-    def test_of_another_device_baseline_file_or_cache_it_is_another(self, time, best, changed):
+    def test_best_run_differs_by_device_baseline_file_cache(self, time, best, changed):
         time()
         assert best() == (1, 2.0)
         assert best(**changed) is None
@@ -196,27 +196,27 @@ class TestCached:
             "another baseline", "a baseline of another case", "none",
         ],
     )  # fmt: skip
-    def test_a_run_answers_when_it_timed_all_that_is_wanted(self, time, reported, find, wanted, found):
+    def test_run_with_all_requested_times_answers(self, time, reported, find, wanted, found):
         time(
             reported.case("a", baselines={"eager": 1.0, "compile": 1.0, "vllm": None}),
             reported.case("b", baselines={"eager": 1.0, "vllm": None}),
         )
         assert find(wanted) == found
 
-    def test_a_right_run_that_was_not_timed_does_not(self, time, reported, find):
+    def test_untimed_passing_run_does_not_answer(self, time, reported, find):
         time(reported.summary())
         assert find(None) == 1
         assert find(plan("a")) is None
 
-    def test_a_case_that_could_not_be_timed_is_timed_again(self, time, reported, find):
+    def test_case_that_could_not_be_timed_is_timed_again(self, time, reported, find):
         time(reported.case("a", outcome=Outcome.OUT_OF_MEMORY))
         assert find(plan("a")) is None
 
-    def test_what_is_wrong_is_never_timed_and_need_not_be_judged_again(self, time, reported, find):
+    def test_failed_run_answers_timing_request(self, time, reported, find):
         time(reported.summary(), outcome=Outcome.WRONG_VALUE)
         assert find(plan("a")) == 1
 
-    def test_a_newer_run_without_times_does_not_hide_an_older_one_with_them(self, time, reported, find):
+    def test_newer_untimed_run_does_not_hide_timed_one(self, time, reported, find):
         time(reported.case("a"))
         time(reported.summary())
         assert find(plan("a")) == 1
@@ -224,7 +224,7 @@ class TestCached:
 
 
 class TestExport:
-    def test_the_policy_is_reported_where_it_is_not_the_default(self, store, time):
+    def test_nondefault_policy_is_reported(self, store, time):
         usual, strict = store.run(time()), store.run(time(policy=Policy.STRICT))
         exported = [json.loads("".join(as_json(store, run)))["runs"][0]["policy"] for run in (usual, strict)]
         assert exported == ["default", "strict"]
@@ -238,7 +238,7 @@ class TestExport:
         assert case["comparisons"][0]["standing"] == "faster"
         assert exported["summaries"][0]["fast"] == {"1.0": 1, "2.0": 0}
 
-    def test_csv_has_a_row_for_each_side_and_nothing_for_what_was_not_measured(self, store, time, reported, judge):
+    def test_csv_has_row_per_side_and_blank_unmeasured(self, store, time, reported, judge):
         judge()
         run = store.run(time(reported.case(baselines={"eager": 100.0, "vllm": None})))
         rows = list(csv.DictReader(io.StringIO("".join(as_csv(store, store.session(run.session))))))
@@ -251,13 +251,13 @@ class TestExport:
         assert (rows[0]["outcome"], rows[0]["flagged"], rows[0]["device_name"]) == ("pass", "0", "A GPU")
 
     @pytest.mark.parametrize("how", [as_csv, as_json])
-    def test_a_case_that_was_not_right_is_exported_without_times(self, store, time, reported, how):
+    def test_failed_case_is_exported_without_times(self, store, time, reported, how):
         run = store.run(time(reported.case(device_us=77.125, outcome=Outcome.WRONG_VALUE), outcome=Outcome.WRONG_VALUE))
         text = "".join(how(store, run))
         assert "wrong_value" in text
         assert "77.125" not in text
 
-    def test_markdown_shows_what_was_timed_and_what_it_comes_to(self, store, time, reported):
+    def test_markdown_shows_times_and_summary(self, store, time, reported):
         page = "".join(
             as_markdown(
                 store, store.run(time(reported.case(), reported.case("b", outcome=Outcome.TIMEOUT), reported.summary()))
@@ -273,6 +273,6 @@ class TestExport:
         ]
         assert any(line.startswith("| eager | 2.000x as fast as eager") for line in benchmark)
 
-    def test_markdown_of_a_flagged_run_says_that_its_times_do_not_count(self, store, time):
+    def test_markdown_of_flagged_run_excludes_its_times(self, store, time):
         page = "".join(as_markdown(store, store.run(time(flagged=True))))
         assert "| doubt | these times do not count: the verdict is " in page

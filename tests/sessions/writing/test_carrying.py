@@ -85,7 +85,7 @@ def integrity(path: Path) -> list[str]:
     return broken
 
 
-def test_a_deleted_store_is_made_again_with_the_whole_run(
+def test_deleted_store_is_recreated_with_whole_run(
     whole_run: tuple[Event, ...],
     store: Store,
     begin: Begin,
@@ -157,7 +157,7 @@ def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
         return {table: connection.execute(f"select * from {table}").fetchall() for table in tables}
 
 
-def test_the_next_run_after_a_deletion_has_the_next_number(store: Store, begin: Begin, path: Path) -> None:
+def test_next_run_after_deletion_has_next_number(store: Store, begin: Begin, path: Path) -> None:
     begin()
     delete_all_files(path)
     assert begin() == 2
@@ -174,7 +174,7 @@ def test_runs_of_earlier_sessions_are_not_made_again(store: Store, path: Path, n
     assert notices == [(f"session store {path} was deleted while in use: a new one was created", {})]
 
 
-def test_a_run_that_answered_a_save_is_copied_from_its_session(store: Store, session_id: int, path: Path) -> None:
+def test_run_answering_save_is_copied_from_its_session(store: Store, session_id: int, path: Path) -> None:
     candidate = Candidate(source=b"", problem="aten::softmax")
     with open_store(path) as earlier:
         for number in range(2):
@@ -199,7 +199,7 @@ def test_a_deleted_folder_is_made_again(whole_run: tuple[Event, ...], begin: Beg
             assert tuple(seen.events(run)) == whole_run
 
 
-def test_a_store_in_its_place_is_used_under_new_numbers(
+def test_replacement_store_is_used_with_new_numbers(
     whole_run: tuple[Event, ...], store: Store, begin: Begin, path: Path, other: Path, notices: Notices
 ) -> None:
     run = begin()
@@ -225,7 +225,7 @@ def test_a_store_in_its_place_is_used_under_new_numbers(
     assert integrity(path) == ["ok"]
 
 
-def test_the_log_of_the_former_file_is_not_read_into_the_next(
+def test_log_of_former_file_is_not_read(
     whole_run: tuple[Event, ...], store: Store, begin: Begin, path: Path, other: Path, tmp_path: Path
 ) -> None:
     reader = sqlite3.connect(path)  # keeps the log from being emptied
@@ -239,7 +239,7 @@ def test_the_log_of_the_former_file_is_not_read_into_the_next(
     reader.close()
 
 
-def test_a_file_that_is_no_store_is_left_and_said(
+def test_file_that_is_no_store_is_kept_and_reported(
     whole_run: tuple[Event, ...], store: Store, begin: Begin, path: Path, tmp_path: Path, notices: Notices
 ) -> None:
     run = begin()
@@ -256,7 +256,7 @@ def test_a_file_that_is_no_store_is_left_and_said(
     assert tuple(store.events(run)) == whole_run
 
 
-def test_a_store_that_was_replaced_twice_keeps_the_run(
+def test_store_replaced_twice_keeps_the_run(
     whole_run: tuple[Event, ...], store: Store, begin: Begin, path: Path, other: Path, tmp_path: Path, notices: Notices
 ) -> None:
     copies = [Path(shutil.copy(other, tmp_path / f"copy{number}")) for number in range(2)]
@@ -270,14 +270,14 @@ def test_a_store_that_was_replaced_twice_keeps_the_run(
     assert tuple(store.events(store.runs()[0].id)) == whole_run
 
 
-def test_a_store_that_was_deleted_is_not_made_again_by_closing(store: Store, begin: Begin, path: Path) -> None:
+def test_deleted_store_is_not_recreated_by_closing(store: Store, begin: Begin, path: Path) -> None:
     begin()
     delete_all_files(path)
     store.close()
     assert not path.exists()
 
 
-def test_an_ended_session_of_a_replaced_store_has_no_running_runs(path: Path, other: Path) -> None:
+def test_ended_session_of_replaced_store_has_no_running_runs(path: Path, other: Path) -> None:
     with open_store(path) as store:
         session = store.begin_session("s")
         store.begin_run(session, Candidate(source=b"", problem="p"), device="cpu", target=None, tiers=(), path=None)
@@ -288,7 +288,7 @@ def test_an_ended_session_of_a_replaced_store_has_no_running_runs(path: Path, ot
         assert seen.sessions()[0].ended_at is not None
 
 
-def test_the_same_text_is_answered_from_the_new_store(
+def test_same_text_is_answered_from_new_store(
     whole_run: tuple[Event, ...], store: Store, begin: Begin, session_id: int, path: Path, other: Path
 ) -> None:
     run = begin()

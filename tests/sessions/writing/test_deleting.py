@@ -22,7 +22,7 @@ def left(ask, table):
 
 
 class TestOneRun:
-    def test_a_run_goes_with_everything_that_it_said(self, store, begin, whole_run, time, ask):
+    def test_run_is_deleted_with_all_its_rows(self, store, begin, whole_run, time, ask):
         store.record_all(begin(), whole_run)
         time(source=b"timed")
         assert min(left(ask, table) for table in TABLES) > 0
@@ -45,7 +45,7 @@ class TestOneRun:
         store.delete_run(judge())
         assert judge() == 3
 
-    def test_a_source_stays_as_long_as_another_run_or_an_answer_has_it(self, store, session_id, judge, ask):
+    def test_source_used_elsewhere_is_kept(self, store, session_id, judge, ask):
         first, second = judge(source=b"shared"), judge(source=b"shared")
         store.delete_run(first)
         assert left(ask, "candidates") == 1
@@ -56,14 +56,14 @@ class TestOneRun:
         store.delete_run(second)
         assert left(ask, "candidates") == 1
 
-    def test_compiled_code_that_nobody_else_uses_is_named(self, store, begin, whole_run):
+    def test_unused_compiled_code_is_named(self, store, begin, whole_run):
         first, second = begin(), begin()
         store.record_all(first, whole_run)
         store.record_all(second, whole_run)
         assert store.delete_run(first).artefacts == ()
         assert sorted(store.delete_run(second).artefacts) == ["a" * 64, "b" * 64, "c" * 64]
 
-    def test_a_baseline_is_reported_by_the_newest_run_that_remains(self, store, time, reported):
+    def test_baseline_is_taken_from_newest_remaining_run(self, store, time, reported):
         for eager_us in (100.0, 110.0, 120.0):
             time(reported.case(baselines={"eager": eager_us}), reported.summary())
         store.delete_run(3)
@@ -74,7 +74,7 @@ class TestOneRun:
         store.delete_run(2)
         assert store.baselines("aten::softmax", device_name="A GPU") == ()
 
-    def test_a_baseline_of_a_newer_run_is_not_replaced_by_an_older_one(self, store, time, reported):
+    def test_baseline_of_newer_run_is_not_replaced(self, store, time, reported):
         time(reported.case(baselines={"eager": 100.0, "compile": 80.0}), reported.summary())
         time(reported.case(baselines={"compile": 70.0}), reported.summary())
         time(reported.case(baselines={"eager": 110.0}), reported.summary())
@@ -82,7 +82,7 @@ class TestOneRun:
         known = {row.baseline: row.run_id for row in store.baselines("aten::softmax", device_name="A GPU")}
         assert known == {"eager": 1, "compile": 2}
 
-    def test_a_run_that_goes_on_is_not_deleted(self, store, begin):
+    def test_active_run_is_not_deleted(self, store, begin):
         with pytest.raises(UsageError, match="run #1 is still running; wait for its verdict"):
             store.delete_run(begin())
         assert [run.id for run in store.runs()] == [1]
@@ -99,7 +99,7 @@ class TestOneRun:
 
 
 class TestSession:
-    def test_a_session_goes_with_its_runs_its_answers_and_its_environment(self, path, store, judge, ask):
+    def test_session_is_deleted_with_runs_answers_environment(self, path, store, judge, ask):
         with open_store(path) as another:
             session = another.begin_session("to go", environment={"torch": "2.13.0"})
             another.add_generation(session, Generation(
@@ -115,7 +115,7 @@ class TestSession:
         assert left(ask, "candidates") == 1
         assert ask("pragma foreign_key_check") == []
 
-    def test_a_session_that_goes_on_is_not_deleted(self, store, session_id):
+    def test_active_session_is_not_deleted(self, store, session_id):
         with pytest.raises(UsageError, match=f"session {session_id} is still open in process"):
             store.delete_session(session_id)
 
@@ -125,7 +125,7 @@ class TestSession:
 
 
 class TestTheRoomThatIsLeft:
-    def test_it_is_given_back_to_the_disk_and_all_that_was_kept_stays(self, path, store, judge, whole_run, begin):
+    def test_space_is_returned_to_disk_and_data_stays(self, path, store, judge, whole_run, begin):
         for number in range(50):
             judge(source=b"%d" % number * 10_000)
         kept = begin(source=b"kept")
@@ -137,7 +137,7 @@ class TestTheRoomThatIsLeft:
         assert ([run.id for run in store.runs()], tuple(store.events(kept))) == ([kept], whole_run)
         assert judge() == kept + 1
 
-    def test_who_reads_keeps_what_is_read_and_the_file_gets_shorter_after_that(self, path, store, judge):
+    def test_reader_keeps_its_data_until_file_shrinks(self, path, store, judge):
         for number in range(50):
             judge(source=b"%d" % number * 10_000)
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as reader:

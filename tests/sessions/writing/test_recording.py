@@ -32,7 +32,7 @@ def test_each_event_is_committed_when_record_returns(store, begin, whole_run, as
         assert ask("select count(*) from events") == [(count,)]
 
 
-def test_the_run_starts_with_what_the_engine_found(store, begin):
+def test_run_starts_with_detected_environment(store, begin):
     run_id = begin(device="cuda:0", target=None)
     started = RunStarted(
         at_s=0.0, problem="aten::softmax", digest="d", device="cuda:0", device_name="H100", target="sm_90", cases=9
@@ -42,7 +42,7 @@ def test_the_run_starts_with_what_the_engine_found(store, begin):
     assert (run.device, run.device_name, run.target, run.passed, run.total) == ("cuda:0", "H100", "sm_90", 0, 9)
 
 
-def test_passed_cases_are_counted_while_the_run_goes_on(store, begin, whole_run):
+def test_passed_cases_are_counted_during_the_run(store, begin, whole_run):
     run_id = begin()
     for event in whole_run[:7]:
         store.record(run_id, event)
@@ -57,7 +57,7 @@ def test_the_verdict_ends_the_run(store, run_id):
     assert (run.passed, run.total, run.flagged, run.elapsed_s) == (1, 2, False, 1.25)
 
 
-def test_a_case_keeps_its_seed_and_its_worst_element(run_id, ask):
+def test_case_keeps_seed_and_worst_element(run_id, ask):
     columns = "name, tier, outcome, seed, line, output, mismatched, elements, nonfinite, worst_index, worst_expected"
     assert ask(f"select {columns}, worst_got from cases order by seq") == [
         ("4x8 f32", "smoke", "pass", "18446744073709551615", *(None,) * 8),
@@ -90,7 +90,7 @@ def test_a_compiled_kernel_leaves_its_resources_and_artefacts(run_id, ask):
     ]
 
 
-def test_a_case_judged_twice_counts_once_and_as_it_came_out_last(store, begin, whole_run, ask):
+def test_repeated_case_counts_once_with_last_result(store, begin, whole_run, ask):
     run_id = begin()
     passed = whole_run[5]
     failed = dataclasses.replace(passed, result=dataclasses.replace(passed.result, outcome=Outcome.TIMEOUT))
@@ -124,7 +124,7 @@ def test_an_event_of_no_run_is_refused(store, ask):
     assert ask("select count(*) from events") == [(0,)]
 
 
-def test_a_source_is_kept_once_with_its_bytes(store, begin, ask):
+def test_source_is_stored_once_with_its_bytes(store, begin, ask):
     source = b"\xff\x00 not text \r\n"
     first, second = begin(source=source), begin(source=source)
     assert store.run(first).digest == store.run(second).digest
@@ -152,7 +152,7 @@ def test_a_generation_keeps_tokens_cost_and_source(store, session_id, ask):
     assert (session.prompt_tokens, session.completion_tokens, session.cost_microusd) == (1000, 200, 4500)
 
 
-def test_a_generation_without_source_or_price_is_kept_too(store, session_id, ask):
+def test_generation_without_source_or_price_is_stored(store, session_id, ask):
     answered = Generation(
         problem="aten::softmax",
         provider="a provider",

@@ -44,9 +44,7 @@ def said(bench: Any) -> list[str]:
     return [note.message for note in bench.app._notifications]
 
 
-async def test_a_run_of_an_agent_is_announced_and_followed_to_its_verdict(
-    bench: Any, server: Store, fakes: Any
-) -> None:
+async def test_agent_run_is_announced_and_followed_to_verdict(bench: Any, server: Store, fakes: Any) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.until(pilot, lambda: bench.app.past.recording is not None)
         await bench.settled(pilot)
@@ -79,7 +77,7 @@ async def test_nothing_is_read_until_another_process_writes(bench: Any, server: 
         assert asked == []
 
 
-async def test_a_veto_leaves_the_verdict_and_is_taken_back(bench: Any, server: Store) -> None:
+async def test_veto_keeps_verdict_and_can_be_removed(bench: Any, server: Store) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.until(pilot, lambda: bench.app.past.recording is not None)
         await bench.settled(pilot)

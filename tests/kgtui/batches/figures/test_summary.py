@@ -29,7 +29,7 @@ def result(
     return Result(row=row, category=category, weakness=weakness)
 
 
-def test_what_is_not_the_candidates_fault_is_not_counted():
+def test_engine_errors_are_not_counted():
     found = summary_of([result(), result(outcome=Outcome.UNSUPPORTED), result(problem="", refusal="unknown")]).all
     assert (found.candidates, found.not_counted, found.rates.attempts, found.rates.correct.value) == (3, 2, 1, 1.0)
 

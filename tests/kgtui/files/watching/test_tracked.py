@@ -43,20 +43,20 @@ def test_a_final_event_is_believed_at_once(file: TrackedFile, path: Path) -> Non
     assert file.look(1.0) == (Report(sight=Sight.CHANGED, at_s=1.0),)
 
 
-def test_every_event_that_is_not_final_puts_the_look_off(file: TrackedFile) -> None:
+def test_every_intermediate_event_postpones_the_look(file: TrackedFile) -> None:
     file.notice(1.0, final=False)
     file.notice(1.1, final=False)
     assert file.due_s == pytest.approx(1.25)
 
 
-def test_a_broken_file_is_looked_at_twice_before_it_is_reported(file: TrackedFile, path: Path) -> None:
+def test_broken_file_is_read_twice_before_report(file: TrackedFile, path: Path) -> None:
     path.write_bytes(BROKEN)
     file.notice(1.0, final=True)
     assert (file.look(1.0), file.due_s) == ((), pytest.approx(1.15))
     assert sights(file.look(1.15)) == [Sight.CHANGED]
 
 
-def test_a_broken_file_that_parses_at_the_second_look_is_reported_whole(file: TrackedFile, path: Path) -> None:
+def test_file_parsing_at_second_look_is_reported_whole(file: TrackedFile, path: Path) -> None:
     path.write_bytes(BROKEN)
     file.notice(1.0, final=True)
     file.look(1.0)
@@ -65,7 +65,7 @@ def test_a_broken_file_that_parses_at_the_second_look_is_reported_whole(file: Tr
     assert file.content == b"def whole():\n    pass\n"
 
 
-def test_an_event_during_the_second_look_does_not_begin_the_wait_again(file: TrackedFile, path: Path) -> None:
+def test_event_during_second_look_does_not_restart_wait(file: TrackedFile, path: Path) -> None:
     path.write_bytes(BROKEN)
     file.notice(1.0, final=True)
     file.look(1.0)
@@ -80,7 +80,7 @@ def test_an_empty_file_is_reported_after_its_patience(file: TrackedFile, path: P
     assert sights(file.look(1.25)) == [Sight.CHANGED]
 
 
-def test_a_missing_file_is_gone_after_its_patience_and_gone_once(file: TrackedFile, path: Path) -> None:
+def test_missing_file_is_gone_once_after_patience(file: TrackedFile, path: Path) -> None:
     path.unlink()
     file.notice(1.0, final=False)
     assert (file.look(1.15), file.due_s) == ((), pytest.approx(1.3))
@@ -89,7 +89,7 @@ def test_a_missing_file_is_gone_after_its_patience_and_gone_once(file: TrackedFi
     assert file.due_s is None
 
 
-def test_a_file_that_is_away_for_an_instant_is_never_gone(file: TrackedFile, path: Path) -> None:
+def test_briefly_missing_file_is_never_gone(file: TrackedFile, path: Path) -> None:
     path.unlink()
     file.notice(1.0, final=True)
     assert file.look(1.0) == ()
@@ -97,7 +97,7 @@ def test_a_file_that_is_away_for_an_instant_is_never_gone(file: TrackedFile, pat
     assert sights(file.look(1.3)) == [Sight.CHANGED]
 
 
-def test_the_patience_with_a_missing_file_begins_again_each_time(file: TrackedFile, path: Path) -> None:
+def test_patience_with_missing_file_restarts_each_time(file: TrackedFile, path: Path) -> None:
     path.unlink()
     file.notice(1.0, final=True)
     file.look(1.0)
@@ -118,19 +118,19 @@ def test_the_poll_waits_until_the_status_rests(file: TrackedFile, path: Path) ->
     assert file.content == b"VALUE = 222\n"
 
 
-def test_the_poll_of_an_unchanged_file_is_no_reason_to_look(file: TrackedFile) -> None:
+def test_poll_of_unchanged_file_causes_no_look(file: TrackedFile) -> None:
     file.poll(1.0)
     assert file.due_s is None
 
 
-def test_the_same_content_under_a_new_inode_is_no_news(file: TrackedFile, path: Path) -> None:
+def test_same_content_under_new_inode_is_no_change(file: TrackedFile, path: Path) -> None:
     path.unlink()
     path.write_bytes(b"VALUE = 1\n")
     file.notice(1.0, final=True)
     assert file.look(1.0) == ()
 
 
-def test_a_file_too_large_for_a_source_is_unreadable_and_is_never_read(file: TrackedFile, path: Path) -> None:
+def test_oversized_file_is_unreadable_and_never_read(file: TrackedFile, path: Path) -> None:
     with path.open("r+b") as sparse:
         sparse.truncate(MAX_SOURCE_BYTES + 1)
     file.notice(1.0, final=True)
@@ -166,7 +166,7 @@ def _folder(path: Path) -> None:
         (_folder, "it is a folder"),
     ],
 )
-def test_what_replaces_a_file_is_named_and_recovers(
+def test_nonfile_in_place_of_file_is_named_and_recovers(
     file: TrackedFile, path: Path, replace: Callable[[Path], None], reason: str
 ) -> None:
     path.unlink()
@@ -192,7 +192,7 @@ def test_a_name_that_is_too_long_is_unreadable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("source", [BROKEN, b"x = '\x00'", b"(" * 5000, b"\xff\xfe"])
-def test_what_python_cannot_parse_is_broken(source: bytes) -> None:
+def test_unparsable_text_is_broken(source: bytes) -> None:
     assert not parses(Path("kernel.py"), source)
 
 
@@ -205,7 +205,7 @@ def test_parsing_warns_of_nothing() -> None:
     assert parses(Path("kernel.py"), b"x = '\\d'\n")
 
 
-def test_no_syntax_tree_is_built_beside_the_engine_s(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_syntax_tree_is_built_only_by_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ast, "parse", None)
     assert parses(Path("kernel.py"), b"VALUE = 1\n")
     assert not parses(Path("kernel.py"), BROKEN)

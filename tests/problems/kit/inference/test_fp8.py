@@ -24,7 +24,7 @@ def test_codes_of_all_values_are_themselves():
     assert e4m3_codes(e4m3_values(numbers)).equal(numbers)
 
 
-def test_ties_go_to_the_even_code_and_large_values_saturate():
+def test_ties_round_to_even_and_large_values_saturate():
     values = torch.tensor([1.0625, 1.1875, 449.0, -torch.inf, 2**-10, 3 * 2**-10], dtype=torch.float64)
     assert e4m3_codes(values).tolist() == [0x38, 0x3A, 0x7E, 0xFE, 0x00, 0x02]
 
@@ -34,6 +34,6 @@ def test_codes_of_random_values_are_those_of_pytorch():
     assert e4m3_codes(values.float().double()).equal(cast_to_e4m3(values))
 
 
-def test_values_off_the_ties_keep_their_code_when_they_move_a_little():
+def test_values_off_ties_keep_code_under_small_changes():
     values = off_the_ties((5000,), DType.BFLOAT16, torch.Generator().manual_seed(1), scale=0.3).double() / 0.3
     assert e4m3_codes(values * 1.001).equal(e4m3_codes(values * 0.999))

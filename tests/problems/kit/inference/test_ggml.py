@@ -18,7 +18,7 @@ def test_q8_0_is_a_scale_and_signed_bytes():
     assert values_of(block, 8) == [code / 2 for code in range(-16, 16)]
 
 
-def test_q4_0_has_values_0_to_15_in_the_lower_halves():
+def test_q4_0_has_values_0_to_15_in_halves():
     codes = bytes(low | 15 - low << 4 for low in range(16))
     block = struct.pack("<e", 2.0) + codes
     assert values_of(block, 2) == [2.0 * (code - 8) for code in (*range(16), *reversed(range(16)))]
@@ -29,7 +29,7 @@ def test_q4_1_adds_an_offset():
     assert values_of(block, 3) == [0.25 - 1.0] * 16 + [0.5 - 1.0] * 16
 
 
-def test_q5_0_takes_the_fifth_bits_from_four_bytes():
+def test_q5_0_takes_fifth_bits_from_four_bytes():
     block = struct.pack("<eI", 1.0, 1 << 0 | 1 << 31) + bytes([0x53] * 16)
     assert values_of(block, 6) == [3.0, *[-13.0] * 15, *[-11.0] * 15, 5.0]
 

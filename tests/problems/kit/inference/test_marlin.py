@@ -17,31 +17,31 @@ def place_of(row: int, column: int) -> tuple[int, int]:
     return word, next(shift for shift in range(0, 32, 4) if words[word].item() == 1 << shift)
 
 
-def test_first_weight_is_in_the_lowest_bits_of_the_first_word():
+def test_first_weight_is_lowest_bits_of_first_word():
     assert place_of(0, 0) == (0, 0)
 
 
-def test_lane_reads_rows_0_1_8_9_then_the_other_half_of_the_tile():
+def test_lane_reads_rows_of_both_tile_halves():
     # The values of lane 0 are (0, 0), (1, 0), (8, 0), (9, 0), (0, 8), (1, 8), (8, 8), (9, 8); even ones come first.
     assert [place_of(*at)[1] for at in ((0, 0), (8, 0), (0, 8), (8, 8))] == [0, 4, 8, 12]
     assert [place_of(*at)[1] for at in ((1, 0), (9, 0), (1, 8), (9, 8))] == [16, 20, 24, 28]
 
 
-def test_next_tile_is_the_next_word_and_next_lane_four_words_on():
+def test_next_tile_is_next_word_and_lane_four():
     assert [place_of(0, column)[0] for column in (0, 16, 32, 48)] == [0, 1, 2, 3]
     assert place_of(2, 0) == (4, 0)
     assert place_of(0, 1) == (16, 0)
 
 
 @pytest.mark.parametrize("bits", [4, 8])
-def test_from_tiles_returns_what_was_packed(bits):
+def test_from_tiles_returns_packed_values(bits):
     values = torch.randint(0, 2**bits, (48, 128), generator=torch.Generator().manual_seed(1))
     words = to_tiles(values, bits)
     assert words.shape == (3, 128 * bits // 2)
     assert from_tiles(words, bits, 128).equal(values)
 
 
-def test_scales_of_groups_are_stored_by_columns_of_eight():
+def test_group_scales_are_stored_by_eight_columns():
     columns = torch.arange(64).unsqueeze(0).repeat(2, 1)
     stored = permuted_scales(columns, scale_order(2))
     assert stored[0, :10].tolist() == [0, 8, 16, 24, 32, 40, 48, 56, 1, 9]

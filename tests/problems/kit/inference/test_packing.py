@@ -10,7 +10,7 @@ from problems.kit.inference.packing import EVEN_BEFORE_ODD, pack, unpack
 ONE_TO_EIGHT = torch.arange(1, 9).unsqueeze(0)
 
 
-def test_gptq_word_holds_neighbours_from_the_lowest_bits_on():
+def test_gptq_word_holds_neighbours_from_lowest_bits():
     assert pack(ONE_TO_EIGHT, 4).item() == 0x87654321 - 2**32
     assert pack(torch.tensor([[1, 2, 3, 4]]), 8).item() == 0x04030201
 

@@ -11,7 +11,7 @@ from problems.kit.inference.sparse_marlin import from_meta, sparse_order, spread
 FIRST_TWO = torch.tensor([0, 1]).reshape(1, 2, 1)
 
 
-def test_positions_of_four_quadruples_are_the_nibbles_of_one_word():
+def test_positions_of_four_quadruples_are_nibbles_of_word():
     positions = FIRST_TWO.repeat(8, 1, 64)
     positions[1, :, 0] = torch.tensor([2, 3])  # 1110
     meta = to_meta(positions)
@@ -33,13 +33,13 @@ def test_from_meta_returns_the_positions():
     assert from_meta(to_meta(positions)).equal(positions)
 
 
-def test_spread_puts_kept_values_at_their_positions():
+def test_spread_puts_kept_values_at_positions():
     positions = torch.tensor([[[0], [3]], [[1], [2]]])
     kept = torch.tensor([[5], [6], [7], [8]])
     assert spread(kept, positions).flatten().tolist() == [5, 0, 0, 6, 0, 7, 8, 0]
 
 
-def test_tiles_of_the_sparse_order_return_what_was_packed():
+def test_sparse_tiles_return_packed_values():
     kept = torch.randint(0, 16, (32, 128), generator=torch.Generator().manual_seed(1))
     assert sorted(sparse_order().tolist()) == list(range(1024))
     assert from_tiles(to_tiles(kept, 4, sparse_order()), 4, 128, sparse_order()).equal(kept)

@@ -110,7 +110,7 @@ def test_file_name_without_task_gives_none(name: str) -> None:
     assert task_and_sample(PurePath(name), names_of(tasks_of("kernelbench"))) is None
 
 
-def test_task_called_like_a_sample_is_itself() -> None:
+def test_task_named_like_sample_is_itself() -> None:
     (task, *_) = tasks_of("kernelbench")
     conv, conv_3 = (replace(task, name=name) for name in ("level1/conv", "level1/conv_3"))
     tasks = names_of([conv, conv_3])
@@ -176,7 +176,7 @@ def test_solution_that_cannot_be_read_complains(tmp_path: Path, change: dict[str
     assert reason in found.complaints[0]
 
 
-def test_bad_rows_one_sentence_each_rest_goes_on(tmp_path: Path) -> None:
+def test_bad_rows_have_one_sentence_and_rest_continues(tmp_path: Path) -> None:
     rows = [
         row(predict=RELU, file="nothing.py"),
         row(file="relu.py"),

@@ -95,7 +95,7 @@ def test_definition_of_other_shape_complains(
     assert (contents.tasks, contents.complaints) == ((), (f"{tmp_path}/odd.json: no definition: {reason}; left out",))
 
 
-def test_odd_workload_left_out_rest_kept(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
+def test_invalid_workload_is_omitted_and_rest_kept(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
     rows = (dataset / "workloads/rmsnorm/rmsnorm_h32.jsonl").read_text().splitlines()
     for folder, name, text in (
         ("definitions", "rmsnorm_h32.json", (dataset / "definitions/rmsnorm/rmsnorm_h32.json").read_text()),

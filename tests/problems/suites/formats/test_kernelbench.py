@@ -69,7 +69,7 @@ def test_export_same_tasks_as_checkout(suffix: str, tmp_path: Path) -> None:
     assert (task.name, task.text) == ("level1/23_Softmax", SOFTMAX.read_text())
 
 
-def test_export_bad_rows_told_and_rest_read(tmp_path: Path) -> None:
+def test_bad_export_rows_are_reported_and_rest_read(tmp_path: Path) -> None:
     row = {"code": SOFTMAX.read_text(), "level": 1, "name": "23_Softmax", "problem_id": 23}
     file = tmp_path / "export.jsonl"
     file.write_text("\n".join([json.dumps(row), "{", "[]", json.dumps({**row, "code": 3}), json.dumps(row)]))
@@ -94,7 +94,7 @@ def test_utf16_file_read_by_its_mark(tmp_path: Path) -> None:
     assert names_of(tmp_path) == ["level1/1_a"]
 
 
-def test_bad_files_told_and_rest_read(tmp_path: Path) -> None:
+def test_bad_files_are_reported_and_rest_read(tmp_path: Path) -> None:
     level = tmp_path / "checkout" / "KernelBench" / "level1"
     level.mkdir(parents=True)
     (level.parent / "level2").mkdir()

@@ -64,7 +64,7 @@ def test_cases_are_calls_of_tests(tasks: dict[str, Task]) -> None:
     assert tasks["Activation/relu"].health == ("calls that write to an argument are left out: line 21",)
 
 
-def test_file_divided_at_separator_lines_kept(tasks: dict[str, Task], checkout: Path) -> None:
+def test_file_is_split_at_separator_lines(tasks: dict[str, Task], checkout: Path) -> None:
     task = tasks["Activation/relu"]
     lines = (checkout / "data/kernelbenchx/Activation/relu.py").read_text().splitlines()
 

@@ -37,7 +37,7 @@ def test_random_inputs_follow_the_seed(opened: Open) -> None:
     assert not torch.equal(first, other)
 
 
-def test_seed_that_tests_set_still_fresh(opened: Open, tasks: dict[str, Task], tmp_path: Path) -> None:
+def test_seed_set_by_tests_still_gives_fresh_inputs(opened: Open, tasks: dict[str, Task], tmp_path: Path) -> None:
     details = {**tasks["kernelbench_x::Math/polar_sum"].details}
     details["tests"] = details["tests"].replace("    real = ", "    torch.manual_seed(42); real = ")
     (tmp_path / "reference.py").write_text(tasks["kernelbench_x::Math/polar_sum"].text)
