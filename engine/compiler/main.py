@@ -16,6 +16,7 @@ from triton.runtime.jit import JITFunction
 
 from engine import protocol
 from engine.compiler import native, offline, resources
+from engine.compiler.native.folders import toolchain_folders
 from engine.compiler.offsets import line_of_narrow_offset
 from engine.compiler.specialise import argument_names, specialise
 from engine.devices.hardware.targets import Target, target_named
@@ -134,7 +135,7 @@ class _Compiler:
 
     def _build(self, command: protocol.BuildExtension) -> protocol.AnyReply:
         if self._limits_reading:
-            limit_reading(command.readable)
+            limit_reading((*command.readable, *toolchain_folders(command)))
         return native.build(command)
 
     def _find(self, name: str, line: int | None = None) -> Any:

@@ -68,7 +68,10 @@ class ExtensionAccess(Message, frozen=True):
 
 
 class BuildExtension(Command, tag="build_extension", frozen=True):
-    """Build this in `folder`; for a child without a candidate.  It can read libraries and `readable` only."""
+    """Build this in `folder`; for a child without a candidate.
+
+    It can read libraries, the folders of its compilers, and `readable` only.
+    """
 
     request: ExtensionRequest
     target: Word
