@@ -1,13 +1,16 @@
 """A control group (cgroup v2) that bounds all processes of one run together, where this user may make one.
 
 The kernel enforces it without a delay.  Where it cannot be had, `engine.run.run_limits` alone bounds the run: only a
-group whose parent passes the memory and pids controllers on is of use, and only its owner can make one there.
+group whose parent passes the memory and pids controllers on is of use, and only its owner can make one there.  A group
+in use is locked, so that no other run takes it for one that was left behind, whatever process that run belongs to.
 Source: the kernel's Documentation/admin-guide/cgroup-v2.rst.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
 import secrets
 from pathlib import Path
 
@@ -16,10 +19,14 @@ _PREFIX = "kgtui-"
 
 
 class ControlGroup:
-    """One group of processes with limits; `open_group` makes it, `close` removes it."""
+    """One group of processes with limits; `open_group` makes it, `close` removes it.
 
-    def __init__(self, folder: Path) -> None:
+    `lock` is a descriptor of its folder that holds a lock on it, closed with the group.
+    """
+
+    def __init__(self, folder: Path, *, lock: int | None = None) -> None:
         self._folder = folder
+        self._lock = lock
 
     def add(self, pid: int) -> bool:
         """Move a process into the group, with all that it starts from now on; whether the kernel did so."""
@@ -41,10 +48,11 @@ class ControlGroup:
         """Kill what is left in the group and remove it.  Safe to call twice."""
         with contextlib.suppress(OSError):
             (self._folder / "cgroup.kill").write_text("1")
-        with contextlib.suppress(
-            OSError
-        ):  # a process that is still being killed keeps it; `open_group` removes it later
+        with contextlib.suppress(OSError):  # a process that is being killed keeps it: `open_group` removes it later
             self._folder.rmdir()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
 
 def open_group(*, memory_bytes: int, threads: int, mount: Path = _MOUNT, own: Path = _OWN) -> ControlGroup | None:
@@ -56,6 +64,7 @@ def open_group(*, memory_bytes: int, threads: int, mount: Path = _MOUNT, own: Pa
     folder = parent / f"{_PREFIX}{secrets.token_hex(8)}"
     try:
         folder.mkdir()
+        lock = _locked(folder)
     except OSError:
         return None
     limits = {"memory.max": memory_bytes, "memory.swap.max": 0, "memory.oom.group": 1, "pids.max": threads}
@@ -66,9 +75,11 @@ def open_group(*, memory_bytes: int, threads: int, mount: Path = _MOUNT, own: Pa
             (folder / name).open("r+").close()  # a missing controller has no file, and none is made
             (folder / name).write_text(str(value))
     except OSError:
-        folder.rmdir()
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+        os.close(lock)
         return None
-    return ControlGroup(folder)
+    return ControlGroup(folder, lock=lock)
 
 
 def _parent_of_own(mount: Path, own: Path) -> Path | None:
@@ -84,9 +95,28 @@ def _parent_of_own(mount: Path, own: Path) -> Path | None:
     return folder.parent
 
 
+def _locked(folder: Path) -> int:
+    """A descriptor of the folder with a lock on it.
+
+    Raises:
+        OSError: the folder is gone, or another descriptor has the lock.
+    """
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
 def _remove_empty(parent: Path) -> None:
-    """Remove groups of runs that ended while their last process was still being killed."""
+    """Remove groups of runs that ended while their last process was still being killed, or with their engine."""
     for folder in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
-            if not (folder / "cgroup.procs").read_text().strip():
-                folder.rmdir()
+            lock = _locked(folder)
+            try:
+                if not (folder / "cgroup.procs").read_text().strip():
+                    folder.rmdir()
+            finally:
+                os.close(lock)

@@ -24,15 +24,21 @@ def own(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new group gets its files, as the kernel makes them."""
-    make = Path.mkdir
+    """A new group gets its files, and one that is removed loses them, as the kernel does it."""
+    make, remove = Path.mkdir, Path.rmdir
 
     def mkdir(folder: Path) -> None:
         make(folder)
         for name in FILES:
             (folder / name).touch()
 
+    def rmdir(folder: Path) -> None:
+        for file in folder.iterdir():
+            file.unlink()
+        remove(folder)
+
     monkeypatch.setattr(Path, "mkdir", mkdir)
+    monkeypatch.setattr(Path, "rmdir", rmdir)
 
 
 def test_group_is_made_beside_own_with_limits(own: Path, kernel: None) -> None:
@@ -47,6 +53,18 @@ def test_group_is_made_beside_own_with_limits(own: Path, kernel: None) -> None:
     }
     assert group.add(77)
     assert (folder / "cgroup.procs").read_text() == "77"
+
+
+def test_group_in_use_is_kept_and_one_left_behind_is_removed(own: Path, kernel: None) -> None:
+    parent = own.parent / "mount" / "user"
+    left = parent / "kgtui-left-behind"
+    left.mkdir()
+    first, second = (open_group(memory_bytes=4096, threads=8, mount=own.parent / "mount", own=own) for _ in range(2))
+    assert first is not None and second is not None
+    assert (left.exists(), len(list(parent.glob("kgtui-*")))) == (False, 2)
+    first.close()
+    second.close()
+    assert list(parent.glob("kgtui-*")) == []
 
 
 def test_group_without_controllers_is_removed_again(own: Path) -> None:
