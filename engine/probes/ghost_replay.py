@@ -46,7 +46,7 @@ class _Facts:
     `share` is, by kernel, how much of the answer is right without it, and in which case; `together` the same
     without any of them, where it is most, and `torn` that of one output which is right in part.  Where a worker
     was `lost` no other is tried: that takes long.  A case `is_informative` where not all of its answer is right without
-    computing.
+    computing.  The answer `needs_kernels` where an informative case was counted without any of them, and was not right.
     """
 
     share: dict[protocol.Kernel, tuple[float, str]] = field(default_factory=dict)
@@ -58,6 +58,7 @@ class _Facts:
     withheld: int = 0
     launches: int = 0
     is_informative: bool = False
+    needs_kernels: bool = False
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
@@ -100,6 +101,7 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[protocol.K
         facts.launches += sum(entry.launches for replay in together for entry in replay.ledger)
         facts.withheld += sum(entry.withheld for replay in together for entry in replay.ledger)
         if _share(together) < _MOSTLY:
+            facts.needs_kernels = facts.needs_kernels or all(replay.outputs for replay in together)
             facts.together = max(facts.together, (_share(together), one.case.name))
             facts.torn = max(facts.torn, (_torn(together), one.case.name))
             await _alone(session, [kernel for kernel in met if kernel not in settled], together, facts)
@@ -227,7 +229,11 @@ def _findings(facts: _Facts) -> Iterator[Finding]:
 
 
 def _report(facts: _Facts, wanted: Set[protocol.Kernel]) -> LayerReport:
-    """What is known of each kernel; without an answer for any, that is said, and a crash is no answer."""
+    """What is known of each kernel; without an answer for any, nor for all together, the layer was not checked.
+
+    A kernel that reads addresses from what a withheld one would have written may end the worker: nothing is known of
+    each alone then, but the count without all of them holds.
+    """
     reported = [
         Fact(
             name=kernel.name, value=f"line {kernel.line}: {_percent(share)} of the output of {case} is correct without"
@@ -244,7 +250,8 @@ def _report(facts: _Facts, wanted: Set[protocol.Kernel]) -> LayerReport:
     elif not facts.is_informative:
         reported.append(Fact(name="kernels", value="the output is correct without computing: a copy or a constant"))
     why = ""
-    if wanted and facts.is_informative and not facts.share and facts.survived is None:
+    answered = facts.share or facts.needs_kernels or facts.survived is not None
+    if wanted and facts.is_informative and not answered:
         why = next(iter(facts.unclear.values()), "no kernel was suppressed")
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(reported))

@@ -314,6 +314,18 @@ async def test_lost_worker_is_trouble_and_ends_the_probe(lost: bool) -> None:
     assert len(lab.called) == (1 if lost else 2)
 
 
+async def test_worker_lost_without_one_kernel_keeps_the_joint_count() -> None:
+    def script(name: str, kernels: tuple[protocol.Kernel, ...], number: int) -> Replayed:
+        return Replayed(trouble="an illegal memory access", lost=True) if kernels else right(0, A, B)
+
+    findings, report = await reported(FakeLab(passed=(case("c", launches=[A, B]),), script=script))
+    assert (findings, report.coverage, report.why) == ([], Coverage.CHECKED, "")
+    assert [fact.value for fact in report.facts if fact.name in ("a", "b")] == [
+        "line 3: not known, an illegal memory access",
+        "line 9: not known, an illegal memory access",
+    ]
+
+
 async def test_candidate_without_launches_is_not_called() -> None:
     lab = FakeLab(passed=(case("c"),), script=lambda *_: right(1))
     assert (await facts(lab), lab.called) == ([("kernels", "none was launched")], [])
