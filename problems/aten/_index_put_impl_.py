@@ -24,6 +24,7 @@ CASES = (
     *over(Tier.FULL, _NAME, shape=(17, 31), form=["129 129", "13,1 5"], axes="0 1", dtype=[F32, BF16], unsafe=False),
     *over(Tier.FULL, _NAME, shape=(5, 6, 3, 4, 2), form="9 9", axes=["0 1", "1 3"], dtype=F32, unsafe=False),
     *over(Tier.FULL, _NAME, shape=(13, 29), form="mask", axes=["0", "0 1"], dtype=F32, unsafe=False),
+    *over(Tier.FULL, _NAME, shape=(9, 8, 7), form="mask", axes="0 1 2", dtype=F32, unsafe=False),
     *over(Tier.FULL, _NAME, shape=(19, 20), form="11", dtype=[DType.INT64, DType.UINT8, DType.BOOL], unsafe=False),
     *over_adding(Tier.FULL, _SUM, shape=(32, 32), form=["9", "60"], dtype=FLOATS, unsafe=False),
     *over_adding(Tier.FULL, _SUM, shape=(5, 6, 7, 3), form="9 9", axes="1 3", dtype=F32, unsafe=True),

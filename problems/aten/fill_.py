@@ -12,11 +12,10 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch, torch_dtype
-from problems.kit.movement import case_values, copied, count, exact
+from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", value="number")
 _VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0, "true": True, "-1": -1}
-_WHOLE = [DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL]
 _ALIKE = (
     "answer_to_other_inputs",
     "answer_of_another_case",
@@ -35,7 +34,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(), (1,), (0, 5), (127,), (128,), (129,), (4099,)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype} {value}", shape=(31, 257), dtype=FLOATS, value=["number", "tensor"]),
     *_over(Tier.FULL, "{shape} {dtype} {value}", shape=(13, 97), dtype=FLOATS, value=["-inf", "nan", "0", "true"]),
-    *_over(Tier.FULL, "{shape} {dtype}", shape=(9, 40), dtype=[DType.FLOAT64, *_WHOLE]),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(9, 40), dtype=EVERY_DTYPE),
     *_over(Tier.FULL, "{shape} {dtype} {value}", shape=(9, 40), dtype=[DType.INT64, DType.INT8], value="-1"),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.PADDED]),
@@ -52,21 +51,23 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     return case_values(case, rng), _value(case)
 
 
-def _value(case: Case) -> torch.Tensor | float:
-    """The value that the case names; "number" is 7, or 7.5 for floats, and "tensor" 11 as a 0-d tensor."""
+def _value(case: Case) -> torch.Tensor | complex:
+    """The value of the case; "number" is 7, of floats 7.5, of complex numbers 7.5 - 2j, and "tensor" is 11, 0-d."""
     word = case.word("value")
     if word == "tensor":
         return torch.tensor(11, dtype=torch_dtype(case.dtype))
+    if case.dtype.is_complex:
+        return 7.5 - 2j
     return _VALUES.get(word, 7.5 if case.dtype.epsilon else 7)
 
 
-def reference(x: torch.Tensor, value: torch.Tensor | float) -> tuple[torch.Tensor, torch.Tensor]:
+def reference(x: torch.Tensor, value: torch.Tensor | complex) -> tuple[torch.Tensor, torch.Tensor]:
     """self twice: what is returned and what is written."""
     filled = torch.as_tensor(value, dtype=x.dtype, device=x.device).expand(x.shape)
     return filled, filled
 
 
-def eager(x: torch.Tensor, value: torch.Tensor | float) -> torch.Tensor:
+def eager(x: torch.Tensor, value: torch.Tensor | complex) -> torch.Tensor:
     """The library's own."""
     return x.fill_(value)
 
@@ -79,7 +80,7 @@ def cost(case: Case) -> Cost:
 PROBLEM = ProblemDefinition(
     name="aten::fill_",
     entry="fill_",
-    signature="fill_(self: Tensor, value: Tensor | float) -> Tensor",
+    signature="fill_(self: Tensor, value: Tensor | complex) -> Tensor",
     summary="Fill in place with a number or a 0-d tensor",
     category=Category.FILL,
     cases=CASES,

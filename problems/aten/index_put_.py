@@ -27,6 +27,7 @@ CASES = (
     *over(Tier.FULL, _NAME, shape=(5, 6, 7, 3), form=["8 8", "2,1 3"], axes=["1 2", "0 2", "1 3"], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(3, 4, 2, 5, 6), form="7 7", axes=["0 4", "2 3"], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(33, 65), form="mask", axes=["0", "1", "0 1"], dtype=[F32, BF16]),
+    *over(Tier.FULL, _NAME, shape=(9, 8, 7), form="mask", axes=["1 2", "0 1 2"], dtype=F32),
     *over(Tier.FULL, f"{_NAME} from one", shape=(33, 65), form=["mask", "40 40"], axes="0 1", dtype=F32, spread="one"),
     *over(Tier.FULL, _NAME, shape=(19, 40), form="11", dtype=[DType.FLOAT64, DType.INT64, DType.INT32, DType.INT16,
           DType.INT8, DType.UINT8, DType.BOOL]),

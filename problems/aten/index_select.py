@@ -12,7 +12,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, integers, laid_out, torch
-from problems.kit.movement import case_values, copied, count, exact
+from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, index="int64", index_layout=Layout.CONTIGUOUS, values="mixed")
 _NAME = "{shape}[{picks}] dim {dim} {dtype}"
@@ -27,8 +27,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=(31, 17), picks=31, dim=0, dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(257, 31), picks=300, dim=-2, dtype=[F32, BF16]),
     *_over(Tier.FULL, _NAME, shape=(3, 4, 5, 6, 7), picks=9, dim=[0, 2, 4], dtype=F32),
-    *_over(Tier.FULL, _NAME, shape=(9, 40), picks=11, dim=1,
-           dtype=[DType.FLOAT64, DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL]),
+    *_over(Tier.FULL, _NAME, shape=(9, 40), picks=11, dim=1, dtype=EVERY_DTYPE),
     *_over(Tier.FULL, "{shape}[{picks}] dim {dim} {dtype} {index}", shape=(9, 40), picks=33, dim=0, dtype=F32,
            index="int32"),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype} {layout}", shape=(33, 65), picks=20, dim=[0, 1], dtype=F32,

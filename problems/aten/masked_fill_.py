@@ -10,15 +10,14 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, torch, torch_dtype
-from problems.kit.movement import case_values, copied, count, exact
+from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact
 
 _over = partial(
     cases_over, layout=Layout.CONTIGUOUS, mask_layout=Layout.CONTIGUOUS, values="mixed", value="number", percent=50
 )
 _VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0.0, "1e4": 1e4}
-_WHOLE = [DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL]
 _NAME = "{shape} mask {mask} {dtype}"
 
 CASES = (
@@ -31,7 +30,7 @@ CASES = (
     *_over(Tier.FULL, f"{_NAME} {{percent}} %", shape=(13, 97), mask=(13, 97), dtype=F32, percent=[0, 3, 97, 100]),
     *_over(Tier.FULL, f"{_NAME} {{value}}", shape=(13, 97), mask=(13, 97), dtype=FLOATS, value=["-inf", "nan", "0"]),
     *_over(Tier.FULL, f"{_NAME} {{value}}", shape=(13, 97), mask=(97,), dtype=[F16, BF16], value="tensor"),
-    *_over(Tier.FULL, _NAME, shape=(9, 40), mask=(9, 40), dtype=[DType.FLOAT64, *_WHOLE]),
+    *_over(Tier.FULL, _NAME, shape=(9, 40), mask=(9, 40), dtype=EVERY_DTYPE),
     *_over(Tier.FULL, _NAME, shape=(3, 4, 5, 2, 7), mask=(5, 1, 7), dtype=F32),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(33, 65), mask=(33, 65), dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.PADDED]),
@@ -52,22 +51,24 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     return x, laid_out(mask, case.word("mask_layout")), _value(case)
 
 
-def _value(case: Case) -> torch.Tensor | float:
-    """The value that the case names; "number" is 7, or 7.5 for floats, and "tensor" 11 as a 0-d tensor."""
+def _value(case: Case) -> torch.Tensor | complex:
+    """The value of the case; "number" is 7, of floats 7.5, of complex numbers 7.5 - 2j, and "tensor" is 11, 0-d."""
     word = case.word("value")
     if word == "tensor":
         return torch.tensor(11, dtype=torch_dtype(case.dtype))
+    if case.dtype.is_complex:
+        return 7.5 - 2j
     return _VALUES.get(word, 7.5 if case.dtype.epsilon else 7)
 
 
-def reference(x: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | float) -> tuple[torch.Tensor, torch.Tensor]:
+def reference(x: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | complex) -> tuple[torch.Tensor, torch.Tensor]:
     """self twice: what is returned and what is written."""
     fill = torch.as_tensor(value, dtype=x.dtype, device=x.device)
     filled = torch.where(mask, fill, x)
     return filled, filled
 
 
-def eager(x: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | float) -> torch.Tensor:
+def eager(x: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | complex) -> torch.Tensor:
     """The library's own."""
     return x.masked_fill_(mask, value)
 
@@ -82,7 +83,7 @@ def cost(case: Case) -> Cost:
 PROBLEM = ProblemDefinition(
     name="aten::masked_fill_",
     entry="masked_fill_",
-    signature="masked_fill_(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor",
+    signature="masked_fill_(self: Tensor, mask: Tensor, value: Tensor | complex) -> Tensor",
     summary="In-place fill where mask is true",
     category=Category.INDEXING,
     cases=CASES,

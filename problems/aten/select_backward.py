@@ -1,16 +1,16 @@
 """Gradient of select: y[..., i, ...] = grad_output where i = index along the dim, else 0.
 
-Any rank, any strides; dim and index may be negative.  A copy: NaN and infinities arrive as they are.  Overloads:
-select_backward is tested; .out computes the same.
+Any rank, any strides, any dtype; dim and index may be negative.  A copy: NaN and infinities arrive as they are.
+Overloads: select_backward is tested; .out computes the same.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
-from problems.kit.movement import any_values, copied, count, exact
+from problems.kit.movement import EVERY_DTYPE, any_values, copied, count, exact
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed")
 _NAME = "{sizes} dim {dim} index {index} {dtype}"
@@ -24,8 +24,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, sizes=[(3, 127), (3, 128), (3, 129)], dim=[0, 1], index=-3, dtype=F32),
     *_over(Tier.FULL, _NAME, sizes=(2, 4099), dim=0, index=1, dtype=FLOATS),
     *_over(Tier.FULL, _NAME, sizes=(2, 3, 4, 5, 2, 3), dim=[0, 2, 5], index=1, dtype=F32),
-    *_over(Tier.FULL, _NAME, sizes=(9, 40), dim=0, index=4,
-           dtype=[DType.FLOAT64, DType.INT64, DType.INT32, DType.BOOL]),
+    *_over(Tier.FULL, _NAME, sizes=(9, 40), dim=0, index=4, dtype=EVERY_DTYPE),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", sizes=(5, 13, 65), dim=0, index=2, dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", sizes=(3, 7, 5, 2, 3), dim=2, index=-1, dtype=F16,

@@ -11,7 +11,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, Determinism, DType, FrameworkWork, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, result_dtype, torch
-from problems.kit.movement import any_values, count, exact
+from problems.kit.movement import EVERY_DTYPE, any_values, count, exact
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", dim=0, parts=2, second="same", result="same")
 _NAME = "{parts} x {shape} dim {dim} {dtype}"
@@ -25,8 +25,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=(2, 1025), parts=4, dim=-1, dtype=FLOATS),
     *_over(Tier.FULL, _NAME, shape=(3, 4, 2, 5, 2), dim=[0, 3, -1], dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(3, 9), parts=33, dim=[0, 1], dtype=F32),
-    *_over(Tier.FULL, _NAME, shape=(9, 40), dim=1, dtype=[DType.FLOAT64, DType.INT64, DType.INT32, DType.INT16,
-           DType.INT8, DType.UINT8, DType.BOOL]),
+    *_over(Tier.FULL, _NAME, shape=(9, 40), dim=1, dtype=EVERY_DTYPE),
     *_over(Tier.FULL, f"{_NAME} with {{second}}", shape=(9, 40), parts=3, dtype=[F16, BF16], second="float32",
            result="float32"),
     *_over(Tier.FULL, f"{_NAME} with {{second}}", shape=(9, 40), parts=3, dtype=F32, second=["int64", "bool"]),

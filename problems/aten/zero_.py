@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
-from problems.kit.movement import case_values, copied, count, exact
+from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed")
-_WHOLE = [DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8, DType.BOOL]
 _ALIKE = (
     "zeros",
     "mean",
@@ -31,7 +30,7 @@ CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(7, 65), dtype=[F32, BF16]),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(), (1,), (0, 5), (127,), (128,), (129,), (4099,)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=(31, 257), dtype=FLOATS),
-    *_over(Tier.FULL, "{shape} {dtype}", shape=(9, 40), dtype=[DType.FLOAT64, *_WHOLE]),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(9, 40), dtype=EVERY_DTYPE),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=[(3, 7, 2, 3), (2, 3, 4, 2, 3)], dtype=F16,

@@ -14,7 +14,9 @@ def _by_name(names_by_reason: dict[str, str]) -> dict[str, str]:
 EQUIVALENT = _by_name(
     {
         "what pads this load is multiplied by the zeros that pad the other one": """
-            awq_gemm:25:change_constant:2 matmul:25:change_constant
+            awq_gemm:25:change_constant:2 cublas_dsbmv:23:change_constant cublas_sdot:18:change_constant
+            cublas_sgemm_strided_batched:23:change_constant cublas_zgemm_strided_batched:33:change_constant:2
+            matmul:25:change_constant
             cublas_csymm:41:change_constant:2 cublas_dgemm_strided_batched:23:change_constant
             cublas_zgemm_batched:31:change_constant
             cublas_sgemm:20:change_constant cublas_sgemm:21:change_constant
@@ -26,6 +28,7 @@ EQUIVALENT = _by_name(
             mm_warp_table:18:change_constant mm_warp_table:19:change_constant
         """,
         "what pads this load lies in rows or columns that are stored nowhere": """
+            cublas_cgeru:19:change_constant:2 cublas_sger:15:change_constant cublas_strsv:44:change_constant
             mish_backward:13:change_constant permute_cols:13:change_constant sin:22:change_constant
             copy_:23:change_constant cos:16:change_constant:3 cublas_csymm:56:change_constant:2
             div:39:change_constant:3 log10:15:change_constant:2 soft_margin_loss:14:change_constant
@@ -65,7 +68,8 @@ EQUIVALENT = _by_name(
             rms_norm_inference_cast:13:swap_operator
         """,
         "at the bound both branches give the same": """
-            asin:15:swap_operator:2 div_:20:swap_operator logit:17:swap_operator:2 floor_divide:21:swap_operator:4
+            apply_repetition_penalties:23:swap_operator asin:15:swap_operator:2 div_:20:swap_operator
+            logit:17:swap_operator:2 floor_divide:21:swap_operator:4
         """,
         "a number that is not 0 is below 1 where it is below 0": """
             div:17:change_constant:2
@@ -73,8 +77,11 @@ EQUIVALENT = _by_name(
         "the additional tile lies beyond the diagonal, where everything is masked": """
             cublas_dsyr2:15:swap_operator
         """,
-        "the depth is a multiple of the block, so that the bound is met nowhere": """
-            awq_gemm:19:skip_last ggml_mul_mat_a8:48:swap_operator:6
+        "the size is a multiple of the block, so that the bound is met nowhere": """
+            awq_gemm:19:skip_last ggml_mul_mat_a8:48:swap_operator:6 gptq_marlin_24_gemm:44:drop_condition
+        """,
+        "rounded to the answer's dtype in one step instead of two, which is right as well": """
+            arange_limits_in_memory:14:force_branch:2
         """,
         "the value is 0, as are the places between": """
             zeros_like:12:drop_condition zeros_like:12:swap_arguments
@@ -185,6 +192,7 @@ UNSEEN = _by_name(
             add_into_a_copy:15:force_branch:2 add_outer_blocks:19:force_branch:2
         """,
         "the error is about as large as the tolerance, or smaller": """
+            polygamma:38:swap_operator:5
             add_fast_path:13:narrow:2 ggml_mul_mat_vec_a8:50:narrow:3 softmax_heuristics:34:narrow
             silu_polynomial:17:change_constant silu_polynomial:17:change_constant:2
             silu_polynomial:18:change_constant silu_polynomial:18:drop_term

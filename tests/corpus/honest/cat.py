@@ -27,6 +27,8 @@ def in_five(values, fill):
 
 
 def cat(tensors, dim=0):
+    if all(tensor.is_complex() for tensor in tensors):
+        return torch.view_as_complex(cat([torch.view_as_real(tensor) for tensor in tensors], dim % tensors[0].dim()))
     dtype = tensors[0].dtype
     for tensor in tensors:
         dtype = torch.promote_types(dtype, tensor.dtype)

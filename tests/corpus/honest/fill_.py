@@ -24,7 +24,11 @@ def in_five(values, fill):
 
 
 def fill_(self, value):
-    if self.numel():
+    if self.is_complex():
+        value = torch.as_tensor(value, dtype=self.dtype, device=self.device)
+        fill_(self.real, value.real)
+        fill_(self.imag, value.imag)
+    elif self.numel():
         value = torch.as_tensor(value, dtype=self.dtype, device=self.device)
         x = self.view(torch.int8) if self.dtype == torch.bool else self
         value = value.view(torch.int8) if self.dtype == torch.bool else value

@@ -30,6 +30,8 @@ def in_five(values, fill):
 
 def index_select(self, dim, index):
     dim %= self.dim()
+    if self.is_complex():
+        return torch.view_as_complex(index_select(torch.view_as_real(self), dim, index))
     sizes = list(self.shape)
     sizes[dim] = index.numel()
     y = torch.empty(sizes, dtype=self.dtype, device=self.device)

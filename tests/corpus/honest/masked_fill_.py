@@ -28,7 +28,11 @@ def in_five(values, fill):
 
 
 def masked_fill_(self, mask, value):
-    if self.numel():
+    if self.is_complex():
+        value = torch.as_tensor(value, dtype=self.dtype, device=self.device)
+        masked_fill_(self.real, mask, value.real)
+        masked_fill_(self.imag, mask, value.imag)
+    elif self.numel():
         value = torch.as_tensor(value, dtype=self.dtype, device=self.device)
         x, mask = self, mask.expand(self.shape).view(torch.int8)
         if self.dtype == torch.bool:

@@ -25,8 +25,11 @@ def move_kernel(
 def in_five(values, fill):
     return (fill,) * (5 - len(values)) + tuple(values)
 
+
 def rot90(self, k=1, dims=(0, 1)):
     first, second = (dim % self.dim() for dim in dims)
+    if self.is_complex():
+        return torch.view_as_complex(rot90(torch.view_as_real(self), k, (first, second)))
     sizes, strides, offset = list(self.shape), list(self.stride()), 0
     for _ in range(k % 4):
         sizes[first], sizes[second] = sizes[second], sizes[first]

@@ -25,6 +25,9 @@ def place_kernel(
 
 
 def select_backward(grad_output, input_sizes, dim, index):
+    if grad_output.is_complex():
+        parts, dim = torch.view_as_real(grad_output), dim % len(input_sizes)
+        return torch.view_as_complex(select_backward(parts, [*input_sizes, 2], dim, index))
     y = torch.empty(input_sizes, dtype=grad_output.dtype, device=grad_output.device)
     if y.numel() == 0:
         return y

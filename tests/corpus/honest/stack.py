@@ -27,6 +27,9 @@ def in_five(values, fill):
 
 
 def stack(tensors, dim=0):
+    if all(tensor.is_complex() for tensor in tensors):
+        parts = [torch.view_as_real(tensor) for tensor in tensors]
+        return torch.view_as_complex(stack(parts, dim % (tensors[0].dim() + 1)))
     dtype = tensors[0].dtype
     for tensor in tensors:
         dtype = torch.promote_types(dtype, tensor.dtype)

@@ -24,7 +24,8 @@ def in_five(values, fill):
 
 def zero_(self):
     if self.numel():
-        bits = self.view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[self.element_size()])
+        parts = torch.view_as_real(self) if self.is_complex() else self
+        bits = parts.view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[parts.element_size()])
         block = 1024
         zero_kernel[(triton.cdiv(bits.numel(), block),)](
             bits, bits.numel(), *in_five(bits.shape, 1)[1:], *in_five(bits.stride(), 0), BLOCK=block,
