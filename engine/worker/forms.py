@@ -4,7 +4,8 @@ The arguments of a MODULE problem are the inputs, then the arguments of the clas
 of name and tensor, the seed of its weights (0-d int64), and options: "packed" where the inputs are one tuple.  A class
 is made under the seed under which the reference was made, so that what its constructor derives from its weights is
 right where they are made in the same order; then parameters and buffers get the reference's values by name.
-A CALL problem has two arguments: positional ones as a tuple, and pairs of name and value.
+A CALL problem has two arguments: positional ones as a tuple, and pairs of name and value.  A third one has those of
+their tensors that the reference writes in place, for the judge.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Entry: TypeAlias = Callable[..., Any]  # Any: a stranger's function
 def entry_of(found: Entry, form: CandidateForm) -> Entry:
     """What is called with the arguments of a case."""
     if form is CandidateForm.CALL:
-        return lambda args, kwargs: _without_nesting(found(*args, **dict(kwargs)))
+        return lambda args, kwargs, _written=(): _without_nesting(found(*args, **dict(kwargs)))
     return ModuleEntry(found) if form is CandidateForm.MODULE else found
 
 

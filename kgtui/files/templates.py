@@ -99,7 +99,9 @@ def scaffold(problem: Problem) -> str:
 def _contract(problem: Problem) -> str:
     """What is called, and where the answer goes."""
     lines = [textwrap.fill(problem.shown_signature, _WIDTH)]
-    if problem.mutates:
+    if problem.mutates and problem.form is CandidateForm.CALL:
+        lines.append("Writes in place what the reference writes.")
+    elif problem.mutates:
         lines.append(f"Writes {_listed(problem.mutates)} in place.")
     return "\n".join(lines)
 

@@ -1,7 +1,7 @@
 """Where tests call a function, found in their text: each place is a case, or several where a loop repeats it.
 
-A loop is counted where it goes over literals; of any other one the first turn is taken.  Left out are calls that
-write to an argument (`inplace=True`, `out=...`), that may raise and are caught, or that draw random numbers.
+A loop is counted where it goes over literals; of any other one the first turn is taken.  Left out are calls that may
+raise and are caught, and those that draw random numbers.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from problems.suites.syntax import asks_to_write
+
 Around: TypeAlias = tuple[ast.AST, ...]
 
 _MOST_CALLS = 24  # of one place
@@ -19,10 +21,13 @@ _SHARES = frozenset({"p", "dropout", "dropout_p"})
 
 @dataclass(frozen=True, kw_only=True)
 class CallSites:
-    """The names of the calls, "line 12" or "line 12 #3" for the third one there, and the lines that are left out."""
+    """The names of the calls, "line 12" or "line 12 #3" for the third one there, and the lines that are left out.
+
+    `writes` is whether a call asks for a result in an argument (`inplace=True`, `out=...`).
+    """
 
     names: tuple[str, ...]
-    writing: tuple[int, ...] = ()
+    writes: bool = False
     caught: tuple[int, ...] = ()
     random: tuple[int, ...] = ()
 
@@ -30,18 +35,17 @@ class CallSites:
 def call_sites(tests: ast.Module, entry: str, *, is_random: bool = False) -> CallSites:
     """The calls of `entry` in the tests; `is_random` says that it draws random numbers, unless a call forbids that."""
     count_by_line: dict[int, int] = {}
-    writing, caught, random = [], [], []
+    caught, random, writes = [], [], False
     for call, around in _calls(tests, entry):
         if any(isinstance(outer, ast.Try) and outer.handlers for outer in around):
             caught.append(call.lineno)
-        elif any(map(_writes, call.keywords)):
-            writing.append(call.lineno)
         elif is_random and not any(map(_forbids_random, call.keywords)):
             random.append(call.lineno)
         else:
             count_by_line[call.lineno] = count_by_line.get(call.lineno, 0) + _turns(around, tests)
+            writes = writes or any(map(asks_to_write, call.keywords))
     names = tuple(name for line, count in sorted(count_by_line.items()) for name in _names(line, count))
-    return CallSites(names=names, writing=tuple(writing), caught=tuple(caught), random=tuple(random))
+    return CallSites(names=names, writes=writes, caught=tuple(caught), random=tuple(random))
 
 
 def place_of(name: str) -> tuple[int, int]:
@@ -63,12 +67,6 @@ def _calls(tree: ast.AST, entry: str, around: Around = ()) -> Iterator[tuple[ast
         if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id == entry:
             yield child, around
         yield from _calls(child, entry, (*around, child))
-
-
-def _writes(keyword: ast.keyword) -> bool:
-    """Whether an argument asks for a result that is written to an argument."""
-    value = keyword.value.value if isinstance(keyword.value, ast.Constant) else ...
-    return (keyword.arg == "inplace" and value is not False) or (keyword.arg == "out" and value is not None)
 
 
 def _forbids_random(keyword: ast.keyword) -> bool:

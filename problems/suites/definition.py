@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.errors import ReferenceFaultError, UnsupportedError
 from engine.judge.inputs.memory_need import COPIES, available_memory
-from engine.model import Case, Cost, Precision, ProblemDefinition
+from engine.model import CandidateForm, Case, Cost, Precision, ProblemDefinition
 from engine.problem_source import AttachedProblem, ReferenceClient, ReferenceUnavailableError
 from problems.suites.calibration import Calibrated, Runs, calibrated
 from problems.suites.own_rule import rule_of
-from problems.suites.plan import CASE, PlannedTask
+from problems.suites.plan import CASE, PlannedTask, argument_names
 from problems.suites.quantised import UNIT, comparer, formats_of
 from problems.suites.task import RuleKind
 
@@ -32,7 +34,8 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         ReferenceFaultError: the task's code failed.
         UnsupportedError: it needs more memory than there is, or its reference is random.
     """
-    functions = ForeignFunctions(reference)
+    names = argument_names(planned.task)
+    functions = ForeignFunctions(reference, written=tuple(map(names.index, planned.contract["mutates"])))
     try:
         opened = reference.open(
             harness=planned.harness, file=planned.file, files=planned.files, details=planned.details
@@ -50,7 +53,7 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         tolerance=lambda case: functions.calibrated(case).tolerance,
         cost=functions.cost,
         compare=comparer(formats, functions.exact) if formats is not None else None,
-        passes_own_rule=functions.own_rule(planned.task.own_rule),
+        passes_own_rule=functions.own_rule(planned.task.own_rule, planned.task.form),
     )
     how = f"outputs are compared in {UNIT}" if formats is not None else found.sentence
     return AttachedProblem(definition=definition, notes=(*opened.notes, how))
@@ -74,10 +77,13 @@ def require_room(planned: PlannedTask, needed_bytes: int | None) -> None:
 
 
 class ForeignFunctions:
-    """The functions of one problem, all of which ask its reference process."""
+    """The functions of one problem, all of which ask its reference process.
 
-    def __init__(self, reference: ReferenceClient) -> None:
-        self._reference = reference
+    `written` are the positions of the arguments that are written in place.
+    """
+
+    def __init__(self, reference: ReferenceClient, *, written: tuple[int, ...] = ()) -> None:
+        self._reference, self._written = reference, written
         self._found: dict[object, Calibrated] = {}
         self._dtypes: dict[object, tuple[torch.dtype, ...]] = {}
         self._has_double = True
@@ -145,9 +151,21 @@ class ForeignFunctions:
         found = self._run(arguments, Precision.DOUBLE)
         return found if found is not None else self._reference.expected(arguments, Precision.OWN)
 
-    def own_rule(self, rule: OwnRule) -> Callable[[CalledCase], bool | None] | None:
+    def own_rule(self, rule: OwnRule, form: CandidateForm) -> Callable[[CalledCase], bool | None] | None:
         """The suite's rule as a function; that of the task's own code is applied in the reference process."""
-        return self._own_code if rule.kind is RuleKind.OWN_CODE else rule_of(rule)
+        found = self._own_code if rule.kind is RuleKind.OWN_CODE else rule_of(rule)
+        return found if found is None or form is not CandidateForm.CALL else partial(self._on_returned, found)
+
+    def _on_returned(self, rule: Callable[[CalledCase], bool | None], call: CalledCase) -> bool | None:
+        """The rule on what a call returned, as tests compare it; None for a call that only writes."""
+        count = len(call.outputs) - len(self._written_in(call.arguments))
+        return rule(replace(call, outputs=call.outputs[:count], expected=call.expected[:count])) if count else None
+
+    def _written_in(self, arguments: Arguments) -> list[torch.Tensor]:
+        """The tensors among the arguments that are written in place."""
+        from engine.protocol.tensors import tensors_in
+
+        return [tensor for place in self._written for tensor in tensors_in(arguments[place])]
 
     def _own_code(self, call: CalledCase) -> bool | None:
         """What the task's own code says of a call; None where it says nothing."""
@@ -157,8 +175,14 @@ class ForeignFunctions:
             return None
 
     def eager(self, *arguments: object) -> Outputs:
-        """The task's own run."""
-        return self._reference.expected(arguments, Precision.OWN)  # type: ignore[arg-type]  # as in `reference`
+        """The task's own run, which leaves its outputs in the arguments that it writes."""
+        given: Arguments = arguments  # type: ignore[assignment]  # as in `reference`
+        outputs = self._reference.expected(given, Precision.OWN)
+        written = self._written_in(given)
+        count = len(outputs) - len(written)
+        for tensor, value in zip(written, outputs[count:], strict=True):
+            tensor.copy_(value)
+        return outputs[:count]
 
     def cost(self, case: Case) -> Cost:
         """The bytes of inputs and outputs; the operations are not known."""

@@ -21,6 +21,8 @@ _PACKED_NAME = "inputs"
 _BENCHMARK = "benchmark"
 CASE = "case"
 """The parameter of a problem's case that has the name by which the harness knows it."""
+WRITTEN = "written"
+"""The last argument of a CALL that may write: pairs of the number of a tensor among its arguments, and that tensor."""
 _OF_MODULES = ("init_inputs", "module_state", "weight_seed", "call_options")
 
 
@@ -71,12 +73,12 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
             "category": Category.OTHER,
             "cases": tuple(_cases(task, choice, changed)),
             "returns": 0 if task.outputs else None,
-            "mutates": task.outputs,
+            "mutates": task.outputs or ((WRITTEN,) if task.writes else ()),
             "written_only": task.outputs,
             "may_write": task.arguments or () if task.form is CandidateForm.SUBMISSION else (),
             "suite": SuiteOrigin(
                 suite=suite.title, form=task.form, own_rule=task.own_rule.sentence, refusal=task.refusal,
-                notes=(*_notes(choice, changed), *task.health), category=task.category, level=task.level,
+                notes=(*_notes(task, choice, changed), *task.health), category=task.category, level=task.level,
                 signature=shown_signature(task),
             ),
         },
@@ -92,7 +94,7 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
 def argument_names(task: Task) -> tuple[str, ...]:
     """The arguments of the problem: the inputs, or all of them as one, and what a module is made from."""
     if task.form is CandidateForm.CALL:
-        return ("args", "kwargs")
+        return ("args", "kwargs", *((WRITTEN,) if task.writes else ()))
     if task.form is CandidateForm.DESTINATION:
         return (*(task.arguments or ()), *task.outputs)
     inputs = task.arguments if task.arguments is not None else (_PACKED_NAME,)
@@ -143,12 +145,14 @@ def _named_cases(names: tuple[str, ...], choice: SuiteChoice) -> Iterator[Case]:
         yield Case(name=f"timed {names[-1]}", dtype=dtype, tier=Tier.BENCH, params={CASE: names[-1]})
 
 
-def _notes(choice: SuiteChoice, changed: Mapping[str, tuple[Size, Size]]) -> Iterator[str]:
+def _notes(task: Task, choice: SuiteChoice, changed: Mapping[str, tuple[Size, Size]]) -> Iterator[str]:
     if changed:
         sizes = ", ".join(f"{name} {before} -> {now}" for name, (before, now) in changed.items())
         yield f"sizes changed from the suite's: {sizes}"
     if choice.accuracy != "fp32":
         yield f"floating inputs and weights are {choice.accuracy.dtype}"
+    if task.writes:
+        yield f"tensors that the reference writes in place are compared too, as {WRITTEN}[0], {WRITTEN}[1], ..."
 
 
 def _version(task: Task, files: Mapping[str, str], details: Mapping[str, str]) -> str:

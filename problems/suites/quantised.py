@@ -89,10 +89,10 @@ def match(got: torch.Tensor, full: torch.Tensor, rounded: torch.Tensor) -> Outpu
 def rounded_arguments(arguments: Arguments, formats: Formats) -> Arguments:
     """The arguments of a recorded call with floating tensors rounded to their formats, still in their dtype."""
     values: tuple[Any, ...] = arguments  # Any: a tuple of positional arguments, and pairs of name and value
-    args, kwargs = values
+    args, kwargs, *written = values
     names = (*formats.parameters, *[""] * len(args))
     positional = tuple(_rounded(value, formats.of(name)) for name, value in zip(names, args, strict=False))
-    return (positional, tuple((name, _rounded(value, formats.of(name))) for name, value in kwargs))
+    return (positional, tuple((name, _rounded(value, formats.of(name))) for name, value in kwargs), *written)
 
 
 def _rounded(value: Any, form: str) -> Any:  # Any: arguments of every kind

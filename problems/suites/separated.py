@@ -11,7 +11,15 @@ from dataclasses import dataclass
 
 from problems.suites.call_sites import CallSites, call_sites
 from problems.suites.files import SuiteFileError
-from problems.suites.syntax import Function, draws_random, functions, parameters, parsed, used_names
+from problems.suites.syntax import (
+    Function,
+    draws_random,
+    functions,
+    may_write_arguments,
+    parameters,
+    parsed,
+    used_names,
+)
 
 SEPARATOR = "#" * 146
 _ONLY_PYTORCH = "only PyTorch's own random stream gives their answer"
@@ -23,7 +31,8 @@ class SeparatedFile:
     """The two parts of such a file, and the function that a candidate has to define.
 
     `tests` begins with as many empty lines as are above it, so that its lines have the numbers of the file.  `others`
-    are further functions of the reference that the tests use, `calls` the places where they call the entry.
+    are further functions of the reference that the tests use, `calls` the places where they call the entry.  `writes`
+    is whether a call may write to its arguments.
     """
 
     reference: str
@@ -32,6 +41,7 @@ class SeparatedFile:
     function: Function
     others: tuple[str, ...]
     calls: CallSites
+    writes: bool
     health: tuple[str, ...]
 
     @property
@@ -46,7 +56,8 @@ class SeparatedFile:
 
     def details(self, stem: str) -> dict[str, str]:
         """What the harness of recorded calls reads."""
-        return {"tests": self.tests, "entry": self.entry, "stem": stem}
+        writes = {"writes": "arguments"} if self.writes else {}
+        return {"tests": self.tests, "entry": self.entry, "stem": stem, **writes}
 
 
 def is_separated(text: str) -> bool:
@@ -75,6 +86,7 @@ def separated(text: str, *, stem: str, shown: str) -> SeparatedFile:
         function=functions(upper)[entry],
         others=others,
         calls=calls,
+        writes=calls.writes or may_write_arguments(upper),
         health=tuple(_health(lower, others, calls)),
     )
 
@@ -107,8 +119,6 @@ def _health(lower: ast.Module, others: tuple[str, ...], calls: CallSites) -> lis
         found.append("the tests bind no result at their top level")
     if others:
         found.append(f"the tests also use {', '.join(others)}, which a candidate need not define here")
-    if calls.writing:
-        found.append(f"calls that write to an argument are left out: {_lines(calls.writing)}")
     if calls.random:
         found.append(f"calls that draw random numbers are left out: {_lines(calls.random)}; {_ONLY_PYTORCH}")
     if calls.caught:

@@ -80,6 +80,32 @@ def draws_random(tree: ast.AST) -> bool:
     return any(name in _DRAWS or name.endswith("dropout") or name.startswith("rand") for name in called_names(tree))
 
 
+def may_write_arguments(tree: ast.AST) -> bool:
+    """Whether code in the tree may write to a tensor that it was given; true also for code that writes to its own.
+
+    That is an assignment to elements, a method of torch that ends in "_", `out=...` or `inplace=True`, or the launch of
+    a kernel.
+    """
+    return any(map(_may_write, ast.walk(tree)))
+
+
+def _may_write(node: ast.AST) -> bool:
+    match node:
+        case ast.Assign(targets=targets):
+            return any(isinstance(target, ast.Subscript) for target in targets)
+        case ast.AugAssign() | ast.Call(func=ast.Subscript()):
+            return True
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), keywords=keywords):
+            return (name.endswith("_") and not name.endswith("__")) or any(map(asks_to_write, keywords))
+    return False
+
+
+def asks_to_write(keyword: ast.keyword) -> bool:
+    """Whether an argument of a call asks for a result that is written to an argument."""
+    value = keyword.value.value if isinstance(keyword.value, ast.Constant) else ...
+    return (keyword.arg == "inplace" and value is not False) or (keyword.arg == "out" and value is not None)
+
+
 def seeds(tree: ast.AST) -> bool:
     """Whether a random stream is seeded in the tree."""
     return bool({"manual_seed", "set_seed", "seed", "seed_all"} & set(called_names(tree)))

@@ -68,7 +68,8 @@ class Task:
     the reference, `sources` further texts that it needs, by their paths relative to it.  `entry` is what a candidate
     must define.  `arguments` are the names of the inputs of a call; None where the text does not tell how many there
     are.  `cases` are the names of the cases that the harness can draw, in the suite's order; empty for a single one
-    without a name.  `outputs` are the names of the arguments that a DESTINATION fills.  `constants` are the sizes that
+    without a name.  `outputs` are the names of the arguments that a DESTINATION fills; `writes` is whether a CALL
+    may write to arguments.  `constants` are the sizes that
     may be overridden, by name.  `harness` names the module of `problems.suites.harness` that runs it, `details` is what
     only that module reads.  `refusal` is why the task cannot be judged, "" for one that can; `health` are sentences on
     faults of the task itself.
@@ -87,6 +88,7 @@ class Task:
     arguments: tuple[str, ...] | None = None
     cases: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
+    writes: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
     constants: Mapping[str, Size] = field(default_factory=dict)
     details: Mapping[str, str] = field(default_factory=dict)

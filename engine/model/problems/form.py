@@ -14,7 +14,8 @@ class CandidateForm(enum.StrEnum):
     FUNCTION: a function of the arguments of the signature.  MODULE: a class of torch.nn.Module, made from the initial
     arguments, given the reference's parameters and buffers by name, then called.  SUBMISSION: a function of one
     argument, the whole input.  DESTINATION: a function whose last arguments are outputs that it fills.  CALL: a
-    function called as a test of its suite does: with a tuple of positional arguments, and pairs of name and value.
+    function called as a test of its suite does: with a tuple of positional arguments, and pairs of name and value; a
+    third argument of the problem has those of their tensors that are written in place.
     """
 
     FUNCTION = "function"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from engine.errors import ReferenceFaultError
 from engine.model import CalledCase, ProblemDefinition
@@ -16,14 +15,10 @@ from engine.problem_source import ProblemDescription, ReferenceClient, Reference
 from problems.rules import lies
 from problems.rules.health import foreign_weaknesses
 from problems.rules.trial import QUICK_TIERS, Trial
-from problems.rules.values import as_tuple, tensors_in
 from problems.suites.audits.short_cuts import short_cuts
 from problems.suites.calibration import RandomReferenceError
 from problems.suites.definition import attached
 from problems.suites.plan import PlannedTask
-
-if TYPE_CHECKING:
-    from engine.model import Arguments, Outputs
 
 _MOST_CASES = 3
 # Where the answer is one and the same, no tensor has influence on it.
@@ -49,21 +44,9 @@ def audit(planned: PlannedTask, described: ProblemDescription, reference: Refere
 
 
 def _audited(problem: ProblemDefinition) -> ProblemDefinition:
-    """The problem with its first cases, and with an eager that keeps to the contract where outputs are arguments."""
+    """The problem with its first cases."""
     quick = [case for case in problem.cases if case.tier in QUICK_TIERS]
-    kept = replace(problem, cases=tuple(quick[:_MOST_CASES]))
-    if not problem.mutates:
-        return kept
-
-    def filling(*arguments: object) -> Outputs:
-        given: Arguments = arguments  # type: ignore[assignment]  # as make_inputs made them
-        by_name = dict(zip(problem.arguments, given, strict=True))
-        for name, value in zip(problem.mutates, as_tuple(problem.eager(*given)), strict=True):
-            (output,) = tensors_in((by_name[name],))
-            output.copy_(value)
-        return ()
-
-    return replace(kept, eager=filling)
+    return replace(problem, cases=tuple(quick[:_MOST_CASES]))
 
 
 def _own_rule(trial: Trial) -> Iterator[Weakness]:

@@ -173,6 +173,7 @@ def _of_text(file: Path, checkout: _Checkout) -> Task:
         harness=HARNESS,
         own_rule=OWN_RULE,
         cases=parts.calls.names,
+        writes=parts.writes,
         refusal=parts.refusal,
         sources=checkout.utilities,
         details={

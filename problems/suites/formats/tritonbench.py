@@ -130,6 +130,7 @@ def _of(file: Path, tasks: _Set) -> Task | SuiteFileError:
         harness=HARNESS,
         own_rule=OWN_RULE,
         cases=parts.calls.names,
+        writes=parts.writes,
         refusal=parts.refusal,
         sources=imported_siblings(text, file, root=tasks.root),
         details={**parts.details(file.stem), "description": str(row.get("description", "")), "gold": gold},

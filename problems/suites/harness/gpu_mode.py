@@ -15,6 +15,7 @@ from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import UnavailableError
 from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
 from problems.suites.harness.values import answered, copied
+from problems.suites.harness.written import Effects, effects_of
 
 _LISTS = {"test": "tests", "benchmark": "benchmarks"}
 _MOST_SEED = 2**31
@@ -33,6 +34,7 @@ class GpuModeTask:
 
     def __init__(self, reference: ModuleType, details: Mapping[str, str], seeds: Seeds) -> None:
         self._reference, self._details, self._seeds = reference, details, seeds
+        self._effects: dict[str, Effects] = {}
         self.notes: tuple[str, ...] = ("seeds of the task.yml are replaced by fresh ones",)
 
     def needed_bytes(self) -> int | None:
@@ -42,6 +44,8 @@ class GpuModeTask:
     def draw(self, *, seed: int, weight_seed: int, case: str) -> tuple[Any, ...]:
         """The input of a case, "test 2" or "benchmark 1", with its seed replaced by this one.
 
+        Buffers for the output that the reference does not read have other content than generate_input gave them.
+
         Raises:
             UnavailableError: there is no such case, or the input has something that cannot be moved to a candidate.
         """
@@ -49,11 +53,19 @@ class GpuModeTask:
         if "seed" in values:
             values["seed"] = seed % _MOST_SEED
         self._seeds.start(seed)
-        return (copied(self._reference.generate_input(**values)),)
+        arguments = (copied(self._reference.generate_input(**values)),)
+        if case not in self._effects:
+            self._effects[case] = effects_of(self._compute, arguments, has_buffers=True)
+        self._effects[case].poison(arguments)
+        return arguments
 
     def expected(self, arguments: tuple[Any, ...], precision: Precision) -> tuple[torch.Tensor, ...]:
         """What ref_kernel returns for a copy of the input."""
-        return answered(lambda given: self._reference.ref_kernel(given[0]), arguments, precision)
+        return answered(self._compute, arguments, precision)
+
+    def _compute(self, arguments: tuple[Any, ...]) -> object:
+        """What ref_kernel returns; it may write to its input."""
+        return self._reference.ref_kernel(arguments[0])
 
     def passes_own_rule(self, arguments: tuple[Any, ...], outputs: tuple[torch.Tensor, ...]) -> bool:
         """What the task's own check_implementation says of an output; it gets a copy of the input."""

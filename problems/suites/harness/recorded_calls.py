@@ -23,9 +23,11 @@ from engine.reference.harness import UnavailableError
 from problems.suites.call_sites import place_of
 from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
 from problems.suites.harness.values import answered, copied
+from problems.suites.harness.written import Effects, effects_of
 
 Function: TypeAlias = Callable[..., Any]  # Any: a stranger's function
 Call: TypeAlias = tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
+Written: TypeAlias = tuple[tuple[int, torch.Tensor], ...]
 
 _RECORDER = "kgtui_call_recorder"
 _SEED_VARIABLES = ("KERNELBENCHX_SEED",)
@@ -41,7 +43,8 @@ def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> R
     whole.write_text(_joined(file.read_text(encoding="utf-8"), tests, entry), encoding="utf-8")
     rewrite_folder(file.parent, device)
     redirect_cuda(device)
-    return RecordedTask(whole, entry, is_gold=bool(details.get("gold")))
+    is_gold = bool(details.get("gold"))
+    return RecordedTask(whole, entry, is_gold=is_gold, may_write=bool(details.get("writes")))
 
 
 def _joined(reference: str, tests: str, entry: str) -> str:
@@ -79,7 +82,7 @@ class Recorder(ModuleType):
         def calls(*args: Any, **kwargs: Any) -> Any:  # Any: arguments of a stranger's function
             if not self._depth and sys._getframe(1).f_lineno == self._line:
                 if not self._skip:
-                    self.found = (copied(args), tuple(copied(list(kwargs.items()))))
+                    self.found = copied((args, tuple(kwargs.items())))
                     raise _EnoughError
                 self._skip -= 1
             self._depth += 1
@@ -94,8 +97,9 @@ class Recorder(ModuleType):
 class RecordedTask:
     """A task whose inputs come from calls of its tests."""
 
-    def __init__(self, file: Path, entry: str, *, is_gold: bool) -> None:
-        self._file, self._entry, self._is_gold = file, entry, is_gold
+    def __init__(self, file: Path, entry: str, *, is_gold: bool, may_write: bool = False) -> None:
+        self._file, self._entry, self._is_gold, self._may_write = file, entry, is_gold, may_write
+        self._effects: dict[str, Effects] = {}
         self._seeds, self._recorder = Seeds(), Recorder()
         self.notes: tuple[str, ...] = ()
 
@@ -103,8 +107,10 @@ class RecordedTask:
         """Not known without running the tests."""
         return None
 
-    def draw(self, *, seed: int, weight_seed: int, case: str) -> Call:
+    def draw(self, *, seed: int, weight_seed: int, case: str) -> Call | tuple[*Call, Written]:
         """The arguments of the call that is named by its line, with random numbers from this seed.
+
+        Where the task may write to its arguments, a third one has the tensors that it writes in this case.
 
         Raises:
             UnavailableError: the tests make no such call, or it has an argument that cannot be moved to a candidate.
@@ -115,10 +121,16 @@ class RecordedTask:
             self._run(seed)
         if self._recorder.found is None:
             raise UnavailableError(f"its tests make no call at {case}")
-        return self._recorder.found
+        call = self._recorder.found
+        if not self._may_write:
+            return call
+        if case not in self._effects:
+            self._effects[case] = effects_of(self._compute, call)
+        self._effects[case].poison(call)
+        return (*call, self._effects[case].written_in(call))
 
-    def expected(self, arguments: Call, precision: Precision) -> tuple[torch.Tensor, ...]:
-        """What the reference's function returns for these arguments.
+    def expected(self, arguments: Call | tuple[*Call, Written], precision: Precision) -> tuple[torch.Tensor, ...]:
+        """What the reference's function returns for these arguments, then what it leaves in those that it writes.
 
         Raises:
             UnavailableError: it does not compute in this precision, as a Triton kernel in none but its own.
@@ -127,14 +139,15 @@ class RecordedTask:
             raise UnavailableError("a Triton kernel computes in its own precision only")
         if self._recorder.function is None:
             self._run_until_defined()
-        function = self._recorder.function
-        assert function is not None
+        args, kwargs, *written = arguments
+        numbers = [number for number, _ in written[0]] if written else []
+        return answered(self._compute, (args, kwargs), precision, written=numbers)
 
-        def compute(call: Call) -> object:
-            self._seeds.start(_SEED_OF_REFERENCE)
-            return function(*call[0], **dict(call[1]))
-
-        return answered(compute, arguments, precision)
+    def _compute(self, call: Call) -> object:
+        """What the reference's function returns, under one seed for what it draws itself."""
+        assert self._recorder.function is not None
+        self._seeds.start(_SEED_OF_REFERENCE)
+        return self._recorder.function(*call[0], **dict(call[1]))
 
     def _run_until_defined(self) -> None:
         """Import the reference without its tests."""

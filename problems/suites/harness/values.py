@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -52,20 +52,25 @@ def in_precision(value: T, precision: Precision) -> T:
     return found
 
 
-def answered(compute: Callable[[T], object], arguments: T, precision: Precision) -> tuple[torch.Tensor, ...]:
-    """What a reference returns for a copy of the arguments in this precision.
+def answered(
+    compute: Callable[[T], object], arguments: T, precision: Precision, *, written: Sequence[int] = ()
+) -> tuple[torch.Tensor, ...]:
+    """What a reference returns for a copy of the arguments in this precision, then what it leaves in written ones.
+
+    `written` has numbers of tensors in the order of `leaves`.
 
     Raises:
         UnavailableError: it cannot compute in this precision, or returns what is not compared.
     """
     if precision is Precision.OWN:
-        return tensors_of(compute(copied(arguments)))
+        own = copied(arguments)
+        return _outputs(compute(own), own, written)
     given = in_precision(copied(arguments), precision)
     if precision is Precision.LOWER and _dtypes(given) == _dtypes(arguments):
         raise UnavailableError("its inputs have no lower precision")
     try:
         with in_double() if precision is Precision.DOUBLE else contextlib.nullcontext():
-            outputs = tensors_of(compute(given))
+            outputs = _outputs(compute(given), given, written)
     except Exception as error:  # the suite's code, in a precision that it was not written for
         raise UnavailableError(f"{type(error).__name__}: {error}") from error
     if precision is Precision.DOUBLE and any(output.dtype in _DOUBLE for output in outputs):
@@ -73,19 +78,34 @@ def answered(compute: Callable[[T], object], arguments: T, precision: Precision)
     return outputs
 
 
+def _outputs(returned: object, given: object, written: Sequence[int]) -> tuple[torch.Tensor, ...]:
+    """The tensors of a result, which may be none where arguments are written, and the written arguments."""
+    found = leaves(given) if written else []
+    results = () if returned is None and written else tensors_of(returned)
+    return (*results, *(found[number].detach() for number in written))
+
+
+def leaves(value: object) -> list[torch.Tensor]:
+    """The tensors in nested tuples and lists, in their order."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [leaf for item in value for leaf in leaves(item)] if isinstance(value, list | tuple) else []
+
+
 def _dtypes(value: object) -> set[torch.dtype]:
     """The dtypes of all tensors in nested tuples and lists."""
-    if isinstance(value, torch.Tensor):
-        return {value.dtype}
-    return set().union(*map(_dtypes, value)) if isinstance(value, list | tuple) else set()
+    return {leaf.dtype for leaf in leaves(value)}
 
 
-def _mapped(value: Any, change: Any, seen: dict[int, torch.Tensor], table: Any = None) -> Any:  # Any: nested values
+def _mapped(
+    value: Any, change: Any, seen: dict[Hashable, torch.Tensor], table: Any = None
+) -> Any:  # Any: nested values
     match value:
         case torch.Tensor():
-            if id(value) not in seen:
-                seen[id(value)] = change(value)
-            return seen[id(value)]
+            view = _view(value)
+            if view not in seen:
+                seen[view] = change(value)
+            return seen[view]
         case torch.Size():
             return tuple(value)
         case list():
@@ -97,6 +117,14 @@ def _mapped(value: Any, change: Any, seen: dict[int, torch.Tensor], table: Any =
         case None | bool() | int() | float() | complex() | str():
             return value
     raise UnavailableError(f"an argument of type {type(value).__name__} cannot be moved to a candidate's process")
+
+
+def _view(tensor: torch.Tensor) -> Hashable:
+    """What equal views of one memory have in common; empty tensors have no memory."""
+    if not tensor.numel():
+        return id(tensor)
+    flags = (tensor.is_conj(), tensor.is_neg())
+    return (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride(), flags)
 
 
 def tensors_of(returned: object) -> tuple[torch.Tensor, ...]:

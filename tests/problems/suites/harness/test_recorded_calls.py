@@ -17,9 +17,21 @@ Open = Callable[[str], OpenedTask]
 
 
 def test_literal_call_as_the_tests_make_it(opened: Open) -> None:
-    args, kwargs = opened("kernelbench_x::Activation/relu").draw(seed=1, weight_seed=2, case="line 20")
+    args, kwargs, written = opened("kernelbench_x::Activation/relu").draw(seed=1, weight_seed=2, case="line 20")
 
-    assert (args[0].tolist(), kwargs) == ([-1.0, 0.0, 2.0], ())
+    assert (args[0].tolist(), kwargs, written) == ([-1.0, 0.0, 2.0], (), ())
+
+
+def test_call_in_place_result_and_written_argument(opened: Open) -> None:
+    task = opened("kernelbench_x::Activation/relu")
+    arguments = task.draw(seed=1, weight_seed=2, case="line 21")
+    args, kwargs, written = arguments
+    outputs = task.expected(arguments, Precision.DOUBLE)
+
+    assert kwargs == (("inplace", True),)
+    assert [(number, tensor is args[0]) for number, tensor in written] == [(0, True)]
+    assert [output.tolist() for output in outputs] == [[[0.0], [4.0]]] * 2
+    assert args[0].tolist() == [[-3.0], [4.0]]
 
 
 def test_turn_of_loop_its_own_shape(opened: Open) -> None:
