@@ -79,10 +79,7 @@ class OperatorKind(enum.StrEnum):
 
 
 class ActionKind(enum.StrEnum):
-    """What code of the candidate did in the process, as Python's audit events tell it.
-
-    HOST_CODE is Python that a kernel calls, which only an interpreter runs.
-    """
+    """What code of the candidate did in the process, as Python's audit events tell it."""
 
     FILE_READ = "file_read"
     FILE_WRITTEN = "file_written"
@@ -94,7 +91,6 @@ class ActionKind(enum.StrEnum):
     FRAMES = "frames"
     OBJECTS = "objects"
     IMPORT = "import"
-    HOST_CODE = "host_code"
 
 
 class ChangeKind(enum.StrEnum):

@@ -71,7 +71,6 @@ _ACTION_WORDS = {
     protocol.ActionKind.PROCESS: (Severity.SUSPECT, "started or signalled processes"),
     protocol.ActionKind.FRAMES: (Severity.SUSPECT, "inspected the caller's frames"),
     protocol.ActionKind.OBJECTS: (Severity.SUSPECT, "searched all live objects"),
-    protocol.ActionKind.HOST_CODE: (Severity.SUSPECT, "kernels call Python, which no device can run"),
     protocol.ActionKind.EXEC: (Severity.HINT, "executed code generated at run time"),
     protocol.ActionKind.LIBRARY: (Severity.HINT, "opened native libraries"),
     protocol.ActionKind.MEMORY: (Severity.HINT, "read memory by address"),

@@ -40,7 +40,6 @@ from engine.worker.monitor.device.guard_zones import GuardZones
 from engine.worker.monitor.device.own_kernels import OwnKernels
 from engine.worker.monitor.observer import Observer
 from engine.worker.monitor.operators.memory_tracker import MemoryTracker
-from engine.worker.monitor.process.host_code import HostCode
 from engine.worker.monitor.race_witness import RaceDetector
 from engine.worker.monitor.recent_outputs import OutputRepeater
 from engine.worker.taping.recorder import TapeRecorder
@@ -88,7 +87,6 @@ class _Worker:
         self._program_order = ProgramOrder(device)
         self._race_detector = RaceDetector()
         self._memory_tracker = MemoryTracker()
-        self._host_code = HostCode()
         self._tape_recorder = TapeRecorder()
         semaphores.install()
         self._gpu_need = GpuNeed()
@@ -102,9 +100,7 @@ class _Worker:
                 program_order=self._program_order,
                 memory_tracker=self._memory_tracker,
                 gpu_need=self._gpu_need,
-                interpreter=Interpreter(
-                    program_order=self._program_order, race_detector=self._race_detector, host_code=self._host_code
-                ),
+                interpreter=Interpreter(program_order=self._program_order, race_detector=self._race_detector),
                 recorder=self._tape_recorder,
             )
             self._launches.install()
@@ -122,7 +118,7 @@ class _Worker:
         self._filename = ""
         self._memory = CallMemory(device)
         self._output_repeater = OutputRepeater(self._memory)
-        self._observer = Observer(device, self._memory_tracker, self._host_code, self._tape_recorder)
+        self._observer = Observer(device, self._memory_tracker, self._tape_recorder)
         self._dry_run: DryRun | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry)
         self._own_kernels = OwnKernels()

@@ -162,10 +162,9 @@ class Launches:
         values = dict(zip(launcher.names, args, strict=True))
         parts = dict(part for name, value in values.items() for part in parts_of(name, value))
         record = functools.partial(self._book.record, function, (), {**values, **launcher.options}, _trimmed(x, y, z))
-        news = self._interpreter.news(function, values) if launcher.refused is not None else ()
         try:
             with (
-                self._memory_tracker.launch((*parts.values(), *news), function.__name__),
+                self._memory_tracker.launch(parts.values(), function.__name__),
                 self._withholding.launching(function, parts.values()),
             ):
                 traffic = self._prepare_and_run(launcher, (x, y, z), values)
@@ -210,7 +209,6 @@ class Launches:
                 self._compare_snapshot(launch, execution)
                 return execution, launcher.makes_pointers
         self.reports.note_interpreted(launch.kernel, str(launcher.refused))
-        self._interpreter.news(launch.function, launch.values)
         self.allocations.clear()  # nothing tells which bytes it writes
         return None, self._interpreter.run(launch.function, launch.values, launch.grid)
 

@@ -15,7 +15,6 @@ from engine.worker.monitor.operators.ledger import Ledger
 from engine.worker.monitor.operators.memory_tracker import MemoryTracker
 from engine.worker.monitor.process import planted
 from engine.worker.monitor.process.audit import Audit
-from engine.worker.monitor.process.host_code import HostCode
 from engine.worker.monitor.process.process_state_diff import Watch
 from engine.worker.taping.recorder import TapeRecorder
 
@@ -33,12 +32,10 @@ class Observer:
         self,
         device: torch.device,
         memory: MemoryTracker | None = None,
-        host_code: HostCode | None = None,
         recorder: TapeRecorder | None = None,
     ) -> None:
         self._watch = Watch(device)
         self._audit = Audit()
-        self._host_code = host_code or HostCode()
         self._ledger = Ledger(memory, recorder)
         self._memory = self._ledger.memory
         self._unchecked: list[str] = []
@@ -75,14 +72,13 @@ class Observer:
         self._unchecked += ["more operators were called than are noted"] if self._ledger.overfull else []
         self._unchecked += ["more was done than is noted"] if self._audit.overfull else []
         self._unchecked += ["calls left more in memory than is kept"] if self._memory.overfull else []
-        actions = (*self._host_code.seen(), *self._audit.seen())
         changes: tuple[ChangeSeen, ...] = self._try("what has changed", self._watch.changes, ())
         imported: tuple[ChangeSeen, ...] = self._try("what is imported", lambda: planted.changes(self._modules), ())
         changes += (*self._audit.bypasses(), *imported)
         return Observed(
             id=identifier,
             operators=self._ledger.seen(),
-            actions=actions[:MOST_ACTIONS],
+            actions=self._audit.seen()[:MOST_ACTIONS],
             changes=changes[:MOST_CHANGES],
             unchecked=tuple(self._unchecked[:16]),
         )

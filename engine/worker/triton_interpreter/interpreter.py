@@ -21,7 +21,6 @@ from triton.runtime.interpreter import GridExecutor, InterpretedFunction
 from engine.loading.raised import OutOfBoundsError
 from engine.model import Location, OutOfBounds
 from engine.worker.launches.records import is_constexpr, parts_of
-from engine.worker.monitor.process.host_code import HostCode
 from engine.worker.monitor.race_witness import ProgramAccess, RaceDetector
 from engine.worker.triton_interpreter import bfloat16, combining, float_arguments, libdevice, loop_values
 from engine.worker.triton_interpreter.language import interpreting
@@ -48,11 +47,9 @@ class Interpreter:
         *,
         program_order: ProgramOrder | None = None,
         race_detector: RaceDetector | None = None,
-        host_code: HostCode | None = None,
     ) -> None:
         self._program_order = program_order or ProgramOrder(torch.device("cpu"))
         self._race_detector = race_detector or RaceDetector()
-        self._host_code = host_code or HostCode()
         self._filename = ""
         self._kernel = ""
         self._extents: tuple[_Extent, ...] = ()
@@ -85,10 +82,6 @@ class Interpreter:
     def allow(self, storages: Mapping[str, torch.Tensor]) -> None:
         """Also these storages may be touched, by launches that make pointers of integers that they read."""
         self._always = tuple(_extent(name, storage) for name, storage in storages.items() if storage.numel())
-
-    def news(self, function: Callable[..., Any], values: Mapping[str, Any]) -> tuple[object, ...]:
-        """Note what a kernel calls of Python; constants that changed since its first launch."""
-        return self._host_code.look(function, values)
 
     def run(self, function: Callable[..., Any], values: Mapping[str, Any], grid: tuple[int, int, int]) -> bool:
         """Run a kernel for all programs of `grid`; whether it made pointers of integers.
