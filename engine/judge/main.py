@@ -54,8 +54,9 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 @dataclass(kw_only=True)
 class _Place:
-    """A case in hand, and what was kept of its outputs."""
+    """A case in hand, what was kept of its outputs, and the device memory that its arena is in."""
 
+    memory: cases.Memory
     hand: cases.CaseInHand | None = None
     contrasts: Contrasts = field(default_factory=Contrasts)
 
@@ -67,7 +68,10 @@ class _Judge:
         self._reference: Reference | None = None
         self._contents = cases.Contents(device)
         self._memory = cases.Memory(device)
-        self._places = {apart: _Place() for apart in (False, True)}
+        self._places = {
+            False: _Place(memory=self._memory),
+            True: _Place(memory=cases.Memory(device)),  # both are in use at once
+        }
         self._place = self._places[False]
         self._taken = CallSnapshots()
         self._explainer = Explainer()
@@ -197,7 +201,7 @@ class _Judge:
         self._let_go()
         arena: cases.Arena
         if command.arena_path is None:
-            arena = cases.arena_on_device(content, self._memory)
+            arena = cases.arena_on_device(content, self._place.memory)
         else:
             content = cases.on_host(content)
             arena = cases.arena_in_file(content, Path(command.arena_path))

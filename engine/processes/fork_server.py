@@ -107,6 +107,8 @@ def _import_everything() -> None:
 
         engine.worker.cpu_driver.warm.warm_up(os.environ[WARM_TARGET_VARIABLE])
     else:
+        import engine.replay.device.place
+
         engine.compiler.main.warm_up(os.environ[WARM_TARGET_VARIABLE])
     if backend := os.environ.get(DRIVER_VARIABLE):
         import engine.compiler.offline

@@ -102,6 +102,8 @@ class ProcessPool:
         """
         if self.interpreted:
             self.worker.prepare()
+        else:
+            self.replayer.prepare()  # it makes a context of the device, and proves what verification finds right
 
     def compilers_after(self, started: asyncio.Task[None]) -> None:
         """The fork server of the compilers is up when this task is done."""

@@ -1,11 +1,11 @@
-"""The replayer's main loop: hold kernels as modules of the machine, and execute tapes of launches of them."""
+"""The replayer's main loop: hold kernels, and execute tapes of launches of them where this process works."""
 
 from __future__ import annotations
 
-import mmap
 import os
 import platform
-from pathlib import Path
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -13,35 +13,78 @@ from engine import protocol
 from engine.errors import UnsupportedError
 from engine.machine.errors import MachineError
 from engine.machine.numerics import Array
-from engine.machine.reader import read_module
-from engine.protocol.proof.tape import Given, Tape, TapedView
+from engine.protocol.proof.tape import Given, Tape
 from engine.protocol.service import Line
 from engine.replay.checks import TapeError, bytes_of, check_tape
-from engine.replay.elements import view_of
-from engine.replay.execution import Kernel, KernelStoppedError, Replay, replay
+from engine.replay.execution import KernelStoppedError, Replay, TapeMemory, replay
+from engine.replay.host import Host
 from engine.replay.rearranged import rearranged_of
 from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
+from engine.sandbox.variables import DEVICE_VARIABLE, MACHINE_VARIABLE
 
-_ALIGNMENT = 16
 _MESSAGE_CHARACTERS = 1000
+
+
+class Case(Protocol):
+    """The memory of one replay; `arguments` are the bytes of the arena's storages as the judge wrote them."""
+
+    @property
+    def memory(self) -> TapeMemory:
+        """The storages of the tape."""
+        ...
+
+    @property
+    def arguments(self) -> Sequence[Array]:
+        """The storages of the arena."""
+        ...
+
+    def leave(self, state: Replay) -> tuple[protocol.ReturnedSpec, ...]:
+        """Leave what the tape returned, and what it wrote in place, for the judge."""
+        ...
+
+
+class Place(Protocol):
+    """Where tapes are replayed: in host memory, or on a device."""
+
+    def hold(self, command: protocol.HoldKernel) -> None:
+        """Keep a kernel under its name."""
+        ...
+
+    def open(self, command: protocol.ReplayTape, tape: Tape) -> Case:
+        """The memory of a checked tape."""
+        ...
+
+    def is_lost(self) -> bool:
+        """Whether nothing more can be replayed in this process."""
+        ...
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Say that the process is there, and carry out commands."""
     line = Line(commands, replies)
+    replayer = Replayer(limits_reading=Measure.READING in in_force, place=_place())
     versions = {"numpy": np.__version__, "python": platform.python_version()}
     line.reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
-    line.serve(Replayer(limits_reading=Measure.READING in in_force).carry_out)
+    line.serve(replayer.carry_out)
+
+
+def _place() -> Place:
+    """Host memory where kernels run on the machine, else the device of this process."""
+    if os.environ.get(MACHINE_VARIABLE) == "1":
+        return Host()
+    from engine.replay.device.place import DevicePlace  # torch and Triton, which a replay in host memory does without
+
+    return DevicePlace(os.environ[DEVICE_VARIABLE])
 
 
 class Replayer:
-    """Kernels that are held, by name, and what executes tapes of them."""
+    """Carries out the commands of one process."""
 
-    def __init__(self, *, limits_reading: bool) -> None:
+    def __init__(self, *, limits_reading: bool, place: Place | None = None) -> None:
+        """Replays in host memory without a `place`."""
         self._limits_reading = limits_reading
-        self._kernels: dict[str, Kernel] = {}
-        self._random = np.random.default_rng()
+        self._place = place or Host()
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         """The reply to a command; whatever a tape or a module does wrong is a Failed with its reason."""
@@ -53,11 +96,7 @@ class Replayer:
                         limit_reading(command.readable)
                     return protocol.Done(id=command.id)
                 case protocol.HoldKernel():
-                    self._kernels[command.name] = Kernel(
-                        module=read_module(command.ttir),
-                        arguments=command.arguments,
-                        makes_pointers="tt.int_to_ptr" in command.ttir,
-                    )
+                    self._place.hold(command)
                     return protocol.Done(id=command.id)
                 case protocol.ReplayTape():
                     return self._replay(command)
@@ -72,20 +111,21 @@ class Replayer:
             kind, message = protocol.FailureKind.OUT_OF_MEMORY, "the replay needs more memory than a worker may use"
         except Exception as error:  # the edge of the process: a fault of the machine or of the replay
             message = f"{type(error).__name__}: {error}"
-        return protocol.Failed(id=command.id, kind=kind, message=message[:_MESSAGE_CHARACTERS])
+        broken = self._place.is_lost()
+        if broken and kind is protocol.FailureKind.ENGINE:  # where a launch goes wrong on a device, a later step fails
+            kind, message = protocol.FailureKind.RAISED, f"the device stopped a launch: {message}"
+        return protocol.Failed(id=command.id, kind=kind, message=message[:_MESSAGE_CHARACTERS], broken=broken)
 
     def _replay(self, command: protocol.ReplayTape) -> protocol.TapeReplayed:
         sizes = [storage.bytes for storage in command.arena.storages]
         check_tape(command.tape, sizes, most_bytes=command.most_bytes)
-        kernels = {number: self._kernels[name] for number, name in enumerate(command.kernels)}
-        if len(kernels) < len(command.tape.specialisations):
-            raise TapeError(f"{len(kernels)} kernels for {len(command.tape.specialisations)} specialisations")
+        kernels = len(command.kernels)
+        if kernels < len(command.tape.specialisations):
+            raise TapeError(f"{kernels} kernels for {len(command.tape.specialisations)} specialisations")
         tape = _without(command.tape, command.without)
-        arguments = _arguments(command.arena)
-        rearranged = rearranged_of(tape, command, arguments)
-        state = replay(tape, arguments, kernels, poison=self._poison, rearranged=rearranged)
-        outputs = [view_of(state.content[view.storage], view) if view is not None else None for view in tape.returned]
-        returned = _write_out(command, outputs)
+        case = self._place.open(command, tape)
+        state = replay(tape, case.memory, rearranged=rearranged_of(tape, command, case.arguments))
+        returned = case.leave(state)
         storages = _written(tape, state)
         rearranged_by, made_by_moves = _rearranged(tape, state)
         return protocol.TapeReplayed(
@@ -98,9 +138,6 @@ class Replayer:
             made_by_moves=made_by_moves,
             looks_up_foreign=state.looks_up_foreign,
         )
-
-    def _poison(self, size_bytes: int) -> Array:
-        return self._random.integers(0, 256, size_bytes, dtype=np.uint8)
 
 
 def _without(tape: Tape, numbers: tuple[int, ...]) -> Tape:
@@ -131,40 +168,3 @@ def _rearranged(tape: Tape, state: Replay) -> tuple[int | None, bool]:
     step = state.rearranged.step_behind(outputs, state.content)
     stored = state.launched | state.foreign.keys()
     return step, step is not None and state.rearranged.made(outputs, state.content, stored)
-
-
-def _arguments(arena: protocol.ArenaSpec) -> list[Array]:
-    """The bytes of every storage of an arena file, shared with it."""
-    handle = os.open(arena.path, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        mapped = mmap.mmap(handle, max(arena.bytes, 1))
-    finally:
-        os.close(handle)
-    whole = np.frombuffer(mapped, np.uint8)
-    return [whole[storage.offset : storage.offset + storage.bytes] for storage in arena.storages]
-
-
-def _write_out(command: protocol.ReplayTape, outputs: list[Array | None]) -> tuple[protocol.ReturnedSpec, ...]:
-    """Write outputs to the file as contiguous bytes, each at a multiple of its element's size."""
-    specs: list[protocol.ReturnedSpec] = []
-    offset = 0
-    with Path(command.outputs).open("wb") as file:
-        for view, elements in zip(command.tape.returned, outputs, strict=True):
-            if view is None or elements is None:
-                specs.append(protocol.ReturnedSpec(type_name="no tensor of the tape"))
-                continue
-            size = elements.size * elements.itemsize
-            if offset + size > command.max_output_bytes:
-                raise TapeError(f"it returns more than {command.max_output_bytes:,} bytes")
-            file.write(np.ascontiguousarray(elements).tobytes())
-            padding = -size % _ALIGNMENT
-            file.write(bytes(padding))
-            specs.append(_spec(view, offset, size))
-            offset += size + padding
-    return tuple(specs)
-
-
-def _spec(view: TapedView, offset: int, size: int) -> protocol.ReturnedSpec:
-    return protocol.ReturnedSpec(
-        type_name="Tensor", dtype=view.dtype, shape=view.shape, offset=offset, bytes=size
-    )  # fmt: skip

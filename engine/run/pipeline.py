@@ -309,7 +309,8 @@ class Run:
         return bool(self._results) and all(result.outcome is Outcome.PASS for result in self._results)
 
     async def _prove(self) -> None:
-        kernels = LoweredKernels(session=self._open_session(self._process_pool.compiler), target=self._plan.target)
+        target = self._device.target or self._plan.target  # a device compiles what it replays for itself
+        kernels = LoweredKernels(session=self._open_session(self._process_pool.compiler), target=target)
         self._proofs = await prove(self._lab(), self._emitter, kernels, self._artefacts)
 
     async def _probe(self) -> None:

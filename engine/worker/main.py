@@ -111,7 +111,7 @@ class _Worker:
             published.read_from(_warm_cache())
             warm_up(device)
             torch.cuda.synchronize()
-            self._recorder = LaunchRecorder(self._book, self._withholding)
+            self._recorder = LaunchRecorder(self._book, self._withholding, self._tape_recorder)
             self._recorder.turn(on=True)
             self._tuning = Tuning()
         self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
@@ -264,10 +264,12 @@ class _Worker:
         return self._tape_recorder.of_call(storages, self._filename) if command.tape else contextlib.nullcontext()
 
     def _has_edges(self, command: protocol.Call) -> bool:
-        """Whether stores past the end are looked for: where the machine does not, and nothing is withheld."""
-        return (
-            not runtime_of(self._device).EXECUTED_ON_CPU and command.withhold is None and command.program_order is None
-        )
+        """Whether stores past the end are looked for: where the machine does not, and nothing is withheld.
+
+        On a tape tensors have the sizes that the candidate asked for.
+        """
+        is_usual = command.withhold is None and command.program_order is None and not command.tape
+        return not runtime_of(self._device).EXECUTED_ON_CPU and is_usual
 
     def _repeat_outputs(self, command: protocol.RepeatOutputs) -> protocol.OutputsRepeated:
         self._wait_for_device()

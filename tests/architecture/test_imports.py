@@ -26,8 +26,11 @@ CHILDREN = (
     "engine/clock/",
     "engine/loading/",
     "engine/machine/",
+    "engine/replay/device/",
     "engine/replay/elements.py",
     "engine/replay/execution.py",
+    "engine/replay/host.py",
+    "engine/replay/host_memory.py",
     "engine/replay/rearranged.py",
     "engine/replay/main.py",
     "engine/reference/main.py",
@@ -36,6 +39,7 @@ CHILDREN = (
     "engine/protocol/tensors.py",
     "engine/protocol/byte_stream.py",
     "engine/devices/hardware/device_memory.py",
+    "engine/devices/hardware/loaded_kernel.py",
 )
 DEVICE_LIBRARIES = ("torch", "triton", "numpy")
 

@@ -32,12 +32,12 @@ class DeviceBlock:
         torch.cuda.init()  # type: ignore[no-untyped-call]
         torch.empty(0, device=device)  # makes the context of the device the current one
         address = ctypes.c_uint64()
-        _call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(size_bytes, 1)))
+        call_driver("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(size_bytes, 1)))
         self._address = address
         self.size_bytes = size_bytes
         handle = _Handle()
         try:
-            _call("cuIpcGetMemHandle", ctypes.byref(handle), address)
+            call_driver("cuIpcGetMemHandle", ctypes.byref(handle), address)
         except DeviceMemoryError:
             self.free()
             raise
@@ -48,7 +48,7 @@ class DeviceBlock:
         """Give the memory back; every tensor that views it is invalid from here on.  Safe to call twice."""
         if self._address.value:
             torch.cuda.synchronize()
-            _call("cuMemFree_v2", self._address)
+            call_driver("cuMemFree_v2", self._address)
             self._address = ctypes.c_uint64(0)
 
 
@@ -61,7 +61,7 @@ def open_block(handle: str, size_bytes: int, device: torch.device) -> torch.Tens
     torch.empty(0, device=device)
     address = ctypes.c_uint64()
     opened = _Handle.from_buffer_copy(bytes.fromhex(handle))
-    _call("cuIpcOpenMemHandle_v2", ctypes.byref(address), opened, ctypes.c_uint(_LAZY_PEER_ACCESS))
+    call_driver("cuIpcOpenMemHandle_v2", ctypes.byref(address), opened, ctypes.c_uint(_LAZY_PEER_ACCESS))
     return _bytes_at(address.value, size_bytes, device)
 
 
@@ -118,7 +118,12 @@ def _driver() -> ctypes.CDLL:
     return driver
 
 
-def _call(name: str, *arguments: object) -> None:
+def call_driver(name: str, *arguments: object) -> None:
+    """Call a function of the driver's library with ctypes' values.
+
+    Raises:
+        DeviceMemoryError: its status is not that of success.
+    """
     status = getattr(_driver(), name)(*arguments)
     if status:
         text = ctypes.c_char_p()

@@ -86,7 +86,8 @@ class Replays:
         arena = hand.room.shared / f"{secrets.token_hex(8)}.in"
         prepare = protocol.Prepare(
             id=protocol.new_id(), problem=self._problem.id, case=case.name, poison=self._draws.number("poison", bits=8),
-            arena_path=str(arena), seed=seed, apart=True, expects=False,
+            arena_path=None if self._process_pool.shares_device else str(arena),
+            seed=seed, apart=True, expects=False,
         )  # fmt: skip
         try:
             prepared = await self._process_pool.ask_judge(prepare)
@@ -119,8 +120,9 @@ class Replays:
         return self._hand
 
     async def _limit_reading(self, hand: PooledProcess) -> None:
-        """Leave a replayer no file to read but libraries and arenas, before it gets anything of a candidate."""
-        command = protocol.LimitReading(id=protocol.new_id(), readable=(str(hand.room.shared),))
+        """Leave a replayer only libraries, arenas and its own files to read, before it gets anything of a candidate."""
+        readable = (str(hand.room.shared), str(hand.room.folder))
+        command = protocol.LimitReading(id=protocol.new_id(), readable=readable)
         reply = await self._ask(hand, command, deadline_s=_HOLD_S)
         if isinstance(reply, protocol.Failed):
             raise EngineError(reply.message)
@@ -148,6 +150,8 @@ class Replays:
             await self.close()
             return NotReplayed(reason=f"the replay took more than {self._limits.case_s:g} s")
         if isinstance(reply, protocol.Failed):
+            if reply.broken:
+                await self.close()
             return NotReplayed(reason=reply.message)
         if not isinstance(reply, protocol.TapeReplayed):
             raise EngineError(f"the replayer answered with {type(reply).__name__}")

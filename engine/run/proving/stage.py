@@ -33,9 +33,9 @@ _T = TypeVar("_T")
 async def prove(
     lab: Lab, emitter: EventEmitter, kernels: LoweredKernels, artefacts: ArtefactStore
 ) -> tuple[CaseProof, ...] | None:
-    """The proofs of the cases that passed, also stored as a proof file; None where launches are not replayed."""
-    if not lab.process_pool.interpreted:
-        why = "launches of this device are not replayed"
+    """The proofs of the cases that passed, also stored as a proof file; None for what is not replayed."""
+    if lab.native is not None:
+        why = "kernels in CUDA C are not replayed, only those of Triton"
         emitter.report(LayerReport(layer=Layer.PROOF, by="replay", coverage=Coverage.NOT_AVAILABLE, why=why))
         return None
     stage = ProvingStage(lab=lab, emitter=emitter, kernels=kernels)

@@ -6,25 +6,64 @@ A kernel is launched by `JITFunction.run`, or as what that has compiled: `compil
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
+import torch
 from triton.compiler.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
-from engine.worker.launches.records import LaunchBook, bound_arguments
+from engine.worker.launches.records import OPTIONS, LaunchBook, bound_arguments
 from engine.worker.launches.withholding import Withholding
 
 # Triton's launcher is not typed: what passes through is Any throughout this file.
 
 
-class LaunchRecorder:
-    """Notes every launch of this process after it was made, while it is on; and makes none that is withheld."""
+_GRAPH = "a CUDA graph was replayed"
+_LAUNCH_OPTIONS = ("num_warps", "num_stages", *OPTIONS)
 
-    def __init__(self, book: LaunchBook, withholding: Withholding | None = None) -> None:
+
+@dataclass(frozen=True, kw_only=True)
+class _Launch:
+    """A launch that is about to run; `values` are its arguments by parameter, constants included."""
+
+    function: Callable[..., Any]
+    grid: tuple[int, int, int]
+    values: Mapping[str, Any]
+    options: Mapping[str, Any]
+
+
+class Tapes(Protocol):
+    """Records the tape of a call while it is on."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether a tape is being recorded."""
+        ...
+
+    def launching(self, launch: Any) -> contextlib.AbstractContextManager[None]:
+        """The launch runs within."""
+        ...
+
+    def leave_incomplete(self, why: str) -> None:
+        """Something happens that cannot be recorded."""
+        ...
+
+
+class LaunchRecorder:
+    """Notes every launch of this process after it was made, while it is on; and makes none that is withheld.
+
+    A launch is on the tape of a call while one is recorded by `tapes`.
+    """
+
+    def __init__(self, book: LaunchBook, withholding: Withholding | None = None, tapes: Tapes | None = None) -> None:
         withholding = withholding or Withholding()
+        if tapes is not None:
+            _report_graphs(tapes)
         self._run, self._launcher = JITFunction.run, CompiledKernel.__getitem__
-        self._recorded = _recorded(self._run, book, withholding)
-        self._recorded_launcher = _recorded_launcher(self._launcher, book, withholding)
+        self._recorded = _recorded(self._run, book, withholding, tapes)
+        self._recorded_launcher = _recorded_launcher(self._launcher, book, withholding, tapes)
 
     def turn(self, *, on: bool) -> None:
         """Begin or cease to record; calls that are timed must not pay for it."""
@@ -32,12 +71,15 @@ class LaunchRecorder:
         CompiledKernel.__getitem__ = self._recorded_launcher if on else self._launcher
 
 
-def _recorded(run: Any, book: LaunchBook, withholding: Withholding) -> Any:
+def _recorded(run: Any, book: LaunchBook, withholding: Withholding, tapes: Tapes | None) -> Any:
     def recorded(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> Any:
         if not warmup and withholding.withholds(kernel.fn):
             # What a launch returns is the compiled kernel, which candidates may ask for its registers.
             return run(kernel, *args, grid=grid, warmup=True, **kwargs)
-        with contextlib.nullcontext() if warmup else withholding.launching(kernel.fn, (*args, *kwargs.values())):
+        with (
+            contextlib.nullcontext() if warmup else withholding.launching(kernel.fn, (*args, *kwargs.values())),
+            contextlib.nullcontext() if warmup else _taping(tapes, kernel.fn, args, kwargs, grid),
+        ):
             compiled = run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
         if not warmup:
             size = grid(bound_arguments(kernel.fn, args, kwargs)) if callable(grid) else grid
@@ -47,7 +89,40 @@ def _recorded(run: Any, book: LaunchBook, withholding: Withholding) -> Any:
     return recorded
 
 
-def _recorded_launcher(launcher: Any, book: LaunchBook, withholding: Withholding) -> Any:
+def _taping(
+    tapes: Tapes | None, function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any], grid: Any
+) -> contextlib.AbstractContextManager[None]:
+    """The launch is within, and on the tape where one is recorded; `options` may have arguments too.
+
+    What cannot be bound is left to Triton, which says what is wrong with it.
+    """
+    if tapes is None or not tapes.is_on:
+        return contextlib.nullcontext()
+    try:
+        values = bound_arguments(function, args, options)
+        sizes = [int(size) for size in (grid(values) if callable(grid) else grid)]
+        x, y, z = (*sizes, 1, 1, 1)[:3]
+    except Exception:
+        return contextlib.nullcontext()
+    if min(x, y, z) <= 0:  # nothing is launched
+        return contextlib.nullcontext()
+    chosen = {name: options[name] for name in _LAUNCH_OPTIONS if options.get(name) is not None}
+    return tapes.launching(_Launch(function=function, grid=(x, y, z), values=values, options=chosen))
+
+
+def _report_graphs(tapes: Tapes) -> None:
+    """From now on a tape is incomplete where a graph is replayed: nothing tells its launches."""
+    replay = torch.cuda.CUDAGraph.replay
+
+    def replayed(graph: Any) -> None:
+        if tapes.is_on:
+            tapes.leave_incomplete(_GRAPH)
+        replay(graph)
+
+    torch.cuda.CUDAGraph.replay = replayed  # type: ignore[method-assign]  # of every graph of this process
+
+
+def _recorded_launcher(launcher: Any, book: LaunchBook, withholding: Withholding, tapes: Tapes | None) -> Any:
     def recorded(compiled: Any, grid: Any) -> Any:
         launch = launcher(compiled, grid)
         function = getattr(getattr(compiled.src, "fn", None), "fn", None)
@@ -57,7 +132,11 @@ def _recorded_launcher(launcher: Any, book: LaunchBook, withholding: Withholding
         def launched(*args: Any, **kwargs: Any) -> Any:
             if withholding.withholds(function):
                 return None
-            with withholding.launching(function, (*args, *kwargs.values())):
+            options = {name: getattr(compiled.metadata, name, None) for name in ("num_warps", "num_stages")}
+            with (
+                withholding.launching(function, (*args, *kwargs.values())),
+                _taping(tapes, function, args, options, grid),
+            ):
                 returned = launch(*args, **kwargs)
             book.record(function, args, {}, grid)
             return returned

@@ -72,8 +72,8 @@ class TapedMemory:
         """What the whole storage of a tensor holds now."""
         storage = Base.untyped_storage(tensor)
         with without_modes():
-            whole = Base.set_(_empty(0, dtype=torch.uint8), storage, 0, (storage.nbytes(),), (1,))
-            return bytes(Base.numpy(Base.clone(whole)))
+            whole = _empty(0, dtype=torch.uint8, device=storage.device)
+            return bytes(Base.numpy(Base.cpu(Base.clone(Base.set_(whole, storage, 0, (storage.nbytes(),), (1,))))))
 
     def places_of(self, addresses: Sequence[int]) -> tuple[TapedPlace, ...] | None:
         """The places in storages of the tape that these addresses name; None unless all of them do."""

@@ -103,6 +103,10 @@ class TapeRecorder:
         finally:
             self.is_on = False
 
+    def leave_incomplete(self, why: str) -> None:
+        """Something happens that a tape has no step for, such as work that was prepared in an earlier call."""
+        self._incomplete = self._incomplete or why
+
     def tape(self, returned: Sequence[object]) -> bytes:
         """The tape as JSON; `returned` is what the entry returned, before anything else is called."""
         self.is_on = False

@@ -7,7 +7,7 @@ import numpy as np
 from engine.machine.reader import read_module
 from engine.model import Launch
 from engine.protocol.proof.tape import Launched, Step, Tape, TapedArgument, TapedNumber, TapedStorage, TapedView
-from engine.replay.execution import Kernel
+from engine.replay.host_memory import Kernel
 
 ELEMENTS = 6
 BYTES = 4 * ELEMENTS

@@ -12,12 +12,13 @@ from engine.errors import UnsupportedError
 from engine.machine.reader import read_module
 from engine.protocol.proof.tape import Addressed, Filled, Given, Moved, TapedPlace, TapedStorage
 from engine.replay.checks import TapeError, check_tape
-from engine.replay.execution import Kernel, KernelStoppedError, replay
+from engine.replay.execution import KernelStoppedError
+from engine.replay.host_memory import Kernel, replay_on_host
 from tests.engine.replay.tapes import BYTES, content, double, launched, tape, vector, zeros
 
 
 def _replay(recorded, arguments=None):
-    return replay(recorded, [content()] if arguments is None else arguments, {0: double()}, poison=zeros)
+    return replay_on_host(recorded, [content()] if arguments is None else arguments, {0: double()}, poison=zeros)
 
 
 def _floats(state, storage):
@@ -49,7 +50,7 @@ def test_kernel_reads_through_pointer_array(at, value):
     kernel = Kernel(module=read_module(FIRST_OF), arguments=("x", "y"), makes_pointers=True)
     table = Addressed(storage=2, places=(TapedPlace(storage=0, offset_bytes=at),) * 3)
     launch = launched(vector(2, elements=3, dtype="int64"), vector(1))
-    state = replay(tape(table, launch, storages=3), [content()], {0: kernel}, poison=zeros)
+    state = replay_on_host(tape(table, launch, storages=3), [content()], {0: kernel}, poison=zeros)
     assert (_floats(state, 1)[0], state.foreign, state.launched) == (value, {}, {1})
 
 
@@ -58,7 +59,7 @@ def test_operation_reaching_all_memory_depends_on_all():
     table = Addressed(storage=2, places=(TapedPlace(storage=0, offset_bytes=0),) * 3)
     launch = launched(vector(2, elements=3, dtype="int64"), vector(1))
     steps = (Given(storage=3, data=bytes(BYTES)), table, launch)
-    state = replay(tape(*steps, storages=4), [content()], {0: kernel}, poison=zeros)
+    state = replay_on_host(tape(*steps, storages=4), [content()], {0: kernel}, poison=zeros)
     assert state.foreign[1] == frozenset({0})
 
 

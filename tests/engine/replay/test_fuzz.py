@@ -11,7 +11,8 @@ import numpy as np
 from engine.errors import KgtuiError
 from engine.protocol.proof.tape import Filled, Given, Moved, read_tape
 from engine.replay.checks import check_tape
-from engine.replay.execution import KernelStoppedError, replay
+from engine.replay.execution import KernelStoppedError
+from engine.replay.host_memory import replay_on_host
 from tests.engine.replay.tapes import BYTES, content, double, launched, tape, vector, zeros
 
 _TAPES = int(os.environ.get("KGTUI_FUZZED_TAPES", "300"))
@@ -39,7 +40,7 @@ def _end(text: bytes) -> str:
         read = read_tape(text)
         check_tape(read, [BYTES], most_bytes=1 << 20)
         kernels = {number: double() for number in range(len(read.specialisations))}
-        replay(read, [content()], kernels, poison=zeros)
+        replay_on_host(read, [content()], kernels, poison=zeros)
     except (KgtuiError, KernelStoppedError):
         return "refused"
     return "replayed"
@@ -82,5 +83,5 @@ def test_a_tape_nested_without_end_is_refused():
 
 
 def test_poison_fills_memory_that_nothing_wrote():
-    state = replay(tape(), [content()], {}, poison=lambda size: np.full(size, 7, np.uint8))
+    state = replay_on_host(tape(), [content()], {}, poison=lambda size: np.full(size, 7, np.uint8))
     assert set(state.content[1].tolist()) == {7}

@@ -11,7 +11,7 @@ import pytest
 from engine import protocol
 from engine.model import Rearrangement
 from engine.protocol.proof.tape import Filled, LookedUp, Moved, Step, TapedStorage, TapedView
-from engine.replay.execution import replay
+from engine.replay.host_memory import replay_on_host
 from engine.replay.rearranged import Rearranged, rearranged_of
 from tests.engine.replay.tapes import ELEMENTS, content, double, launched, tape, vector, zeros
 
@@ -41,7 +41,7 @@ def first_move(
     )  # fmt: skip
     arguments = [content()]
     rearranged = rearranged_of(recorded, command, arguments)
-    state = replay(recorded, arguments, {0: double()}, poison=zeros, rearranged=rearranged)
+    state = replay_on_host(recorded, arguments, {0: double()}, poison=zeros, rearranged=rearranged)
     if rearranged is None:
         return None
     return rearranged.step_behind([vector(output)], state.content)
@@ -109,7 +109,7 @@ def test_memory_holding_the_output_shows_its_origin(stored, made):
     recorded = msgspec.structs.replace(tape(*steps), storages=storages)
     rearranged = Rearranged(recorded, (wide(0),))
     held = [np.arange(12, dtype=np.float32).view(np.uint8).copy()]
-    state = replay(recorded, held, {}, poison=zeros, rearranged=rearranged)
+    state = replay_on_host(recorded, held, {}, poison=zeros, rearranged=rearranged)
     assert rearranged.made((wide(2),), state.content, {2, *stored}) is made
 
 

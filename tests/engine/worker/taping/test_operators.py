@@ -11,7 +11,8 @@ import torch
 from engine.protocol.proof.tape import Given, LookedUp, Tape, read_tape
 from engine.replay.checks import check_tape
 from engine.replay.elements import view_of
-from engine.replay.execution import Replay, replay
+from engine.replay.execution import Replay
+from engine.replay.host_memory import replay_on_host
 from engine.worker.monitor.operators.ledger import Ledger
 from engine.worker.taping.recorder import TapeRecorder
 from tests.engine.replay.tapes import zeros
@@ -33,7 +34,7 @@ def taped(call: Callable[[torch.Tensor], torch.Tensor]) -> tuple[Tape, torch.Ten
 def replayed(tape: Tape, argument: torch.Tensor) -> tuple[np.ndarray, Replay]:
     content = argument.view(torch.uint8).numpy()
     check_tape(tape, [len(content)], most_bytes=1 << 20)
-    state = replay(tape, [content], {}, poison=zeros)
+    state = replay_on_host(tape, [content], {}, poison=zeros)
     (view,) = tape.returned
     assert view is not None
     return view_of(state.content[view.storage], view), state

@@ -1,0 +1,107 @@
+"""From the TTIR of a specialisation to a binary of the device: the stages that need no code of the candidate."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import triton
+from triton.backends.compiler import GPUTarget
+
+from engine.devices.hardware.targets import Target
+from engine.errors import UnsupportedError
+from engine.model import Launch
+
+# Triton's compiled kernels and their metadata are not typed: they are Any throughout this file.
+
+_ENTRY = re.compile(r"\.entry\s+[\w$.]+\s*\(([^)]*)\)")
+_PARAMETER = re.compile(r"\.param\s+\.[subf](8|16|32|64)\b(?![^,]*\[)")
+_MESSAGE_CHARACTERS = 300
+_LITERALS: dict[str, object] = {"True": True, "False": False}
+_REFUSED = {
+    "launch_cooperative_grid": "a cooperative launch",
+    "launch_pdl": "a launch that depends on the one before it",
+    "tensordesc_meta": "a tensor descriptor made on the host",
+    "profile_scratch_size": "a kernel that profiles itself",
+}
+"""Of compiled kernels: what a launch would have to provide for, and a replay does not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binary:
+    """A compiled kernel and what its launch needs.
+
+    `parameters` are the bytes of each one that the binary takes, in order: the arguments of the kernel and, as the last
+    two, the addresses of its global scratch memory and of that for profiling.  `scratch_bytes` are for each block.
+    """
+
+    name: str
+    code: bytes
+    threads: int
+    shared_bytes: int
+    scratch_bytes: int
+    parameters: tuple[int, ...]
+
+
+def compile_ttir(ttir: str, launch: Launch, target: Target, folder: Path) -> Binary:
+    """The binary of a module for a device, with the options of its launch; `folder` is for files of the compiler.
+
+    Raises:
+        UnsupportedError: it does not compile, or its launch needs what a replay does not provide.
+    """
+    path = folder / "kernel.ttir"
+    path.write_text(ttir)
+    gpu = GPUTarget(target.backend, target.architecture, target.warp_size)
+    try:
+        compiled = triton.compile(str(path), target=gpu, options=_options(launch))
+        return _binary(compiled, launch.kernel)
+    except UnsupportedError:
+        raise
+    except Exception as error:  # Triton raises what MLIR, LLVM and ptxas make of a module: every kind is its fault
+        words = " ".join(f"{type(error).__name__}: {error}".split())[:_MESSAGE_CHARACTERS]
+        raise UnsupportedError(f"the TTIR of {launch.kernel} does not compile: {words}") from error
+
+
+def parameters_of(ptx: str) -> tuple[int, ...]:
+    """The bytes of each parameter of the one entry of a PTX text.
+
+    Raises:
+        UnsupportedError: there is no entry or there are several, or a parameter is an array.
+    """
+    entries = _ENTRY.findall(ptx)
+    if len(entries) != 1:
+        raise UnsupportedError(f"a module with {len(entries)} kernels")
+    declared = [text for text in entries[0].split(",") if text.strip()]
+    found = [_PARAMETER.search(text) for text in declared]
+    if any(one is None for one in found):
+        raise UnsupportedError("a kernel that takes an array by value")
+    return tuple(int(one[1]) // 8 for one in found if one is not None)
+
+
+def _options(launch: Launch) -> dict[str, object]:
+    chosen: dict[str, object] = {"num_warps": launch.num_warps, "num_stages": launch.num_stages}
+    for name, text in launch.options.items():
+        chosen[name] = _LITERALS.get(text, int(text) if text.isdigit() else text)
+    return chosen
+
+
+def _binary(compiled: Any, kernel: str) -> Binary:
+    metadata = compiled.metadata
+    for field, words in _REFUSED.items():
+        if getattr(metadata, field, None):
+            raise UnsupportedError(f"{kernel}: {words}")
+    if getattr(metadata, "num_ctas", 1) != 1:
+        raise UnsupportedError(f"{kernel}: clusters of blocks")
+    code, ptx = compiled.asm.get("cubin"), compiled.asm.get("ptx")
+    if not isinstance(code, bytes) or ptx is None:
+        raise UnsupportedError(f"{kernel}: this device has no CUDA binaries")
+    return Binary(
+        name=str(metadata.name),
+        code=code,
+        threads=int(metadata.num_warps) * int(metadata.target.warp_size),
+        shared_bytes=int(metadata.shared),
+        scratch_bytes=int(getattr(metadata, "global_scratch_size", 0) or 0),
+        parameters=parameters_of(str(ptx)),
+    )

@@ -1,0 +1,145 @@
+"""The kernels that a replayer holds on a device: their TTIR, and binaries for the options of their launches."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from engine.devices.hardware.device_memory import DeviceMemoryError
+from engine.devices.hardware.loaded_kernel import LoadedKernel
+from engine.devices.hardware.targets import Target
+from engine.errors import UnsupportedError
+from engine.machine.ir import Function, Module
+from engine.machine.plan import may_write
+from engine.machine.reader import read_module
+from engine.model import Launch
+from engine.protocol.proof.tape import Launched, Tape, TapedView
+from engine.replay.device.binaries import Binary, compile_ttir
+from engine.replay.device.memory import AddressOf
+from engine.replay.device.parameters import address_bytes, packed
+from engine.replay.execution import KernelStoppedError, Stored
+from engine.replay.host_memory import values_of, view_behind
+
+_SCRATCH_PARAMETERS = 2  # global memory, and memory for profiling
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldKernel:
+    """A module and the parameters of its function.
+
+    `written` are the places of the arguments that it may store through, None where it may store anywhere; one that
+    makes pointers of integers may reach every storage of a tape.
+    """
+
+    ttir: str
+    function: Function
+    names: tuple[str, ...]
+    written: frozenset[int] | None
+    makes_pointers: bool
+
+    @classmethod
+    def of(cls, ttir: str, names: tuple[str, ...]) -> HeldKernel:
+        """The kernel of a text.
+
+        Raises:
+            UnsupportedError: an operation, type or form that the reader does not know.
+            MachineError: it is malformed, or exceeds a limit.
+        """
+        module: Module = read_module(ttir)
+        function = module.kernel
+        return cls(
+            ttir=ttir,
+            function=function,
+            names=names,
+            written=may_write(module, function),
+            makes_pointers="tt.int_to_ptr" in ttir,
+        )
+
+
+class DeviceKernels:
+    """Compiles each specialisation once; `load` brings a binary to the device."""
+
+    def __init__(
+        self,
+        target: Target,
+        device: torch.device,
+        *,
+        compiled: Callable[[str, Launch, Target, Path], Binary] = compile_ttir,
+        load: Callable[[Binary], LoadedKernel] | None = None,
+    ) -> None:
+        self._target, self._device = target, device
+        self._compiled = compiled
+        self._load = load or _load
+        self._held: dict[str, HeldKernel] = {}
+        self._loaded: dict[tuple[object, ...], tuple[Binary, LoadedKernel]] = {}
+        self._folder: Path | None = None
+
+    def hold(self, name: str, kernel: HeldKernel) -> None:
+        """Keep a kernel under its name."""
+        self._held[name] = kernel
+
+    def launcher(self, tape: Tape, names: Sequence[str]) -> Callable[[Launched, AddressOf], Stored]:
+        """What launches the specialisations of a tape, whose kernels have these names."""
+
+        def launch(step: Launched, address_of: AddressOf) -> Stored:
+            return self._launch(tape, step, names[step.specialisation], address_of)
+
+        return launch
+
+    def _launch(self, tape: Tape, step: Launched, name: str, address_of: AddressOf) -> Stored:
+        """Run a launch; the storages that it may have stored to.
+
+        Raises:
+            UnsupportedError: it does not compile, or needs what a replay does not provide.
+            TapeError: an argument is missing.
+            KernelStoppedError: the driver refuses it.
+        """
+        kernel, launch = self._held[name], tape.specialisations[step.specialisation]
+        values = values_of(step, launch.kernel, kernel.names)
+        if 0 in step.grid:
+            return Stored(used=frozenset(), stored=frozenset())
+        try:
+            binary, loaded = self._binary(name, kernel, launch)
+            sizes = binary.parameters[:-_SCRATCH_PARAMETERS]
+            parameters = packed(kernel.function, values, address_of, sizes)
+            x, y, z = step.grid
+            scratch = self._scratch(binary, programs=x * y * z)
+            loaded.launch((x, y, z), (*parameters, *map(address_bytes, (scratch.data_ptr(), 0))))
+        except DeviceMemoryError as error:
+            raise KernelStoppedError(f"{launch.kernel}: the driver refuses it ({error})") from error
+        views = list(map(view_behind, values))
+        return _stored(kernel, views, storages=len(tape.storages))
+
+    def _binary(self, name: str, kernel: HeldKernel, launch: Launch) -> tuple[Binary, LoadedKernel]:
+        key = (name, launch.num_warps, launch.num_stages, *sorted(launch.options.items()))
+        if key not in self._loaded:
+            if self._folder is None:
+                self._folder = Path(tempfile.mkdtemp())
+            binary = self._compiled(kernel.ttir, launch, self._target, self._folder)
+            if len(binary.parameters) < _SCRATCH_PARAMETERS or set(binary.parameters[-_SCRATCH_PARAMETERS:]) != {8}:
+                raise UnsupportedError(f"{launch.kernel}: its binary takes no addresses of scratch memory")
+            self._loaded[key] = binary, self._load(binary)
+        return self._loaded[key]
+
+    def _scratch(self, binary: Binary, *, programs: int) -> torch.Tensor:
+        """Global scratch memory for all blocks of a grid; the allocator keeps it until the launch is done."""
+        return torch.empty(binary.scratch_bytes * programs, dtype=torch.uint8, device=self._device)
+
+
+def _load(binary: Binary) -> LoadedKernel:
+    return LoadedKernel(binary.code, binary.name, threads=binary.threads, shared_bytes=binary.shared_bytes)
+
+
+def _stored(kernel: HeldKernel, views: Sequence[TapedView | None], *, storages: int) -> Stored:
+    """What a launch may have used and stored to, by its text."""
+    used = frozenset(view.storage for view in views if view is not None)
+    if kernel.makes_pointers:
+        used = frozenset(range(storages))
+    if kernel.written is None:
+        return Stored(used=used, stored=used)
+    written = (views[place] for place in kernel.written)
+    return Stored(used=used, stored=frozenset(view.storage for view in written if view is not None))

@@ -1,0 +1,75 @@
+"""The parameters of a launch as the bytes that a binary takes, checked against what its specialisation assumed."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Sequence
+
+from engine.errors import UnsupportedError
+from engine.machine.ir import Function, Pointer, Scalar, Type
+from engine.protocol.messages import FloatSpec
+from engine.protocol.proof.tape import TapedNumber, TapedValue, TapedView
+
+_ADDRESS_BYTES = 8
+
+
+def packed(
+    function: Function, values: Sequence[TapedValue], address_of: Callable[[TapedView], int], sizes: Sequence[int]
+) -> list[bytes]:
+    """The bytes of each argument; `sizes` are those that the binary has room for.
+
+    Raises:
+        UnsupportedError: an argument is none that a replay can pass, or has not the divisibility that the
+            specialisation was compiled for.
+    """
+    arguments = function.arguments
+    if len(values) != len(arguments):
+        raise UnsupportedError(f"{function.name} takes {len(arguments)} arguments, not {len(values)}")
+    parameters = []
+    for place, (argument, value) in enumerate(zip(arguments, values, strict=True)):
+        number = address_of(value) if isinstance(value, TapedView) else _number(value, argument.name)
+        divisor = function.divisibility.get(place, 1)
+        if isinstance(number, int) and number % divisor:
+            raise UnsupportedError(f"argument {argument.name} of {function.name} is not divisible by {divisor}")
+        parameters.append(_bytes_of(argument.type, number, isinstance(value, TapedView), argument.name))
+    if [len(parameter) for parameter in parameters] != list(sizes):
+        raise UnsupportedError(f"the binary of {function.name} takes other parameters than its TTIR")
+    return parameters
+
+
+def address_bytes(address: int) -> bytes:
+    """An address as a parameter."""
+    return address.to_bytes(_ADDRESS_BYTES, "little")
+
+
+def _number(value: TapedValue, name: str) -> int | float:
+    match value:
+        case TapedNumber():
+            return int(value.value)
+        case FloatSpec():
+            try:
+                return float.fromhex(value.hex)
+            except (ValueError, OverflowError) as error:
+                raise UnsupportedError(f"argument {name}: the number {value.hex[:40]!r}") from error
+    raise UnsupportedError(f"argument {name}: a tensor descriptor made on the host")
+
+
+def _bytes_of(kind: Type, number: int | float, is_address: bool, name: str) -> bytes:
+    """A number as the type of its parameter; integers wrap, and floats are rounded."""
+    if isinstance(kind, Pointer) != is_address:
+        raise UnsupportedError(f"argument {name}: a {'tensor' if is_address else 'number'} of another type")
+    if is_address:
+        return address_bytes(int(number))
+    if not isinstance(kind, Scalar):
+        raise UnsupportedError(f"argument {name}: a tensor descriptor made on the host")
+    if kind.is_float != isinstance(number, float):
+        raise UnsupportedError(f"argument {name}: a number of another type than {kind.value}")
+    match kind:
+        case Scalar.F64:
+            return struct.pack("<d", number)
+        case Scalar.F32:
+            return bytes(ctypes.c_float(number))  # which takes numbers beyond its range as infinite
+        case _ if kind.is_float:
+            raise UnsupportedError(f"argument {name}: a scalar of type {kind.value}")
+    return (int(number) % (1 << (8 * kind.bytes))).to_bytes(kind.bytes, "little")

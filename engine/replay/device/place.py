@@ -1,0 +1,135 @@
+"""Replays on a device: arenas in memory of the judge, which this process opens, or in files where drivers refuse."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+
+import torch
+
+from engine import protocol
+from engine.devices.hardware.device_memory import DeviceMemoryError, alone, is_lost, open_block
+from engine.devices.hardware.targets import target_named
+from engine.devices.runtimes import runtime_of
+from engine.errors import UnsupportedError
+from engine.machine.numerics import Array
+from engine.protocol import tensors
+from engine.protocol.proof.tape import Tape
+from engine.replay.checks import bytes_of
+from engine.replay.device.kernels import DeviceKernels, HeldKernel
+from engine.replay.device.memory import DeviceMemory, HostCopies
+from engine.replay.execution import KernelStoppedError, Replay
+from engine.replay.host import arena_bytes, no_tensor, returned_spec, write_out
+
+
+class DevicePlace:
+    """The device of this process, its kernels, and the memory that the judge shares with it."""
+
+    def __init__(self, name: str) -> None:
+        """`name` is torch's name of the device; its context is made now."""
+        self._device = torch.device(name)
+        self._noise = torch.Generator(self._device).manual_seed(secrets.randbits(62))
+        torch.empty(64, dtype=torch.uint8, device=self._device).random_(0, 256, generator=self._noise)
+        self._blocks: dict[str, torch.Tensor] = {}
+        self._kernels: DeviceKernels | None = None
+        if runtime_of(self._device).is_nvidia():
+            major, minor = torch.cuda.get_device_capability(self._device)
+            self._kernels = DeviceKernels(target_named(f"sm_{major}{minor}"), self._device)
+
+    def hold(self, command: protocol.HoldKernel) -> None:
+        """Read a module and keep it.
+
+        Raises:
+            UnsupportedError: an operation, type or form that is not known; or this is no device for replays.
+            MachineError: it is malformed, or exceeds a limit.
+        """
+        self._own_kernels().hold(command.name, HeldKernel.of(command.ttir, command.arguments))
+
+    def open(self, command: protocol.ReplayTape, tape: Tape) -> DeviceCase:
+        """The memory of a checked tape, whose arguments are in the arena of the command.
+
+        Raises:
+            UnsupportedError: the driver does not let this process open it.
+            MemoryError: the device has not enough memory.
+        """
+        arguments = self._arguments(command.arena)
+        launch = self._own_kernels().launcher(tape, command.kernels)
+        memory = DeviceMemory(tape, arguments, launch=launch, noise=self._noise)
+        outputs = None
+        if command.arena.handle and command.arena.outputs is not None:
+            outputs = tensors.part(self._blocks[command.arena.handle], command.arena.outputs)
+        return DeviceCase(command=command, memory=memory, storages=arguments, outputs=outputs)
+
+    def is_lost(self) -> bool:
+        """Whether the device refuses this process everything from here on."""
+        return is_lost(self._device)
+
+    def _own_kernels(self) -> DeviceKernels:
+        if self._kernels is None:
+            raise UnsupportedError("launches are replayed on NVIDIA GPUs and on the CPU only")
+        return self._kernels
+
+    def _arguments(self, arena: protocol.ArenaSpec) -> list[torch.Tensor]:
+        """The storages of an arena, on the device."""
+        if not arena.handle:
+            return [torch.from_numpy(content).to(self._device) for content in arena_bytes(arena)]
+        if arena.handle not in self._blocks:
+            try:
+                self._blocks[arena.handle] = open_block(arena.handle, arena.block_bytes, self._device)
+            except DeviceMemoryError as error:
+                raise UnsupportedError(f"the judge's memory could not be opened: {error}") from error
+        return [alone(tensors.part(self._blocks[arena.handle], storage)) for storage in arena.storages]
+
+
+class DeviceCase:
+    """The memory of one replay; `outputs` is the judge's place for them, None where they go to a file."""
+
+    def __init__(
+        self,
+        *,
+        command: protocol.ReplayTape,
+        memory: DeviceMemory,
+        storages: Sequence[torch.Tensor],
+        outputs: torch.Tensor | None,
+    ) -> None:
+        self.memory = memory
+        self._command = command
+        self._storages = storages
+        self._outputs = outputs
+
+    @property
+    def arguments(self) -> Sequence[Array]:
+        """The bytes of the arena's storages, copied to the host when they are indexed."""
+        return HostCopies(self._storages)
+
+    def leave(self, state: Replay) -> tuple[protocol.ReturnedSpec, ...]:
+        """Copy the outputs to the judge's memory and wait for the device; without such memory, all of it to files.
+
+        Raises:
+            KernelStoppedError: the device has stopped a launch.
+        """
+        if self._outputs is None:
+            for target, source in zip(arena_bytes(self._command.arena), self.arguments, strict=True):
+                target[...] = source
+            return write_out(self._command, state)
+        returned = self._copy_out(self._outputs)
+        try:
+            runtime_of(self._outputs.device).synchronise(self._outputs.device)
+        except RuntimeError as error:
+            raise KernelStoppedError(f"the device stopped a launch: {str(error).partition(chr(10))[0]}") from error
+        return returned
+
+    def _copy_out(self, place: torch.Tensor) -> tuple[protocol.ReturnedSpec, ...]:
+        """Copy outputs, contiguous; what does not fit cannot have the expected shape, and is only reported."""
+        views = self._command.tape.returned
+        placed, _ = tensors.place([bytes_of(view) if view is not None else 0 for view in views])
+        specs: list[protocol.ReturnedSpec] = []
+        for view, spot in zip(views, placed, strict=True):
+            if view is None:
+                specs.append(no_tensor())
+                continue
+            if spot.bytes and spot.offset + spot.bytes <= place.numel():
+                elements = self.memory.view(view).contiguous()
+                tensors.part(place, spot).copy_(elements.reshape(-1).view(torch.uint8))
+            specs.append(returned_spec(view, spot.offset, spot.bytes))
+        return tuple(specs)

@@ -1,0 +1,184 @@
+"""The storages of a tape in host memory: numpy moves, and the machine executes launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.errors import UnsupportedError
+from engine.machine.executor import execute
+from engine.machine.ir import Module
+from engine.machine.memory import Address, Argument, DescriptorArgument, Memory, Storage
+from engine.machine.numerics import Array
+from engine.machine.results import AccessKind, Execution
+from engine.protocol.messages import FloatSpec
+from engine.protocol.proof.tape import (
+    Launched,
+    LookedUp,
+    Tape,
+    TapedDescriptor,
+    TapedNumber,
+    TapedPlace,
+    TapedValue,
+    TapedView,
+)
+from engine.replay.checks import TapeError
+from engine.replay.elements import cast, look_up, scalar_of, view_of
+from engine.replay.execution import KernelStoppedError, Replay, Stored, replay
+from engine.replay.rearranged import Rearranged
+
+_BASE, _GAP = 1 << 32, 1 << 16  # of the addresses that kernels see: aligned, and far from one another
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """The module of a specialisation, and the names of the parameters that its function takes, in order.
+
+    One that makes pointers of integers may reach every storage of a tape.
+    """
+
+    module: Module
+    arguments: tuple[str, ...]
+    makes_pointers: bool = False
+
+
+def replay_on_host(
+    tape: Tape,
+    arguments: Sequence[Array],
+    kernels: Mapping[int, Kernel],
+    *,
+    poison: Callable[[int], Array],
+    rearranged: Rearranged | None = None,
+) -> Replay:
+    """As `replay`, on the bytes of the arena's storages, which change in place; `kernels` by specialisation."""
+    return replay(tape, HostMemory(tape, arguments, kernels, poison=poison), rearranged=rearranged)
+
+
+def values_of(step: Launched, kernel: str, names: Sequence[str]) -> tuple[TapedValue, ...]:
+    """What a launch gives to the parameters of these names.
+
+    Raises:
+        TapeError: one of them is missing.
+    """
+    value_by_name = {argument.name: argument.value for argument in step.arguments}
+    missing = [name for name in names if name not in value_by_name]
+    if missing:
+        raise TapeError(f"a launch of {kernel} without its argument {missing[0]}")
+    return tuple(value_by_name[name] for name in names)
+
+
+def view_behind(value: TapedValue) -> TapedView | None:
+    """The view that an argument points to; None of a number."""
+    if isinstance(value, TapedDescriptor):
+        return value.base
+    return value if isinstance(value, TapedView) else None
+
+
+class HostMemory:
+    """The storages of one tape; `poison(bytes)` makes the content of memory that nothing on the tape has written."""
+
+    def __init__(
+        self,
+        tape: Tape,
+        arguments: Sequence[Array],
+        kernels: Mapping[int, Kernel],
+        *,
+        poison: Callable[[int], Array],
+    ) -> None:
+        self._tape = tape
+        self._kernels = kernels
+        self._poison = poison
+        self._bases = _bases(tape)
+        self.content = [
+            poison(storage.bytes) if storage.argument is None else arguments[storage.argument]
+            for storage in tape.storages
+        ]
+
+    def fill(self, target: TapedView, element: bytes) -> None:
+        """As of `TapeMemory`."""
+        elements = self._view(target)
+        elements[...] = np.frombuffer(element, elements.dtype)[0]
+
+    def move(self, target: TapedView, source: TapedView) -> None:
+        """As of `TapeMemory`."""
+        self._view(target)[...] = cast(self._view(source).copy(), source.dtype, target.dtype)
+
+    def look_up(self, step: LookedUp, *, wrap: bool) -> None:
+        """As of `TapeMemory`."""
+        source, positions = self._view(step.source), self._view(step.positions)
+        self._view(step.target)[...] = look_up(source, positions, step.dimension, each=step.each, wrap=wrap)
+
+    def put(self, storage: int, data: bytes | None) -> None:
+        """As of `TapeMemory`."""
+        content = self.content[storage]
+        content[...] = np.frombuffer(data, np.uint8) if data is not None else self._poison(len(content))
+
+    def put_addresses(self, storage: int, places: Sequence[TapedPlace]) -> None:
+        """As of `TapeMemory`."""
+        addresses = [self._bases[place.storage] + place.offset_bytes for place in places]
+        self.content[storage][...] = np.array(addresses, np.int64).view(np.uint8)
+
+    def launch(self, step: Launched) -> Stored:
+        """As of `TapeMemory`."""
+        kernel = self._kernels[step.specialisation]
+        name = self._tape.specialisations[step.specialisation].kernel
+        values = values_of(step, name, kernel.arguments)
+        views = [view for view in map(view_behind, values) if view is not None]
+        used = list(dict.fromkeys(view.storage for view in views))
+        dtype_of = {view.storage: view.dtype for view in views}
+        if kernel.makes_pointers:
+            used += [number for number in range(len(self._tape.storages)) if number not in dtype_of]
+        memory = Memory(
+            [
+                Storage(
+                    name=str(storage), data=self.content[storage], base=self._bases[storage],
+                    element=scalar_of(dtype_of.get(storage, "uint8")),
+                )
+                for storage in used
+            ]
+        )  # fmt: skip
+        x, y, z = step.grid
+        execution = execute(kernel.module, (x, y, z), [_argument(value, used) for value in values], memory)
+        if not execution.is_complete:
+            raise KernelStoppedError(f"{name}: {execution.findings[-1].message}")
+        return Stored(used=frozenset(used), stored=_stored(execution))
+
+    def _view(self, view: TapedView) -> Array:
+        return view_of(self.content[view.storage], view)
+
+
+def _bases(tape: Tape) -> list[int]:
+    """The address at which kernels see each storage."""
+    bases, following = [], _BASE
+    for storage in tape.storages:
+        bases.append(following)
+        following += storage.bytes + _GAP + -storage.bytes % _GAP
+    return bases
+
+
+def _stored(execution: Execution) -> frozenset[int]:
+    """The storages that programs have stored to, exactly."""
+    kinds = (AccessKind.STORE, AccessKind.ATOMIC)
+    return frozenset(
+        int(name) for facts in execution.accesses if facts.kind in kinds for name in facts.storages if name
+    )
+
+
+def _argument(value: TapedValue, used: Sequence[int]) -> Argument:
+    match value:
+        case TapedView():
+            return Address(storage=used.index(value.storage), offset=value.offset_bytes)
+        case TapedDescriptor():
+            base = Address(storage=used.index(value.base.storage), offset=value.base.offset_bytes)
+            return DescriptorArgument(
+                base=base, shape=value.shape, strides=value.strides, padding_is_nan=value.padding_is_nan
+            )
+        case TapedNumber():
+            return value.value
+        case FloatSpec():
+            try:
+                return float.fromhex(value.hex)
+            except (ValueError, OverflowError) as error:
+                raise UnsupportedError(f"the number {value.hex[:40]!r}") from error
