@@ -132,7 +132,8 @@ def _recorded_launcher(launcher: Any, book: LaunchBook, withholding: Withholding
         def launched(*args: Any, **kwargs: Any) -> Any:
             if withholding.withholds(function):
                 return None
-            options = {name: getattr(compiled.metadata, name, None) for name in ("num_warps", "num_stages")}
+            metadata = getattr(compiled, "metadata", None)
+            options = {name: getattr(metadata, name, None) for name in ("num_warps", "num_stages")}
             with (
                 withholding.launching(function, (*args, *kwargs.values())),
                 _taping(tapes, function, args, options, grid),

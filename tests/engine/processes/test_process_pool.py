@@ -159,12 +159,12 @@ async def test_under_the_interpreter_there_is_one_of_each(employ: Employ) -> Non
 
 
 async def test_next_worker_is_warmed_early_only_without_timing(employ: Employ) -> None:
-    for target, expected in ((None, ["worker"] * 2), ("sm_90", ["worker"])):
+    for target, expected in ((None, ["worker"] * 2), ("sm_90", ["worker", "replayer"])):
         fake, process_pool = employ(target=target)
         hand = await process_pool.worker.take()
         process_pool.prepare_beside()
-        await process_pool.worker.settle()
-        assert [kind for kind in fake.forked if kind == "worker"] == expected
+        await asyncio.gather(process_pool.worker.settle(), process_pool.replayer.settle())
+        assert [kind for kind in fake.forked if kind in ("worker", "replayer")] == expected
         await hand.dismiss()
 
 

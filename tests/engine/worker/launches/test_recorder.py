@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -40,6 +42,68 @@ class Recording:
 
     def noted(self) -> list[tuple[str, tuple[int, ...], int]]:
         return [(launch.kernel, launch.grid, launch.num_warps) for launch in self.book.take_unreported()]
+
+
+class Tapes:
+    """Notes the launches that run within, and what could not be recorded."""
+
+    def __init__(self, *, is_on: bool = True) -> None:
+        self.is_on = is_on
+        self.launches: list[Any] = []
+        self.incomplete: list[str] = []
+
+    @contextlib.contextmanager
+    def launching(self, launch: Any) -> Iterator[None]:
+        self.launches.append(launch)
+        yield
+
+    def leave_incomplete(self, why: str) -> None:
+        self.incomplete.append(why)
+
+
+def taped(monkeypatch: pytest.MonkeyPatch, tapes: Tapes, *, grid: Any = (3,), warmup: bool = False) -> list[Any]:
+    """What is on a tape after one launch."""
+    monkeypatch.setattr(JITFunction, "run", run)
+    monkeypatch.setattr(torch.cuda.CUDAGraph, "replay", lambda graph: None)
+    LaunchRecorder(LaunchBook(), tapes=tapes).turn(on=True)
+    JITFunction.run(kernel, torch.zeros(4), 5, block=64, grid=grid, warmup=warmup, num_warps=8, num_ctas=None)
+    return [(launch.function, launch.grid, launch.options) for launch in tapes.launches]
+
+
+@pytest.mark.parametrize(
+    ("grid", "on_tape"),
+    [((3,), (3, 1, 1)), ((3, 2), (3, 2, 1)), (lambda values: (values["n"], values["block"]), (5, 64, 1))],
+    ids=["one axis", "two axes", "a function"],
+)
+def test_launch_is_on_tape_with_its_grid(monkeypatch: pytest.MonkeyPatch, grid: Any, on_tape: tuple[int, ...]) -> None:
+    assert taped(monkeypatch, Tapes(), grid=grid) == [(kernel.fn, on_tape, {"num_warps": 8})]
+
+
+def test_launch_on_tape_has_every_argument(monkeypatch: pytest.MonkeyPatch) -> None:
+    tapes = Tapes()
+    taped(monkeypatch, tapes)
+    (launch,) = tapes.launches
+    assert {name: value for name, value in launch.values.items() if name != "x"} == {"n": 5, "block": 64}
+
+
+@pytest.mark.parametrize(
+    ("is_on", "grid", "warmup"), [(False, (3,), False), (True, (0,), False), (True, (3,), True)],
+    ids=["no tape", "no programs", "a compile only"],
+)  # fmt: skip
+def test_what_launches_nothing_is_on_no_tape(
+    monkeypatch: pytest.MonkeyPatch, is_on: bool, grid: Any, warmup: bool
+) -> None:
+    assert taped(monkeypatch, Tapes(is_on=is_on), grid=grid, warmup=warmup) == []
+
+
+@pytest.mark.parametrize(("is_on", "incomplete"), [(True, ["a CUDA graph was replayed"]), (False, [])])
+def test_a_graph_leaves_the_tape_incomplete(
+    monkeypatch: pytest.MonkeyPatch, is_on: bool, incomplete: list[str]
+) -> None:
+    tapes = Tapes(is_on=is_on)
+    taped(monkeypatch, tapes)
+    torch.cuda.CUDAGraph.replay(SimpleNamespace())
+    assert tapes.incomplete == incomplete
 
 
 @pytest.fixture

@@ -1,0 +1,233 @@
+"""The proof on a GPU, measured: which cases of honest kernels are proven, why others are not, and what that takes.
+
+Run with the interpreter of an environment that has kgtui and a CUDA torch:
+
+    python tests/benchmarks/gpu/replay.py [--device cuda] [--files NAME ...] [--saves 3] [--limit 60]
+
+With `--device cpu` the same replays are made by the machine.  An error of one file is a row of the table, which is
+printed last; everything else that was said goes to $OUT/replay.log with OUT in the environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+from bench_inspector import CORPUS, SAMPLE, Inspected, inspected, reported
+
+from engine import protocol
+from engine.artefacts import ArtefactStore
+from engine.engine import Engine
+from engine.inspection.plan import benchmark_plan
+from engine.model import Launch, Stage, Tier
+from engine.model.events import CaseFinished, CaseProven, LayerChecked, StageFinished
+from engine.model.plan import BenchmarkPlan
+from engine.protocol.proof.tape import Launched, Tape, TapedArgument, TapedNumber, TapedStorage, TapedView
+from engine.replay.main import Replayer
+from engine.static.source import directives
+from problems.index import open_index
+
+FILES = (
+    "add",
+    "add_",
+    "sum",
+    "sum_atomics",
+    "cumsum",
+    "mm",
+    "mm_split_k",
+    "softmax_autotune",
+    "rms_norm_two_launches",
+    "fused_add_rms_norm_autotune",
+    "scatter",
+    "gather_rows",
+    "mm_descriptor_cache",
+    "rms_norm_graph_by_pointer",
+)
+"""Honest kernels: pointwise, in place, reductions, atomics, scans, tl.dot, tuners, several launches, graphs."""
+TIMED = ("add", "mm")
+_ELEMENTS = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One file: its verdict, how many of its cases are proven, and the seconds from the last case to the last proof."""
+
+    name: str
+    verdict: str
+    cases: int = 0
+    proven: int = 0
+    proof_s: float | None = None
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The row as it is printed, and a line for each reason."""
+        took = f"{self.proof_s:6.2f} s" if self.proof_s is not None else "       -"
+        head = f"{self.name:32.32} {self.verdict:14.14} {self.proven:4} of {self.cases:4} {took}"
+        return "\n".join((head, *(f"      {reason[:200]}" for reason in self.reasons)))
+
+
+def one_launch(device: str) -> str:
+    """What a replayer of this process answers to a tape of one launch, in words."""
+    ttir = (Path(__file__).parent / "kernels" / "double.ttir").read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        arena, outputs = Path(folder, "arena"), Path(folder, "out")
+        arena.write_bytes(np.arange(_ELEMENTS, dtype=np.float32).tobytes())
+        spec = protocol.ArenaSpec(
+            storages=(protocol.StorageSpec(offset=0, bytes=4 * _ELEMENTS),), bytes=4 * _ELEMENTS, path=str(arena)
+        )
+        replayer = Replayer(limits_reading=False, place=place(device))
+        names = ("x", "y", "n")
+        held = replayer.carry_out(protocol.HoldKernel(id="h", name="k", ttir=ttir, arguments=names))
+        command = protocol.ReplayTape(
+            id="r", tape=double_tape(), kernels=("k",), arena=spec, outputs=str(outputs), max_output_bytes=1 << 20,
+            most_bytes=1 << 20,
+        )  # fmt: skip
+        began = time.perf_counter()
+        replayed = replayer.carry_out(command)
+        took_s = time.perf_counter() - began
+        values = np.frombuffer(outputs.read_bytes()[: 4 * _ELEMENTS], np.float32).tolist() if outputs.exists() else None
+    return f"held: {held}\nreplayed in {took_s:.2f} s: {replayed}\nvalues: {values}, expected 0, 2, 4, 6, 8, 10"
+
+
+def place(device: str):
+    """Where replays are made."""
+    if device == "cpu":
+        return None
+    from engine.replay.device.place import DevicePlace
+
+    return DevicePlace(f"{device}:0")
+
+
+def double_tape() -> Tape:
+    """y = 2 x by one launch, of a vector in the arena."""
+    launch = Launch(
+        kernel="double", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
+    )
+    x, y = (
+        TapedView(storage=number, dtype="float32", offset_bytes=0, shape=(_ELEMENTS,), strides=(1,))
+        for number in (0, 1)
+    )
+    values = {"x": x, "y": y, "n": TapedNumber(value=_ELEMENTS)}
+    arguments = tuple(TapedArgument(name=name, value=value) for name, value in values.items())
+    size = 4 * _ELEMENTS
+    return Tape(
+        storages=(TapedStorage(bytes=size, argument=0), TapedStorage(bytes=size)),
+        specialisations=(launch,),
+        steps=(Launched(specialisation=0, grid=(1, 1, 1), arguments=arguments),),
+        returned=(y,),
+    )
+
+
+def row_of(one: Inspected) -> Row:
+    """What the events of one run say of its proof."""
+    proofs = [event.proof for event in one.events if isinstance(event, CaseProven)]
+    reasons = Counter(f"{proof.gap}: {proof.reason}" for proof in proofs if not proof.proven)
+    cases, proven = one.after(CaseFinished), one.after(StageFinished, Stage.PROVE)
+    layers = [
+        f"layer {event.report.layer}: {event.report.coverage} {event.report.why}"
+        for event in one.events
+        if isinstance(event, LayerChecked) and event.report.by == "replay" and not proofs
+    ]
+    first = {proof.reason: proof.case for proof in reversed(proofs) if not proof.proven}
+    lines = [
+        f"{count} x {reason} (first {first[reason.partition(': ')[2]]})" for reason, count in reasons.most_common(4)
+    ]
+    grave = [f"finding {found.check}: {found.message}" for found in one.findings if one.verdict.flagged][:3]
+    return Row(
+        name=one.name,
+        verdict=reported(one),
+        cases=len(proofs),
+        proven=sum(proof.proven for proof in proofs),
+        proof_s=proven - cases if proven is not None and cases is not None else None,
+        reasons=(*lines, *layers, *grave),
+    )
+
+
+async def judged(engine: Engine, path: Path, operator: str, *, timed: bool, limit_s: float, log: TextIO) -> Row:
+    """A row for one file; whatever goes wrong is one, too."""
+    try:
+        benchmark = _timed_cases(operator) if timed and engine.device.platform != "cpu" else None
+        content = path.read_bytes() + f"\n# {time.time_ns()}\n".encode()
+        one = await inspected(engine, path.name, content, operator, benchmark=benchmark, limit_s=limit_s)
+    except Exception as error:
+        log.write(traceback.format_exc())
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        words = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+        return Row(name=path.name, verdict="error", reasons=(words,))
+    for event in one.events:
+        if isinstance(event, CaseProven | LayerChecked):
+            log.write(f"{path.name} {event}\n")
+    for span in one.spans:
+        log.write(f"{path.name} span {span.name} {span.count} x {span.busy_s:.3f} s\n")
+    log.flush()
+    return row_of(one)
+
+
+def _timed_cases(operator: str) -> BenchmarkPlan | None:
+    problem = open_index().find(operator)
+    plan = benchmark_plan(problem, None)
+    cases = tuple(case for case in problem.cases if case.tier is Tier.BENCH)[:2]
+    return BenchmarkPlan(cases=cases) if plan is None else BenchmarkPlan(cases=cases, baselines=plan.baselines)
+
+
+async def main() -> None:
+    """One launch in this process, the sample several times, each file once; then the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--files", nargs="*", default=FILES, metavar="NAME")
+    parser.add_argument("--saves", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="of one file")
+    arguments = parser.parse_args()
+    out = os.environ.get("OUT")
+    rows: list[Row] = []
+    launched = ""
+    log_path = Path(out, "replay.log") if out else Path(os.devnull)
+    with tempfile.TemporaryDirectory() as folder, log_path.open("a") as log:
+        store = ArtefactStore(folder=Path(folder))
+        async with Engine(device=arguments.device, artefacts=store, environment=os.environ) as engine:
+            await engine.wait_until_warm()
+            print(f"{engine.device.name}, driver {engine.device.driver}, {engine.versions}", flush=True)
+            for number in range(arguments.saves):
+                timed = number == arguments.saves - 1
+                rows.append(
+                    await judged(engine, SAMPLE, "aten::softmax", timed=timed, limit_s=arguments.limit, log=log)
+                )
+                print(rows[-1].text, flush=True)
+            for path in _paths(arguments.files):
+                operator = directives(path.read_text(errors="replace"))["op"]
+                timed = path.stem in TIMED
+                rows.append(await judged(engine, path, operator, timed=timed, limit_s=arguments.limit, log=log))
+                print(rows[-1].text, flush=True)
+        try:
+            launched = one_launch(arguments.device)
+        except Exception:
+            launched = "\n".join(traceback.format_exc().splitlines()[-8:])
+    print(
+        "\n== one launch, in this process", launched, "\n== proofs", *(row.text for row in rows), sep="\n", flush=True
+    )
+    total, proven = sum(row.cases for row in rows), sum(row.proven for row in rows)
+    print(f"all: {proven} of {total} cases proven; flagged: {[row.name for row in rows if row.verdict == 'flagged']}")
+
+
+def _paths(names: Sequence[str]) -> list[Path]:
+    found = [CORPUS / "honest" / f"{name}.py" for name in names]
+    missing = [path.stem for path in found if not path.exists()]
+    if missing:
+        sys.exit(f"no honest kernels of these names: {missing}")
+    return found
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
