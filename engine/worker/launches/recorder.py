@@ -119,7 +119,7 @@ def _report_graphs(tapes: Tapes) -> None:
             tapes.leave_incomplete(_GRAPH)
         replay(graph)
 
-    torch.cuda.CUDAGraph.replay = replayed  # type: ignore[method-assign]  # of every graph of this process
+    torch.cuda.CUDAGraph.replay = replayed  # type: ignore[method-assign, assignment]  # of every graph of this process
 
 
 def _recorded_launcher(launcher: Any, book: LaunchBook, withholding: Withholding, tapes: Tapes | None) -> Any:
