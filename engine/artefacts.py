@@ -1,7 +1,7 @@
 """Texts and binaries of compiled kernels, stored once each under their content hash.
 
 Files, not rows: they are large, immutable and read by other programs.  Nothing is ever overwritten, and nothing is
-removed but what somebody says nobody needs.
+removed unless a caller states that it is unused.
 """
 
 from __future__ import annotations

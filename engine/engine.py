@@ -161,7 +161,7 @@ class Engine:
     async def measure_peaks(self) -> Peaks | None:
         """What the device can do, kept from before or measured now; None where kernels are interpreted, or it fails.
 
-        Waits for the run in progress, and for whoever holds the device.  The next run says what went wrong.
+        Waits for the run in progress, and for the holder of the device.  The next run reports an error.
         """
         if self._measurement_context is None:
             return None

@@ -89,7 +89,7 @@ class ProblemSource(Protocol):
         ...
 
     def problem(self, name: str) -> Problem:
-        """The values of a problem, all that anybody but the judge needs.
+        """The values of a problem: everything except the code that only the judge runs.
 
         Raises:
             EngineError: it cannot be loaded; the text names file, line and next step.

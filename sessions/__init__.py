@@ -1,7 +1,7 @@
 """The session store: every run, its evidence and its cost, in one SQLite file.
 
 The app opens it after the first paint.  Importing this package must stay cheap: sqlite-utils is
-imported only when a schema has to be made or migrated.  It must never delete what nobody asked it to.
+imported only when a schema has to be made or migrated.  It must never delete anything without a request.
 
     with open_store(path) as store:
         session = store.begin_session("softmax by hand", environment={"triton": "3.9.0"})

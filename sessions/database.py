@@ -271,7 +271,7 @@ def _open_to_read(path: Path, *, busy_timeout_s: float) -> Database:
         return _read_only_database(f"{uri}?mode=ro", path=path, busy_timeout_s=busy_timeout_s)
     except sqlite3.OperationalError:
         # A store in a folder that may not be written, or on a full disk, cannot have the index of its log made.
-        # If the log is empty, the file alone is the whole store, and can be read as one that nobody changes.
+        # If the log is empty, the file alone is the whole store, and can be read as immutable.
         log = _log_of(path)
         can_change = os.access(path.parent, os.W_OK, effective_ids=True) and not _lacks_space(path.parent)
         if can_change or (log.exists() and log.stat().st_size):
@@ -373,7 +373,7 @@ def _explained(error: sqlite3.Error, *, path: Path | None, busy_timeout_s: float
 
 
 def _lacks_space(folder: Path) -> bool:
-    """Whether not even the index of a log has room there; False where nobody can tell."""
+    """Whether not even the index of a log has room there; False where that is unknown."""
     try:
         left = os.statvfs(folder)
     except OSError:

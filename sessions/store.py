@@ -71,7 +71,7 @@ Notice = Callable[[str, Mapping[int, int]], None]
 
 
 def _ignore(sentence: str, numbers: Mapping[int, int]) -> None:
-    """Nobody asked to hear."""
+    """Ignore the report."""
 
 
 def open_store(

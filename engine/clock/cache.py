@@ -1,4 +1,4 @@
-"""The second-level cache before a timed call: emptied by reading, filled by reading, and kept by nobody.
+"""The second-level cache before a timed call: emptied by reading, filled by reading, without persisting lines.
 
 A cache that is emptied by writing is full of lines that the timed call has to write back first, and
 pays for; lines that were only read are dropped for free.
@@ -47,7 +47,7 @@ def touch(storages: Sequence[torch.Tensor], *, activities: int) -> int:
 
 
 def forbid_persistence() -> str:
-    """Let nobody in this context keep lines in the cache: what was kept is released; why not, "" when it was.
+    """Forbid persisting cache lines in this context and release them; the reason if that failed, "" otherwise.
 
     A candidate whose weights persist in the cache would be timed warm in a cold run.
     """

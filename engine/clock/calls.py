@@ -1,7 +1,7 @@
 """Calling one side of a comparison: one by one with a record of each call, back to back, or as a graph.
 
 Each single call has a window of its own on the device's clock, and so has what we do ourselves before
-and after it: what the device did is given to the window in which it began, and to nobody when it began
+and after it: device activity belongs to the window in which it began, and to none when it began
 outside of all, or when a window of ours holds more than we did.
 """
 

@@ -231,7 +231,7 @@ def _deliver(command: protocol.Compile, target: Target, compiled: Any, filename:
 
 def _disassemble(command: protocol.Disassemble) -> protocol.AnyReply:
     path = Path(command.folder) / command.cubin
-    be_nicer(NICEST)  # nobody waits for it; the next save must not
+    be_nicer(NICEST)  # no caller waits for it, and the next save must not
     text = resources.disassemble(path)
     if text is None:
         message = "nvdisasm is missing from this triton, or refused the binary"

@@ -52,7 +52,7 @@ class Meter:
         delayed_ns = sum(now.delay_ns[thread] - last.delay_ns.get(thread, 0) for thread in now.delay_ns)
         return Interval(
             wall_s=now.at_s - last.at_s,
-            # Less than before where a process ended and nobody collected what it had used.
+            # Less than before where a process ended before its usage was collected.
             cpu_s=max(0, now.cpu_ticks - last.cpu_ticks) * self._tick_s,
             delayed_s=max(0, delayed_ns) * _NS,
             stolen_s=max(0, now.stolen_ticks - last.stolen_ticks) * self._tick_s / (os.cpu_count() or 1),

@@ -30,7 +30,7 @@ _UNCOMPILED = {Outcome.UNSUPPORTED: "not supported here", Outcome.ENGINE_ERROR: 
 
 @dataclass(frozen=True, kw_only=True)
 class LayerSeen:
-    """One layer with all that reported on it; the least that one of them covered, None where nobody did."""
+    """One layer with all its reports; `coverage` is the least of theirs, None without a report."""
 
     layer: Layer
     coverage: Coverage | None

@@ -172,7 +172,7 @@ def _claim(held: HeldClaim) -> Entry:
 
 
 def _unseen(run: RunRecord) -> str:
-    """How a layer is called on which nobody reported."""
+    """The words for a layer without a report."""
     return "not looked at" if run.cancelled else "not reported"
 
 

@@ -226,7 +226,7 @@ class _Judge:
         hand = self._in_hand()
         content = hand.base
         if command.fresh:
-            # Never the seed after the case's own: whoever learns the one would know the other.
+            # Never the seed after the case's own: one would reveal the other.
             content = self._contents.make(hand.problem, hand.case, hand.draws.number("fresh"))
             if isinstance(hand.arena, tensors.ArenaFile):
                 content = cases.on_host(content)

@@ -87,7 +87,7 @@ def _trace(chain: list[BaseException]) -> str:
 
 
 def _is_authors(frame: traceback.FrameSummary) -> bool:
-    """Neither installed nor ours nor Python's own: nobody mends a kernel in there."""
+    """Whether the file is the author's: neither installed nor ours nor Python's own."""
     return not frame.filename.startswith(_NOT_AUTHORS) and "site-packages" not in frame.filename
 
 

@@ -140,7 +140,7 @@ class DeviceState:
     """The device at one moment, as its driver tells; None for what it does not tell.
 
     `throttled_by` names the reasons for which clocks are held down right now; `other_processes` are
-    processes that are not ours and use the device.  () says that there are none, None that nobody knows;
+    processes that are not ours and use the device.  () means that there are none, None that it is unknown;
     `refused` names what the driver did not tell, each with the reason.
     """
 

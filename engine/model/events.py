@@ -248,7 +248,7 @@ class LogWritten:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFinished:
-    """The verdict is final.  Only machine code, for which nobody waits, and builds for other targets may follow."""
+    """The verdict is final.  Only machine code, printed later, and builds for other targets may follow."""
 
     at_s: float
     verdict: Verdict

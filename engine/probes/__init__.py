@@ -6,9 +6,9 @@ worker says is a claim, never a proof of innocence.  A probe module defines `CAT
 that it must flag), `LAYER` (the layer of the inspector that it serves) and `probe(lab)`, an async generator
 of findings that ends with one LayerReport.  A probe that fails becomes a layer that could not be checked,
 never silence.  One that has to wait may say `APART = True`: in the interpreter it is then asked beside the
-others, of a worker of its own.  One that withholds launches has a late `TURN`, 0 being everybody's: a graph
-that is captured without its kernels, or a buffer that they did not fill, stays with the candidate, and whoever asks
-later would blame it.
+others, of a worker of its own.  One that withholds launches has a late `TURN`, the default is 0: a graph
+that is captured without its kernels, or a buffer that they did not fill, stays in the worker, and a later probe
+would report it.
 """
 
 from __future__ import annotations

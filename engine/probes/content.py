@@ -1,4 +1,4 @@
-"""Is the candidate right on content that no case has?  Whoever knows the usual numbers can be right on those alone.
+"""Is the candidate right on content that no case has?  A candidate may be right on the usual numbers only.
 
 A sample of an input serves as the key of a kept answer, a short cut holds for numbers of the usual size, a
 plan goes on reading the memory that it was made for.  What an honest kernel might get wrong is not asked:

@@ -1,7 +1,7 @@
 """Does an output change after the call has returned?  Its bytes are taken at the return, and again a while later.
 
-Whoever reads a clock, or uses the answer, does so when the call has returned.  A thread, a timer or a stream
-that nobody waits for may still be writing then.  And whoever has the answer keeps it: a few calls follow, which
+A caller reads the clock, or uses the output, once the call has returned.  A thread, a timer or a stream that was not
+joined may still be writing then.  The caller also keeps the output: a few calls follow, which
 must not change what was returned before; where something did, the call is made again and left alone for as long,
 for a slow thread of the candidate may have been at it meanwhile.  An honest kernel changes no output that it has handed
 over; memory that it reuses is copied from, or is its own; arguments, and what views them, are the caller's.

@@ -1,10 +1,10 @@
-"""Does any of its kernels compute?  Each launch of a call is looked at: what was in its tensors before, and after?
+"""Does any of its kernels compute?  The tensors of each launch of a call are compared before and after it.
 
-A kernel at the end that copies the answer makes the answer depend on it, whoever computed it: torch in small
-parts, Python on numbers, code that nobody saw.  So who only moves what it was given does not count as computing,
-and neither does a kernel without which the answer is right.  An answer that is right without computing, a copy or
-one value, tells nothing.  An honest kernel may move, beside one that computes, and alone where the operator may
-be left to the framework.
+A last kernel that copies the output makes the output depend on it, even if torch computed it in small parts,
+Python computed it on numbers, or unobserved code did.  A kernel that only moves its input does not count as
+computing, and neither does a kernel without which the output is right.  An output that is right without
+computing, a copy or one value, gives no evidence.  An honest kernel may only move beside one that computes, and
+alone where the operator may be left to the framework.
 """
 
 from __future__ import annotations

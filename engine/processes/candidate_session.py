@@ -189,7 +189,7 @@ class CandidateSession:
         return self._hand.child.fault if self._hand is not None else None
 
     def another(self) -> CandidateSession:
-        """One for the same candidate, whose worker nobody has had call it yet; what that one prints is not reported."""
+        """A session for the same candidate with a worker that has not called it; its prints are not reported."""
         return CandidateSession(
             self._request, spare=self._spare, limits=self.limits, on_log=lambda *_: None, group=self._group
         )
@@ -211,7 +211,7 @@ class CandidateSession:
         self.close_slots()
         while self._leaving:
             leaving = self._leaving[0]
-            await asyncio.wait([leaving])  # and no cancelling: whoever is cancelled here leaves it to the next to clear
+            await asyncio.wait([leaving])  # not cancelled with us: the next caller clears it then
             if leaving in self._leaving:
                 self._leaving.remove(leaving)
             leaving.result()

@@ -42,7 +42,7 @@ class Child:
         self._log_bytes_left = log_bytes
         self._loop = asyncio.get_running_loop()
         self._gone: asyncio.Future[int] = self._loop.create_future()
-        # The first line comes unasked, and may come before anybody waits for it.
+        # The first line comes without a request, and may come before a caller waits for it.
         self._pending: tuple[str, asyncio.Future[protocol.AnyReply]] | None = (_READY, self._loop.create_future())
         self._fault: WireError | None = None
         self._abandoned: set[str] = set()
@@ -226,7 +226,7 @@ class Child:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             self._tasks = []
-        # A pipe that nobody reads any more never comes to its end, and stays open.
+        # A pipe that is not read any more never reaches its end, and stays open.
         for transport in self._transports:
             transport.close()
         self._transports = []

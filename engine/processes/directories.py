@@ -91,7 +91,7 @@ class Room:
     def environment(self) -> dict[str, str]:
         """Variables that keep every cache of the child inside its folder, and name a user where there is none.
 
-        A confined child has a user id that nobody has given a name; torch asks for one when it compiles.
+        A confined child has a user id without a name; torch requires one when it compiles.
         """
         folder = str(self.folder)
         return {
@@ -230,7 +230,7 @@ def _remove_stale(places: tuple[Path, ...]) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """A real folder of this user: anybody can put a name like ours into a shared place, or a link to elsewhere."""
+    """Whether it is a real folder of this user: any user can create our name, or a link, in a shared place."""
     try:
         status = folder.lstat()
     except OSError:

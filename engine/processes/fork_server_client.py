@@ -149,7 +149,7 @@ class ForkServerClient:
             try:
                 await child.attach(commands, replies, stdout, stderr)
             except BaseException:
-                self.order_kill(pid)  # nobody else will know of it
+                self.order_kill(pid)  # no other code knows its pid
                 raise
             if pid in self._gone_early:
                 del self._children[pid]
@@ -201,7 +201,7 @@ class ForkServerClient:
                 self._awake.set_result(None)
         elif isinstance(report, Forked):
             forked = self._asked.popleft()
-            if forked.done():  # whoever asked has been cancelled, or did not wait so long
+            if forked.done():  # the request was cancelled or timed out
                 self._unwanted.add(report.pid)
                 self.order_kill(report.pid)
             else:

@@ -35,7 +35,7 @@ _LONG_S: Mapping[type[protocol.Command], float] = {
 _OF_REFERENCE = (protocol.FailureKind.PROBLEM, protocol.FailureKind.ENGINE)
 """What the judge may say of a reference that failed, or that a busy machine gave no time."""
 _NEVER_LEFT = (protocol.PrepareBaseline, protocol.MeasurePeaks)
-"""What nobody may have to wait for, nor share the device with, once the run that asked for it was cancelled."""
+"""Commands that end with their run: no later run may wait for them or share the device with them."""
 
 
 class ProcessPool:
@@ -225,13 +225,13 @@ class ProcessPool:
         return hand
 
     async def _try_shared_memory(self, worker: Child) -> None:
-        """Have the first worker open the judge's memory before anybody gives it a candidate."""
+        """Have the first worker open the judge's memory before it gets a candidate."""
         if not self.shares_device or self._has_opened_memory:
             return
         try:
             lent = await self.ask_judge(protocol.ShareMemory(id=protocol.new_id()))
         except EngineError:
-            return  # whoever verifies meets the same, and says so
+            return  # verification fails the same way, and reports it
         reply = lent
         if isinstance(lent, protocol.MemoryShared):
             open_memory = protocol.OpenMemory(id=protocol.new_id(), handle=lent.handle, block_bytes=lent.block_bytes)

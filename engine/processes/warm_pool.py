@@ -93,7 +93,7 @@ class Spare:
 
     def _begin(self) -> None:
         making = asyncio.create_task(self._make())
-        # Whoever takes it hears of a failure; if nobody does, asyncio need not print it over the screen.
+        # The caller that takes it gets the failure; if none does, asyncio must not print it over the screen.
         making.add_done_callback(lambda made: made.cancelled() or made.exception())
         self._waiting.append(making)
 

@@ -320,7 +320,7 @@ _NOISE = (msgspec.MsgspecError, ValueError, RecursionError)  # text that is no U
 
 
 def new_id() -> str:
-    """128 random bits in hexadecimal: nobody who has not read the command can answer it."""
+    """128 random bits in hexadecimal: only a process that has read the command can answer it."""
     return secrets.token_hex(16)
 
 
@@ -342,7 +342,7 @@ def decode_command(line: bytes) -> AnyCommand:
 
 
 def id_of(line: bytes) -> str:
-    """The id on a line that is no command otherwise; "" when there is none, which answers nobody."""
+    """The id on a line that is no valid command; "" when there is none, which matches no request."""
     try:
         return _addresses.decode(line).id
     except _NOISE:

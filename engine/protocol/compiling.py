@@ -71,7 +71,7 @@ class SuppressedLaunch(Message, frozen=True):
 class RanDry(Reply, tag="ran_dry", frozen=True):
     """What the entry would launch, specialisations that this worker has told before included.
 
-    Whoever `stumbled` over results that were not there may launch more.
+    An entry that `stumbled`, because results were missing in the dry run, may launch more.
     """
 
     launches: Annotated[tuple[SuppressedLaunch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]

@@ -1,7 +1,7 @@
 """A call of which the device's own record is kept: which kernels ran, whose they are, and for how long.
 
-The worker reads the record, beside code that nobody trusts: what it tells is a claim that the parent's
-clock bounds, and that can count against a candidate, but never for it alone.
+The worker reads the record in a process that runs untrusted code: its content is a claim that the parent's
+clock bounds, and that can count against a candidate, but never alone in its favour.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from engine.protocol.messages import Command, Count, LineNumber, Message, Reply,
 MOST_OPERATORS, MOST_ACTIONS, MOST_CHANGES = 1024, 256, 256
 """Of entries in one reply."""
 UNSEEN = "Memory.unseen"
-"""The entry of what came into memory though nobody was seen to write it."""
+"""The entry of memory content whose writer was not observed."""
 GIVEN = "Launch.numbers"
 """The entry of the numbers that kernels were given beside their tensors."""
 INTO = ".out"
@@ -96,7 +96,7 @@ class ActionKind(enum.StrEnum):
 class ChangeKind(enum.StrEnum):
     """What was another after the last call than before the load.  A THREAD or PROCESS has come and stayed.
 
-    A BUSY_THREAD has tensors in hand, a BURNING_THREAD uses the processor while nobody calls.  PRELOADING has a
+    A BUSY_THREAD has tensors in hand, a BURNING_THREAD uses the processor between calls.  PRELOADING has a
     library loaded in front of all others by processes that are started later.
     """
 

@@ -75,7 +75,7 @@ class Arrange(Command, tag="arrange", frozen=True):
 
 
 class Refresh(Command, tag="refresh", frozen=True):
-    """Judge: give these slots of a block content that nobody has seen, with poisoned outputs and new guard zones."""
+    """Judge: give these slots of a block new random content, poisoned outputs and new guard zones."""
 
     slots: tuple[Count, ...]
     block: Count = 0

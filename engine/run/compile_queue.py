@@ -48,7 +48,7 @@ class _Job:
     """One launch to compile; `done` is set when it is, well or badly.
 
     `launched` is whether it was really launched, and not only met by a dry run; `passed_over` whether it
-    did not build then, which is nothing to tell as long as nobody launches it.
+    did not build then, which is not reported unless it is launched.
     """
 
     launch: Launch
@@ -179,7 +179,7 @@ class Builder:
     def _enqueue(self, job: _Job) -> None:
         self.unfinished += 1
         if self._over:
-            _settle(job)  # nobody is left who would compile it; whoever launches it does
+            _settle(job)  # no compiler is left: the launch compiles it
         kernel = (job.launch.kernel, job.launch.line)
         rank = _REST if self._publication is None and kernel in self._met else _FIRST
         self._met.add(kernel)
@@ -386,6 +386,6 @@ class Builder:
 
 
 def _settle(job: _Job) -> None:
-    """Let whoever waits for this job go on."""
+    """Release the callers that wait for this job."""
     if not job.done.done():
         job.done.set_result(None)

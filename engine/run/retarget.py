@@ -88,7 +88,7 @@ class Retargeting:
             self._events.put_nowait(None)
 
     async def _compile_all(self) -> None:
-        """Compile for every target first; machine code is printed once nobody waits for an answer any more."""
+        """Compile for every target first; machine code is printed after all targets."""
         built: list[tuple[int, Builder]] = []
         for target in self._targets:
             before = self._kernels

@@ -1,4 +1,4 @@
-"""What a child process gives up before code that nobody trusts runs in it.
+"""The rights that a child process gives up before untrusted code runs in it.
 
 Each measure is tried on its own: a machine that lacks one still gets the others, and what is in
 force is reported, never assumed.  Must run in a freshly forked, single-threaded process; none of

@@ -61,7 +61,7 @@ class SideFacts:
 
     `rounds` has two batches a round, in the order in which they were timed.  `bursts` are of many calls,
     `short_bursts` of one; `replays` of a graph of many calls, `short_replays` of a graph of one.
-    `clock_replays` and `short_clock_replays` are more replays, whose answers nobody looked at.
+    `clock_replays` and `short_clock_replays` are more replays, whose outputs were not compared.
     `round_trips_s` are exchanges without a call.
     """
 

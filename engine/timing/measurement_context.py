@@ -1,8 +1,8 @@
 """What an engine knows about measuring on its device, for as long as it lives: lock, peaks, times of before.
 
 Nothing here is measured on the side: peaks are taken once, while the device is ours alone and no candidate
-has a process, and kept in a file for every later engine on the same device, driver and versions.  What was
-measured beside others is used by nobody: candidates are held against these numbers.
+has a process, and kept in a file for every later engine on the same device, driver and versions.  Peaks
+measured beside other processes are discarded: candidates are compared with these numbers.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class MeasurementContext:
             self.peaks = self._kept_peaks()
             if self.peaks is None:
                 async with self.alone(on_wait):
-                    self.peaks = self._kept_peaks()  # whoever had the device may have measured them
+                    self.peaks = self._kept_peaks()  # the last holder may have measured them
                     if self.peaks is None:
                         await self._measure()
         except (UnsupportedError, EngineError) as error:
@@ -143,7 +143,7 @@ def _refuse_company(state: DeviceState) -> None:
 
 
 def _why_not_sure(before: DeviceState, after: DeviceState) -> str:
-    """Why nobody knows whether we were alone; "" where the driver names no others, or saw nothing run before us."""
+    """Why it is unknown whether we were alone; "" where the driver lists no others, or the device was idle before."""
     unknown = [state for state in (before, after) if state.other_processes is None]
     if not unknown or before.utilisation_percent == 0:
         return ""

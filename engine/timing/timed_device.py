@@ -16,7 +16,7 @@ _UNKNOWN_MEMORY_BYTES = 1 << 30
 
 @dataclass(frozen=True, kw_only=True)
 class TimedDevice:
-    """A device that nobody else uses while it is timed.
+    """A device that no other process uses while it is timed.
 
     `state` reads it now.  `peaks` and `free_bytes` are None where they are not known.  `stored_us` gives the time of
     a baseline in an earlier run, by case and baseline, None where there was none.

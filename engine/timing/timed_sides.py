@@ -13,7 +13,7 @@ from engine.verdict.decide import Stop
 
 
 class NotCapturedError(Exception):
-    """The side's calls cannot be timed inside a graph; the text says why.  Nobody's fault."""
+    """The side's calls cannot be timed inside a graph; the text says why.  No finding follows."""
 
 
 class Participant(Protocol):

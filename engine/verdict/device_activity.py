@@ -1,7 +1,7 @@
 """What the device's record of a call says of whose kernels did the work: from one reply to findings and facts.
 
-Shares are of the time that the device was seen busy.  A name tells a library from PyTorch, and tells
-nobody's own kernel: that takes the function which Triton loaded from the candidate's files.
+Shares are of the time that the device was seen busy.  A kernel's name distinguishes a library
+from PyTorch, but not the candidate's own kernels: those are known by the function that Triton loaded from its files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.verdict.native_symbols import NativeKernels
 CHECK, TIMED_CHECK = "device_record", "timed_kernels"
 
 FOREIGN_SHARE = 0.1
-"""Of device time: from here on, kernels of nobody's own are what computes."""
+"""Of device time: from this share on, kernels that are not the candidate's own count as what computes."""
 
 TORCH_SHARE = 0.75
 """Of device time in what PyTorch computes: an honest sum of a few parts was seen to take 0.49 of a small case."""

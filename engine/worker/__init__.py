@@ -1,5 +1,5 @@
 """The untrusted process: it loads one candidate, calls it, and hands back raw bytes.
 
-Whatever runs here shares a process with code that nobody trusts, so nothing it says becomes a
+This code shares a process with untrusted code, so nothing that it reports becomes a
 verdict, and nothing worth stealing (expected values, seeds, tolerances) is ever sent to it.
 """

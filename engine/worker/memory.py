@@ -75,7 +75,7 @@ class CallMemory:
 
         Raises:
             MemoryError: it is more than `most_bytes`, and goes to a file.
-            NoRoomError: the file cannot grow, whoever fills the disk.
+            NoRoomError: the file cannot grow, since the disk is full.
         """
         values = values_of(returned)
         if spec.handle:

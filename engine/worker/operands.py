@@ -1,6 +1,6 @@
 """What a record of operators asks of the tensors that they take: where these lie, and what they are.
 
-A candidate may replace the methods of torch.Tensor; these are of the class beneath it, which nobody can change.
+A candidate may replace the methods of torch.Tensor; these are of its base class, which is immutable.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The worker's side of a benchmark: the entry is called on slots that the judge has filled.
 
-Everything here runs beside code that nobody trusts, so none of its numbers counts by itself: the
-judge verifies every output, and the parent holds every time against a clock of its own.
+Everything here runs beside untrusted code, so none of its numbers counts by itself: the judge
+verifies every output, and the parent compares every time with a clock of its own.
 
 Calls are made on copies in memory of this process, and what they leave is copied back.  Memory that
 another process has opened to us is mapped in smaller pages: on an H100 a softmax that reads 12 MB there

@@ -1,4 +1,4 @@
-"""What is written to the terminal beside the screen: its title, and the end of a long run that nobody watches.
+"""Writes to the terminal outside of the screen: its title, and the end of a long run while it is not focused.
 
 The only place that writes sequences of its own to the terminal.  Nothing is written while an editor has it.
 """
@@ -68,7 +68,7 @@ class Notifications:
         self._app.app_resume_signal.subscribe(self._app, lambda _: self._lend(away=False))
 
     def run_began(self, *, is_cached: bool) -> None:
-        """A run begins; what comes from the store ends at once and tells nobody."""
+        """A run begins; an answer from the store ends at once without a notification."""
         self._began = None if is_cached else self._clock()
 
     def run_ended(self, words: str) -> None:

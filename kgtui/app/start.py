@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgtui.settings.preferences import Preferences, nobody_asked
+from kgtui.settings.preferences import Preferences, detected_preferences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,5 +34,5 @@ class Settings:
     device: str = "cpu"
     target: str | None = "sm_90"
     environment: Mapping[str, str] = field(default_factory=dict)
-    preferences: Preferences = field(default_factory=nobody_asked)
+    preferences: Preferences = field(default_factory=detected_preferences)
     data: Path = field(default_factory=Path)

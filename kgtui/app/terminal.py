@@ -1,7 +1,7 @@
 """An application that keeps to its terminal: to the size that it has now, and to its being there at all.
 
 Textual uses what it receives.  Sizes arrive by a signal whose handler another one interrupts, so that the
-oldest of many may come last; and nobody tells it of a terminal that was closed.  Nothing here draws.
+oldest of many may come last; and it is not notified of a terminal that was closed.  Nothing here draws.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class TerminalApp(App[None]):
         super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Textual calls this, which has no public name, for what nobody caught."""
+        """Textual calls this, which has no public name, for an exception that was not caught."""
         if self.fault is None:
             self.fault = error
             if self.before_end is not None:

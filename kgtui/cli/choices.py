@@ -50,7 +50,7 @@ def absolute(name: str | Path, folder: Path) -> Path:
 
 
 def kernel_path(problem: Problem, folder: Path) -> Path:
-    """Where the operator's kernel file lies when nobody says otherwise; `folder` is that of the kernel files."""
+    """The default path of the operator's kernel file; `folder` is that of the kernel files."""
     return folder / f"{problem.file_stem}.py"
 
 

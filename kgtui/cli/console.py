@@ -78,7 +78,7 @@ class Console:
         return not self.is_ascii and has_signs(self.out.encoding, signs)
 
     def say(self, text: str) -> None:
-        """A line on the output, there at once for whoever reads the pipe."""
+        """Write a line to the output and flush it."""
         self.write_line(text)
 
     def ask(self, question: str) -> str:

@@ -131,7 +131,7 @@ def _complain(console: Console, message: str, *, wants_trace: bool = False) -> N
 
 
 def _abandon(console: Console) -> None:
-    """Nobody reads the output any more: what is left in its buffer must not fail again when Python ends."""
+    """The reader of the output has exited: the rest of the buffer must not fail again when Python exits."""
     if console.out is sys.stdout:
         with contextlib.suppress(OSError):  # no descriptor is left
             os.dup2(os.open(os.devnull, os.O_WRONLY), console.out.fileno())

@@ -80,7 +80,7 @@ def lexer_for(kind: TextKind) -> Lexer | None:
 
 
 def is_made(kind: TextKind) -> bool:
-    """Whether the lexer of this kind is there, so that nobody has to wait for it."""
+    """Whether the lexer of this kind is loaded, so that no caller waits for it."""
     return kind in _MADE
 
 

@@ -1,4 +1,4 @@
-"""The store as History asks it: pages, totals, marks, and deleting with the compiled code that nobody else uses.
+"""The store for the history screen: pages, totals, marks, and deletion with compiled code that only it uses.
 
 Called from threads only: a question may wait for another process's turn to write.
 """

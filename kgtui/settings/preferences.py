@@ -1,4 +1,4 @@
-"""Which value each setting has here, and who decided it: a flag, the environment, the settings file, or nobody.
+"""Which value each setting has here, and its source: a flag, the environment, the settings file, or the default.
 
 A pure function of the three.  The order is the same for every setting that has the source in question: what was
 typed, NO_COLOR, the settings file, the environment, what is usual.  NO_COLOR is before the file because it is
@@ -131,7 +131,7 @@ _Source = tuple[str, Value | None]
 
 
 def _first(sources: tuple[_Source, ...]) -> _Source:
-    """The first that says something; what nobody says is found on this machine."""
+    """The first source that has a value; without one the value is detected on this machine."""
     return next(((source, value) for source, value in sources if value is not None), (FOUND, None))
 
 
@@ -154,7 +154,7 @@ def _themes_of(environment: Mapping[str, str]) -> tuple[_Source, ...]:
     )
 
 
-def nobody_asked() -> Preferences:
+def detected_preferences() -> Preferences:
     """The settings where no file, variable or flag says anything."""
     return preferences_of(Config(path=Path("config.toml"), text=None), environment={})
 

@@ -45,7 +45,7 @@ class Notify(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One setting of the file: what it means, what it is when nobody says, and what it may be."""
+    """One setting of the file: its meaning, its default, and its valid values."""
 
     key: str
     help: str

@@ -6,7 +6,7 @@ from sessions.rows import VARIANT_TAG
 
 # Outcomes that say something of the user, the machine or of kgtui, but nothing of the candidate.
 NO_VERDICT_ON_CANDIDATE = "('cancelled', 'problem_error', 'engine_error', 'unsupported')"
-# A variant of a file is neither what the file was judged to be nor its best; written to the file it is judged anew.
+# A variant of a file is neither its verdict nor its best run; once written to the file it is run again.
 IS_OWN = f"runs.tag is not '{VARIANT_TAG}'"
 NOT_VETOED = "runs.review is not 'vetoed'"
 # Where all runs are counted: by the index of tags, for reading the tag of each run would take longer than the rest.

@@ -1,4 +1,4 @@
-"""Taking runs and sessions out of the store for good, with all that nobody else needs.
+"""Deletes runs and sessions from the store, with all rows that only they use.
 
 Statements for one transaction of the caller's; it knows no file.  What several runs share stays as
 long as one of them does: a source, a measured baseline, compiled code.

@@ -1,4 +1,4 @@
-"""Artefacts are kept once each under the hash of their content, whoever stores them and how often."""
+"""Artefacts are stored once each under the hash of their content."""
 
 from __future__ import annotations
 

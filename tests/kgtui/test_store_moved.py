@@ -65,7 +65,7 @@ def said(bench: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("delete", [delete_files, delete_folder])
-async def test_a_deleted_store_is_said_and_made_again(
+async def test_deleted_store_is_reported_and_recreated(
     bench: Any, path: Path, fakes: ModuleType, delete: Callable[[Path], None]
 ) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:

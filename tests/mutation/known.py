@@ -159,7 +159,7 @@ EQUIVALENT = _by_name(
         "a grid of one program stays one": """
             embedding_launch_per_row:22:skip_last silu_warmed_handle:30:skip_last:3 silu_warmed_handle:30:skip_last:4
         """,
-        "whoever may assume less is as right": "add_with_its_bench:17:swap_operator",
+        "a weaker assumption is as right": "add_with_its_bench:17:swap_operator",
         "a loop over no heads, or an increment of 0, by which every offset is multiplied": """
             rotary_embedding_one_launch:34:force_branch rotary_embedding_one_launch:34:swap_operator
             cublas_saxpy_quick_return:18:swap_operator:3 cublas_saxpy_quick_return:19:swap_operator:3

@@ -64,9 +64,7 @@ def report(judged: Sequence[Judged]) -> int:
     for one in judged:
         if one.fate is Fate.SURVIVED:
             name = one.mutant.name
-            said = (
-                f"equivalent: {EQUIVALENT[name]}" if name in EQUIVALENT else UNSEEN.get(name, "nobody has looked at it")
-            )
+            said = f"equivalent: {EQUIVALENT[name]}" if name in EQUIVALENT else UNSEEN.get(name, "not examined")
             print(f"survived {name}\n    {one.mutant.before}\n    {one.mutant.after}\n    {said}")
     _print_table("kernel", judged, lambda one: one.mutant.kernel)
     _print_table("kind", judged, lambda one: one.mutant.kind)

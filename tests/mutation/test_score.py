@@ -32,7 +32,7 @@ def test_every_survivor_counts_and_has_reason(capsys: pytest.CaptureFixture[str]
     assert score.report([judged("r", Fate.REJECTED), judged("unseen", Fate.SURVIVED), judged("x", Fate.SURVIVED)]) == 1
     out = capsys.readouterr().out
     assert "survived unseen\n    a\n    b\n    no case shows it\n" in out
-    assert "survived x\n    a\n    b\n    nobody has looked at it\n" in out
+    assert "survived x\n    a\n    b\n    not examined\n" in out
     assert out.splitlines()[-1].split() == ["all", "3", "0", "0", "0", "1", "2", "33.3%"]
 
 

@@ -278,7 +278,7 @@ class TestFullDisk:
         yield made
         subprocess.run(["umount", made.folder], check=True)
 
-    def test_a_new_store_says_so(self, disk):
+    def test_new_store_reports_it(self, disk):
         disk.fill()
         with pytest.raises(StoreFullError, match="no space left on the disk"):
             open_store(disk.path)

@@ -1,7 +1,7 @@
 """One benchmark at a time on a device, across all kgtui processes and users of a machine.
 
 The lock is an advisory flock on a file that every user may open.  The kernel gives it back when its holder
-dies, however it dies, so no lock is ever stale and nobody's process id has to be believed.  Those who wait
+dies, however it dies, so no lock is ever stale and no process id has to be trusted.  Those who wait
 poll: a thread that is blocked in flock cannot be cancelled, and would keep the program from ending.  They
 queue by byte-range locks on a second file, which vanish with their owners too; a stopped process
 keeps its place.  Nothing here may follow a link, or write to a file that is not a lock.
@@ -33,7 +33,7 @@ POLL_S = 0.03
 
 # Not the temporary folder of the environment: that may differ from user to user, and so would the lock.
 _PLACES = (Path("/run/lock"), Path("/tmp"))
-# Polls until a name that cannot be read is nobody's: a new holder has the lock shortly before its name is there,
+# Polls until a name that cannot be read counts as absent: a new holder has the lock before its name is written,
 # and a file has its maker shortly before everybody may write it.
 _PATIENCE = 10
 _OPEN_TO_ALL, _WRITABLE_BY_ALL = 0o1777, 0o666
@@ -48,7 +48,7 @@ _held: set[int] = set()
 
 @dataclass(frozen=True, kw_only=True)
 class Occupancy:
-    """Whether somebody holds a device; `holder` is None when nobody does, and when there is no readable name."""
+    """Whether a device is held; `holder` is None when it is free, and when there is no readable name."""
 
     is_held: bool
     holder: Holder | None = None
@@ -78,11 +78,11 @@ class DeviceLock:
     async def hold(self, *, on_wait: Callable[[Holder | None], None]) -> AsyncIterator[None]:
         """Hold the device for the block, first come, first served.
 
-        `on_wait` hears who has it while we wait, and again whenever that is somebody else; None is
-        somebody whose name cannot be read.  It is not called when nobody has to be waited for.
+        `on_wait` gets the holder while we wait, and again whenever it changes; None is a holder whose name
+        cannot be read.  It is not called without a wait.
 
         Raises:
-            UnsupportedError: no lock can be had here, so that nobody may claim to be alone on the device.
+            UnsupportedError: no lock is available here, so that exclusive use of the device cannot be ensured.
         """
         descriptor = await self._acquire(_Announcer(on_wait))
         try:
@@ -138,7 +138,7 @@ def shared_folder(places: tuple[Path, ...] = _PLACES) -> Path:
 
 
 def occupancy(folder: Path, device_id: str) -> Occupancy:
-    """Who holds the device at this moment.  Makes no file, and holds nobody up.
+    """The holder of the device at this moment.  Creates no file, and never waits.
 
     Raises:
         UnsupportedError: the lock is there and cannot be looked at.

@@ -66,9 +66,9 @@ def open_block(handle: str, size_bytes: int, device: torch.device) -> torch.Tens
 
 
 def alone(content: torch.Tensor) -> torch.Tensor:
-    """The same bytes (uint8) as the whole of a storage, as those of a tensor are that nobody laid into a block.
+    """The same bytes (uint8) as the whole of a storage of their own, outside of any block.
 
-    A tensor on them has the offset that it was made with, and nobody reaches its neighbours through it.
+    A tensor on them has the offset that it was made with, and its storage has no neighbours.
     """
     if content.numel() == 0:
         return content.new_empty(0)

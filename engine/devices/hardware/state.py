@@ -111,7 +111,7 @@ def device_id(platform: str, index: int, *, driver: Driver | None = None) -> str
 
 
 def free_bytes(platform: str, index: int, *, driver: Driver | None = None) -> int | None:
-    """How much of the device's memory nobody has now; None where its driver does not tell."""
+    """Free memory of the device in bytes; None where its driver does not report it."""
     if platform != NVIDIA:
         return None
     driver = driver or _installed_driver()

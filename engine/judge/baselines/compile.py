@@ -53,7 +53,7 @@ def compiled(
     import torch._inductor.config
     from torch._dynamo.exc import Unsupported, UserError
 
-    # One thread: more are processes of their own, which nobody here limits, confines or takes down.
+    # One thread: more would be processes that are neither limited nor confined nor ended with this one.
     with torch._dynamo.config.patch(suppress_errors=False), torch._inductor.config.patch(compile_threads=1):
         try:
             whole = torch.compile(_with_own_code(problem.eager), fullgraph=True, dynamic=False, mode=mode)

@@ -99,7 +99,7 @@ class BaselineTimes:
             return self._instruments.evict()
 
         record = side.single(calls, before=before, after=lambda number, returned: 0)
-        side.rest()  # what the judge itself puts on the device next is nobody's
+        side.rest()  # the judge's own device work that follows is not counted
         return protocol.Timed(
             id=command.id,
             calls=record.calls,

@@ -65,7 +65,7 @@ PRECISIONS = (
 
 
 def measure_peaks(device: torch.device, *, timer: Timer) -> MeasuredPeaks:
-    """The peaks of a GPU that nobody else is using; its memory is given back afterwards.
+    """The peaks of a GPU that no other process uses; its memory is released afterwards.
 
     Raises:
         UnsupportedError: the device is no GPU, or has too little free memory.

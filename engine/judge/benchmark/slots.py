@@ -1,8 +1,8 @@
-"""The slots of a benchmark: inputs that nobody has seen, in device memory that the worker shares.
+"""The slots of a benchmark: new random inputs in device memory that the worker shares.
 
 A slot is one whole set of a case's inputs with a place for its outputs, guard zones around each.  Its
 content is made on the device, right before the calls that read it, from a seed that is drawn here and
-told to nobody; a private copy of it is all that outputs are judged by.
+never sent; outputs are compared with the answer to a private copy of it.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ class Slots:
         return left, torch.cat(suspects)
 
     def _inputs(self, problem: ProblemDefinition, case: Case) -> Arguments:
-        """Inputs that nobody has seen, made on the device."""
+        """New random inputs, made on the device."""
         with self._device:
             return problem.make_inputs(case, torch.Generator(self._device).manual_seed(secrets.randbits(62)))
 

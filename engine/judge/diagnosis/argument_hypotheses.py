@@ -232,7 +232,7 @@ def _refuse_immense(elements: int, tensor: torch.Tensor) -> None:
     """Nothing, where what is supposed needs no more than some times the memory of the tensor.
 
     Raises:
-        ValueError: it does; nobody may run out of memory over a guess.
+        ValueError: it does; a hypothesis must not exhaust the memory.
     """
     if elements > _MOST_STRETCH * tensor.numel() + _SMALL:
         raise ValueError(f"{elements} elements are too many to suppose in place of {tensor.numel()}")

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from engine.judge.diagnosis.symptoms import WORDS, Symptom, Words
+from engine.judge.diagnosis.symptom_words import WORDS, Words
+from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import Diagnosis, DiagnosisKind
 
 Facts: TypeAlias = Mapping[str, str | int | float]

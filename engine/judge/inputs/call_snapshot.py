@@ -1,6 +1,6 @@
-"""What a call left, copied so that it can be compared while the next call writes to the same memory.
+"""Snapshot of a call's outputs, compared while the next call writes to the same memory.
 
-Nobody but the judge can write to the copies, and comparing them is the same as comparing at once.
+Only the judge can write to the copies, and comparing them is the same as comparing at once.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class CallSnapshot:
 
 
 class CallSnapshots:
-    """The calls that are still to be compared; of more than there can be, the oldest were asked for by nobody."""
+    """Snapshots still to be compared; beyond the limit the oldest are dropped, for no caller needs them."""
 
     def __init__(self) -> None:
         self._calls: dict[str, CallSnapshot] = {}

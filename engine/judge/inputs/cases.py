@@ -2,7 +2,7 @@
 
 Inputs and expected outputs of a case are kept for the next save: the first calls of a case may meet
 content again that an earlier candidate has met, which is why every case whose content is kept also
-gets a call on content that nobody has met.
+gets a call on new content.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Content:
 
 @dataclass(frozen=True, kw_only=True)
 class Made:
-    """A variant of a case: its content, or why nobody can be judged by it.
+    """A variant of a case: its content, or why it cannot decide about a candidate.
 
     Made from the content `before`, which was in hand then; `changed` and `kept` are as in VariantLaidOut.
     """

@@ -1,4 +1,4 @@
-"""Private copies of a case's arguments, for calls whose writes nobody may see.
+"""Private copies of a case's arguments, for calls whose writes must stay invisible.
 
 A warm-up call writes into its arguments as every call does; it must never touch the judge's own.
 """

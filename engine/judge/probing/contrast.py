@@ -1,7 +1,7 @@
-"""Outputs of calls on the same content held against each other: what is right, and what has changed.
+"""Compares outputs of calls on the same content: how much is right, and how much has changed.
 
-Only bytes that the worker left count, copied before anybody else can write to them.  What a change means is
-for others to say: the order of a sum is free, and its last bits may be others in every call.
+Only bytes that the worker left count, copied before another process can write to them.  Callers decide what a
+change means: the order of a sum is free, and its last bits may differ in every call.
 """
 
 from __future__ import annotations

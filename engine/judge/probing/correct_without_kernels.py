@@ -1,7 +1,7 @@
-"""What of an output is right although the kernel that should have written it did not run.
+"""How much of an output is right although the kernel that should have written it did not run.
 
-Only the judge can tell, for only it knows what was expected.  What anybody has right without computing
-is counted beside it: a zero, a one, what lay in the memory before, an element of an input.  Zeros and what lay in the
+Only the judge can count this, for only it has the expected values.  Elements that are right without computing
+are counted separately: a zero, a one, what lay in the memory before, an element of an input.  Zeros and what lay in the
 memory before also count in any mixture: a product over nothing leaves such an answer.
 """
 
@@ -55,7 +55,7 @@ def _right(hand: cases.CaseInHand, value: torch.Tensor, expected: torch.Tensor) 
 
 
 def _guesses(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.Tensor]:
-    """What the output would be if nobody had computed anything."""
+    """The outputs that need no computation."""
     if not expected.numel():
         return
     yield torch.zeros_like(expected)

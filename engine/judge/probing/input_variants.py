@@ -30,11 +30,11 @@ _PLACES = (True, True, True, True, False, False)  # tried with each factor: hidd
 _MARGIN = 0.5
 _VANISHING = 2.0**-48
 _HARMLESS = (protocol.Variant.ONE_ELEMENT, protocol.Variant.PERMUTED)
-"""They bring no ties, which nobody's contract decides, into an answer of integers."""
+"""Variants without ties in an output of integers; the result of a tie is unspecified."""
 
 
 class UnfairError(Exception):
-    """Nobody can be judged by this content; the message says why."""
+    """This content cannot decide about a candidate; the message says why."""
 
 
 class Variants:
@@ -114,7 +114,7 @@ class Variants:
         before = tuple(value.to(self._device) for value in hand.content.expected)
         # An outlier that leaves the other answers of its row at zero makes ties, which an answer of integers hangs on.
         in_range = any(map(_is_whole, before))
-        # Whoever answers as before may be off by the tolerance, and must be found out nevertheless.
+        # An unchanged output may be off by the tolerance, and must be detected nevertheless.
         doubled = _times(2.0, hand.problem.tolerance(hand.case))
         for factor in _FACTORS:
             for hidden in _PLACES:
@@ -155,7 +155,7 @@ class Variants:
         try:
             with self._device:
                 expected = expected_outputs(hand.problem, inputs)
-        except Exception as error:  # the problem's own code, on content that nobody wrote it for
+        except Exception as error:  # the problem's own code, on unusual content
             raise UnfairError(f"the reference fails on it: {type(error).__name__}") from error
         return cases.Content(
             seed=hand.base.seed, inputs=inputs, specs=specs, storages=storages, make_expected=lambda: expected
@@ -179,7 +179,7 @@ class Variants:
         try:
             with self._device:
                 witness = eager_outputs(hand.problem, content.inputs)
-        except Exception as error:  # the problem's own code, on content that nobody wrote it for
+        except Exception as error:  # the problem's own code, on unusual content
             raise UnfairError(f"eager fails on it: {type(error).__name__}") from error
         if not _agree(witness, content.expected, _times(_MARGIN, tolerance)):
             raise UnfairError("eager is not clearly right on it")

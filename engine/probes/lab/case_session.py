@@ -156,7 +156,7 @@ class Lab:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseSession:
-    """One case laid out in memory; every call of it gets content that nobody has seen, in that same memory."""
+    """One case laid out in memory; every call of it gets new random content in that same memory."""
 
     lab: Lab
     case: Case

@@ -22,10 +22,10 @@ _ITS_OWN_FAULT = (protocol.FailureKind.RAISED, protocol.FailureKind.EXITED, prot
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came of one variant: right, when nothing else is said.
+    """The result of one variant: right unless a field says otherwise.
 
-    `dismissed` says why nobody could be judged by it, and no call was made; `wrong` what was wrong with the
-    answer; `trouble` why there is none, which may have many reasons.  `changed` is the one element that was.
+    `dismissed` is why the variant cannot decide, in which case no call was made; `wrong` the error of the output;
+    `trouble` the reason why there is no output.  `changed` is the one changed element.
     """
 
     variant: protocol.Variant

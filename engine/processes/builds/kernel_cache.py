@@ -1,4 +1,4 @@
-"""Files of a compiler's Triton cache, copied to a kernel cache where workers can read and nobody but us can write."""
+"""Files of a compiler's Triton cache, copied to a kernel cache that workers can read and only we can write."""
 
 from __future__ import annotations
 

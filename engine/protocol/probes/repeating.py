@@ -25,8 +25,8 @@ from engine.protocol.messages import (
 class ProgramOrder(Message, frozen=True):
     """Run the programs of each grid in another order: backwards, or shuffled by a `seed`.
 
-    That is for the interpreter.  On a device nobody can ask for an order: there other work runs beside the
-    call, as long as the seed says.  With `witness` the interpreter tells which two programs meet.
+    That is for the interpreter.  The order on a device cannot be chosen: there other work runs beside the call,
+    for a duration given by the seed.  With `witness` the interpreter reports two programs that conflict.
     """
 
     seed: Count | None = None

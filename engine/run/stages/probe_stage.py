@@ -31,7 +31,7 @@ class ProbingStage:
         self._probes = self._all if chosen is None else tuple(chosen)
 
     async def run(self) -> None:
-        """Tell what the probes observe; whoever was probed has no worker afterwards."""
+        """Emit what the probes observe; the probed candidate has no worker afterwards."""
         began = self._emitter.begin(Stage.PROBE)
         beside = [probe for probe in self._probes if is_apart(probe) and self._lab.process_pool.interpreted]
         asked = [asyncio.create_task(self._ask_apart(probe)) for probe in beside]

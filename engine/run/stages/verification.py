@@ -211,7 +211,7 @@ class Verifier:
                 stop = await self._call(judging, command, following)
                 if stop is not None or judging.is_wrong:
                     return stop
-        except ChildDiedError:  # whoever reads beyond the end of what was cut short is killed, the worker too
+        except ChildDiedError:  # reading beyond the end of a truncated file kills the reader, the worker too
             if prepared.arena.handle or not _is_shorter(arena, prepared.arena.bytes):
                 raise
             await self._session.clear()

@@ -130,8 +130,8 @@ def uneven_calls(facts: CaseFacts) -> Finding | None:
 def shared_outputs(facts: CaseFacts) -> Finding | None:
     """HINT that back-to-back calls could not be verified, for they return the same memory.
 
-    Honest kernels keep an output of their own to save an allocation; but whoever holds what an earlier call
-    returned has it overwritten.
+    Honest kernels may reuse an output to save an allocation; but a caller that keeps the output of an earlier
+    call has it overwritten.
     """
     if all(burst.verified for burst in facts.candidate.bursts):
         return None

@@ -21,8 +21,8 @@ from engine.model.benchmark import Comparison, Interval, Standing, Summary
 RESAMPLES = 1000
 THRESHOLDS = ("1.0", "1.1", "1.5", "2.0")
 MIN_RESOLUTION = 0.005
-"""No A/A run earns a finer one.  It runs in one process, so it never sees what another process would change
-(where buffers lie, which clocks are reached), and half a percent changes nobody's decision."""
+"""The finest resolution of any A/A run.  It runs in one process, so it does not include what differs between
+processes (addresses of buffers, clocks reached), and half a percent is below what matters in practice."""
 
 _MARGIN = 1.2
 """The last stretch of every bootstrap interval.  Without it the interval of a side against itself covers 1.0

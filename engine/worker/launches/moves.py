@@ -1,8 +1,7 @@
-"""Whether a launch only moved: left in its tensors what another of them held before, perhaps as another type.
+"""Whether a launch only moved: its tensors hold what another of them held before, perhaps as another type.
 
-Whoever computes elsewhere has a kernel copy the answer, or store numbers that it is given, so that nothing is right
-without that kernel.  Content is
-looked at, in the order of the elements, and never who made it.
+A candidate that computes elsewhere may let a kernel copy the output, or store numbers that it is given, so that the
+output depends on that kernel.  Contents are compared in the order of the elements, whatever their origin.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from engine.worker.memory import is_plain_tensor
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """The tensors of a launch, what each held before it, and its numbers; none where nobody could look."""
+    """The tensors of a launch, what each held before it, and its numbers; empty where they could not be read."""
 
     tensors: tuple[torch.Tensor, ...]
     before: tuple[torch.Tensor, ...]
@@ -34,7 +33,7 @@ def before(values: Iterable[object]) -> Look:
         named = (getattr(value, "base", value) for value in parts)
         tensors = tuple(value for value in named if isinstance(value, torch.Tensor) and is_plain_tensor(value))
         constants = (getattr(value, "value", value) for value in parts)
-        # Anybody stores zeros and ones, as a product over nothing with a factor of 0 does.
+        # Zeros and ones are stored by honest kernels too, as a product over nothing with a factor of 0 does.
         numbers = tuple(value for value in constants if type(value) is float and value not in (0.0, 1.0))
         return Look(tensors=tensors, before=tuple(_flat(tensor) for tensor in tensors), numbers=numbers)
 

@@ -126,7 +126,7 @@ def _recorded_launcher(launcher: Any, book: LaunchBook, withholding: Withholding
     def recorded(compiled: Any, grid: Any) -> Any:
         launch = launcher(compiled, grid)
         function = getattr(getattr(compiled.src, "fn", None), "fn", None)
-        if function is None:  # not made from Python: nobody's own kernel
+        if function is None:  # not made from Python: a kernel without an owner
             return launch
 
         def launched(*args: Any, **kwargs: Any) -> Any:

@@ -1,7 +1,7 @@
 """How a candidate's own autotuner chooses: the first that runs while it is verified, as it likes before it is timed.
 
-While cases are verified a tuner's choice matters to nobody, and Triton's own measuring takes longer than all the
-rest: hundreds of launches, and for `restore_value` as many copies, which a ledger would take for work of torch.
+While cases are verified a tuner's choice has no effect on the result, and Triton's own measuring takes longer than
+the rest: hundreds of launches, and for `restore_value` as many copies, which a ledger would take for work of torch.
 Of many configurations the smallest comes first, for it compiles soonest and fits everywhere.
 Before a benchmark every choice is forgotten, so that what is timed was tuned in earnest, within a budget: what is left
 of a grid when that is spent is not tried, which a note says.  No choice is kept on disk,
@@ -63,7 +63,7 @@ class Tuning:
         return f"its autotuner tried {self._tried} of {of} configurations within {self._budget_s:g} s"
 
     def briefly(self) -> None:
-        """Choose without measuring again and keep every choice: nobody waits for a time any more."""
+        """Choose without measuring and keep every choice: no more times are needed."""
         self._brief = True
 
     def _watch(self) -> None:

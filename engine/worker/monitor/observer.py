@@ -43,7 +43,7 @@ class Observer:
         torch_hooks.follow_threads(self._ledger.beside)
         torch_hooks.follow_operators(self._ledger.follow, self._ledger.within)
         self._modules = planted.modules()
-        # Not when there is a candidate: whoever waits for its verdict would wait for this.
+        # Now, not once there is a candidate: its verdict would wait for this.
         self._try("what was there before", self._watch.begin, None)
 
     @contextlib.contextmanager

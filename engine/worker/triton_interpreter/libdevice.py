@@ -1,7 +1,7 @@
-"""What kernels call of libdevice, for Triton's interpreter, which has none of it.
+"""Functions of libdevice for Triton's interpreter, which has none of them.
 
-Without this `libdevice.exp(x)` is None there, and a right kernel raises where nobody finds the reason.  What is
-computed here is as exact as the type allows, also what a device may do faster and worse.  For triton
+Without this `libdevice.exp(x)` is None there, and a right kernel raises an error without its reason.  The
+results are as exact as the type allows, also for functions that a device approximates.  For triton
 3.6 to 3.9; never used outside a worker.
 """
 

@@ -1,8 +1,8 @@
-"""Programs in another order than the usual: whoever is right only in one order has a race.
+"""Runs programs in another order than the usual: a kernel that is right in only one order has a race.
 
 The interpreter runs the programs of a grid one after another, so that it can run them backwards or shuffled.
-On a device nobody can ask for an order; there other work runs beside the call and takes turns with it.  This
-provokes; it never looks at an answer.
+The order on a device cannot be chosen; there other work runs beside the call and interleaves with it.  This
+module only changes the order; it never reads an output.
 """
 
 from __future__ import annotations

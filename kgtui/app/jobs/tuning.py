@@ -85,7 +85,7 @@ class Tuning:
                 self._service.drop(ticket)
 
     def watch_file(self) -> None:
-        """Stop where the file has another text by now, which a pause of the judging tells nobody."""
+        """Stop if the file has changed by now, which is not reported while verification is paused."""
         if self.grid is not None and not self._is_of_the_file(self.grid):
             self.stop()
 

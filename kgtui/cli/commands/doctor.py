@@ -143,7 +143,7 @@ async def diagnose(
     """All of it; `own_pids` are processes of ours, which are no others on a device.  Starts an engine and stops it."""
     devices = await asyncio.to_thread(detect_all)
     timed_on = [device for device in devices if not platform_named(device.platform).EXECUTED_ON_CPU]
-    # Before the engine starts: whoever is on a device now is somebody else.
+    # Before the engine starts: a process on a device now is not ours.
     conditions = [
         await asyncio.to_thread(condition_of, device, locks=shared_folder(), own_pids=own_pids) for device in timed_on
     ]
@@ -190,7 +190,7 @@ def condition_of(
 
 
 def condition_lines(condition: Condition) -> Iterator[str]:
-    """What is worth knowing before one times something there; what nobody told is never shown as a number."""
+    """The state that matters before timing on the device; an unknown value is never shown as a number."""
     state = condition.state
     facts = {
         "SM {} MHz": state.sm_clock_mhz,

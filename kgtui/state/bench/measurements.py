@@ -1,6 +1,6 @@
 """What was measured, of the newest run and of those before, each with how far it may be trusted.
 
-A speed of a candidate that is not right, or not credible, is never good: whoever draws a measurement asks
+A speed of a candidate that is not right, or not credible, is never good: code that draws a measurement asks
 its trust first.  Nothing here draws.
 """
 

@@ -196,7 +196,7 @@ def _telling(kernels: Sequence[CompiledKernel]) -> list[str]:
 
 
 def _facts_of(launch: Launch) -> dict[str, str]:
-    """What a specialisation is told by, in words under a name; those with a blank before it only where they differ."""
+    """Properties of a specialisation by name; those whose name starts with a blank are shown only where they differ."""
     if not launch.num_warps:
         return {"types": "CUDA extension"}
     chosen, found = _constants(launch, by_author=True), _constants(launch, by_author=False)

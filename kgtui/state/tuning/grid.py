@@ -136,7 +136,7 @@ def left_s(grid: VariantGrid, now_s: float) -> float | None:
 
 
 def doing(view: RunRecord) -> tuple[State, str, str]:
-    """What goes on in the run of a variant, the same in words, and how far that is; "" where nobody knows."""
+    """The stage of a variant's run, its description, and its progress; "" where it is unknown."""
     strip_context = StripContext(operator="", filename="", waiting=not view.started)
     status = activity_of(view) if view.running else status_of(view, strip_context)
     return status.state, f"{status.state} {status.detail}".rstrip(), status.detail

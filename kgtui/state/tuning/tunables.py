@@ -104,7 +104,7 @@ def written(values: tuple[int, ...]) -> str:
 
 
 def usual_values(tunable: Tunable) -> str:
-    """What is often worth a try; the value that the file has where nobody knows."""
+    """Values that are often worth trying; the current value where there are none."""
     if tunable.name in _USUAL_VALUES:
         return _USUAL_VALUES[tunable.name]
     try:

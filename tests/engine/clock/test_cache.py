@@ -78,7 +78,7 @@ def test_persisting_cache_limit_is_cleared_or_refusal_reported(
     assert driver.limits == [(6, 0)]
 
 
-def test_without_a_driver_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_driver_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(name: str) -> None:
         raise OSError(f"{name}: not found")
 

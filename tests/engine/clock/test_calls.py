@@ -1,4 +1,4 @@
-"""Whose is what the device did: windows of calls, windows of ours, and what belongs to nobody."""
+"""Device activity is assigned to windows of calls, to our own windows, or to none."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def test_refusal_is_reported_with_function_and_reason() -> None:
         recorder.start()
 
 
-def test_without_a_library_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_is_reported_with_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cupti, "_candidates", lambda: ["/nowhere/libcupti.so"])
     with pytest.raises(CuptiError, match="no libcupti was found"):
         cupti.open_recorder(torch.device("cuda"))

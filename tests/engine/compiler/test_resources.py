@@ -36,7 +36,7 @@ def test_nonbinary_file_gives_no_resources(tmp_path: Path) -> None:
     assert resources.disassemble(path) is None
 
 
-def test_a_missing_tool_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_tool_gives_no_resources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.compiler.resources.triton.__file__", str(tmp_path / "triton" / "__init__.py"))
     assert resources.disassemble(tmp_path / "x.cubin") is None
     assert resources.of_cubin(tmp_path / "x.cubin") == Resources()

@@ -12,7 +12,7 @@ from tests.engine.end_to_end.conftest import COPY_KERNEL
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
-    pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU, so nobody asks for one in vain"),
+    pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU"),
 ]
 
 

@@ -180,7 +180,7 @@ def silu(self):
     assert (await judging(source)).verdict.outcome is Outcome.TAMPERED
 
 
-async def test_a_patched_allclose_helps_nobody(judging):
+async def test_patched_allclose_does_not_change_verdict(judging):
     source = (
         HEAD
         + """

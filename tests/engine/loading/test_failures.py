@@ -50,7 +50,7 @@ def test_traceback_names_only_the_authors_files() -> None:
     assert not any("decoder.py" in place for place in places)
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU, so nobody asks for one in vain")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
 @pytest.mark.parametrize(
     "line",
     [
@@ -74,7 +74,7 @@ def test_request_for_a_missing_gpu_is_unsupported(line: str) -> None:
     assert reported.message.startswith("needs a GPU, and this machine has none: ")
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU, so nobody asks for one in vain")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
 def test_error_raised_over_a_missing_gpu_is_unsupported() -> None:
     source = (
         "import torch\ntry:\n    torch.cuda.current_stream()\nexcept AssertionError:\n    raise ValueError('no GPU')\n"

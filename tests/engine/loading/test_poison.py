@@ -49,7 +49,7 @@ def test_every_allocation_that_promises_no_content_is_filled(
         (lambda: LIKE.new_zeros(5), 0.0),
     ],
 )
-def test_what_has_content_keeps_it(allocate: Callable[[], torch.Tensor], value: float) -> None:
+def test_initialized_memory_keeps_its_content(allocate: Callable[[], torch.Tensor], value: float) -> None:
     with Poison(0x7B):
         fresh = allocate()
     assert set(fresh.flatten().tolist()) == {value}

@@ -117,7 +117,7 @@ def test_read_of_unwritten_memory_is_found():
     assert (finding.kind, finding.storage, finding.element, finding.count) == (FindingKind.UNINITIALIZED, "x", 0, 32)
 
 
-def test_launch_marks_what_it_writes():
+def test_launch_marks_written_elements():
     y = np.zeros(32, np.float32)
     held = storage("y", y, F32, base=4096, written=False)
     kernel = FunctionBuilder(pointer(F32))

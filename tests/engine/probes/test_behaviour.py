@@ -164,7 +164,7 @@ async def test_a_forged_answer_is_a_proof(employ: Employ, reply: Reply) -> None:
     ],
     ids=["death", "failure"],
 )
-async def test_no_answer_is_said(employ: Employ, reply: Reply) -> None:
+async def test_missing_reply_is_reported(employ: Employ, reply: Reply) -> None:
     findings, report = await reported(employ, reply)
     assert (findings, report.coverage) == ([], Coverage.NOT_CHECKED)
     assert report.why

@@ -1,4 +1,4 @@
-"""Forks are answered in their order, or refused; nobody gets a child that another one asked for."""
+"""Forks are answered in request order or refused; every request gets its own child."""
 
 from __future__ import annotations
 

@@ -262,7 +262,7 @@ def test_nothing_is_placed_in_the_first_bytes(first: int) -> None:
 
 
 def on_device() -> tuple[tensors.DeviceArena, torch.Tensor]:
-    """An arena on a device, which is this process's memory, with eight bytes behind it that belong to nobody."""
+    """An arena on a device, which is this process's memory, with eight unused bytes behind it."""
     placed, size_bytes = tensors.place((3, 5))
     spec = protocol.ArenaSpec(handle="00", storages=placed[:1], outputs=placed[1], bytes=size_bytes, block_bytes=4096)
     block = torch.full((size_bytes + 8,), GUARD, dtype=torch.uint8)

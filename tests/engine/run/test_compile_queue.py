@@ -322,7 +322,7 @@ async def test_early_build_failure_is_reported_when_launched(site: Site, later: 
     await asyncio.wait([ahead])
     [again] = site.builder.add(warps(4))
     site.builder.add(warps(4))
-    assert (again is ahead, again.done()) == (True, True)  # nobody waits for it a second time
+    assert (again is ahead, again.done()) == (True, True)  # not awaited a second time
     site.builder.finish()
     await running
     await site.builder.clear()

@@ -524,7 +524,7 @@ async def test_session_that_cannot_be_cleared_blocks_no_other(theatre: Theatre) 
 
 
 async def test_other_candidate_shares_no_compiled_code(theatre: Theatre) -> None:
-    """Whoever compiles has loaded the first candidate, and what it publishes is found by a key alone."""
+    """The compilers have loaded the first candidate, and published code is found by its key alone."""
     run = theatre.open(CASES[0], other=Candidate(source=b"def f(x): ...\n", problem="toy::twice"))
     assert run._other is not None
     assert theatre.process_pool.launchers is not None

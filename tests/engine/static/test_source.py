@@ -97,7 +97,7 @@ def test_nesting_beyond_parser_limit_is_refused(expression: str) -> None:
     assert str(error).startswith(("syntax error: too many nested", "kernel.py cannot be parsed: "))
 
 
-def test_parsing_warns_nobody() -> None:
+def test_parsing_emits_no_warning() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         read(b"def softmax(x):\n    return '\\d'\n")

@@ -29,7 +29,7 @@ def test_every_policy_states_effect_of_every_layer() -> None:
     assert [policy for policy in Policy if set(WEIGHTS[policy].unchecked) != set(Layer)] == []
 
 
-def test_what_a_policy_requires() -> None:
+def test_policy_states_its_required_layers() -> None:
     required = {policy: {layer for layer in Layer if WEIGHTS[policy].requires(layer)} for policy in Policy}
     assert required == {
         Policy.DEFAULT: {Layer.BEHAVIOUR, Layer.ABLATION, Layer.INPUTS, Layer.DEVICE_RECORD},
@@ -38,7 +38,7 @@ def test_what_a_policy_requires() -> None:
     }
 
 
-def test_the_table_prints_what_decides() -> None:
+def test_table_prints_deciding_severities() -> None:
     header, _, *rows = (line.strip("| ").split(" | ") for line in policy_table().splitlines())
     assert header == ["what was found", "`default`", "`strict`", "`facts-only`"]
     reported = {cells[0].partition(":")[0].strip("`"): cells[1:] for cells in rows}

@@ -40,7 +40,7 @@ def test_calls_of_case_find_tensors_at_same_address(memory: CallMemory, tmp_path
     assert [part.data_ptr() for part in first] == [part.data_ptr() for part in again]
 
 
-def test_the_next_case_lies_elsewhere(memory: CallMemory, tmp_path: Path) -> None:
+def test_next_case_has_another_address(memory: CallMemory, tmp_path: Path) -> None:
     [first], [second] = memory.storages(arena(tmp_path / "a", 16)), memory.storages(arena(tmp_path / "b", 16))
     second.fill_(1)
     assert first.tolist() == [0] * 16

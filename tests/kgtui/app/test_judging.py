@@ -193,7 +193,7 @@ async def test_unsaved_run_is_reported_until_one_is_saved(make_bench: Any) -> No
         assert not banner.display
 
 
-async def test_an_engine_that_cannot_start_is_said(make_bench: Any, fakes: ModuleType) -> None:
+async def test_engine_start_failure_is_reported(make_bench: Any, fakes: ModuleType) -> None:
     class Refusing(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
         async def start(self) -> None:
             raise EngineError("no memory for the judge")

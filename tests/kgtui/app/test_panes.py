@@ -71,7 +71,7 @@ async def test_letters_typed_right_after_key_are_kept(make_bench: Any) -> None:
         assert workbench(bench).focused is field
 
 
-async def test_a_filter_that_no_case_matches_is_said(make_bench: Any) -> None:
+async def test_filter_without_matching_case_is_reported(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -1,4 +1,4 @@
-"""Arguments, settings and surroundings that nobody sane types: an exit code of 2 or 3 and a sentence, never 1.
+"""Hostile arguments, settings and environments: an exit code of 2 or 3 and a sentence, never 1.
 
 1 means that the kernel failed.  No control character of any of them reaches the terminal.
 """

@@ -128,7 +128,7 @@ def test_closed_reader_ends_run_quietly(tmp_path, environment):
     assert (process.returncode, err) == (141, "")
 
 
-def test_an_output_that_cannot_be_written_is_said(run):
+def test_unwritable_output_is_reported(run):
     with Path("/dev/full").open("w") as full:
         ended = run("problems", stdout=full)
     assert ended.returncode == 3

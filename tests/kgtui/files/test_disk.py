@@ -158,7 +158,7 @@ def test_a_pipe_is_neither_read_nor_replaced(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(path.stat().st_mode)
 
 
-def test_a_loop_of_links_is_said_when_saving(tmp_path: Path) -> None:
+def test_loop_of_links_is_reported_when_saving(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.symlink_to(path)
     with pytest.raises(UsageError, match="was not saved: its links lead in a circle; the text is still here"):

@@ -126,7 +126,7 @@ async def test_refusal_states_next_step(protocol, reply, status, retries, retry_
     assert words in str(error)
 
 
-async def test_no_server_is_said_and_may_be_retried(protocol):
+async def test_missing_server_is_reported_and_retryable(protocol):
     async with WireServer() as server:
         url = server.url
     provider = open_provider(ModelName(provider=protocol, model="m", base_url=url), ENVIRONMENT)

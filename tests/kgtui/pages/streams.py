@@ -115,7 +115,7 @@ def compiling(candidate: Candidate, plan: Plan) -> list[Event]:
 
 
 def explained(candidate: Candidate, plan: Plan) -> list[Event]:
-    """Two cases fail with a reason: one has a wrong value in the last column, one an output that nobody wrote."""
+    """Two cases fail with a reason: one has a wrong value in the last column, one an unwritten output."""
     results = [passed(case) for case in plan.cases]
     for place, case in enumerate(plan.cases):
         if "x128" in case.name:

@@ -113,7 +113,7 @@ def test_each_map_row_states_its_start(fakes: ModuleType) -> None:
     assert lines[first + 17] == "      120  " + "." * 42 + "######"
 
 
-def test_that_nothing_fits_is_said(fakes: ModuleType) -> None:
+def test_missing_explanation_is_reported(fakes: ModuleType) -> None:
     lines = text(fakes, explanation=Explanation(feeds=FEEDS[:1], feeding=1))
     assert any(one.startswith("why        no mistake that is known here fits") for one in lines)
     assert "inputs     1 element of the arguments" in lines

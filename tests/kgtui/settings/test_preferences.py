@@ -1,4 +1,4 @@
-"""Who decides a setting: what was typed, the environment, the file, or nobody."""
+"""The source of a setting: an option, the environment, the file, or the default."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class EmulatedTerminal:
         self.resize(columns, rows)
 
     def resize(self, columns: int, rows: int) -> None:
-        """Another size; nothing of the old screen stays, so that only what is drawn anew is seen."""
+        """Resize and clear the screen, so that only what is drawn again is visible."""
         self.columns, self.rows = columns, rows
         self._cells = [[" "] * columns for _ in range(rows)]
         self._row = self._column = 0

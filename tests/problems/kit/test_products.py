@@ -17,7 +17,7 @@ def factors(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     return operand(CASE, (2, 5, 3), rng, layout="contiguous"), right
 
 
-def test_a_subnormal_value_meets_no_infinity() -> None:
+def test_subnormal_value_is_not_multiplied_by_infinity() -> None:
     for seed in range(30):
         left, right = factors(seed)
         is_subnormal = (left != 0) & (left.abs() < torch.finfo(left.dtype).tiny)

@@ -85,7 +85,7 @@ def test_unknown_session_names_the_newest_one(store, session_id):
         store.session(99)
 
 
-def test_an_unknown_digest_is_said_so(store):
+def test_unknown_digest_is_reported(store):
     with pytest.raises(UsageError, match="no source with the digest abc"):
         store.source("abc")
 

@@ -1,8 +1,8 @@
 """The edges of what a candidate allocates on a device: a zone behind each tensor that no store may touch.
 
-The interpreter checks every address; a device does not, and what is written behind a tensor lands in memory
-that happens to be nobody's.  So allocations of a verified call get a zone more than they asked for, filled
-with a known byte, which is looked at after the call.  Behind the tensors of the judge are its own guard zones.
+The interpreter checks every address; a device does not, and a write behind a tensor may reach unused memory
+unnoticed.  So allocations of a verified call get an additional zone, filled
+with a known byte, which is compared after the call.  Behind the tensors of the judge are its own guard zones.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _RESIZES = frozenset((torch.ops.aten.resize_, torch.ops.aten.resize_as_))
 
 @dataclass(frozen=True, kw_only=True)
 class _Zone:
-    """The bytes behind a tensor of `size_bytes`, which keep its memory from being given to anybody else."""
+    """The bytes behind a tensor of `size_bytes`; its storage is kept alive, so that its memory is not reused."""
 
     storage: torch.UntypedStorage
     size_bytes: int

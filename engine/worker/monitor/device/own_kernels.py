@@ -1,7 +1,7 @@
 """Which functions on the device belong to kernels of the candidate's own files.
 
 Triton loads a kernel's binary once and gets a function of a module for it.  That function is what a
-launch hands to the driver, so whoever launches something else under the same name is not taken for it.
+launch hands to the driver, so another kernel of the same name is not mistaken for it.
 
 Files that the candidate writes while it runs are its own as well: operator libraries generate the source of
 pointwise kernels into a cache folder and import it from there.  What a library writes for it is not.
@@ -63,7 +63,7 @@ class OwnKernels:
         return any(Path(file).is_relative_to(folder) for folder in self._folders) or _plain(file) in self._written
 
     def _note(self, kernel: Any) -> None:
-        """A kernel that was not made from a Python function is nobody's own."""
+        """Record the kernel's function; a kernel that was not made from a Python function has no owner."""
         function, source = getattr(kernel, "function", None), getattr(kernel, "src", None)
         if isinstance(function, int) and isinstance(source, ASTSource):
             code = getattr(getattr(source.fn, "fn", None), "__code__", None)

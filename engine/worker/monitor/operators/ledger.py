@@ -135,7 +135,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         return self._is_on
 
     def handed_over(self, values: Iterable[object]) -> None:
-        """What the entry returned is about to be taken: what nobody was seen to write is noted."""
+        """Record, before the output is read, which of its elements have no observed writer."""
         self.memory.taken(tensors_in(values))
         for name, elements in ((UNSEEN, self.memory.take_changed()), (GIVEN, self.memory.numbers())):
             is_reported = elements >= _MANY_NUMBERS if name == GIVEN else elements

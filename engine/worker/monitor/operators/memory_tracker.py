@@ -1,9 +1,9 @@
-"""Whether memory still holds what was left there by somebody who was seen, while a call is noted.
+"""Whether memory still holds what the last observed write left there, while a call is recorded.
 
-What is computed out of sight, by native code, by numpy in memory that it shares with a tensor, by whoever knows an
-address, must come back into some tensor.  So what operators of torch and launches leave is kept, and compared when
-the next one takes it and when it is handed over.  Only in the interpreter, where every launch is seen: a graph that
-is replayed on a device is not.  It must never hold on to memory beyond a call, but for what was there before one.
+Unobserved work, by native code, by numpy in memory that it shares with a tensor, through a raw address,
+must come back into some tensor.  So the results of torch operators and launches are kept, and compared when
+the next one reads them and when the output is returned.  Only in the interpreter, where every launch is
+observed: a graph that is replayed on a device is not.  It must never keep memory of a call after that call.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _TABLES = 2  # of numpy's that a file may have; those that are met later were ma
 
 @dataclass(frozen=True, kw_only=True)
 class _Kept:
-    """What a storage held; it is kept itself, so that nobody else is given its memory meanwhile."""
+    """The content of a storage; the storage is kept alive, so that its memory is not given to another."""
 
     storage: torch.UntypedStorage
     content: torch.Tensor
 
 
 class MemoryTracker:
-    """Counts elements that changed though nobody was seen to write them."""
+    """Counts elements that changed without an observed write."""
 
     def __init__(self) -> None:
         self._kept: dict[int, _Kept] = {}
@@ -103,7 +103,7 @@ class MemoryTracker:
 
     @contextlib.contextmanager
     def launch(self, values: Iterable[object], kernel: str = "") -> Iterator[None]:
-        """A kernel is launched on these arguments within, and nobody else is seen to write: Triton copies them."""
+        """A kernel is launched on these arguments within; other writes are ignored, for Triton copies them."""
         values = tuple(values)
         tensors = tuple(tensors_of(values)) if self._is_on else ()
         if self._is_on and len(self._numbers) < _MOST_NUMBERS:
@@ -123,7 +123,7 @@ class MemoryTracker:
             self._changed += 0 if known else source.nbytes()
 
     def lose_sight(self) -> None:
-        """Something was written, and nobody can say what: a kernel made pointers of numbers."""
+        """Unknown memory was written: a kernel made pointers of numbers."""
         with without_modes():
             for kept in list(self._kept.values()):
                 self._keep(kept.storage)
@@ -149,7 +149,7 @@ class MemoryTracker:
             self._keep(storage)
 
     def _meet(self, storage: torch.UntypedStorage, element_bytes: int) -> None:
-        """Memory that nobody was seen to make: older than the call, or made outside of torch."""
+        """Record memory of unobserved origin: older than the call, or allocated outside of torch."""
         if not storage.resizable():
             self._strange += 1
             self._changed += storage.nbytes() // element_bytes if self._strange > _TABLES else 0

@@ -1,8 +1,8 @@
 """What code of the candidate does to files, processes, sockets and live objects, as Python's audit events tell it.
 
 Only actions of its own count: the caller must be a line of the candidate, with nothing between it and the
-action but the standard library.  What torch and Triton do for it, compiling above all, is theirs.  Whoever
-knows of the hook can step around it, so that silence proves nothing.
+action but the standard library.  What torch and Triton do for it, compiling above all, is theirs.  Code
+that knows of the hook can avoid it, so that an empty record proves nothing.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Audit:
             self._bypasses.setdefault(name[:_DETAIL_CHARACTERS], line)
 
     def _author(self, frame: FrameType | None, *, directly: bool, importing: bool = False) -> FrameType | None:
-        """The candidate's frame that did it, None when somebody is between or it was nobody of the candidate's.
+        """The candidate's frame that did it, None when other code is in between or no frame is the candidate's.
 
         Python's own importer is between where a native module is loaded by `importing`.
         """
@@ -252,7 +252,7 @@ def _is_machinery(file: str) -> bool:
 
 
 def _is_made_up(file: str) -> bool:
-    """Whether the code is of a text and no file; whoever ran that text is above it."""
+    """Whether the code comes from a string and no file; the caller that ran the string is above it."""
     return not file.startswith(("/", "<frozen"))
 
 

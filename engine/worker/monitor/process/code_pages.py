@@ -1,6 +1,6 @@
 """Whether the machine code of this process is what was loaded from its files.
 
-Whoever rewrites the first bytes of a clock, or maps other code over it, leaves a private copy of the page, which
+Rewriting the first bytes of a clock function, or mapping other code over it, leaves a private copy of the page, which
 Linux counts as anonymous even when the old bytes are put back.  It must never read the code itself: that is
 gigabytes, and its bytes say nothing without the file.  A table of pointers that is rewritten is not seen.
 """

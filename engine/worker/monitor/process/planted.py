@@ -1,4 +1,4 @@
-"""Modules that a candidate put in the place of others, for whoever imports them after it.
+"""Modules that a candidate replaced, so that a later import gets the replacement.
 
 Only what was imported before the candidate is compared: what it adds is its own, and what is taken away
 makes others import it again.

@@ -167,7 +167,7 @@ def _replaced(before: _Snapshot) -> Iterator[ChangeSeen]:
             elif type(old) is FunctionType and old.__code__ is not before.codes[id(old)]:
                 yield _change(f"{place}.{name}", f"its code is now {_origin(old)}")
         for name in space.keys() - known.keys():
-            # Methods of torch written in C are those of a base that nobody can change, only hide.
+            # Methods of torch written in C are those of an immutable base; they can only be hidden.
             bases = owner.__mro__[1:] if isinstance(owner, type) else type(owner).__mro__
             if any(name in vars(base) for base in bases) and callable(space[name]):
                 yield _change(f"{place}.{name}", _origin(space[name]))
@@ -181,7 +181,7 @@ def _called_back(before: _Snapshot) -> Iterator[ChangeSeen]:
 
 
 def _callbacks() -> dict[str, tuple[Any, ...]]:
-    """What is called without anybody calling it: by the collector, upon signals, for operators."""
+    """Functions that the runtime calls: by the garbage collector, upon signals, for operators."""
     signals = [number for number in signal.Signals if number in signal.valid_signals()]
     return {
         "gc.callbacks": tuple(gc.callbacks),

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _found(one: Chosen, preferences: Preferences) -> str:
-    """What is taken where nobody says: this machine's device, and its target."""
+    """The detected defaults: this machine's device and its target."""
     if one.source != FOUND or one.key not in ("device", "target"):
         return ""
     device = device_for(preferences.text("device"))

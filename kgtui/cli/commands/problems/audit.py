@@ -80,7 +80,7 @@ def _named(options: argparse.Namespace, console: Console, index: ProblemIndex) -
 
 
 def _found(names: Sequence[str], index: ProblemIndex, told: Callable[[str, Health], None]) -> Iterator[Problem]:
-    """The problems with these names; of one that cannot be had under the typed sizes the reason is told."""
+    """The problems with these names; a problem that is unavailable at the given sizes is printed with the reason."""
     for name in names:
         try:
             yield index.find(name)

@@ -1,4 +1,4 @@
-"""One holder at a time, whoever dies or gives up; those who wait hear who has it, and are served in their order."""
+"""One holder at a time, also after a crash or a cancellation; waiters are served in order and get the holder."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def ignore(holder: Holder | None) -> None:
 
 
 def refuse(holder: Holder | None) -> None:
-    raise AssertionError(f"nobody should be waited for, but {holder} was")
+    raise AssertionError(f"no wait expected, but waited for {holder}")
 
 
 class Ear:

@@ -121,7 +121,7 @@ class Bench:
         return self.slots.carry_out(protocol.PrepareBaseline(id="i", name=name))
 
     def slot(self, number: int) -> torch.Tensor:
-        """The bytes of a slot, as anybody sees them."""
+        """The bytes of a slot."""
         layout = self.arranged.layouts[0]
         first = layout.first + number * layout.stride
         return self.device.blocks[-1].content[first : first + layout.stride]
@@ -131,7 +131,7 @@ class Bench:
         return (argument.data_ptr() - self.worker._slots[0].own.data_ptr()) // self.arranged.layouts[0].stride
 
     def own(self, at: int, count: int) -> torch.Tensor:
-        """Bytes of the worker's own memory, which whoever knows addresses can write to."""
+        """Bytes of the worker's own memory, which a candidate can write to by address."""
         address = self.worker._slots[0].own.data_ptr() + at
         return torch.frombuffer((ctypes.c_uint8 * count).from_address(address), dtype=torch.uint8)
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from engine.judge.diagnosis.ranking import Clue, diagnose
-from engine.judge.diagnosis.symptoms import WORDS, Symptom
+from engine.judge.diagnosis.symptom_words import WORDS
+from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import Diagnosis, DiagnosisKind
 
 POISON = Clue(symptom=Symptom.POISON, explained=24, facts={"byte": "0xFF", "where": " from column 64 on"})

@@ -1,4 +1,4 @@
-"""The judge counts what is right in a call that should have computed nothing, and what anybody would have right."""
+"""The judge counts right elements of a call without kernels, and those that are right without computing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_zeros_and_old_memory_mixed_tell_nothing(bench: Bench) -> None:
     assert weighed(bench)[0] == protocol.CorrectCount(name="x", total=4, right=2, trivial=4)
 
 
-def test_an_empty_output_tells_nothing(bench: Bench) -> None:
+def test_empty_output_gives_no_evidence(bench: Bench) -> None:
     bench.prepare("EMPTY")
     (output,) = weighed(bench, torch.empty(0))
     assert output == protocol.CorrectCount(name="return", total=0, right=0, trivial=0)

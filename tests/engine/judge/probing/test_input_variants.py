@@ -1,4 +1,4 @@
-"""The judge lays out content that nobody meets usually, and refuses to where an honest kernel might be wrong."""
+"""The judge prepares unusual content, and dismisses it where an honest kernel might be wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a compiler that nobody trusts says it has made is copied whole, under its own name, or not at all."""
+"""Files reported by an untrusted compiler are copied whole, under their own names, or not at all."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def described(*types: Any) -> str:
-    """A specialisation as Triton describes it, as far as anybody reads it here."""
+    """A specialisation as Triton describes it, with the fields that are read here."""
     return json.dumps({"name": "k", "signature": {f"x{i}": kind for i, kind in enumerate(types)}, "key": "k"})
 
 

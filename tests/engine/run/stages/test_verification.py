@@ -74,7 +74,7 @@ class Court:
         self.emitted = EventEmitter(lambda: 0.0, started=0.0)
         self.results: list[CaseResult] = []
         self.fork_server, self.process_pool = employ(self._play, target="sm_90")
-        self.process_pool.share_no_more("nobody lends here")
+        self.process_pool.share_no_more("no shared memory here")
         self.session = CandidateSession(
             LoadRequest(candidate=Candidate(source=b"", problem="toy::twice"), entry="f"),
             spare=self.process_pool.worker,
@@ -154,7 +154,7 @@ class Court:
                 return "refill", protocol.Done(id=command.id)
             case protocol.Release():
                 return f"release {self._in_hand}", protocol.Released(id=command.id, seed=4)
-        raise AssertionError(f"nobody should be asked {command}")
+        raise AssertionError(f"unexpected command {command}")
 
     def _compared(self, identifier: str, name: str, *, seed: int | None) -> protocol.Compared:
         outcome = Outcome.WRONG_VALUE if name in self.wrong else Outcome.PASS

@@ -267,12 +267,12 @@ def test_substitute_timer_is_named_with_its_resolution() -> None:
     )
 
 
-def test_an_unknown_resolution_is_said_and_not_invented() -> None:
+def test_unknown_resolution_is_reported() -> None:
     message = precise_timer_missing("a case", "not installed", Method.GRAPH).message
     assert message == "device times are by graph, of unknown resolution: CUPTI could not be used: not installed"
 
 
-def test_no_timer_at_all_is_said() -> None:
+def test_missing_timer_is_reported() -> None:
     message = precise_timer_missing("a case", "not installed", None).message
     assert message == "no device time was taken: CUPTI could not be used: not installed"
 
@@ -315,7 +315,7 @@ def test_clock_change_above_a_tenth_is_hint(after_mhz: int, expected: list[Sever
 @pytest.mark.parametrize(
     ("before", "after", "when"), [(None, QUIET, "before"), (QUIET, None, "after"), (None, None, "before")]
 )
-def test_a_state_that_was_not_read_is_said(before: DeviceState | None, after: DeviceState | None, when: str) -> None:
+def test_unread_state_is_reported(before: DeviceState | None, after: DeviceState | None, when: str) -> None:
     (finding,) = contention("a case", before, after)
     assert finding.severity is Severity.NOTE
     assert finding.message == (f"the device's state {when} the benchmark could not be read: contention was not checked")

@@ -1,4 +1,4 @@
-"""A launch that leaves what it was given only moved it; whoever makes one element anew computed."""
+"""A launch that stores only values that it was given moved them; one new value means that it computed."""
 
 from __future__ import annotations
 

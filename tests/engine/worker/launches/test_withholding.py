@@ -78,7 +78,7 @@ def test_inspected_call_launches_all_and_counts_moves() -> None:
 
 
 @pytest.mark.parametrize("asked", [None, protocol.Withhold(kernels=(SECOND,))])
-def test_in_other_calls_nobody_looks(asked: protocol.Withhold | None) -> None:
+def test_other_calls_are_not_inspected(asked: protocol.Withhold | None) -> None:
     withholding = Withholding()
     x, y = torch.arange(4.0), torch.zeros(4)
     with withholding.during(asked):

@@ -12,7 +12,7 @@ import torch
 from engine.loading.failures import NeedsGpuError
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 
-pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU, so nobody asks for one in vain")
+pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
 
 FIRST = "import torch\ndef f(x, launch):\n"
 

@@ -51,7 +51,7 @@ def test_settings_are_listed_with_origin_and_unused_ones(typed, home, folder):
     ]
 
 
-def test_an_engine_that_cannot_be_started_is_said(typed, monkeypatch):
+def test_engine_start_failure_is_reported(typed, monkeypatch):
     async def fail(nest):
         raise EngineError("no processes here")
 

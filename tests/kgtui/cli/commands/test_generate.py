@@ -146,7 +146,7 @@ class TestReading:
         generated(*refine("silu"), "--model", "replay:beta")
         printed(console)
 
-    def test_costs_name_what_is_unknown(self, typed):
+    def test_costs_name_unknown_values(self, typed):
         assert "replay:alpha  1        2,140  0       412     0          unknown" in typed("cost").out
 
     @pytest.mark.parametrize("by", ["model", "operator", "day", "session"])

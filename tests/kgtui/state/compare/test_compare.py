@@ -233,7 +233,7 @@ class TestTimes:
         assert all(row.cells[1].text.startswith("⚑ ") for row in table.rows)
         assert mean_span(versus(one, two), glyphs=UNICODE).text == "⚑ 1.00× ±0.01 #1, but not credible"
 
-    def test_the_interpreter_times_nothing_and_that_is_said(self, runs: Any, fakes: ModuleType) -> None:
+    def test_missing_interpreter_times_are_reported(self, runs: Any, fakes: ModuleType) -> None:
         one, two = (runs.side(runs.judge(fakes.all_pass)) for _ in range(2))
         table = times_table((one, two), [versus(one, two)], glyphs=UNICODE)
         assert table.rows == ()
@@ -419,7 +419,7 @@ class TestReports:
         assert "  1 is the same on all sides\n" in text
         assert "-    mask = offsets < cols\n" in text
 
-    def test_markdown_survives_what_users_write(self, runs: Any, fakes: ModuleType) -> None:
+    def test_markdown_escapes_user_text(self, runs: Any, fakes: ModuleType) -> None:
         numbers = [runs.judge(fakes.all_pass, source) for source in (b"a\n", b"a\n```\n")]
         runs.store.set_note(numbers[0], "a | b\x1b[31m")
         sides = [runs.side(number) for number in numbers]

@@ -98,7 +98,7 @@ def test_user_texts_stay_on_one_line_unchanged() -> None:
     assert one_line("\x07 \u2028 x") == "x"
 
 
-def test_in_ascii_nothing_else_is_said() -> None:
+def test_ascii_row_has_same_content() -> None:
     texts = [span.text for span in cells(FAST, glyphs=ASCII).values()]
     lines = run_details(FAST, (step(41, passed=3), step(42)), file="k.py", glyphs=ASCII)
     assert "".join(texts).isascii()
@@ -131,7 +131,7 @@ class TestWay:
             "best ▁▆▆ 6 of 8 cases right at best, of 3 runs; nothing was timed"
         )
 
-    def test_nothing_judged_is_said(self) -> None:
+    def test_run_without_cases_states_it(self) -> None:
         none = replace(step(1), total=0, passed=0)
         words = "no case of this file has run yet, variants that were tuned aside"
         assert [plain_text((way_line(way, glyphs=UNICODE),)) for way in ((none,), ())] == [words, words]

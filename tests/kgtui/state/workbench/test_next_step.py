@@ -45,7 +45,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("view", "strip_context", "state", "binding"), KNOWN)
-def test_a_state_names_what_helps(view: RunRecord, strip_context: StripContext, state: State, binding: str) -> None:
+def test_state_names_the_next_step(view: RunRecord, strip_context: StripContext, state: State, binding: str) -> None:
     assert (status_of(view, strip_context).state, next_step(view, strip_context).binding) == (state, binding)
 
 

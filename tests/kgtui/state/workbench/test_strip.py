@@ -211,7 +211,7 @@ def test_file_changed_during_pause_is_not_called_passed(fakes: ModuleType, candi
     assert plain_text((sentence(view, changed),)) == "file changed while paused; p resumes"
 
 
-def test_a_pause_is_said_once(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_pause_is_stated_once(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
     paused = replace(CONTEXT, paused=True)
     assert plain_text(head(view_of(fakes.all_pass(candidate, plan)), paused, UNICODE)) == (
         "‖ paused · aten::softmax · softmax.py · cpu to sm_90\nrun #42  WATCH"

@@ -22,7 +22,7 @@ def test_awq_word_holds_even_before_odd_neighbours():
 @pytest.mark.parametrize("bits", [4, 8])
 @pytest.mark.parametrize("dim", [0, 1])
 @pytest.mark.parametrize("order", [None, EVEN_BEFORE_ODD])
-def test_unpack_returns_what_was_packed(bits, dim, order):
+def test_unpack_returns_packed_values(bits, dim, order):
     values = torch.randint(0, 2**bits, (16, 24), generator=torch.Generator().manual_seed(1))
     order = order[: 32 // bits] if order and bits == 4 else None
     assert unpack(pack(values, bits, dim=dim, order=order), bits, dim=dim, order=order).equal(values)

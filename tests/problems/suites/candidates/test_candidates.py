@@ -79,7 +79,7 @@ def test_text_above_separator_counts(tmp_path: Path) -> None:
     assert only(written(tmp_path, {"relu.py": f"{RELU}{SEPARATOR}\ntests()\n"}, "kernelbench_x"))[1] == RELU
 
 
-def test_kernel_function_stands_for_task(tmp_path: Path) -> None:
+def test_kernel_function_names_task(tmp_path: Path) -> None:
     source = RELU.replace("def relu", "def kernel_function")
 
     assert only(written(tmp_path, {"relu.py": source}, "kernelbench_x"))[1].endswith("\nrelu = kernel_function\n")

@@ -29,7 +29,7 @@ class Owner(OwnKernels):
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits for what other threads may do: there are none."""
+    """No wait for other threads: there are none."""
     monkeypatch.setattr(device_trace_recorder, "_SETTLING_S", 0.0)
 
 
