@@ -10,8 +10,9 @@ from typing import Any
 
 from engine.model import CandidateForm, Case, Category, SuiteOrigin, Tier
 from engine.model.parsing import parse
-from problems.suites.settings import PACKED, PRECISION, SuiteChoice
-from problems.suites.sizes import resized
+from problems.suites.rewriting.sizes import resized
+from problems.suites.rewriting.stages import RESULT, with_stages
+from problems.suites.settings import PACKED, PRECISION, STAGES, SuiteChoice
 from problems.suites.syntax import functions
 from problems.suites.task import Size, SuiteFormat, Task
 
@@ -55,12 +56,15 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
     if choice.cap is not None or choice.sizes:
         smaller = resized(text, cap=choice.cap, chosen=choice.sizes)
         text, changed = smaller.text, smaller.changed
+    if choice.stages:
+        text = with_stages(text, choice.stages, form=task.form, entry=task.entry, is_reference=True)
     file = f"{task.name.rpartition('/')[2]}.py"
     files = {**task.sources, file: text}
     details = {
         **task.details,
         PRECISION: choice.accuracy,
         PACKED: "" if task.arguments is not None else PACKED,
+        STAGES: " ".join(choice.stages),
     }
     name = f"{suite.id}::{task.name}"
     return PlannedTask(
@@ -149,6 +153,8 @@ def _notes(task: Task, choice: SuiteChoice, changed: Mapping[str, tuple[Size, Si
     if changed:
         sizes = ", ".join(f"{name} {before} -> {now}" for name, (before, now) in changed.items())
         yield f"sizes changed from the suite's: {sizes}"
+    if choice.stages:
+        yield f"compared in this order: {', '.join((*choice.stages, RESULT))}"
     if choice.accuracy != "fp32":
         yield f"floating inputs and weights are {choice.accuracy.dtype}"
     if task.writes:

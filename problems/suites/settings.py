@@ -12,8 +12,9 @@ from engine.errors import EngineError
 from engine.model import DType
 from problems.suites.task import Size
 
-PRECISION, PACKED = "precision", "packed"
-"""Details that every harness gets: the precision of the floating inputs, and whether they travel as one tuple."""
+PRECISION, PACKED, STAGES = "precision", "packed", "stages"
+"""Details that every harness gets: the precision of the floating inputs, whether they travel as one tuple, and the
+names of the stages that the reference returns before its result."""
 
 
 class Accuracy(enum.StrEnum):
@@ -32,7 +33,8 @@ class Accuracy(enum.StrEnum):
 class SuiteChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A suite and how its problems are judged; as JSON it is a part of the id of every such problem.
 
-    `cap` bounds every size constant, `sizes` sets single ones.
+    `cap` bounds every size constant, `sizes` sets single ones.  `stages` are intermediates of the reference that it
+    returns before its result, and the candidate too.
     """
 
     path: Path
@@ -40,6 +42,7 @@ class SuiteChoice(msgspec.Struct, frozen=True, kw_only=True):
     cap: int | None = None
     sizes: Mapping[str, Size] = {}
     accuracy: Accuracy = Accuracy.FP32
+    stages: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

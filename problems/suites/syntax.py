@@ -65,16 +65,6 @@ def imported_packages(tree: ast.AST) -> set[str]:
     return found
 
 
-def stages(function: Function) -> tuple[str, ...]:
-    """The local names that a function binds to a call or an operation, in their order: its named intermediates."""
-    found: dict[str, None] = {}
-    for node in ast.walk(ast.Module(body=function.body, type_ignores=[])):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.BinOp()):
-                found.setdefault(name)
-    return tuple(found)
-
-
 def draws_random(tree: ast.AST) -> bool:
     """Whether something in the tree is called like a function of torch that draws random numbers."""
     return any(name in _DRAWS or name.endswith("dropout") or name.startswith("rand") for name in called_names(tree))

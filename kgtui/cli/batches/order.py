@@ -106,5 +106,7 @@ def _require_together(options: argparse.Namespace) -> None:
         raise UsageError("--candidates names what is verified; leave FILE and --sample out")
     if options.profile:
         raise UsageError("--profile is of one run; `kgtui check FILE --profile` shows it")
+    if options.stages:
+        raise UsageError("--stages is of one run; `kgtui check FILE --stages` compares them")
     if options.resume and options.no_store:
         raise UsageError("--resume continues a batch that was saved; leave --no-store out")

@@ -37,6 +37,7 @@ from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.runs.exit_codes import exit_of
 from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out
 from kgtui.cli.runs.run_output import say_document, say_profile
+from kgtui.cli.runs.stages import staged, tell_stages
 
 SUMMARY = "Verify a kernel file once, or many candidates, without a screen."
 GROUP = Group.KERNELS
@@ -56,6 +57,10 @@ def add_arguments(parser: CommandParser) -> None:
     add_policy(parser)
     add_output_format(parser)
     add_profile(parser)
+    parser.add_argument(
+        "--stages", action="store_true",
+        help="with a suite: find the first intermediate of the reference that differs; nothing is saved",
+    )  # fmt: skip
     add_storage(parser)
     add_batch(parser)
 
@@ -71,10 +76,15 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
         return check_batch(options, console, engine_factory=engine_factory)
     request = read_request(options, console)
+    stages: tuple[str, ...] = ()
+    if options.stages:
+        request, stages = staged(request)
 
     def close(run: RunRecord) -> int:
         say_document(request, console, run)
         say_profile(request, console, run)
+        if stages:
+            tell_stages(request, console, run, stages)
         return exit_of(run.final)
 
     return carry_out(request, console, engine_factory=engine_factory, close=close)

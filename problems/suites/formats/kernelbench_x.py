@@ -14,7 +14,7 @@ from pathlib import Path
 
 from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
 from problems.suites.separated import SeparatedFile, is_separated, separated
-from problems.suites.syntax import imported_packages, parameters, parsed, stages
+from problems.suites.syntax import imported_packages, parameters, parsed
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 
 HARNESS = "recorded_calls"
@@ -179,7 +179,6 @@ def _of_text(file: Path, checkout: _Checkout) -> Task:
         details={
             **parts.details(file.stem),
             "parameters": json.dumps(parameters(parts.function)),
-            "stages": json.dumps(stages(parts.function)),
             **_performance(file, checkout),
         },
         health=_health(parts, file.stem),

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from problems.suites.files import SuiteFileError, python_files, text_of
+from problems.suites.rewriting.sizes import constants_of
 from problems.suites.siblings import imported_siblings
-from problems.suites.sizes import constants_of
 from problems.suites.syntax import Function, functions, imported_packages, parsed
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 

@@ -24,6 +24,7 @@ from problems.suites.call_sites import place_of
 from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
 from problems.suites.harness.values import answered, copied
 from problems.suites.harness.written import Effects, effects_of
+from problems.suites.settings import STAGES
 
 Function: TypeAlias = Callable[..., Any]  # Any: a stranger's function
 Call: TypeAlias = tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
@@ -43,8 +44,9 @@ def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> R
     whole.write_text(_joined(file.read_text(encoding="utf-8"), tests, entry), encoding="utf-8")
     rewrite_folder(file.parent, device)
     redirect_cuda(device)
-    is_gold = bool(details.get("gold"))
-    return RecordedTask(whole, entry, is_gold=is_gold, may_write=bool(details.get("writes")))
+    is_gold, may_write = bool(details.get("gold")), bool(details.get("writes"))
+    recorder = Recorder(returns_stages=bool(details.get(STAGES)))
+    return RecordedTask(whole, entry, recorder, is_gold=is_gold, may_write=may_write)
 
 
 def _joined(reference: str, tests: str, entry: str) -> str:
@@ -61,12 +63,16 @@ class _EnoughError(BaseException):
 
 
 class Recorder(ModuleType):
-    """The module that the joined file imports: wraps the reference's function."""
+    """The module that the joined file imports: wraps the reference's function.
 
-    def __init__(self) -> None:
+    Where that returns stages before its result, the tests get the result alone.
+    """
+
+    def __init__(self, *, returns_stages: bool) -> None:
         super().__init__(_RECORDER)
         self.function: Function | None = None
         self.found: Call | None = None
+        self._returns_stages = returns_stages
         self._line, self._skip, self._depth = 0, 0, 0
 
     def wait_for(self, line: int, *, skip: int) -> None:
@@ -87,7 +93,8 @@ class Recorder(ModuleType):
                 self._skip -= 1
             self._depth += 1
             try:
-                return function(*args, **kwargs)
+                returned = function(*args, **kwargs)
+                return returned[-1] if self._returns_stages else returned
             finally:
                 self._depth -= 1
 
@@ -97,10 +104,10 @@ class Recorder(ModuleType):
 class RecordedTask:
     """A task whose inputs come from calls of its tests."""
 
-    def __init__(self, file: Path, entry: str, *, is_gold: bool, may_write: bool = False) -> None:
+    def __init__(self, file: Path, entry: str, recorder: Recorder, *, is_gold: bool, may_write: bool = False) -> None:
         self._file, self._entry, self._is_gold, self._may_write = file, entry, is_gold, may_write
         self._effects: dict[str, Effects] = {}
-        self._seeds, self._recorder = Seeds(), Recorder()
+        self._seeds, self._recorder = Seeds(), recorder
         self.notes: tuple[str, ...] = ()
 
     def needed_bytes(self) -> int | None:

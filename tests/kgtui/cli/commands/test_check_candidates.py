@@ -148,6 +148,7 @@ def test_nothing_is_saved_without_a_store(batch, home):
         (("silu.py",), "leave FILE and --sample out"),
         (("--profile",), "--profile is of one run"),
         (("--resume", "--no-store"), "leave --no-store out"),
+        (("--stages",), "--stages is of one run"),
         (("--output", "r.xml"), r"written as .jsonl, .csv, .md, .html"),
         (("--op", "nope"), ""),
     ],

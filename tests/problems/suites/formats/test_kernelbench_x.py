@@ -81,12 +81,6 @@ def test_performance_inputs_and_utilities_read(tasks: dict[str, Task]) -> None:
     assert list(tasks["Math/div"].sources) == ["data_utils.py"]
 
 
-def test_fusion_intermediates_named(tasks: dict[str, Task]) -> None:
-    stages = json.loads(tasks["Fusion/fused_scale_softmax_sum"].details["stages"])
-
-    assert stages == ["scaled", "weights", "weighted"]
-
-
 def test_quantised_task_three_distances(tasks: dict[str, Task]) -> None:
     task = tasks["Quantization/matmul_w8a8"]
 

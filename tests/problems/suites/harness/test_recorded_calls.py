@@ -11,6 +11,8 @@ import torch
 from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import OpenedTask, UnavailableError
 from problems.suites.harness.recorded_calls import open_task
+from problems.suites.rewriting.stages import with_stages
+from problems.suites.settings import STAGES
 from problems.suites.task import Task
 
 Open = Callable[[str], OpenedTask]
@@ -58,6 +60,18 @@ def test_seed_set_by_tests_still_gives_fresh_inputs(opened: Open, tasks: dict[st
     first, other = (task.draw(seed=seed, weight_seed=0, case="line 21 #2")[0][0] for seed in (1, 2))
 
     assert not torch.equal(first, other)
+
+
+def test_stages_returned_before_result_but_not_to_tests(tasks: dict[str, Task], tmp_path: Path) -> None:
+    found = tasks["tritonbench::T/tanh_sum"]
+    text = with_stages(found.text, ("squashed",), form=found.form, entry=found.entry, is_reference=True)
+    (tmp_path / "reference.py").write_text(text)
+    tests = found.details["tests"].replace("    input2", "    assert results['test_case_1'].shape == (5,); input2")
+    details = {**found.details, "tests": tests, STAGES: "squashed"}
+    task = open_task(tmp_path / "reference.py", details, torch.device("cpu"))
+    call = task.draw(seed=1, weight_seed=0, case=found.cases[1])
+
+    assert [output.shape for output in task.expected(call, Precision.OWN)] == [(2, 4), (4,)]
 
 
 def test_gold_kernel_needs_gpu(opened: Open) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import UsageError
-from problems.suites.sizes import constants_of, resized
+from problems.suites.rewriting.sizes import constants_of, resized
 
 TEXT = """import torch
 batch = 128

@@ -1,0 +1,70 @@
+"""`kgtui check --stages`: the first intermediate of a task's reference from which a candidate differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+
+from engine.errors import UsageError
+from engine.model import CaseResult, Outcome
+from engine.problem_source import open_source
+from engine.reports.printable import printable
+from engine.reports.run_record import RunRecord
+from kgtui.cli.choices import decode_or_refuse
+from kgtui.cli.console import Console
+from kgtui.cli.runs.run_command import Request
+from problems.suites.rewriting.stages import RESULT, shared_stages, with_stages
+from problems.suites.source import SuiteSource
+
+
+def staged(request: Request) -> tuple[Request, tuple[str, ...]]:
+    """The request with file and task changed to return the stages that they share, and the names of these.
+
+    Nothing of it is saved: what runs is another text than the file.
+
+    Raises:
+        UsageError: the operator is no task of a suite, or no stage can be compared; says why.
+    """
+    source = open_source(request.problem.source)
+    if not isinstance(source, SuiteSource):
+        raise UsageError("--stages compares intermediates of a suite's reference; name a suite with --suite PATH")
+    decode_or_refuse(request.file)
+    task, text = source.task(request.problem.name), request.file.content.decode()
+    names = shared_stages(task.text, text, form=task.form, entry=task.entry)
+    changed = with_stages(text, names, form=task.form, entry=task.entry, is_reference=False)
+    problem = SuiteSource(msgspec.structs.replace(source.choice, stages=names)).problem(request.problem.name)
+    file = replace(request.file, content=changed.encode())
+    return replace(request, file=file, problem=problem, is_kept=False), names
+
+
+def tell_stages(request: Request, console: Console, run: RunRecord, names: Sequence[str]) -> None:
+    """Print how each stage compares; on the error stream beside a document."""
+    say = console.warn if request.document is not None else console.say
+    for text in stage_lines(run, names):
+        say(printable(text))
+
+
+def stage_lines(run: RunRecord, names: Sequence[str]) -> list[str]:
+    """A line for each stage and the result, then the first that differs, or that nothing was compared."""
+    compared = [case for case in run.cases if case.outputs]
+    if not compared:
+        return ["stages: nothing was compared"]
+    shown = (*names, RESULT)
+    lines = [_line(name, place, compared) for place, name in enumerate(shown)]
+    differing = [name for place, name in enumerate(shown) if any(_is_wrong(case, place) for case in compared)]
+    return [*lines, f"first stage that differs: {differing[0]}" if differing else "no stage differs"]
+
+
+def _line(name: str, place: int, compared: Sequence[CaseResult]) -> str:
+    wrong = [case for case in compared if _is_wrong(case, place)]
+    right = f"  {name:<24} {len(compared) - len(wrong)}/{len(compared)} cases right"
+    if not wrong:
+        return right
+    output = wrong[0].outputs[place]
+    return f"{right}; {wrong[0].case}: {output.message.removeprefix(f'{output.name}: ')}"
+
+
+def _is_wrong(case: CaseResult, place: int) -> bool:
+    return place < len(case.outputs) and case.outputs[place].outcome is not Outcome.PASS
