@@ -124,6 +124,14 @@ class Child:
         await self._close()
         return status
 
+    async def ending(self, *, within_s: float) -> str:
+        """How the process ended, with the last line that it printed; "" where it has not within so many seconds."""
+        await asyncio.wait((self._gone,), timeout=within_s)
+        if self.alive:
+            return ""
+        said = telling_line(self._last_words)
+        return _how(os.waitstatus_to_exitcode(self._gone.result())) + (f"; it said: {said}" if said else "")
+
     def gone(self, status: int) -> None:
         """The fork server has reaped the process."""
         if not self._gone.done():

@@ -6,6 +6,8 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 
+import msgspec
+
 from engine import protocol
 from engine.errors import DeadlineError, EngineError, EngineLostError, MachineBusyError
 from engine.model import Limits
@@ -153,6 +155,8 @@ class ProcessPool:
                     await asyncio.shield(judge.kill())
                 raise
             if isinstance(reply, protocol.Failed) and reply.kind in _OF_REFERENCE:
+                if ended := await self.references.ending():
+                    reply = msgspec.structs.replace(reply, message=f"{reply.message} ({ended})")
                 await self.references.close()  # it hangs, or its pipes are out of step: the next run gets a new one
             if isinstance(reply, protocol.Failed) and reply.broken:
                 await judge.kill()  # its device refuses everything, and would for the runs that follow

@@ -10,6 +10,8 @@ from engine.model import ProblemId
 from engine.processes.child import Child
 from engine.processes.warm_pool import PooledProcess
 
+_END_S = 0.2  # the judge sees the end of a pipe before the fork server has reaped the process
+
 
 class References:
     """At most one reference process, kept for as long as problem, judge and process stay the same."""
@@ -76,6 +78,10 @@ class References:
             )
         finally:
             await self.close()
+
+    async def ending(self) -> str:
+        """How the process ended by itself; "" where it has not, or where there is none."""
+        return await self._process.child.ending(within_s=_END_S) if self._process is not None else ""
 
     async def close(self) -> None:
         """End the process.  Safe to call twice."""

@@ -53,9 +53,9 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     folder = Path.cwd()
     stream = _opened(folder)
     torch.set_num_threads(_THREADS)
+    answering = Answering(folder, limits_reading=Measure.READING in in_force)
     versions = {"torch": str(torch.__version__)}
     Line(commands, replies).reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
-    answering = Answering(folder, limits_reading=Measure.READING in in_force)
     try:
         while True:
             question = questions.decode(stream.line(most_bytes=MOST_HEAD_BYTES))
@@ -83,6 +83,7 @@ class Answering:
         self._folder = folder
         self._limits_reading = limits_reading
         self._device = torch.device(os.environ.get(DEVICE_VARIABLE, "cpu"))
+        torch.ones(1, device=self._device).item()  # opens the device's driver, before reading is limited
         self._task: OpenedTask | None = None
 
     def answer(self, question: Question, storages: Sequence[torch.Tensor]) -> tuple[Answer, list[torch.Tensor]]:

@@ -32,17 +32,18 @@ class CudaText:
 
 
 def _elementwise(expression: str) -> str:
-    """A kernel that applies an expression in float to each element `v`."""
+    """A kernel that applies an expression to each element `v`, in float, or in double where the elements are."""
     launch = DISPATCH.format(
         tensor="c",
         body="each<scalar_t><<<(n + 255) / 256, 256, 0, at::cuda::getCurrentCUDAStream()>>>"
         "(c.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), n);",
     )
     return f"""
+#include <ATen/OpMathType.h>
 #include <ATen/cuda/CUDAContext.h>
 template <typename T> __global__ void each(const T* x, T* y, int64_t n) {{
     int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-    if (i < n) {{ float v = static_cast<float>(x[i]); y[i] = static_cast<T>({expression}); }}
+    if (i < n) {{ at::opmath_type<T> v = x[i]; y[i] = static_cast<T>({expression}); }}
 }}
 torch::Tensor go(torch::Tensor x) {{
     auto c = x.contiguous();
@@ -220,7 +221,7 @@ CANDIDATES: Mapping[str, CudaText] = {
     "hardsigmoid": CudaText(
         operator="aten::hardsigmoid",
         expected="pass",
-        cuda=_elementwise("isnan(v) ? v : fminf(fmaxf(v + 3.0f, 0.0f), 6.0f) / 6.0f"),
+        cuda=_elementwise("isnan(v) ? v : v <= -3 ? 0 : v >= 3 ? 1 : (v + 3) / 6"),
         signature=_ONE,
         entry="def hardsigmoid(self):\n    return module.go(self)\n",
     ),

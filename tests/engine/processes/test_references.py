@@ -48,3 +48,11 @@ async def test_process_replaced_after_a_fault(employ: Employ, dies: bool) -> Non
         await pool.ask_judge(protocol.Release(id=protocol.new_id()))
     await pool.references.attach(ONE)
     assert fake.forked == ["judge", "reference", "reference"]
+
+
+async def test_fault_says_how_the_process_ended(employ: Employ) -> None:
+    fake, pool = employ(attaching)
+    await pool.references.attach(ONE)
+    fake.die(fake.youngest)
+    reply = await pool.ask_judge(protocol.Release(id=protocol.new_id()))
+    assert isinstance(reply, protocol.Failed) and reply.message == "broken (signal 9)"
