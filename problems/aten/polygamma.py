@@ -1,8 +1,8 @@
 """Polygamma: y = the derivative of order n of digamma(x), the logarithmic derivative of the gamma function.
 
 y = (-1)^(n + 1) * n! * (sum over k of 1 / (x + k)^(n + 1)) for n > 0.  Any rank, any strides, n from 0 to 3.  Integers
-and booleans give float32.  Order 0 takes numbers of both signs, the others positive ones; NaN stays NaN, and inf gives
-inf for n = 0 and 0 for n = 1.  The poles at 0 and the negative whole numbers, inf for n > 1 and -inf are outside of the
+and booleans give float32.  Numbers of both signs; NaN stays NaN, and inf gives inf for n = 0 and 0 for n = 1.  The
+poles at 0 and the negative whole numbers, numbers below -3 for n > 0, inf for n > 1 and -inf are outside of the
 contract.
 
 Overloads: polygamma (tested) and polygamma.out.
@@ -39,12 +39,9 @@ _EDGES = (1.0, 2.0, 0.5, 10.0, 100.0, 6.0)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """n, self: any shape, from 0.25 up; of order 0 half are negative, a quarter away from a pole; integers 1 to 40."""
-    negative = case.size("n") == 0
-    x = unary_values(
-        case, rng, draw=_both_sides if negative else _positive, edges=_EDGES, special=_SPECIAL, low=1, high=41
-    )
-    return case.size("n"), x
+    """n, self: any shape, half from 0.25 up, half negative and a quarter away from a pole; integers from 1 to 40."""
+    draw = _both_sides if case.size("n") == 0 else _above_minus_three
+    return case.size("n"), unary_values(case, rng, draw=draw, edges=_EDGES, special=_SPECIAL, low=1, high=41)
 
 
 def reference(n: int, x: torch.Tensor) -> torch.Tensor:
@@ -58,7 +55,7 @@ def eager(n: int, x: torch.Tensor) -> torch.Tensor:
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A recurrence of ten terms, then a series of about as many; digamma of negative numbers is a difference."""
+    """A recurrence of ten terms, then a series of about as many; of negative numbers it is a difference."""
     return rounded(floating(case.dtype), roundings=3, terms=20)
 
 
@@ -76,15 +73,15 @@ def _derivative(n: int, x: torch.Tensor) -> torch.Tensor:
     return torch.where(x == math.inf, 0.0, series)
 
 
-def _positive(x: torch.Tensor) -> torch.Tensor:
-    """From 0.25 up."""
-    return x.abs() + 0.25
-
-
 def _both_sides(x: torch.Tensor) -> torch.Tensor:
     """From 0.25 up, or between a quarter and three quarters below a whole number that is not positive."""
     below = -torch.floor(x.abs()) - 0.25 - 0.5 * (x.abs() - torch.floor(x.abs()))
     return torch.where(x > 0, x + 0.25, below)
+
+
+def _above_minus_three(x: torch.Tensor) -> torch.Tensor:
+    """As `_both_sides`, but not below -2.75: a product of x and pi in float32 keeps the fraction of x there."""
+    return _both_sides(torch.where(x < 0, x.fmod(3), x))
 
 
 PROBLEM = ProblemDefinition(
