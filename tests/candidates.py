@@ -11,6 +11,9 @@ from engine.model import CaseResult, Finding, Outcome, Severity
 from engine.static.source import directives
 
 CORPUS = Path(__file__).parent / "corpus"
+DRAW_SEED = 1
+"""What the runs of tests draw their inputs from, so that a test has the same outcome every time."""
+
 _CASE = re.compile(r'case="([^"]*)"')
 
 

@@ -7,13 +7,14 @@ import contextlib
 import enum
 import os
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.model import Candidate, CaseResult, Limits, Outcome, Plan, Tier
 from engine.model.events import CaseFinished, RunFinished
+from tests.candidates import DRAW_SEED
 from tests.mutation.mutants import Mutant
 from tests.operators import find
 
@@ -44,7 +45,7 @@ async def judge(engine: Engine, mutant: Mutant, problem: str) -> Judged:
     """Judge one mutant until its first case that is not passed."""
     candidate = Candidate(source=mutant.source.encode(), problem=problem, filename=f"{mutant.kernel}.py", folder=None)
     plan = Plan.for_tiers(find(problem), tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=LIMITS)
-    events = engine.evaluate(candidate, plan)
+    events = engine.evaluate(candidate, replace(plan, draw_seed=DRAW_SEED))
     async with contextlib.aclosing(events):
         async for event in events:
             if isinstance(event, CaseFinished) and event.result.outcome is not Outcome.PASS:

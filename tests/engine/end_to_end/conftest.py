@@ -15,6 +15,7 @@ import pytest_asyncio
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.model import Candidate, CaseResult, CompiledKernel, Finding, Limits, Plan, Tier, Verdict, events
+from tests.candidates import DRAW_SEED
 from tests.operators import find
 
 SMALL = Limits(load_s=20.0, case_s=3.0, memory_bytes=1 << 30, processes=64)
@@ -104,7 +105,7 @@ def judging(engine: Engine) -> Judging:
         folder: Path | None = None,
         also: tuple[str, ...] = (),
         sass: bool = True,
-        draw_seed: int | None = None,
+        draw_seed: int = DRAW_SEED,
     ) -> Judged:
         if isinstance(source, Path):
             content, filename = source.read_bytes(), source.name

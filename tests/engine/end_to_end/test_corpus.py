@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from engine.model import Limits, Outcome, Tier
-from tests.candidates import candidates, flags_of, mechanism, stated, words_of
+from tests.candidates import DRAW_SEED, candidates, flags_of, mechanism, stated, words_of
 from tests.engine.end_to_end.conftest import Judged
 from tests.operators import find
 
@@ -31,7 +31,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 ALL_TIERS = (Tier.SMOKE, Tier.FULL)
 LIMITS = Limits(load_s=10.0, case_s=20.0, memory_bytes=2 << 30)
 IMPATIENT = Limits(load_s=10.0, case_s=3.0, memory_bytes=2 << 30)
-DRAW_SEED = 1
 SHARES = 5
 SHARES_OF_ONLY_FILES = 3
 

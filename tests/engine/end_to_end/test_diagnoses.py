@@ -10,7 +10,7 @@ import pytest
 
 from engine.model import Candidate, DiagnosisKind, Limits, Outcome, Plan, Tier
 from engine.model.events import CaseFinished
-from tests.candidates import candidates, stated
+from tests.candidates import DRAW_SEED, candidates, stated
 from tests.operators import find
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -43,7 +43,7 @@ async def _first_words(engine, path: Path) -> DiagnosisKind | None:
     problem = find(stated(path).op)
     plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=LIMITS)
     candidate = Candidate(source=path.read_bytes(), problem=problem.name, filename=path.name, folder=None)
-    events = engine.evaluate(candidate, replace(plan, cases=(problem.case(stated(path).case),)))
+    events = engine.evaluate(candidate, replace(plan, cases=(problem.case(stated(path).case),), draw_seed=DRAW_SEED))
     async with contextlib.aclosing(events):
         async for event in events:
             if isinstance(event, CaseFinished):

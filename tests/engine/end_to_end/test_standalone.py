@@ -12,7 +12,7 @@ from engine.model import Candidate, CaseResult, Limits, Outcome, Plan, Tier
 from engine.model.events import CaseFinished
 from engine.static.source import directives
 from kgtui.standalone.script import FailedCase, standalone_script
-from tests.candidates import CORPUS
+from tests.candidates import CORPUS, DRAW_SEED
 from tests.kgtui.standalone.test_script import ended, said
 from tests.operators import described, find
 
@@ -65,7 +65,7 @@ def _to_five_digits(message: str) -> str:
 async def _judged(engine, problem, source: bytes, case: str) -> CaseResult:
     plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=LIMITS)
     candidate = Candidate(source=source, problem=problem.name, filename="kernel.py", folder=None)
-    events = engine.evaluate(candidate, replace(plan, cases=(problem.case(case),)))
+    events = engine.evaluate(candidate, replace(plan, cases=(problem.case(case),), draw_seed=DRAW_SEED))
     async with contextlib.aclosing(events):
         async for event in events:
             if isinstance(event, CaseFinished):

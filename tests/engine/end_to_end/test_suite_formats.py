@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from engine.engine import Engine
 from engine.model import Candidate, Outcome, Plan, Problem, Tier
 from problems.suites.source import suite_at
+from tests.candidates import DRAW_SEED
 from tests.engine.end_to_end.conftest import SMALL, Judged
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -34,6 +36,7 @@ def problem_of(suite: str, task: str) -> Problem:
 async def judged(engine: Engine, source: str, problem: Problem) -> Judged:
     candidate = Candidate(source=source.encode(), problem=problem.name, filename="candidate.py")
     plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=SMALL)
+    plan = replace(plan, draw_seed=DRAW_SEED)
     async with aclosing(engine.evaluate(candidate, plan)) as running:
         return Judged(events=tuple([event async for event in running]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from engine.engine import Engine
 from engine.model import Candidate, Outcome, Plan, Tier
 from problems.suites.settings import SuiteChoice
 from problems.suites.source import suite_at
+from tests.candidates import DRAW_SEED
 from tests.engine.end_to_end.conftest import SMALL, Judged
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -55,6 +57,7 @@ async def judged(engine: Engine, text: str, path: Path, name: str, *, cap: int |
     source = suite_at(path, choice=SuiteChoice(path=path, format="", cap=cap))
     problem = source.problem(f"kernelbench::{name}")
     plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=SMALL)
+    plan = replace(plan, draw_seed=DRAW_SEED)
     candidate = Candidate(source=text.encode(), problem=problem.name)
     async with aclosing(engine.evaluate(candidate, plan)) as running:
         return Judged(events=tuple([event async for event in running]))
