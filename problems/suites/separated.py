@@ -32,7 +32,7 @@ class SeparatedFile:
 
     `tests` begins with as many empty lines as are above it, so that its lines have the numbers of the file.  `others`
     are further functions of the reference that the tests use, `calls` the places where they call the entry.  `writes`
-    is whether a call may write to its arguments.
+    is whether a call may write to its arguments, `is_random` whether the reference draws random numbers.
     """
 
     reference: str
@@ -42,6 +42,7 @@ class SeparatedFile:
     others: tuple[str, ...]
     calls: CallSites
     writes: bool
+    is_random: bool
     health: tuple[str, ...]
 
     @property
@@ -78,7 +79,8 @@ def separated(text: str, *, stem: str, shown: str) -> SeparatedFile:
     reference, tests = "".join(lines[: places[0]]), "\n" * (places[-1] + 1) + "".join(lines[places[-1] + 1 :])
     upper, lower = parsed(reference, shown), parsed(tests, shown)
     entry, others = _tested(upper, lower, stem=stem, shown=shown)
-    calls = call_sites(lower, entry, is_random=draws_random(upper))
+    is_random = draws_random(upper)
+    calls = call_sites(lower, entry, is_random=is_random)
     return SeparatedFile(
         reference=reference,
         tests=tests,
@@ -87,6 +89,7 @@ def separated(text: str, *, stem: str, shown: str) -> SeparatedFile:
         others=others,
         calls=calls,
         writes=calls.writes or may_write_arguments(upper),
+        is_random=is_random,
         health=tuple(_health(lower, others, calls)),
     )
 

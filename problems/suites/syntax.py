@@ -28,8 +28,8 @@ def parsed(text: str, shown: str) -> ast.Module:
         raise SuiteFileError(f"{shown}: cannot be parsed: {error}; left out") from error
 
 
-def functions(tree: ast.Module) -> dict[str, Function]:
-    """The functions of the top level by name, in their order; of two of one name the last."""
+def functions(tree: ast.Module | ast.ClassDef) -> dict[str, Function]:
+    """The functions of the top level, or of a class, by name, in their order; of two of one name the last."""
     return {node.name: node for node in tree.body if isinstance(node, Function)}
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
+from problems.suites.performance import with_performance
 from problems.suites.separated import SeparatedFile, is_separated, separated
 from problems.suites.syntax import imported_packages, parameters, parsed
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
@@ -161,7 +162,7 @@ def _of_text(file: Path, checkout: _Checkout) -> Task:
     """
     parts = separated(text_of(file, root=checkout.root), stem=file.stem, shown=str(file))
     category = file.parent.name
-    return Task(
+    task = Task(
         name=f"{category}/{file.stem}",
         title=file.stem.replace("_", " "),
         level="",
@@ -179,26 +180,17 @@ def _of_text(file: Path, checkout: _Checkout) -> Task:
         details={
             **parts.details(file.stem),
             "parameters": json.dumps(parameters(parts.function)),
-            **_performance(file, checkout),
         },
         health=_health(parts, file.stem),
     )
+    performance = checkout.performance / f"{file.stem}_perf.py"
+    return with_performance(task, performance, root=checkout.root, is_random=parts.is_random)
 
 
 def _health(parts: SeparatedFile, stem: str) -> tuple[str, ...]:
     if parts.entry == stem:
         return parts.health
     return (*parts.health, f"the file is called {stem}, its function {parts.entry}")
-
-
-def _performance(file: Path, checkout: _Checkout) -> dict[str, str]:
-    """The text of the file of performance inputs; nothing where there is none."""
-    try:
-        return {
-            "performance": text_of(checkout.performance / f"{file.stem}_perf.py", root=checkout.root),
-        }
-    except SuiteFileError:
-        return {}
 
 
 def _level(difficulty: object) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
+from problems.suites.performance import with_performance
 from problems.suites.separated import SeparatedFile, is_separated, separated
 from problems.suites.siblings import imported_siblings
 from problems.suites.syntax import draws_random, imported_packages, parsed, seeds
@@ -118,7 +119,7 @@ def _of(file: Path, tasks: _Set) -> Task | SuiteFileError:
     row = tasks.rows.get(file.name, {})
     difficulty = str(row.get("difficulty", ""))
     gold = "Triton" if tasks.letter == "G" else ""
-    return Task(
+    task = Task(
         name=f"{tasks.letter}/{file.stem}",
         title=_title(row, file.stem),
         level=f"difficulty {difficulty}" if difficulty.isdigit() else "",
@@ -136,6 +137,14 @@ def _of(file: Path, tasks: _Set) -> Task | SuiteFileError:
         details={**parts.details(file.stem), "description": str(row.get("description", "")), "gold": gold},
         health=(*parts.health, *_health(parts, file.stem, tasks.letter)),
     )
+    performance = _performance(file, tasks)
+    return with_performance(task, performance, root=tasks.root, is_random=parts.is_random)
+
+
+def _performance(file: Path, tasks: _Set) -> Path:
+    """Where the performance file of a task is in a checkout, beside the folder with the data."""
+    home = tasks.folder.parent.parent
+    return home / "performance_metrics" / f"perf_{tasks.letter}" / "golden_metrics" / f"{file.stem}_perf.py"
 
 
 def _health(parts: SeparatedFile, stem: str, letter: str) -> Iterator[str]:

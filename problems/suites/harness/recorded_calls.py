@@ -22,8 +22,10 @@ from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import UnavailableError
 from problems.suites.call_sites import place_of
 from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
+from problems.suites.harness.performance import FILE, PerformanceFile
 from problems.suites.harness.values import answered, copied
 from problems.suites.harness.written import Effects, effects_of
+from problems.suites.performance import FIRST, LAST
 from problems.suites.settings import STAGES
 
 Function: TypeAlias = Callable[..., Any]  # Any: a stranger's function
@@ -42,11 +44,14 @@ def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> R
         raise UnavailableError("its reference is a Triton kernel, which runs on a GPU only")
     whole = file.with_name(f"{stem}.py")
     whole.write_text(_joined(file.read_text(encoding="utf-8"), tests, entry), encoding="utf-8")
+    if "performance" in details:
+        file.with_name(FILE).write_text(details["performance"], encoding="utf-8")
     rewrite_folder(file.parent, device)
     redirect_cuda(device)
+    performance = PerformanceFile(file.parent, entry=entry, stem=stem) if "performance" in details else None
     is_gold, may_write = bool(details.get("gold")), bool(details.get("writes"))
     recorder = Recorder(returns_stages=bool(details.get(STAGES)))
-    return RecordedTask(whole, entry, recorder, is_gold=is_gold, may_write=may_write)
+    return RecordedTask(whole, entry, recorder, is_gold=is_gold, may_write=may_write, performance=performance)
 
 
 def _joined(reference: str, tests: str, entry: str) -> str:
@@ -104,8 +109,18 @@ class Recorder(ModuleType):
 class RecordedTask:
     """A task whose inputs come from calls of its tests."""
 
-    def __init__(self, file: Path, entry: str, recorder: Recorder, *, is_gold: bool, may_write: bool = False) -> None:
+    def __init__(
+        self,
+        file: Path,
+        entry: str,
+        recorder: Recorder,
+        *,
+        is_gold: bool,
+        may_write: bool = False,
+        performance: PerformanceFile | None = None,
+    ) -> None:
         self._file, self._entry, self._is_gold, self._may_write = file, entry, is_gold, may_write
+        self._performance = performance
         self._effects: dict[str, Effects] = {}
         self._seeds, self._recorder = Seeds(), recorder
         self.notes: tuple[str, ...] = ()
@@ -122,19 +137,31 @@ class RecordedTask:
         Raises:
             UnavailableError: the tests make no such call, or it has an argument that cannot be moved to a candidate.
         """
-        line, skip = place_of(case)
-        self._recorder.wait_for(line, skip=skip)
-        with contextlib.suppress(_EnoughError):
-            self._run(seed)
-        if self._recorder.found is None:
-            raise UnavailableError(f"its tests make no call at {case}")
-        call = self._recorder.found
+        call = self._timed(case, seed) if case in (FIRST, LAST) else self._recorded(case, seed)
         if not self._may_write:
             return call
         if case not in self._effects:
             self._effects[case] = effects_of(self._compute, call)
         self._effects[case].poison(call)
         return (*call, self._effects[case].written_in(call))
+
+    def _recorded(self, case: str, seed: int) -> Call:
+        """The arguments of a call of the tests."""
+        line, skip = place_of(case)
+        self._recorder.wait_for(line, skip=skip)
+        with contextlib.suppress(_EnoughError):
+            self._run(seed)
+        if self._recorder.found is None:
+            raise UnavailableError(f"its tests make no call at {case}")
+        return self._recorder.found
+
+    def _timed(self, case: str, seed: int) -> Call:
+        """The arguments of a call of the performance file."""
+        if self._performance is None:
+            raise UnavailableError("it has no performance file")
+        function = self._function()
+        self._seeds.start(seed)
+        return self._performance.draw(case, function)
 
     def expected(self, arguments: Call | tuple[*Call, Written], precision: Precision) -> tuple[torch.Tensor, ...]:
         """What the reference's function returns for these arguments, then what it leaves in those that it writes.
@@ -144,23 +171,24 @@ class RecordedTask:
         """
         if self._is_gold and precision is not Precision.OWN:
             raise UnavailableError("a Triton kernel computes in its own precision only")
-        if self._recorder.function is None:
-            self._run_until_defined()
         args, kwargs, *written = arguments
         numbers = [number for number, _ in written[0]] if written else []
         return answered(self._compute, (args, kwargs), precision, written=numbers)
 
     def _compute(self, call: Call) -> object:
         """What the reference's function returns, under one seed for what it draws itself."""
-        assert self._recorder.function is not None
+        function = self._function()
         self._seeds.start(_SEED_OF_REFERENCE)
-        return self._recorder.function(*call[0], **dict(call[1]))
+        return function(*call[0], **dict(call[1]))
 
-    def _run_until_defined(self) -> None:
-        """Import the reference without its tests."""
-        self._recorder.wait_for(0, skip=0)
-        with contextlib.suppress(_EnoughError):
-            self._run(0)
+    def _function(self) -> Function:
+        """The reference's function, imported without the tests where none has run."""
+        if self._recorder.function is None:
+            self._recorder.wait_for(0, skip=0)
+            with contextlib.suppress(_EnoughError):
+                self._run(0)
+        assert self._recorder.function is not None
+        return self._recorder.function
 
     def _run(self, seed: int) -> None:
         """Run reference and tests as the suite does: on import, from the folder of the file."""

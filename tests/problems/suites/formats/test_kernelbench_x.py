@@ -60,7 +60,8 @@ def test_module_as_argument_refused(tasks: dict[str, Task]) -> None:
 
 
 def test_cases_are_calls_of_tests(tasks: dict[str, Task]) -> None:
-    assert tasks["Activation/relu"].cases == ("line 20", "line 21", *(f"line 26 #{number}" for number in range(1, 5)))
+    turns = (f"line 26 #{number}" for number in range(1, 5))
+    assert tasks["Activation/relu"].cases == ("line 20", "line 21", *turns, "benchmark first", "benchmark last")
     assert tasks["Activation/relu"].health == ()
     assert [name for name, task in tasks.items() if task.writes] == ["Activation/relu", "Math/div"]
 

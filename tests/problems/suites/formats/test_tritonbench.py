@@ -35,7 +35,7 @@ def test_jsonl_that_is_one_array_read(tasks: dict[str, Task]) -> None:
 
 def test_entry_is_wrapper_that_tests_call(tasks: dict[str, Task]) -> None:
     assert [task.entry for task in tasks.values()] == ["double_add", "copy", "add", "tanh_sum"]
-    assert tasks["T/add"].cases == ("line 14", "line 15", "line 16")
+    assert tasks["T/add"].cases == ("line 14", "line 15", "line 16", "benchmark first", "benchmark last")
 
 
 def test_own_rule_printed_output(tasks: dict[str, Task]) -> None:

@@ -10,6 +10,7 @@ import torch
 
 from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import OpenedTask, UnavailableError
+from problems.suites.harness import performance
 from problems.suites.harness.recorded_calls import open_task
 from problems.suites.rewriting.stages import with_stages
 from problems.suites.settings import STAGES
@@ -34,6 +35,25 @@ def test_call_in_place_result_and_written_argument(opened: Open) -> None:
     assert [(number, tensor is args[0]) for number, tensor in written] == [(0, True)]
     assert [output.tolist() for output in outputs] == [[[0.0], [4.0]]] * 2
     assert args[0].tolist() == [[-3.0], [4.0]]
+
+
+def test_performance_file_first_and_last_input(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = opened("kernelbench_x::Activation/relu")
+    first, last = (task.draw(seed=1, weight_seed=2, case=f"benchmark {which}")[0][0] for which in ("first", "last"))
+    monkeypatch.setattr(performance, "MOST_BYTES", 40 * 4)
+    limited = opened("kernelbench_x::Activation/relu").draw(seed=1, weight_seed=2, case="benchmark last")
+
+    assert (first.shape, last.shape, limited[0][0].shape) == ((16,), (128,), (32,))
+    assert len(task.expected(((last,), ()), Precision.OWN)) == 1
+
+
+def test_performance_inputs_follow_the_seed(opened: Open) -> None:
+    task = opened("tritonbench::T/add")
+    one, again, other = (task.draw(seed=seed, weight_seed=0, case="benchmark last") for seed in (7, 7, 8))
+
+    assert (one[0][0].shape, one[1]) == ((64, 64), (("alpha", 3),))
+    assert torch.equal(one[0][0], again[0][0])
+    assert not torch.equal(one[0][0], other[0][0])
 
 
 def test_turn_of_loop_its_own_shape(opened: Open) -> None:

@@ -1,0 +1,42 @@
+"""Performance files of KernelBench-X and TritonBench: whether one has inputs that can be taken, found in its text."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+
+from engine.model.parsing import parse
+from problems.suites.call_sites import call_sites
+from problems.suites.files import SuiteFileError, text_of
+from problems.suites.syntax import functions
+from problems.suites.task import Task
+
+FIRST, LAST = "benchmark first", "benchmark last"
+"""The names of the two cases: the first input of a performance file, and the last one that is not too large."""
+
+_METHODS = frozenset({"get_input_tensors", "to_cuda", "call_op"})
+
+
+def with_performance(task: Task, file: Path, *, root: Path, is_random: bool) -> Task:
+    """The task with two cases for timing; as it is where it has no performance file or no other cases."""
+    try:
+        text = text_of(file, root=root)
+    except SuiteFileError:
+        return task
+    names = benchmarks(text, task.entry, is_random=is_random) if task.cases else ()
+    if not names:
+        return task
+    return replace(task, cases=(*task.cases, *names), details={**task.details, "performance": text})
+
+
+def benchmarks(text: str, entry: str, *, is_random: bool) -> tuple[str, ...]:
+    """The cases for timing of a performance file; none where it calls no `entry`, or a random one (`is_random`)."""
+    try:
+        tree = parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    complete = [one for one in classes if set(functions(one)) >= _METHODS]
+    calls = call_sites(ast.Module(body=[*complete], type_ignores=[]), entry, is_random=is_random)
+    return (FIRST, LAST) if calls.names and not calls.random else ()
