@@ -69,8 +69,8 @@ def text_of(file: Path, *, root: Path, most_bytes: int = MOST_SOURCE_BYTES) -> s
         SuiteFileError: it is outside of the suite, too large, in another encoding, or cannot be read.
     """
     try:
-        real, home = file.resolve(strict=True), root.resolve()
-        if not real.is_relative_to(home if home.is_dir() else home.parent):
+        real = file.resolve(strict=True)
+        if not is_within(real, root):
             raise SuiteFileError(f"{file}: a link to {real}, outside of the suite; left out")
         if not real.is_file():
             raise SuiteFileError(f"{file}: no regular file; left out")
@@ -81,6 +81,19 @@ def text_of(file: Path, *, root: Path, most_bytes: int = MOST_SOURCE_BYTES) -> s
     except (OSError, RuntimeError) as error:
         raise SuiteFileError(f"{file}: cannot be read: {_reason(error)}; left out") from error
     return decoded(content, file)
+
+
+def is_within(real: Path, root: Path) -> bool:
+    """Whether a resolved path is in the suite, or in the Hugging Face cache that the suite is a snapshot of.
+
+    In that cache each file of `<repository>/snapshots/<revision>` is a link to `<repository>/blobs/<hash>`.
+    """
+    home = root.resolve()
+    home = home if home.is_dir() else home.parent
+    if real.is_relative_to(home):
+        return True
+    snapshots = next((parent for parent in (home, *home.parents) if parent.parent.name == "snapshots"), None)
+    return snapshots is not None and real.is_relative_to(snapshots.parent.parent / "blobs")
 
 
 def decoded(content: bytes, file: Path) -> str:
@@ -184,7 +197,7 @@ def _parquet_rows(path: Path) -> Iterator[Row | SuiteFileError]:
         with pyarrow.parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=64):
                 yield from batch.to_pylist()
-    except (OSError, ValueError) as error:  # pyarrow's own errors are kinds of these
+    except (OSError, ValueError, pyarrow.ArrowException) as error:
         yield SuiteFileError(f"{path}: no parquet that can be read: {error}")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.model import CandidateForm, Case, Category, SuiteOrigin, Tier
 from engine.model.parsing import parse
+from problems.suites.blobs import fingerprint
 from problems.suites.rewriting.sizes import resized
 from problems.suites.rewriting.stages import RESULT, with_stages
 from problems.suites.settings import PACKED, PRECISION, STAGES, SuiteChoice
@@ -162,5 +163,7 @@ def _notes(task: Task, choice: SuiteChoice, changed: Mapping[str, tuple[Size, Si
 
 
 def _version(task: Task, files: Mapping[str, str], details: Mapping[str, str]) -> str:
-    parts = (task.name, *(part for item in sorted(files.items()) for part in item), repr(sorted(details.items())))
+    blobs = [(name, fingerprint(file)) for name, file in sorted(task.blobs.items())]
+    texts = (part for item in sorted(files.items()) for part in item)
+    parts = (task.name, *texts, repr(sorted(details.items())), *([repr(blobs)] if blobs else []))
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

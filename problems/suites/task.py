@@ -65,7 +65,8 @@ class Task:
     """One task of a suite as its files give it.
 
     `name` is unique in the suite and begins with the level or category: "level1/23_Softmax".  `text` is the source of
-    the reference, `sources` further texts that it needs, by their paths relative to it.  `entry` is what a candidate
+    the reference, `sources` further texts that it needs, by their paths relative to it, `blobs` files with
+    data that it needs, by the names that the harness knows.  `entry` is what a candidate
     must define.  `arguments` are the names of the inputs of a call; None where the text does not tell how many there
     are.  `cases` are the names of the cases that the harness can draw, in the suite's order; empty for a single one
     without a name.  `outputs` are the names of the arguments that a DESTINATION fills; `writes` is whether a CALL
@@ -90,13 +91,14 @@ class Task:
     outputs: tuple[str, ...] = ()
     writes: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
+    blobs: Mapping[str, Path] = field(default_factory=dict)
     constants: Mapping[str, Size] = field(default_factory=dict)
     details: Mapping[str, str] = field(default_factory=dict)
     refusal: str = ""
     health: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("sources", "constants", "details"):
+        for name in ("sources", "blobs", "constants", "details"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
 

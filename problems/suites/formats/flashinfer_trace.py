@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from problems.suites.blobs import StoredFiles
 from problems.suites.files import MOST_ARRAY_BYTES, Row, SuiteFileError, python_files, rows_of, text_of
 from problems.suites.syntax import functions, parameters, parsed
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
@@ -22,7 +23,10 @@ _LFS = "version https://git-lfs.github.com/spec/"
 _PLACES = ("", "flashinfer_trace", "flashinfer-trace", "*/flashinfer-trace")
 _KEYS = frozenset({"name", "op_type", "axes", "inputs", "outputs", "reference"})
 _INTEGERS = ("int", "uint")
-_DTYPES = frozenset({"float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"})
+_DTYPES = frozenset({
+    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+    "int64", "int32", "int16", "int8", "uint8", "bool",
+})  # fmt: skip
 _OWN_JUDGE = {
     "sampling": "the suite compares distributions of samples; that is not done here",
     "dsa_paged": "the suite compares sets of indices by a rule of its own; that is not done here",
@@ -56,10 +60,12 @@ class _Definition(msgspec.Struct, frozen=True):
 
 
 class _Input(msgspec.Struct, frozen=True):
-    """How a workload makes an input: random, a scalar with a value, or stored."""
+    """How a workload makes an input: random, a scalar with a value, or a tensor of a safetensors file."""
 
     type: str
     value: bool | int | float | None = None
+    path: str = ""
+    tensor_key: str = ""
 
 
 class _Workload(msgspec.Struct, frozen=True):
@@ -108,8 +114,9 @@ def _of(file: Path, root: Path, home: Path | None) -> Task | SuiteFileError:
     """The task of a definition; `home` is the dataset that may have workloads of it."""
     try:
         definition = _definition(file, root)
-        workloads, reasons = _workloads(definition, home)
-        return _task(definition, workloads, reasons, file)
+        stored = StoredFiles(home)
+        workloads, reasons = _workloads(definition, home, stored)
+        return _task(definition, workloads, reasons, file, stored)
     except SuiteFileError as error:
         return error
 
@@ -144,7 +151,9 @@ def _definition(file: Path, root: Path) -> _Definition:
         raise SuiteFileError(f"{file}: no definition: {error}; left out") from error
 
 
-def _workloads(definition: _Definition, home: Path | None) -> tuple[list[dict[str, object]], list[str]]:
+def _workloads(
+    definition: _Definition, home: Path | None, stored: StoredFiles
+) -> tuple[list[dict[str, object]], list[str]]:
     """The workloads whose inputs can be drawn, as JSON values, and the reasons why others cannot."""
     place = f"workloads/{definition.op_type}/{definition.name}.jsonl"
     if home is None or not (home / place).is_file():
@@ -160,8 +169,7 @@ def _workloads(definition: _Definition, home: Path | None) -> tuple[list[dict[st
         except msgspec.ValidationError as error:
             reasons.append(f"{file.name}:{number}: no workload: {error}")
             continue
-        reason = _undrawable(definition, workload)
-        if reason:
+        if reason := _undrawable(definition, workload) or stored.refusal_of(_paths(workload)):
             reasons.append(reason)
         else:
             found.append({"name": workload.uuid[:8] or f"row {number}", **msgspec.to_builtins(workload)})
@@ -180,13 +188,16 @@ def _workload(row: Row | SuiteFileError) -> _Workload:
     return msgspec.convert(row.get("workload"), _Workload)
 
 
+def _paths(workload: _Workload) -> list[str]:
+    """The files of its stored inputs."""
+    return [one.path for one in workload.inputs.values() if one.type == "safetensors"]
+
+
 def _undrawable(definition: _Definition, workload: _Workload) -> str:
     """Why inputs of a workload cannot be drawn; "" where they can."""
     for name, spec in definition.inputs.items():
         way = workload.inputs[name].type if name in workload.inputs else None
-        if way == "safetensors":
-            return f"{name} is stored in a safetensors file, which is not read"
-        if way not in ("random", "scalar"):
+        if way not in ("random", "scalar", "safetensors"):
             return f"{name} has no known kind of input: {way!r}"
         if spec.dtype not in _DTYPES:
             return f"{name} is of {spec.dtype}, which is not drawn"
@@ -196,7 +207,13 @@ def _undrawable(definition: _Definition, workload: _Workload) -> str:
     return f"an output is of {odd}, which is not compared" if odd else ""
 
 
-def _task(definition: _Definition, workloads: list[dict[str, object]], reasons: list[str], file: Path) -> Task:
+def _task(
+    definition: _Definition,
+    workloads: list[dict[str, object]],
+    reasons: list[str],
+    file: Path,
+    stored: StoredFiles,
+) -> Task:
     """The task of a definition.
 
     Raises:
@@ -221,6 +238,7 @@ def _task(definition: _Definition, workloads: list[dict[str, object]], reasons: 
         arguments=parameters(run),
         cases=tuple(str(one["name"]) for one in workloads),
         outputs=tuple(definition.outputs),
+        blobs=stored.files,
         details={"schema": json.dumps(schema), "workloads": json.dumps(workloads)},
         refusal=_OWN_JUDGE.get(kind, "") or ("" if workloads else _none(reasons)),
         health=tuple(f"some workloads are left out: {reason}" for reason in reasons if workloads),

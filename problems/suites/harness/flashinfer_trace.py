@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ import torch
 from engine.loading.loader import import_file
 from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import UnavailableError
+from problems.suites.blobs import encoded_name
 from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
 from problems.suites.harness.values import answered
 
@@ -24,7 +26,8 @@ def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> T
     seeds = Seeds()
     schema = json.loads(details["schema"])
     workloads = {str(one["name"]): one for one in json.loads(details["workloads"])}
-    return TraceTask(import_file(file, file.parent, name=file.stem), schema, workloads, seeds, device)
+    module = import_file(file, file.parent, name=file.stem)
+    return TraceTask(module, schema, workloads, seeds, device, folder=file.parent)
 
 
 class TraceTask:
@@ -37,9 +40,11 @@ class TraceTask:
         workloads: Mapping[str, Mapping[str, Any]],
         seeds: Seeds,
         device: torch.device,
+        *,
+        folder: Path,
     ) -> None:
         self._reference, self._schema, self._workloads = reference, schema, workloads
-        self._seeds, self._device = seeds, device
+        self._seeds, self._device, self._folder = seeds, device, folder
         self.notes: tuple[str, ...] = ()
 
     def needed_bytes(self) -> int | None:
@@ -76,10 +81,33 @@ class TraceTask:
         if way["type"] == "scalar":
             return way["value"]
         shape, dtype = self._shape(spec, workload), _dtype(spec)
+        if way["type"] == "safetensors":
+            return self._stored(way, shape, dtype)
         if dtype is torch.bool:
             return torch.randint(0, 2, shape, dtype=dtype, device=self._device)
         drawn = torch.randn(shape, dtype=torch.float32, device=self._device).to(dtype)
         return drawn if spec["shape"] is not None else float(drawn)
+
+    def _stored(self, way: Mapping[str, Any], shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+        """A tensor of the dataset.
+
+        Raises:
+            UnavailableError: the file has no such tensor, or one of another shape or dtype than the definition.
+        """
+        from safetensors import SafetensorError
+        from safetensors.torch import load
+
+        path, key = str(way["path"]), str(way["tensor_key"])
+        content = base64.b64decode((self._folder / encoded_name(path)).read_text(encoding="ascii"))
+        try:
+            found = load(content)[key]
+        except KeyError:
+            raise UnavailableError(f"{path} has no tensor {key!r}") from None
+        except SafetensorError as error:
+            raise UnavailableError(f"{path} is no safetensors file: {error}") from error
+        if tuple(found.shape) != shape or found.dtype is not dtype:
+            raise UnavailableError(f"{key} in {path} is {found.dtype} {tuple(found.shape)}, not {dtype} {shape}")
+        return found.to(self._device)
 
     def _empty(self, spec: Mapping[str, Any], workload: Mapping[str, Any]) -> torch.Tensor:
         return torch.zeros(self._shape(spec, workload), dtype=_dtype(spec), device=self._device)

@@ -105,6 +105,29 @@ def test_parquet_without_pyarrow_states_what_to_install(tmp_path: Path, monkeypa
         suite_at(file)
 
 
+def test_parquet_export_same_tasks_as_files(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra 'suites' is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    code = (SAMPLE / "KernelBench" / "level1" / "23_Softmax.py").read_text()
+    rows = {"code": [code, None], "level": [1, 1], "name": ["23_Softmax", "24_None"], "problem_id": [23, 24]}
+    file = tmp_path / "level_1-00000-of-00001.parquet"
+    parquet.write_table(pyarrow.table(rows), file)
+
+    exported = suite_at(file)
+
+    assert exported.names() == (SOFTMAX,)
+    assert exported.problem(SOFTMAX).shown_signature == source().problem(SOFTMAX).shown_signature
+    assert len(exported.complaints) == 1 and "row 2" in exported.complaints[0]
+
+
+def test_parquet_that_is_none_said(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow.parquet", reason="the extra 'suites' is not installed")
+    file = tmp_path / "export.parquet"
+    file.write_bytes(b"PAR1 and no more PAR1")
+    with pytest.raises(UsageError, match="no suite in a known format"):
+        suite_at(file)
+
+
 def test_code_never_loaded_outside_a_reference() -> None:
     with pytest.raises(EngineError, match="not attached"):
         source().load(SOFTMAX)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,9 +39,21 @@ def test_definition_one_task_with_workloads(tasks: dict[str, Task]) -> None:
 
 def test_index_inputs_refused_with_reason(tasks: dict[str, Task]) -> None:
     assert tasks["gqa_paged/gqa_paged_h2"].refusal == (
-        "it has no workload whose inputs can be drawn: kv_indptr is stored in a safetensors file, which is not read; "
-        "kv_indptr is of int32: random integers of the suite, in [-1024, 1024), are no valid indices"
+        "it has no workload whose inputs can be drawn: ./blob/workloads/gqa_paged/gqa_paged_h2/x.safetensors cannot be "
+        "read: No such file or directory; kv_indptr is of int32: random integers of the suite, in [-1024, 1024), are "
+        "no valid indices"
     )
+
+
+def test_stored_inputs_accepted_where_their_file_is(dataset: Path, tmp_path: Path, contents_of: Read) -> None:
+    shutil.copytree(dataset, tmp_path, dirs_exist_ok=True)
+    file = tmp_path / "blob" / "workloads" / "gqa_paged" / "gqa_paged_h2" / "x.safetensors"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"")
+
+    task = next(task for task in contents_of(tmp_path).tasks if task.category == "gqa_paged")
+
+    assert (task.refusal, task.cases, list(task.blobs.values())) == ("", ("0c2489b2",), [file])
 
 
 def test_sampling_refused_for_its_rule(tasks: dict[str, Task]) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable
+from pathlib import Path
 
+import pytest
 import torch
 
 from engine.model.problems.suite_origin import Precision
-from engine.reference.harness import OpenedTask
+from engine.reference.harness import OpenedTask, UnavailableError
+from problems.suites.blobs import encoded_name
+from problems.suites.harness.flashinfer_trace import TraceTask, open_task
 
 Open = Callable[[str], OpenedTask]
 NAME = "flashinfer_trace::rmsnorm/rmsnorm_h32"
@@ -39,3 +45,55 @@ def test_expected_from_inputs_alone(opened: Open) -> None:
 
 def test_memory_of_largest_workload_known(opened: Open) -> None:
     assert opened(NAME).needed_bytes() == 2 * 9 * 32 * 2 + 32 * 2 + 4
+
+
+def paged(folder: Path, *, dtype: str = "bfloat16", key: str = "kv_indptr", stored: torch.Tensor) -> TraceTask:
+    """A task with one random input of a dtype and stored offsets."""
+    save = pytest.importorskip("safetensors.torch", reason="the extra 'suites' is not installed").save
+    path = "blob/x.safetensors"
+    target = folder / encoded_name(path)
+    target.parent.mkdir()
+    target.write_text(base64.b64encode(save({"kv_indptr": stored})).decode())
+    (folder / "reference.py").write_text("def run(q, kv_indptr):\n    return q.float() * kv_indptr.diff()[:, None]\n")
+    schema = {
+        "axes": {"n": {"type": "var"}, "m": {"type": "var"}, "d": {"type": "const", "value": 8}},
+        "inputs": {"q": {"shape": ["n", "d"], "dtype": dtype}, "kv_indptr": {"shape": ["m"], "dtype": "int32"}},
+        "outputs": {"output": {"shape": ["n", "d"], "dtype": "float32"}},
+    }
+    way = {"type": "safetensors", "path": path, "tensor_key": key}
+    workload = {"name": "one", "axes": {"n": 2, "m": 3}, "inputs": {"q": {"type": "random"}, "kv_indptr": way}}
+    details = {"schema": json.dumps(schema), "workloads": json.dumps([workload])}
+    return open_task(folder / "reference.py", details, torch.device("cpu"))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2])
+def test_stored_offsets_beside_random_input(tmp_path: Path, dtype: torch.dtype) -> None:
+    task = paged(tmp_path, dtype=str(dtype).removeprefix("torch."), stored=torch.tensor([0, 3, 4], dtype=torch.int32))
+    q, indptr, output = task.draw(seed=1, weight_seed=0, case="one")
+    (own,), (double,) = (task.expected((q, indptr, output), way) for way in (Precision.OWN, Precision.DOUBLE))
+
+    assert (q.dtype, q.shape, indptr.tolist()) == (dtype, (2, 8), [0, 3, 4])
+    assert own.tolist() == (q.float() * torch.tensor([[3.0], [1.0]])).tolist()
+    assert double.dtype is torch.float64
+
+
+@pytest.mark.parametrize(
+    ("stored", "key", "reason"),
+    [
+        (torch.zeros(3, dtype=torch.int32), "other", "blob/x.safetensors has no tensor 'other'"),
+        (torch.zeros(4, dtype=torch.int32), "kv_indptr", r"is torch.int32 \(4,\), not torch.int32 \(3,\)"),
+        (torch.zeros(3, dtype=torch.int64), "kv_indptr", r"is torch.int64 \(3,\), not torch.int32 \(3,\)"),
+    ],
+    ids=["key", "shape", "dtype"],
+)
+def test_stored_tensor_of_another_kind_unavailable(tmp_path: Path, stored: torch.Tensor, key: str, reason: str) -> None:
+    with pytest.raises(UnavailableError, match=reason):
+        paged(tmp_path, stored=stored, key=key).draw(seed=1, weight_seed=0, case="one")
+
+
+def test_stored_file_that_is_none_unavailable(tmp_path: Path) -> None:
+    task = paged(tmp_path, stored=torch.zeros(3, dtype=torch.int32))
+    (tmp_path / encoded_name("blob/x.safetensors")).write_text(base64.b64encode(b"text").decode())
+
+    with pytest.raises(UnavailableError, match=r"blob/x\.safetensors is no safetensors file"):
+        task.draw(seed=1, weight_seed=0, case="one")

@@ -1,0 +1,95 @@
+"""Files with data that inputs of a task are read from: found when a suite is read, and sent when a task is opened.
+
+Their content is parsed in the reference process only.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.util
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from engine.errors import EngineError
+from problems.suites.files import is_within
+
+MOST_BYTES = 4 << 20
+"""The most bytes of all stored files of one task; they are sent to the reference process in one message."""
+
+_LFS = b"version https://git-lfs.github.com/spec/"
+_MOST_LFS_BYTES = 1024
+
+
+class StoredFiles:
+    """The stored files of one task: `files` are those that were accepted, by the names that they are sent under."""
+
+    def __init__(self, home: Path | None) -> None:
+        self._home = home
+        self._bytes = 0
+        self.files: dict[str, Path] = {}
+
+    def refusal_of(self, paths: Iterable[str]) -> str:
+        """Why one of these files, relative to the dataset, cannot be used; "" where all were accepted."""
+        wanted = list(dict.fromkeys(paths))
+        if wanted and importlib.util.find_spec("safetensors") is None:
+            return f"{wanted[0]} is read with safetensors: pip install 'kgtui[suites]'"
+        found: dict[str, Path] = {}
+        for path in wanted:
+            file = self._home / path if self._home is not None else Path(path)
+            if reason := self._refusal(file):
+                return f"{path} {reason}"
+            found[encoded_name(path)] = file
+        added = sum(file.stat().st_size for name, file in found.items() if name not in self.files)
+        if self._bytes + added > MOST_BYTES:
+            return f"the stored inputs of the task have more than {MOST_BYTES:,} bytes; the workloads before are kept"
+        self._bytes += added
+        self.files |= found
+        return ""
+
+    def _refusal(self, file: Path) -> str:
+        """Why this file is not read; "" for one that is."""
+        try:
+            real = file.resolve(strict=True)
+            if self._home is None or not is_within(real, self._home):
+                return "is outside of the dataset"
+            with real.open("rb") as opened:
+                head = opened.read(len(_LFS))
+        except (OSError, RuntimeError, ValueError) as error:
+            return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        if head == _LFS and real.stat().st_size <= _MOST_LFS_BYTES:
+            return "is a Git LFS pointer; run `git lfs pull` in the checkout"
+        return ""
+
+
+def encoded_name(path: str) -> str:
+    """The name under which a file of the dataset is sent."""
+    return f"stored/{hashlib.sha256(path.encode()).hexdigest()[:16]}.base64"
+
+
+def encoded(files: Mapping[str, Path]) -> dict[str, str]:
+    """The contents in base64, by the names that they are sent under.
+
+    Raises:
+        EngineError: one cannot be read, or has grown beyond the limit.
+    """
+    found = {}
+    for name, file in files.items():
+        try:
+            with file.open("rb") as opened:
+                content = opened.read(MOST_BYTES + 1)
+        except OSError as error:
+            raise EngineError(f"{file} cannot be read: {error.strerror}; run again") from error
+        if len(content) > MOST_BYTES:
+            raise EngineError(f"{file} has grown to more than {MOST_BYTES:,} bytes since the suite was read; run again")
+        found[name] = base64.b64encode(content).decode("ascii")
+    return found
+
+
+def fingerprint(file: Path) -> tuple[int, int]:
+    """Size and time of the last change in nanoseconds; zeros of a file that is gone."""
+    try:
+        state = file.stat()
+    except OSError:
+        return (0, 0)
+    return (state.st_size, state.st_mtime_ns)
