@@ -97,14 +97,14 @@ def is_within(real: Path, root: Path) -> bool:
 
 
 def decoded(content: bytes, file: Path) -> str:
-    """The text of these bytes, by their byte order mark or as UTF-8.
+    """The text of these bytes, by their byte order mark or as UTF-8, with lines that end in a line feed.
 
     Raises:
         SuiteFileError: they are in another encoding.
     """
     encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
     try:
-        return content.decode(encoding)
+        return content.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise SuiteFileError(f"{file}: neither UTF-8 nor UTF-16 (byte {error.start}); left out") from error
 

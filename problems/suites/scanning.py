@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -53,11 +54,11 @@ def format_of(path: Path) -> SuiteFormat:
     """
     if not path.exists():
         raise UsageError(f"there is no {path}; name a checkout, a file or an export of a suite")
-    if path.suffix == ".parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise UsageError(f"{path}: reading parquet needs pyarrow; pip install 'kgtui[suites]'")
     for known in formats():
-        if known.matches(path):
+        if _matches(known, path):
             return known
+    if importlib.util.find_spec("pyarrow") is None and _has_parquet(path):
+        raise UsageError(f"{path}: reading parquet needs pyarrow; pip install 'kgtui[suites]'")
     titles = ", ".join(one.title for one in formats())
     below = _suite_below(path) if path.is_dir() else None
     hint = f"did you mean {below}?" if below else "see `kgtui manual suites`"
@@ -66,12 +67,28 @@ def format_of(path: Path) -> SuiteFormat:
 
 def _suite_below(path: Path) -> Path | None:
     """The first folder that a format recognises, at most two levels below; the first ones of each level are tried."""
-    for pattern in ("*", "*/*"):
-        folders = (folder for folder in path.glob(pattern) if folder.is_dir() and not folder.name.startswith("."))
-        for folder in islice(folders, _MOST_FOLDERS):
-            if any(known.matches(folder) for known in formats()):
-                return folder
+    with suppress(OSError):  # a folder that is gone while it is listed
+        for pattern in ("*", "*/*"):
+            folders = (folder for folder in path.glob(pattern) if folder.is_dir() and not folder.name.startswith("."))
+            for folder in islice(folders, _MOST_FOLDERS):
+                if any(_matches(known, folder) for known in formats()):
+                    return folder
     return None
+
+
+def _matches(known: SuiteFormat, path: Path) -> bool:
+    """Whether a format recognises the path; not where a folder below is gone or unreadable meanwhile."""
+    try:
+        return known.matches(path)
+    except OSError:
+        return False
+
+
+def _has_parquet(path: Path) -> bool:
+    """Whether this is a parquet file, or a folder as a dataset with some."""
+    with suppress(OSError):
+        return path.suffix == ".parquet" or any(True for name in ("*", "data/*") for _ in path.glob(f"{name}.parquet"))
+    return False
 
 
 def read_suite(path: Path, form: SuiteFormat) -> SuiteContents:

@@ -15,6 +15,7 @@ from problems.suites.syntax import (
     Function,
     draws_random,
     functions,
+    lines_of,
     may_write_arguments,
     parameters,
     parsed,
@@ -63,7 +64,7 @@ class SeparatedFile:
 
 def is_separated(text: str) -> bool:
     """Whether a text has a line of exactly 146 `#`."""
-    return any(line.strip() == SEPARATOR for line in text.splitlines())
+    return any(line.strip() == SEPARATOR for line in lines_of(text))
 
 
 def separated(text: str, *, stem: str, shown: str) -> SeparatedFile:
@@ -72,7 +73,7 @@ def separated(text: str, *, stem: str, shown: str) -> SeparatedFile:
     Raises:
         SuiteFileError: it has no separator, a part does not parse, or no function of the reference is tested.
     """
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     places = [number for number, line in enumerate(lines) if line.strip() == SEPARATOR]
     if not places:
         raise SuiteFileError(f"{shown}: no line of 146 '#' between reference and tests, so it is no task; left out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 from collections.abc import Iterator
 from typing import TypeAlias
 
@@ -26,6 +27,11 @@ def parsed(text: str, shown: str) -> ast.Module:
         raise SuiteFileError(f"{shown}:{error.lineno or 1}: syntax error: {error.msg}; left out") from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise SuiteFileError(f"{shown}: cannot be parsed: {error}; left out") from error
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a Python text with their ends, as its syntax tree counts them: a form feed ends none."""
+    return list(io.StringIO(text))
 
 
 def functions(tree: ast.Module | ast.ClassDef) -> dict[str, Function]:

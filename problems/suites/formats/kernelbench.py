@@ -39,9 +39,9 @@ OWN_RULE = OwnRule(
 def matches(path: Path) -> bool:
     """Whether this is a checkout, a level, a task file or an export of KernelBench."""
     if path.is_dir():
-        return bool(_levels(path))
+        return bool(_levels(path)) or bool(_exports(path))
     if path.suffix in _EXPORTS:
-        return set(first_row(path)) >= _COLUMNS
+        return _is_export(path)
     if path.suffix != ".py":
         return False
     try:
@@ -52,10 +52,25 @@ def matches(path: Path) -> bool:
 
 def read(path: Path) -> SuiteContents:
     """The tasks of a checkout, a level, a file or an export."""
-    found = [*_of_folder(path)] if path.is_dir() else [*_of_export(path)] if path.suffix in _EXPORTS else [_of(path)]
+    if path.is_dir():
+        found = [*_of_folder(path), *(one for file in _exports(path) for one in _of_export(file))]
+    else:
+        found = [*_of_export(path)] if path.suffix in _EXPORTS else [_of(path)]
     tasks = tuple(one for one in found if isinstance(one, Task))
     complaints = tuple(str(one) for one in found if isinstance(one, SuiteFileError))
     return SuiteContents(tasks=tasks, complaints=complaints)
+
+
+def _exports(path: Path) -> list[Path]:
+    """The parquet files of a downloaded dataset, in its folder `data` or itself; none beside folders of levels."""
+    if _levels(path):
+        return []
+    files = (file for place in ("data", ".") for file in python_files(path / place, "*.parquet"))
+    return [file for file in files if _is_export(file)]
+
+
+def _is_export(file: Path) -> bool:
+    return set(first_row(file)) >= _COLUMNS
 
 
 def _levels(path: Path) -> list[Path]:

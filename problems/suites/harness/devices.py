@@ -17,6 +17,8 @@ from typing import Any
 
 import torch
 
+from problems.suites.syntax import lines_of
+
 _MIXING = 0x9E3779B97F4A7C15  # odd, so that different seeds stay different
 _CUDA = re.compile(r"cuda(:\d+)?")
 
@@ -25,7 +27,7 @@ def for_device(text: str, device: torch.device) -> str:
     """The text with literals of CUDA devices replaced on the CPU; as it is elsewhere, and where it has no tokens."""
     if device.type != "cpu":
         return text
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     try:
         tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if _names_cuda(token)]
     except (tokenize.TokenError, SyntaxError):

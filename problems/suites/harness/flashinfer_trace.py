@@ -100,7 +100,7 @@ class TraceTask:
         path, key = str(way["path"]), str(way["tensor_key"])
         content = base64.b64decode((self._folder / encoded_name(path)).read_text(encoding="ascii"))
         try:
-            found = load(content)[key]
+            found: torch.Tensor = load(content)[key]
         except KeyError:
             raise UnavailableError(f"{path} has no tensor {key!r}") from None
         except SafetensorError as error:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from engine.errors import UsageError
 from engine.model.parsing import parse
+from problems.suites.syntax import lines_of
 from problems.suites.task import Size
 
 _MOST = 1 << 62
@@ -122,7 +123,7 @@ def _capped(size: Size, cap: int | None) -> Size:
 
 def _with(text: str, replaced: list[tuple[ast.expr, Size]]) -> str:
     """The text with expressions replaced by sizes; lines keep their numbers, columns of other lines stay."""
-    lines = [line.encode() for line in text.splitlines(keepends=True)]
+    lines = [line.encode() for line in lines_of(text)]
     for value, size in reversed(replaced):
         assert value.end_lineno is not None and value.end_col_offset is not None
         first, last = value.lineno - 1, value.end_lineno - 1

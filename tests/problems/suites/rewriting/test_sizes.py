@@ -53,3 +53,7 @@ def test_chosen_size_over_cap() -> None:
 def test_unknown_constant_refused_with_names() -> None:
     with pytest.raises(UsageError, match=r"no size constant 'dimm'.*its constants: batch, dim, half, shape"):
         resized(TEXT, chosen={"dimm": 2})
+
+
+def test_form_feed_ends_no_line() -> None:
+    assert resized('"""a\x0cb\u2028c"""\nN = 4096\n', cap=8).text == '"""a\x0cb\u2028c"""\nN = 8\n'
