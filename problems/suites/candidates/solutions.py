@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from problems.suites.candidates.record import SuiteCandidate
 from problems.suites.files import SuiteFileError, text_of
 from problems.suites.task import Task
 
 _LANGUAGES = frozenset({"python", "triton"})
+
+
+class _Spec(msgspec.Struct, frozen=True):
+    """How a solution is built and called."""
+
+    language: str
+    entry_point: str
+    destination_passing_style: bool = True
+
+
+class _File(msgspec.Struct, frozen=True):
+    """A source file of a solution."""
+
+    path: str
+    content: str
+
+
+class _Solution(msgspec.Struct, frozen=True):
+    """What is read of a solution."""
+
+    definition: str
+    spec: _Spec
+    sources: tuple[_File, ...]
 
 
 def is_solution(found: object) -> bool:
@@ -26,29 +49,26 @@ def solution(path: Path, tasks: Sequence[Task], *, root: Path) -> SuiteCandidate
         SuiteFileError: it is no Solution, has several sources, another language, or is for no task of the suite.
     """
     try:
-        found = json.loads(text_of(path, root=root))
-    except (ValueError, RecursionError) as error:
-        raise SuiteFileError(f"{path}: no JSON: {error}") from error
-    if not is_solution(found):
-        raise SuiteFileError(f"{path}: no Solution: expected definition, spec and sources")
-    task = next((one for one in tasks if one.name.rpartition("/")[2] == found["definition"]), None)
+        found = msgspec.json.decode(text_of(path, root=root), type=_Solution)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise SuiteFileError(f"{path}: no Solution: {error}; left out") from error
+    task = next((one for one in tasks if one.name.rpartition("/")[2] == found.definition), None)
     if task is None:
-        raise SuiteFileError(f"{path}: for {found['definition']!r}, and the suite has no such definition")
+        raise SuiteFileError(f"{path}: for {found.definition!r}, and the suite has no such definition")
     return SuiteCandidate(task=task.name, text=_source(found, task, path), origin=str(path))
 
 
-def _source(found: Mapping[str, Any], task: Task, path: Path) -> str:
-    spec, sources = found["spec"], found["sources"]
-    language = spec.get("language")
-    if language not in _LANGUAGES:
-        raise SuiteFileError(f"{path}: written in {language}; only Python and Triton solutions are read")
+def _source(found: _Solution, task: Task, path: Path) -> str:
+    spec, sources = found.spec, found.sources
+    if spec.language not in _LANGUAGES:
+        raise SuiteFileError(f"{path}: written in {spec.language}; only Python and Triton solutions are read")
     if len(sources) != 1:
         raise SuiteFileError(f"{path}: has {len(sources)} source files; only solutions of one file are read")
-    file, _, function = str(spec.get("entry_point", "")).partition("::")
-    if sources[0].get("path") != file or not function.isidentifier():
+    file, _, function = spec.entry_point.partition("::")
+    if sources[0].path != file or not function.isidentifier():
         raise SuiteFileError(f"{path}: its entry_point {file}::{function} is not in its source")
-    text = str(sources[0].get("content", "")).rstrip() + "\n"
-    if spec.get("destination_passing_style", True):
+    text = sources[0].content.rstrip() + "\n"
+    if spec.destination_passing_style:
         return text if function == task.entry else f"{text}\n\n{task.entry} = {function}\n"
     return text + _filling(function, task)
 
@@ -60,6 +80,7 @@ def _filling(function: str, task: Task) -> str:
         f"\n\n_returning = {function}\n\n\n"
         f"def {task.entry}(*arguments):\n"
         f"    returned = _returning(*arguments[:-{count}])\n"
+        f"    returned = [returned[name] for name in {task.outputs!r}] if isinstance(returned, dict) else returned\n"
         f"    returned = returned if isinstance(returned, (list, tuple)) else (returned,)\n"
         f"    for output, value in zip(arguments[-{count}:], returned, strict=True):\n"
         f"        output.copy_(value)\n"

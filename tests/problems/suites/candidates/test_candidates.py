@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import runpy
 from dataclasses import replace
 from pathlib import Path, PurePath
 
 import pytest
+import torch
 
 from problems.suites.candidates.naming import task_and_sample
 from problems.suites.candidates.predictions import names_of
@@ -142,16 +144,25 @@ def test_solution_entry_renamed() -> None:
     assert text.endswith("\n\nrun = norm\n")
 
 
-def test_solution_that_returns_made_to_fill(tmp_path: Path) -> None:
+@pytest.mark.parametrize("returned", ["x", "[x]", '{"output": x}'])
+def test_solution_that_returns_made_to_fill(tmp_path: Path, returned: str) -> None:
     given = {
         "definition": "rmsnorm_h32",
         "spec": {"language": "python", "entry_point": "a.py::f", "destination_passing_style": False},
-        "sources": [{"path": "a.py", "content": "def f(x, w, e):\n    return x\n"}],
+        "sources": [{"path": "a.py", "content": f"def f(x, w, e):\n    return {returned}\n"}],
     }
 
     _, text = only(written(tmp_path, {"one.json": json.dumps(given)}, "flashinfer_trace"))
 
-    assert "def run(*arguments):" in text and "output.copy_(value)" in text
+    output, namespace = torch.zeros(2), runpy.run_path(str(_saved(tmp_path, text)))
+    namespace["run"](torch.ones(2), None, None, output)
+    assert output.tolist() == [1.0, 1.0]
+
+
+def _saved(folder: Path, text: str) -> Path:
+    file = folder / "solution.py"
+    file.write_text(text)
+    return file
 
 
 @pytest.mark.parametrize(
@@ -161,6 +172,8 @@ def test_solution_that_returns_made_to_fill(tmp_path: Path) -> None:
         ({"spec": {"language": "cuda", "entry_point": "a.py::f"}}, "written in cuda; only Python and Triton"),
         ({"sources": []}, "has 0 source files; only solutions of one file are read"),
         ({"sources": [{"path": "b.py", "content": ""}]}, "its entry_point a.py::f is not in its source"),
+        ({"spec": ["triton"]}, "no Solution: Expected `object`, got `array` - at `$.spec`"),
+        ({"sources": ["a.py"]}, "no Solution: Expected `object`, got `str` - at `$.sources[0]`"),
     ],
 )
 def test_solution_that_cannot_be_read_complains(tmp_path: Path, change: dict[str, object], reason: str) -> None:
