@@ -115,6 +115,8 @@ def rows_of(path: Path) -> Iterator[Row | SuiteFileError]:
         yield from _parquet_rows(path)
     elif _begins_with(path) == "[":
         yield from _array_rows(path)
+    elif _peeked(path, len(codecs.BOM_UTF16_LE)) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        yield from _rows_in_utf_16(path)
     else:
         yield from _line_rows(path)
 
@@ -129,10 +131,9 @@ def first_row(path: Path) -> Row:
 
 def _first_of_array(path: Path) -> Row:
     try:
-        with path.open("rb") as file:
-            text = file.read(MOST_SOURCE_BYTES).decode("utf-8-sig", errors="ignore")
+        text = _beginning(_peeked(path, MOST_SOURCE_BYTES))
         found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -152,6 +153,16 @@ def _line_rows(path: Path) -> Iterator[Row | SuiteFileError]:
                     yield _object(line, where)
     except OSError as error:
         yield SuiteFileError(f"{path}: cannot be read: {_reason(error)}")
+
+
+def _rows_in_utf_16(path: Path) -> Iterator[Row | SuiteFileError]:
+    """One JSON object a line, as some editors and shells save it."""
+    try:
+        lines = text_of(path, root=path, most_bytes=MOST_ARRAY_BYTES).split("\n")
+    except SuiteFileError as error:
+        yield error
+        return
+    yield from (_object(line.encode(), f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip())
 
 
 def _skip_line(file: Any) -> None:  # Any: a binary file
@@ -203,11 +214,22 @@ def _parquet_rows(path: Path) -> Iterator[Row | SuiteFileError]:
 
 def _begins_with(path: Path) -> str:
     """The first character that is no space; "" of an empty or unreadable file."""
+    return _beginning(_peeked(path, _PEEKED_BYTES)).lstrip()[:1]
+
+
+def _beginning(content: bytes) -> str:
+    """The text of the first bytes of a file, by their byte order mark or as UTF-8, without what does not decode."""
+    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
+    return content.decode(encoding, errors="ignore")
+
+
+def _peeked(path: Path, count: int) -> bytes:
+    """The first bytes of a file; none of one that cannot be read."""
     try:
         with path.open("rb") as file:
-            return file.read(_PEEKED_BYTES).decode("utf-8-sig", errors="ignore").lstrip()[:1]
+            return file.read(count)
     except OSError:
-        return ""
+        return b""
 
 
 def _reason(error: Exception) -> str:

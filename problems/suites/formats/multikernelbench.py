@@ -95,7 +95,7 @@ def _task(text: str, tree: ast.Module, *, file: Path, root: Path) -> Task:
         raise SuiteFileError(f"{file}: defines no class Model, so it is no task; left out")
     if _GROUPS not in defined and _INPUTS not in defined:
         raise SuiteFileError(f"{file}: defines neither {_INPUTS} nor {_GROUPS}, so it is no task; left out")
-    category = file.resolve().parent.name
+    category = file.parent.resolve().name
     data, missing = _data(tree, file, root)
     return Task(
         name=f"{category}/{file.stem}",
