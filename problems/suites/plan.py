@@ -14,8 +14,8 @@ from problems.suites.blobs import fingerprint
 from problems.suites.rewriting.sizes import resized
 from problems.suites.rewriting.stages import RESULT, with_stages
 from problems.suites.settings import PACKED, PRECISION, STAGES, SuiteChoice
-from problems.suites.syntax import functions
 from problems.suites.task import Size, SuiteFormat, Task
+from problems.suites.texts.syntax import functions
 
 _DRAWS = 5
 _HARNESS = "problems.suites.harness"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from engine.static.fenced import PYTHON, defines, fenced_blocks
 from problems.suites.files import SuiteFileError
-from problems.suites.separated import SEPARATOR
 from problems.suites.task import Task
+from problems.suites.texts.separated import SEPARATOR
 
 _END_MARKS = ("<|im_end|>", "<|EOT|>", "<|endoftext|>")
 _OTHER_NAMES = ("kernel_function",)

@@ -15,8 +15,8 @@ import msgspec
 
 from problems.suites.blobs import StoredFiles
 from problems.suites.files import MOST_ARRAY_BYTES, Row, SuiteFileError, python_files, rows_of, text_of
-from problems.suites.syntax import functions, parameters, parsed
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
+from problems.suites.texts.syntax import functions, parameters, parsed
 
 HARNESS = "flashinfer_trace"
 _LFS = "version https://git-lfs.github.com/spec/"

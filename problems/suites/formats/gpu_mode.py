@@ -15,8 +15,8 @@ from pathlib import Path
 import yaml
 
 from problems.suites.files import SuiteFileError, natural, text_of
-from problems.suites.syntax import functions, imported_packages, parsed
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
+from problems.suites.texts.syntax import functions, imported_packages, parsed
 
 HARNESS = "gpu_mode"
 _FILE, _REFERENCE, _SUBMISSION = "task.yml", "reference.py", "@SUBMISSION@"

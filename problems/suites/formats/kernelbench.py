@@ -15,8 +15,8 @@ from pathlib import Path
 from engine.model.parsing import parse
 from problems.suites.files import Row, SuiteFileError, first_row, python_files, rows_of, text_of
 from problems.suites.rewriting.sizes import constants_of
-from problems.suites.siblings import imported_siblings
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
+from problems.suites.texts.siblings import imported_siblings
 
 HARNESS = "kernelbench"
 _EXPORTS = (".json", ".jsonl", ".parquet")

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
-from problems.suites.performance import with_performance
-from problems.suites.separated import SeparatedFile, is_separated, separated
-from problems.suites.syntax import imported_packages, parameters, parsed
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
+from problems.suites.texts.performance import with_performance
+from problems.suites.texts.separated import SeparatedFile, is_separated, separated
+from problems.suites.texts.syntax import imported_packages, parameters, parsed
 
 HARNESS = "recorded_calls"
 _METADATA, _FOLDER = "kernelbenchx_v1.json", "kernelbenchx"

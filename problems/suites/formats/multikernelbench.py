@@ -13,9 +13,9 @@ from pathlib import Path
 
 from problems.suites.files import SuiteFileError, python_files, text_of
 from problems.suites.rewriting.sizes import constants_of
-from problems.suites.siblings import imported_siblings
-from problems.suites.syntax import Function, functions, imported_packages, parsed
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
+from problems.suites.texts.siblings import imported_siblings
+from problems.suites.texts.syntax import Function, functions, imported_packages, parsed
 
 HARNESS = "multikernelbench"
 _FOLDER, _GROUPS, _INPUTS = "reference", "get_input_groups", "get_inputs"

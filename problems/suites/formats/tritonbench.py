@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
-from problems.suites.performance import with_performance
-from problems.suites.separated import SeparatedFile, is_separated, separated
-from problems.suites.siblings import imported_siblings
-from problems.suites.syntax import draws_random, imported_packages, parsed, seeds
 from problems.suites.task import CandidateForm, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
+from problems.suites.texts.performance import with_performance
+from problems.suites.texts.separated import SeparatedFile, is_separated, separated
+from problems.suites.texts.siblings import imported_siblings
+from problems.suites.texts.syntax import draws_random, imported_packages, parsed, seeds
 
 HARNESS = "recorded_calls"
 _FOLDERS = {"TritonBench_G_v1": "G", "TritonBench_T_v1": "T"}

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from problems.suites.syntax import lines_of
+from problems.suites.texts.syntax import lines_of
 
 _MIXING = 0x9E3779B97F4A7C15  # odd, so that different seeds stay different
 _CUDA = re.compile(r"cuda(:\d+)?")

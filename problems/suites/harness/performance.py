@@ -18,7 +18,7 @@ import torch
 from engine.loading.loader import import_file
 from engine.reference.harness import UnavailableError
 from problems.suites.harness.values import copied, leaves
-from problems.suites.performance import FIRST, LAST
+from problems.suites.texts.performance import FIRST, LAST
 
 Function: TypeAlias = Callable[..., Any]  # Any: a stranger's function
 Call: TypeAlias = tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]

@@ -20,13 +20,13 @@ import torch
 from engine.loading.loader import import_file
 from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import UnavailableError
-from problems.suites.call_sites import place_of
 from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
 from problems.suites.harness.performance import FILE, PerformanceFile
 from problems.suites.harness.values import answered, copied
 from problems.suites.harness.written import Effects, effects_of
-from problems.suites.performance import FIRST, LAST
 from problems.suites.settings import STAGES
+from problems.suites.texts.call_sites import place_of
+from problems.suites.texts.performance import FIRST, LAST
 
 Function: TypeAlias = Callable[..., Any]  # Any: a stranger's function
 Call: TypeAlias = tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]

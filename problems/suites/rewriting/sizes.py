@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from engine.errors import UsageError
 from engine.model.parsing import parse
-from problems.suites.syntax import lines_of
 from problems.suites.task import Size
+from problems.suites.texts.syntax import lines_of
 
 _MOST = 1 << 62
 _OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {

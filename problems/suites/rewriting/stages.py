@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from engine.errors import UsageError
 from engine.model.parsing import parse
 from engine.model.problems.form import CandidateForm
-from problems.suites.syntax import Function, functions
+from problems.suites.texts.syntax import Function, functions
 
 RESULT = "result"
 """What is compared after the last stage."""

@@ -15,8 +15,8 @@ from problems.suites.candidates.predictions import names_of
 from problems.suites.candidates.reading import candidates_of
 from problems.suites.candidates.record import SuiteCandidates
 from problems.suites.scanning import format_of, read_suite
-from problems.suites.separated import SEPARATOR
 from problems.suites.task import Task
+from problems.suites.texts.separated import SEPARATOR
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 RELU = "def relu(input, inplace=False):\n    return input.clamp(min=0)\n"

@@ -10,8 +10,8 @@ import pytest
 
 from problems.suites.formats import kernelbench_x
 from problems.suites.scanning import format_of
-from problems.suites.separated import SEPARATOR
 from problems.suites.task import CandidateForm, RuleKind, SuiteContents, Task
+from problems.suites.texts.separated import SEPARATOR
 
 Read = Callable[[Path], SuiteContents]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engine.model.parsing import parse
 from problems.suites.files import SuiteFileError, text_of
-from problems.suites.syntax import imported_packages
+from problems.suites.texts.syntax import imported_packages
 
 
 def imported_siblings(text: str, file: Path, *, root: Path) -> dict[str, str]:

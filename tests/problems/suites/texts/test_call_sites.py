@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from problems.suites.call_sites import call_sites, place_of
+from problems.suites.texts.call_sites import call_sites, place_of
 
 TESTS = """
 def test_f():

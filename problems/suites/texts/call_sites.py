@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from problems.suites.syntax import asks_to_write
+from problems.suites.texts.syntax import asks_to_write
 
 Around: TypeAlias = tuple[ast.AST, ...]
 

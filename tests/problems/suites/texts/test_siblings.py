@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from problems.suites.scanning import format_of, read_suite
-from problems.suites.siblings import imported_siblings
+from problems.suites.texts.siblings import imported_siblings
 
-SOFTMAX = Path(__file__).parents[1] / "samples" / "kernelbench" / "KernelBench" / "level1" / "23_Softmax.py"
+SOFTMAX = Path(__file__).parents[2] / "samples" / "kernelbench" / "KernelBench" / "level1" / "23_Softmax.py"
 
 
 def test_imports_of_imports_read_once(tmp_path: Path) -> None:

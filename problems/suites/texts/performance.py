@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.model.parsing import parse
-from problems.suites.call_sites import call_sites
 from problems.suites.files import SuiteFileError, text_of
-from problems.suites.syntax import functions
 from problems.suites.task import Task
+from problems.suites.texts.call_sites import call_sites
+from problems.suites.texts.syntax import functions
 
 FIRST, LAST = "benchmark first", "benchmark last"
 """The names of the two cases: the first input of a performance file, and the last one that is not too large."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from problems.suites.call_sites import CallSites, call_sites
 from problems.suites.files import SuiteFileError
-from problems.suites.syntax import (
+from problems.suites.texts.call_sites import CallSites, call_sites
+from problems.suites.texts.syntax import (
     Function,
     draws_random,
     functions,

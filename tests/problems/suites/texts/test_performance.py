@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from problems.suites.performance import FIRST, LAST, benchmarks
+from problems.suites.texts.performance import FIRST, LAST, benchmarks
 
 TEXT = """
 class performance_metrics(Performance_Metrics):
