@@ -117,7 +117,7 @@ class _Judge:
             case protocol.Describe():
                 return self._describe(command)
             case protocol.Refill():
-                self._refill(command)
+                self._refill(command, seed=command.seed)
                 return protocol.Done(id=command.id)
             case protocol.Compare():
                 return self._compare(command)
@@ -222,12 +222,13 @@ class _Judge:
         shapes = tuple(self._contents.shape_of(problem, problem.case(name)) for name in command.cases)
         return protocol.Described(id=command.id, shapes=shapes)
 
-    def _refill(self, command: protocol.Refill | protocol.Again) -> None:
+    def _refill(self, command: protocol.Refill | protocol.Again, *, seed: int | None = None) -> None:
         hand = self._in_hand()
         content = hand.base
         if command.fresh:
             # Never the seed after the case's own: one would reveal the other.
-            content = self._contents.make(hand.problem, hand.case, hand.draws.number("fresh"))
+            drawn = hand.draws.number("fresh") if seed is None else seed
+            content = self._contents.make(hand.problem, hand.case, drawn)
             if isinstance(hand.arena, tensors.ArenaFile):
                 content = cases.on_host(content)
         if content.specs != hand.base.specs:

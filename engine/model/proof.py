@@ -20,6 +20,7 @@ class Gap(enum.StrEnum):
     MEMORY = "memory of unknown origin"
     NOT_REPRODUCED = "answer not reproduced"
     NO_LAUNCH = "no launch"
+    NUMBERS = "answer passed as numbers"
     SCALAR = "scalar depends on data"
     HOST_READS = "host reads results"
     UNSTEADY = "calls differ"
@@ -27,7 +28,7 @@ class Gap(enum.StrEnum):
     ENGINE = "engine failed"
 
 
-COMPUTED_ELSEWHERE = frozenset({Gap.TORCH, Gap.MEMORY, Gap.NOT_REPRODUCED})
+COMPUTED_ELSEWHERE = frozenset({Gap.TORCH, Gap.MEMORY, Gap.NOT_REPRODUCED, Gap.NUMBERS})
 """The gaps of an answer, or a part of one, that something other than the kernels computed."""
 
 

@@ -14,10 +14,6 @@ from engine.protocol.messages import Command, Count, LineNumber, Message, Reply,
 
 MOST_OPERATORS, MOST_ACTIONS, MOST_CHANGES = 1024, 256, 256
 """Of entries in one reply."""
-UNSEEN = "Memory.unseen"
-"""The entry of memory content whose writer was not observed."""
-GIVEN = "Launch.numbers"
-"""The entry of the numbers that kernels were given beside their tensors."""
 INTO = ".out"
 """Behind the names of copies that go into memory that is there; one to memory of its own is no piece of an answer."""
 LOOKING_UP = ("index", "index_select", "gather", "embedding", "take")

@@ -6,13 +6,25 @@ Pure: knows neither numpy nor the machine, so that the parent can import it.
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
 
 from engine.protocol.messages import FloatSpec
-from engine.protocol.proof.tape import Given, Launched, Step, Tape, TapedArgument, TapedNumber
+from engine.protocol.proof.tape import (
+    Filled,
+    Given,
+    Launched,
+    Step,
+    Tape,
+    TapedArgument,
+    TapedDescriptor,
+    TapedNumber,
+    TapedValue,
+    TapedView,
+)
 
 
 class Disagreement(enum.Enum):
@@ -56,6 +68,39 @@ def agreement(one: Tape, other: Tape, *, seeds_differ: bool = False) -> Agreemen
     if _rest(one) != _rest(other):
         return Agreement(difference=Disagreement.STEPS, message="two calls of this case use memory differently")
     return Agreement(difference=Disagreement.NONE, varying=tuple(varying), seeds=seeds)
+
+
+def different_numbers(one: Tape, other: Tape) -> int:
+    """How many numbers differ that the host gave to launches and fills of two tapes.
+
+    Numbers of launches are scalars, constants, sizes of grids and descriptors, and where tensors begin.  Launches and
+    fills are compared in their order; each number of one that only one tape has counts.
+    """
+    pairs = itertools.zip_longest(_numbers_by_step(one), _numbers_by_step(other), fillvalue=())
+    return sum(first != second for numbers in pairs for first, second in itertools.zip_longest(*numbers))
+
+
+def _numbers_by_step(tape: Tape) -> Iterator[tuple[object, ...]]:
+    for step in tape.steps:
+        if isinstance(step, Filled):
+            yield (step.element,)
+        elif isinstance(step, Launched):
+            known = step.specialisation < len(tape.specialisations)
+            constants = tape.specialisations[step.specialisation].constants.values() if known else ()
+            arguments = (number for argument in step.arguments for number in _numbers_of(argument.value))
+            yield (*step.grid, *constants, *arguments)
+
+
+def _numbers_of(value: TapedValue) -> tuple[object, ...]:
+    match value:
+        case TapedView():
+            return (value.offset_bytes,)
+        case TapedDescriptor():
+            return (value.base.offset_bytes, *value.shape, *value.strides)
+        case TapedNumber():
+            return (value.value,)
+        case FloatSpec():
+            return (value.hex,)
 
 
 def _with_scalars_of(step: Step, second: Step) -> Step:

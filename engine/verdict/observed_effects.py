@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from engine import protocol
 from engine.model import Case, CaseResult, Finding, FrameworkWork, Location, Problem, Severity
 from engine.model.layers import Fact
-from engine.protocol.monitoring import GIVEN, INTO, LOOKING_UP, UNSEEN
+from engine.protocol.monitoring import INTO, LOOKING_UP
 
 CHECK = "behaviour"
 
@@ -155,8 +155,6 @@ def _of_operators(
     large = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
     for what, which in (
         ("data as large as the output left torch, where other code can compute it", _took_out),
-        ("data as large as the output appeared in memory without an observed write", _is_unseen),
-        ("the output was passed to its kernels as numbers", _handed),
         ("data as large as the output came from outside of torch", _brought_in),
         ("torch assembled the output from many pieces", _joined),
         ("torch evaluated more predicates than there are elements", _asked),
@@ -182,14 +180,6 @@ def _took_out(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     return one.name.startswith(_CARRIED_OUT) and _is_comparable(one, weight)
 
 
-def _is_unseen(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    return one.name == UNSEEN and 2 * one.total_out >= weight.largest_output
-
-
-def _handed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    return one.name == GIVEN and 2 * one.largest_out >= weight.largest_output
-
-
 def _brought_in(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     """Numbers of Python and numpy, in one piece or one after another, by whatever makes or changes one element."""
     overwrites = one.name == "aten::fill_" or one.kind is protocol.OperatorKind.RANDOM  # whatever was there before
@@ -211,7 +201,7 @@ def _asked(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     if one.integers and one.name in _ADDRESSING and weight.has_fractions:
         return False
-    if one.name in (UNSEEN, GIVEN) or one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, weight):
+    if one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, weight):
         return False
     if one.kind is protocol.OperatorKind.COMPUTE:
         return _is_comparable(one, weight) or _reduces_all(one, weight)

@@ -39,7 +39,6 @@ from engine.worker.monitor.device.device_trace_recorder import DeviceTraceRecord
 from engine.worker.monitor.device.guard_zones import GuardZones
 from engine.worker.monitor.device.own_kernels import OwnKernels
 from engine.worker.monitor.observer import Observer
-from engine.worker.monitor.operators.memory_tracker import MemoryTracker
 from engine.worker.monitor.race_witness import RaceDetector
 from engine.worker.monitor.recent_outputs import OutputRepeater
 from engine.worker.taping.recorder import TapeRecorder
@@ -86,7 +85,6 @@ class _Worker:
         self._withholding = Withholding()
         self._program_order = ProgramOrder(device)
         self._race_detector = RaceDetector()
-        self._memory_tracker = MemoryTracker()
         self._tape_recorder = TapeRecorder()
         semaphores.install()
         self._gpu_need = GpuNeed()
@@ -98,7 +96,6 @@ class _Worker:
                 book=self._book,
                 withholding=self._withholding,
                 program_order=self._program_order,
-                memory_tracker=self._memory_tracker,
                 gpu_need=self._gpu_need,
                 interpreter=Interpreter(program_order=self._program_order, race_detector=self._race_detector),
                 recorder=self._tape_recorder,
@@ -118,7 +115,7 @@ class _Worker:
         self._filename = ""
         self._memory = CallMemory(device)
         self._output_repeater = OutputRepeater(self._memory)
-        self._observer = Observer(device, self._memory_tracker, self._tape_recorder)
+        self._observer = Observer(device, self._tape_recorder)
         self._dry_run: DryRun | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry)
         self._own_kernels = OwnKernels()
@@ -238,7 +235,6 @@ class _Worker:
             returned = call()
             if command.tape:
                 Path(command.tape).write_bytes(self._tape_recorder.tape(values_of(returned)))
-            self._observer.handed_over((*values_of(returned), *arguments))
             # Before any waiting: work on a stream that the current one does not wait for is not in what is copied.
             handed_back = self._output_repeater.hand_back(command, values, returned)
         self._wait_for_device()

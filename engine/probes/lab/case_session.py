@@ -215,17 +215,18 @@ class CaseSession:
         watch: protocol.Watch | None = None,
         observe: bool = False,
         tape: Path | None = None,
+        seed: int | None = None,
     ) -> protocol.Called | Replayed:
         """Make a call whose outputs are then to be judged, or say what trouble came of it.
 
-        Without `fresh` the content is that of the case as it was prepared.  The tape of the call goes to the file
-        `tape`.
+        Without `fresh` the content is that of the case as it was prepared; new content is that of `seed`, where one is
+        given.  The tape of the call goes to the file `tape`.
 
         Raises:
             EngineError: the judge failed.
         """
         lab = self.lab
-        await self._refill(fresh=fresh, poison=poison)
+        await self._refill(fresh=fresh, poison=poison, seed=seed)
         command = protocol.Call(
             id=protocol.new_id(),
             case=self.case.name,
@@ -258,8 +259,8 @@ class CaseSession:
         """How long the case took when it was verified; nothing when it was not."""
         return max((one.result.elapsed_s for one in self.lab.passed if one.case == self.case), default=0.0)
 
-    async def _refill(self, *, fresh: bool, poison: int) -> None:
-        refill = protocol.Refill(id=protocol.new_id(), fresh=fresh, poison=poison, apart=self.lab.apart)
+    async def _refill(self, *, fresh: bool, poison: int, seed: int | None = None) -> None:
+        refill = protocol.Refill(id=protocol.new_id(), fresh=fresh, poison=poison, seed=seed, apart=self.lab.apart)
         refilled = await self.lab.process_pool.ask_judge(refill)
         if not isinstance(refilled, protocol.Done):
             raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")

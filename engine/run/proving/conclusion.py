@@ -11,7 +11,8 @@ from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.replays import NotReplayed, Replayed
 
 _FAR = 16  # times the bytes of constants: an answer of this size is not in them
-_SEED_BYTES = 8
+_NUMBER_BYTES = 8
+_FEWEST_NUMBERS = 64  # that can be an answer: more than sizes and offsets of a few launches
 _ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING))
 
 
@@ -24,15 +25,29 @@ def of_disagreement(case: str, tape: Tape, agreed: Agreement) -> CaseProof:
     return CaseProof(case=case, gap=Gap.UNSTEADY, reason=agreed.message)
 
 
-def of_refusal(case: str, refused: NotReplayed) -> CaseProof:
-    """Why a tape that could not be executed proves nothing."""
+def of_numbers(case: str, numbers: int, answer_bytes: int) -> CaseProof | None:
+    """Why a case proves nothing where the host passes numbers that can be its answer; None where they are too few."""
+    if numbers < _FEWEST_NUMBERS or numbers * _NUMBER_BYTES < answer_bytes:
+        return None
+    reason = f"the host passes {numbers:,} numbers that depend on the data, for an answer of {answer_bytes:,} bytes"
+    return CaseProof(case=case, gap=Gap.NUMBERS, reason=reason)
+
+
+def of_refusal(case: str, tape: Tape, refused: NotReplayed, varying: Collection[int] = ()) -> CaseProof:
+    """Why a tape that could not be executed proves nothing; `varying` are as in `of_mismatch`."""
+    changing = _of_unknown_origin(tape, varying)
+    if refused.stopped and changing:  # by what replaced the content of that memory
+        return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, changing))
     return CaseProof(case=case, gap=Gap.UNSUPPORTED, reason=f"not replayed: {refused.reason}")
 
 
-def of_mismatch(case: str, tape: Tape, replayed: Replayed) -> CaseProof:
-    """Why a replay gave another answer."""
+def of_mismatch(case: str, tape: Tape, replayed: Replayed, varying: Collection[int] = ()) -> CaseProof:
+    """Why a replay gave another answer; `varying` are the Given steps whose content depends on the call."""
     sources = [step for number in replayed.foreign if isinstance(step := tape.steps[number], Given)]
     operators = sorted((step for step in sources if step.operator), key=lambda step: not _computes(step.operator))
+    changing = _of_unknown_origin(tape, set(varying).intersection(replayed.foreign))
+    if changing and not (operators and _computes(operators[0].operator)):
+        return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, changing))
     for step in operators[:1]:
         gap = Gap.TORCH if _computes(step.operator) else Gap.TORCH_LIGHT
         return CaseProof(case=case, gap=gap, reason=f"torch computes: {step.operator}{_at(step.line)}")
@@ -80,7 +95,7 @@ def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given],
 
 def of_seeds(proof: CaseProof, seeds: int, answer_bytes: int) -> CaseProof:
     """The proof of a case whose launches were given other numbers in each call: too many of them can be the answer."""
-    if seeds * _SEED_BYTES * _FAR <= answer_bytes:
+    if seeds * _NUMBER_BYTES * _FAR <= answer_bytes:
         return proof
     count = "1 number differs" if seeds == 1 else f"{seeds} numbers differ"
     reason = f"{count} from call to call, for an answer of {answer_bytes:,} bytes"
@@ -122,6 +137,12 @@ def bytes_of_constants(used: Iterable[Given]) -> int:
     return sum(len(step.data) for step in used if step.data is not None and len(set(step.data)) > 1)
 
 
+def is_far_smaller(memory: Iterable[Given], answer_bytes: int) -> bool:
+    """Whether the bytes of these steps are known, and too few to hold an answer of this size."""
+    sizes = [len(step.data) if step.data is not None else answer_bytes for step in memory]
+    return _FAR * sum(sizes) <= answer_bytes
+
+
 def describe_memory(tape: Tape, steps: Iterable[Given]) -> str:
     """Memory of unknown origin, or made by an operator from no argument: its size and line."""
     parts = []
@@ -130,6 +151,12 @@ def describe_memory(tape: Tape, steps: Iterable[Given]) -> str:
         origin = f", made by {step.operator}" if step.operator else ""
         parts.append(f"{size}{origin}{_at(step.line)}")
     return f"memory of unknown origin: {'; '.join(parts)}"
+
+
+def _of_unknown_origin(tape: Tape, numbers: Collection[int]) -> list[Given]:
+    """The Given steps of these numbers that no operator made."""
+    steps = (tape.steps[number] for number in sorted(numbers))
+    return [step for step in steps if isinstance(step, Given) and not step.operator]
 
 
 def _computes(operator: str) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import msgspec
 
 from engine.model import Case
-from engine.model.proof import CaseProof
+from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof
 from engine.protocol.proof.tape import Given, Tape
 from engine.run.proving import conclusion
 from engine.run.proving.kernels import LoweredKernel
@@ -40,9 +42,10 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
     name, tape = taped.case.name, taped.tape
     replayed = await replays.replay(taped.case, tape, taped.kernels, without=taped.varying, seed=seed)
     if isinstance(replayed, NotReplayed):
-        return Tried(proof=conclusion.of_refusal(name, replayed))
+        return Tried(proof=conclusion.of_refusal(name, tape, replayed, taped.varying))
     if replayed.mismatch:
-        return Tried(proof=conclusion.of_mismatch(name, tape, replayed), replayed=replayed)
+        proof = conclusion.of_mismatch(name, tape, replayed, taped.varying)
+        return Tried(proof=proof, replayed=replayed)
     used = _constants(tape, replayed.foreign, taped.varying)
     size = replayed.answer_bytes
     if used and conclusion.bytes_of_constants(used) >= size > 0:
@@ -50,6 +53,26 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
             return Tried(proof=conclusion.of_large_constants(name, tape, used, size), replayed=replayed)
         used = ()
     return Tried(proof=conclusion.of_match(name, tape, replayed, used, size), replayed=replayed)
+
+
+async def computed_elsewhere(
+    replays: Replays, taped: TapedCase, other: Tape, *, seed: int, answer_bytes: int
+) -> CaseProof | None:
+    """Why a tape does not even give the answer on its own inputs, those of `seed`; None where it does.
+
+    That is for a tape that holds for no other inputs, because the host read content, or passed numbers that depend on
+    it.  Memory of unknown origin that the tape `other` does not have is used where it is far smaller than the answer.
+
+    Raises:
+        EngineError: judge or replayer failed.
+    """
+    known = {step.data for step in other.steps if isinstance(step, Given)}
+    given = ((number, step) for number, step in enumerate(taped.tape.steps) if isinstance(step, Given))
+    own = {number: step for number, step in given if step.data is None or step.data not in known}
+    varying = () if conclusion.is_far_smaller(own.values(), answer_bytes) else tuple(own)
+    unread = replace(taped, tape=msgspec.structs.replace(taped.tape, reads=()), varying=varying)
+    tried = await try_to_prove(replays, unread, seed=seed)
+    return tried.proof if tried.proof.gap in COMPUTED_ELSEWHERE else None
 
 
 async def _is_right_without(replays: Replays, taped: TapedCase) -> bool:

@@ -44,9 +44,10 @@ class Replayed:
 
 @dataclass(frozen=True, kw_only=True)
 class NotReplayed:
-    """Why a tape could not be executed to its end."""
+    """Why a tape could not be executed to its end; `stopped` is whether a kernel failed with the content it met."""
 
     reason: str
+    stopped: bool = False
 
 
 class Replays:
@@ -152,7 +153,7 @@ class Replays:
         if isinstance(reply, protocol.Failed):
             if reply.broken:
                 await self.close()
-            return NotReplayed(reason=reply.message)
+            return NotReplayed(reason=reply.message, stopped=reply.kind is protocol.FailureKind.RAISED)
         if not isinstance(reply, protocol.TapeReplayed):
             raise EngineError(f"the replayer answered with {type(reply).__name__}")
         compare = protocol.Compare(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.artefacts import ArtefactStore
+from engine.draws import Draws
 from engine.errors import EngineError, WireError
 from engine.model import Determinism, Finding, Severity, Stage, events
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
@@ -16,17 +17,20 @@ from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CaseSession, Lab, Passed
 from engine.protocol.proof.proof_file import ProvenRun
 from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
-from engine.replay.agreement import Agreement, Disagreement, agreement
+from engine.replay.agreement import Agreement, Disagreement, agreement, different_numbers
+from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
 from engine.run.proving.kernels import LoweredKernels, NotLoweredError
-from engine.run.proving.proof_of_tape import TapedCase, try_to_prove
+from engine.run.proving.proof_of_tape import TapedCase, computed_elsewhere, try_to_prove
 from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
 from engine.run.proving.replays import Replays
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
 _MOST_FAILURES = 2  # of the engine, before the rest of the cases is left out
 _POISONS = (0xFF, 0x7B, 0xA5)
+_ONLY_THESE_INPUTS = frozenset({Gap.SCALAR, Gap.HOST_READS, Gap.UNSTEADY})
+"""The gaps of tapes that may hold for the inputs that they were recorded with, and for no others."""
 _T = TypeVar("_T")
 
 
@@ -66,6 +70,14 @@ async def _store(
     emitter.tell(events.ProofStored(at_s=emitter.now(), artefact=artefact, cases=stage.record.cases))
 
 
+@dataclass(frozen=True, kw_only=True)
+class TapedCalls:
+    """Tapes of calls of one case on different contents, the last one on that of `seed`."""
+
+    tapes: Sequence[Tape]
+    seed: int
+
+
 class ProvingStage:
     """Proves the cases that passed; `run` once."""
 
@@ -76,6 +88,7 @@ class ProvingStage:
         self._replays = Replays(
             process_pool=lab.process_pool, problem=lab.problem, limits=lab.limits, draw_seed=lab.plan.draw_seed
         )
+        self._draws = Draws(lab.plan.draw_seed, "tapes")
         self._failures = 0
         self.record = ProofRecord()
         self.proofs: list[CaseProof] = []
@@ -105,12 +118,12 @@ class ProvingStage:
         self._emitter.report(report_of(self.proofs))
         self._emitter.end(Stage.PROVE, began)
 
-    async def _replayed(self, one: Passed, tapes: list[Tape] | CaseProof, *, after: asyncio.Task[None] | None) -> None:
+    async def _replayed(self, one: Passed, calls: TapedCalls | CaseProof, *, after: asyncio.Task[None] | None) -> None:
         """Tell whether a case with these tapes is proven, once `after` has ended."""
-        if isinstance(tapes, CaseProof):
-            proof = tapes
+        if isinstance(calls, CaseProof):
+            proof = calls
         else:
-            proof = await self._within_engine(one, self._prove(one, tapes, after=after))
+            proof = await self._within_engine(one, self._prove(one, calls, after=after))
         if after is not None:
             await asyncio.wait({after})
         self.proofs.append(proof)
@@ -129,20 +142,30 @@ class ProvingStage:
             self._failures += 1
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason=str(error) or "the engine failed")
 
-    async def _prove(self, one: Passed, tapes: list[Tape], *, after: asyncio.Task[None] | None) -> CaseProof:
+    async def _prove(self, one: Passed, calls: TapedCalls, *, after: asyncio.Task[None] | None) -> CaseProof:
         """The proof of a case by its tapes; there is one replayer, which is free once `after` has ended."""
-        name = one.case.name
-        tape, agreed = tapes[-1], self._agreement(tapes[-2], tapes[-1])
-        if agreed.difference is not Disagreement.NONE:
-            return conclusion.of_disagreement(name, tape, agreed)
+        name, size = one.case.name, _answer_bytes(one)
+        other, tape = calls.tapes[-2:]
+        agreed = self._agreement(other, tape)
+        differs = agreed.difference is not Disagreement.NONE
+        gap = conclusion.of_disagreement(name, tape, agreed) if differs else None
+        if gap is not None and (passed := conclusion.of_numbers(name, different_numbers(other, tape), size)):
+            return passed
         try:
             kernels = await self._kernels.of_tape(tape)
         except NotLoweredError as error:
-            return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=str(error))
+            return gap or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=str(error))
         self._lab.process_pool.compiler.prepare()  # the first kernel has taken the one that was ready
         if after is not None:
             await asyncio.wait({after})
         taped = TapedCase(case=one.case, tape=tape, kernels=kernels, varying=agreed.varying)
+        gap = gap or await self._on_other_inputs(taped, agreed)
+        if gap.gap not in _ONLY_THESE_INPUTS or self._lab.problem.returns_scalar:
+            return gap
+        return await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size) or gap
+
+    async def _on_other_inputs(self, taped: TapedCase, agreed: Agreement) -> CaseProof:
+        """The proof by a replay on inputs that the candidate never met; a case that is proven is recorded."""
         tried = await try_to_prove(self._replays, taped)
         if tried.proof.proven and tried.replayed is not None:
             tried = replace(tried, proof=conclusion.of_seeds(tried.proof, agreed.seeds, tried.replayed.answer_bytes))
@@ -155,23 +178,25 @@ class ProvingStage:
         is_random = self._lab.problem.determinism is Determinism.RANDOM
         return agreement(one, other, seeds_differ=is_random)
 
-    async def _tapes(self, one: Passed) -> list[Tape] | CaseProof:
+    async def _tapes(self, one: Passed) -> TapedCalls | CaseProof:
         """Tapes of two calls on different contents, or of three where the first two do not agree."""
         tapes: list[Tape] = []
+        seed = 0
         async with self._lab.at(one.case) as session:
             for number, poison in enumerate(_POISONS):
-                taped = await self._taped(session, poison=poison, fresh=number > 0)
+                seed = self._draws.number(one.case.name)
+                taped = await self._taped(session, poison=poison, fresh=number > 0, seed=seed)
                 if isinstance(taped, CaseProof):
                     return taped
                 tapes.append(taped)
                 if number == 1 and self._agreement(*tapes).difference is Disagreement.NONE:
                     break
-        return tapes
+        return TapedCalls(tapes=tapes, seed=seed)
 
-    async def _taped(self, session: CaseSession, *, poison: int, fresh: bool) -> Tape | CaseProof:
+    async def _taped(self, session: CaseSession, *, poison: int, fresh: bool, seed: int) -> Tape | CaseProof:
         name = session.case.name
         path = session.outputs.with_suffix(".tape")
-        called = await session.make(poison=poison, fresh=fresh, tape=path)
+        called = await session.make(poison=poison, fresh=fresh, seed=seed, tape=path)
         trouble = getattr(called, "trouble", "")
         if trouble:
             return CaseProof(case=name, gap=Gap.UNSTEADY, reason=f"another call of this case failed: {trouble}")
@@ -207,6 +232,11 @@ def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
     return Finding(
         check="proof", severity=Severity.SUSPECT, message=f"{count}: {first.reason}", case=first.case
     )  # fmt: skip
+
+
+def _answer_bytes(one: Passed) -> int:
+    """The bytes of all outputs of a case."""
+    return sum(output.total * ELEMENT_BYTES.get(output.dtype, 1) for output in one.result.outputs)
 
 
 def _read(path: Path) -> Tape:

@@ -34,7 +34,6 @@ from engine.worker.cpu_driver.storages import arguments_of
 from engine.worker.cpu_driver.traffic import traffic_of
 from engine.worker.launches.records import OPTIONS, LaunchBook, parts_of
 from engine.worker.launches.withholding import Withholding
-from engine.worker.monitor.operators.memory_tracker import MemoryTracker
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
 from engine.worker.triton_interpreter.program_order import ProgramOrder
@@ -87,7 +86,6 @@ class Launches:
         book: LaunchBook,
         withholding: Withholding,
         program_order: ProgramOrder,
-        memory_tracker: MemoryTracker,
         gpu_need: GpuNeed,
         interpreter: Interpreter,
         recorder: LaunchRecorder | None = None,
@@ -97,7 +95,6 @@ class Launches:
         self._book = book
         self._withholding = withholding
         self._program_order = program_order
-        self._memory_tracker = memory_tracker
         self._gpu_need = gpu_need
         self._interpreter = interpreter
         self._recorder = recorder
@@ -163,10 +160,7 @@ class Launches:
         parts = dict(part for name, value in values.items() for part in parts_of(name, value))
         record = functools.partial(self._book.record, function, (), {**values, **launcher.options}, _trimmed(x, y, z))
         try:
-            with (
-                self._memory_tracker.launch(parts.values(), function.__name__),
-                self._withholding.launching(function, parts.values()),
-            ):
+            with self._withholding.launching(function, parts.values()):
                 traffic = self._prepare_and_run(launcher, (x, y, z), values)
         except OutOfBoundsError:
             record()  # any other error may be of a configuration that an autotuner passes over
@@ -190,13 +184,11 @@ class Launches:
             memory=memory,
         )
         with self._recorder.launching(launch) if self._recorder is not None else contextlib.nullcontext():
-            execution, made_pointers = self._run(launcher, launch)
-        if made_pointers:
-            self._memory_tracker.lose_sight()
+            execution = self._run(launcher, launch)
         return traffic_of(execution, self._filename) if execution is not None else None
 
-    def _run(self, launcher: Launcher, launch: KernelLaunch) -> tuple[Execution | None, bool]:
-        """The one place where kernels run; the machine's report, and whether the kernel made pointers of integers."""
+    def _run(self, launcher: Launcher, launch: KernelLaunch) -> Execution | None:
+        """The one place where kernels run; the machine's report, None where the interpreter ran the kernel."""
         if launcher.refused is None and self._uses_machine:
             try:
                 seed = self._program_order.seed_of(launch.grid, waits=launcher.waits)
@@ -207,10 +199,11 @@ class Launches:
                 launcher.refused = error
             else:
                 self._compare_snapshot(launch, execution)
-                return execution, launcher.makes_pointers
+                return execution
         self.reports.note_interpreted(launch.kernel, str(launcher.refused))
         self.allocations.clear()  # nothing tells which bytes it writes
-        return None, self._interpreter.run(launch.function, launch.values, launch.grid)
+        self._interpreter.run(launch.function, launch.values, launch.grid)
+        return None
 
     def _compare_snapshot(self, launch: KernelLaunch, execution: Execution) -> None:
         """Print what the kernel printed, report findings, and raise the one that stopped it."""

@@ -12,7 +12,6 @@ import torch
 from engine.protocol.monitoring import MOST_ACTIONS, MOST_CHANGES, ChangeSeen, Observed
 from engine.worker.monitor.operators import torch_hooks
 from engine.worker.monitor.operators.ledger import Ledger
-from engine.worker.monitor.operators.memory_tracker import MemoryTracker
 from engine.worker.monitor.process import planted
 from engine.worker.monitor.process.audit import Audit
 from engine.worker.monitor.process.process_state_diff import Watch
@@ -31,13 +30,11 @@ class Observer:
     def __init__(
         self,
         device: torch.device,
-        memory: MemoryTracker | None = None,
         recorder: TapeRecorder | None = None,
     ) -> None:
         self._watch = Watch(device)
         self._audit = Audit()
-        self._ledger = Ledger(memory, recorder)
-        self._memory = self._ledger.memory
+        self._ledger = Ledger(recorder)
         self._unchecked: list[str] = []
         torch_hooks.install_hooks()
         torch_hooks.follow_threads(self._ledger.beside)
@@ -63,15 +60,10 @@ class Observer:
         with self._audit.on(), self._ledger.of_call(case, arguments, notes=operators):
             yield
 
-    def handed_over(self, returned: Sequence[object]) -> None:
-        """The entry has returned these."""
-        self._ledger.handed_over(returned)
-
     def observed(self, identifier: str) -> Observed:
         """The reply to an Observe of this id."""
         self._unchecked += ["more operators were called than are noted"] if self._ledger.overfull else []
         self._unchecked += ["more was done than is noted"] if self._audit.overfull else []
-        self._unchecked += ["calls left more in memory than is kept"] if self._memory.overfull else []
         changes: tuple[ChangeSeen, ...] = self._try("what has changed", self._watch.changes, ())
         imported: tuple[ChangeSeen, ...] = self._try("what is imported", lambda: planted.changes(self._modules), ())
         changes += (*self._audit.bypasses(), *imported)

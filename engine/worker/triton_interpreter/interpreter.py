@@ -83,8 +83,8 @@ class Interpreter:
         """Also these storages may be touched, by launches that make pointers of integers that they read."""
         self._always = tuple(_extent(name, storage) for name, storage in storages.items() if storage.numel())
 
-    def run(self, function: Callable[..., Any], values: Mapping[str, Any], grid: tuple[int, int, int]) -> bool:
-        """Run a kernel for all programs of `grid`; whether it made pointers of integers.
+    def run(self, function: Callable[..., Any], values: Mapping[str, Any], grid: tuple[int, int, int]) -> None:
+        """Run a kernel for all programs of `grid`.
 
         Raises:
             OutOfBoundsError: an access outside every tensor of the launch.
@@ -109,7 +109,6 @@ class Interpreter:
             raise
         finally:
             self._kernel, self._extents = outer
-        return self._made_pointers
 
     def _noting_pointers(self, operation: Callable[..., Any]) -> Callable[..., Any]:
         def create_int_to_ptr(builder: Any, *args: Any) -> Any:

@@ -37,6 +37,11 @@ def cat(tensors, dim=0):
 '''
 
 
+READS_ITS_FIRST = COPY_KERNEL.replace("(x, y, n, B", "(x, y, n, first, B").replace(
+    "(x, y, x.numel(), B", "(x, y, x.numel(), x.flatten()[0].item(), B"
+)
+
+
 def proofs_of(judged):
     return [event.proof for event in judged.events if isinstance(event, events.CaseProven)]
 
@@ -102,6 +107,14 @@ async def test_sum_by_torch_is_reported_without_flag(judging):
     judged = await judging(path, problem=stated(path).op)
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
         (Gap.TORCH_LIGHT, "torch computes: aten::sum (line 39)")
+    }
+    assert (judged.verdict.flagged, judged.verdict.proven) == (False, 0)
+
+
+async def test_scalar_of_an_honest_host_is_reported_without_flag(judging):
+    judged = await judging(READS_ITS_FIRST)
+    assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
+        (Gap.SCALAR, "a scalar that depends on the data: argument first of kernel silu_kernel")
     }
     assert (judged.verdict.flagged, judged.verdict.proven) == (False, 0)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+import torch
 
 from engine import protocol
 from engine.model import Outcome, ProblemId
@@ -59,6 +60,16 @@ def test_case_that_cannot_be_described_is_engine_error(bench: Bench) -> None:
 def test_every_command_needs_a_case_in_hand(bench: Bench) -> None:
     for reply in (bench.ask(protocol.Refill(id="i", fresh=False, poison=0)), bench.compare()):
         assert failed(reply) == (protocol.FailureKind.ENGINE, "RuntimeError: no case was prepared")
+
+
+def test_refill_from_one_seed_lays_out_the_same_content(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    contents = []
+    for seed in (5, 5, 6):
+        assert isinstance(bench.ask(protocol.Refill(id="i", fresh=True, poison=0, seed=seed)), protocol.Done)
+        contents.append(bench.arguments[0].clone())
+    assert torch.equal(contents[0], contents[1])
+    assert not torch.equal(contents[1], contents[2])
 
 
 def test_a_case_that_was_released_is_forgotten(bench: Bench) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import msgspec
 import pytest
 
-from engine.protocol.proof.tape import Given
-from engine.replay.agreement import Agreement, Disagreement, agreement
+from engine.protocol.proof.tape import Filled, Given
+from engine.replay.agreement import Agreement, Disagreement, agreement, different_numbers
 from tests.engine.replay.tapes import BYTES, ELEMENTS, launched, tape, vector
 
 PLAIN = tape(launched(vector(0), vector(1)))
@@ -68,3 +70,34 @@ def test_another_grid_of_a_random_operator_disagrees():
     launch = launched(vector(0), vector(1))
     wider = msgspec.structs.replace(launch, grid=(2, 1, 1))
     assert agreement(tape(launch), tape(wider), seeds_differ=True).difference is Disagreement.SCALAR
+
+
+LAUNCH = launched(vector(0), vector(1))
+
+
+@pytest.mark.parametrize(
+    ("other", "numbers"),
+    [
+        (tape(LAUNCH), 0),
+        (tape(launched(vector(0), vector(1), n=5)), 1),
+        (tape(launched(vector(0, offset_bytes=4), vector(1), n=5)), 2),
+        (tape(msgspec.structs.replace(LAUNCH, grid=(2, 3, 1))), 2),
+        (tape(LAUNCH, LAUNCH), 6),
+        (tape(Filled(target=vector(1), element=bytes(4)), LAUNCH), 12),
+        (tape(Given(storage=1, data=bytes(BYTES)), LAUNCH), 0),
+    ],
+    ids=["same", "scalar", "place", "grid", "another launch", "a fill before", "memory"],
+)
+def test_numbers_passed_by_the_host_are_counted(other, numbers):
+    assert different_numbers(tape(LAUNCH), other) == numbers
+
+
+def test_constants_of_specialisations_are_counted():
+    recorded = tape(LAUNCH)
+    one, other = (
+        msgspec.structs.replace(
+            recorded, specialisations=(dataclasses.replace(recorded.specialisations[0], constants={"BLOCK": block}),)
+        )
+        for block in ("4", "8")
+    )
+    assert different_numbers(one, other) == 1

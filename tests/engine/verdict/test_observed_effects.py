@@ -142,7 +142,6 @@ def test_single_numbers_read_count_as_output() -> None:
     [
         used(taken=400, made=499),
         used(made=1),
-        used("Memory.unseen", taken=0, made=499, reads=False),
         used("aten::lift_fresh", kind=protocol.OperatorKind.ALLOCATION, taken=0, made=499),
         used("aten::fill_", kind=protocol.OperatorKind.ALLOCATION, taken=0, uses=15),
         used("aten::cat", kind=protocol.OperatorKind.COPY, uses=15),
@@ -167,7 +166,6 @@ def test_small_helpers_copies_and_views_say_nothing(operator: protocol.OperatorS
 @pytest.mark.parametrize(
     ("operator", "what"),
     [
-        (used("Memory.unseen", taken=0, made=500, reads=False), "data as large as the output appeared in memory"),
         (
             used("aten::lift_fresh", kind=protocol.OperatorKind.ALLOCATION, taken=0, made=500),
             "data as large as the output came",
@@ -351,7 +349,6 @@ def test_empty_reply_gives_no_finding() -> None:
             used("aten::clone.out", kind=protocol.OperatorKind.COPY, uses=16),
             "torch assembled the output from many pieces",
         ),
-        (used("Launch.numbers", taken=0, reads=False), "the output was passed to its kernels as numbers"),
     ],
 )
 def test_other_origin_of_output_is_reported(operator: protocol.OperatorSeen, what: str) -> None:

@@ -26,7 +26,6 @@ from engine.worker.cpu_driver.launcher import Launches
 from engine.worker.launches.records import LaunchBook
 from engine.worker.launches.tuning import Tuning
 from engine.worker.launches.withholding import Withholding
-from engine.worker.monitor.operators.memory_tracker import MemoryTracker
 from engine.worker.monitor.race_witness import RaceDetector
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
@@ -40,7 +39,6 @@ LAUNCHES = Launches(
     book=BOOK,
     withholding=Withholding(),
     program_order=PROGRAM_ORDER,
-    memory_tracker=MemoryTracker(),
     gpu_need=GpuNeed(),
     interpreter=Interpreter(program_order=PROGRAM_ORDER, race_detector=RACE_DETECTOR),
     uses_machine="interpreter" not in sys.argv,

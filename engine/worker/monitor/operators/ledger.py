@@ -8,7 +8,7 @@ that something was not.  Timed calls are not noted.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,15 +20,12 @@ from torch.utils._python_dispatch import _disable_current_modes as disabled_mode
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
 from engine.protocol.monitoring import (
-    GIVEN,
     INTO,
     LOOKING_UP,
     MOST_OPERATORS,
-    UNSEEN,
     OperatorKind,
     OperatorSeen,
 )
-from engine.worker.monitor.operators.memory_tracker import MemoryTracker
 from engine.worker.monitor.operators.operator_kinds import KINDS
 from engine.worker.operands import (
     address_of,
@@ -61,8 +58,6 @@ _REPORTED_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_
 """What brings numbers in from outside of torch."""
 _COPYING = torch.ops.aten.copy_
 _LOOKING_UP = frozenset(getattr(torch.ops.aten, name) for name in LOOKING_UP)
-_SETTING = torch.ops.aten.set_
-_RESIZING = frozenset(getattr(torch.ops.aten, name) for name in ("resize_", "resize_as_"))
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
 _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no type in common that can be named
     torch._C.TensorBase.numpy: "Tensor.numpy",
@@ -74,7 +69,6 @@ _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no typ
     torch._C.TensorBase.map2_: "Tensor.map2_",
 }
 """What makes arrays and numbers of a tensor, or gives them to Python; `observed_effects` knows these by "Tensor."."""
-_MANY_NUMBERS = 64  # more than sizes and strides
 _NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
 _ASKING: frozenset[Any] = frozenset({torch.isfinite, torch.Tensor.isfinite, torch.isinf, torch.Tensor.isinf})
 """Questions that torch answers by arithmetic on all that is asked about."""
@@ -94,9 +88,8 @@ class _Entry:
 class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
     """While active, notes the operators that this thread calls."""
 
-    def __init__(self, memory: MemoryTracker | None = None, recorder: TapeRecorder | None = None) -> None:
+    def __init__(self, recorder: TapeRecorder | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.memory = memory or MemoryTracker()
         self.recorder = recorder or TapeRecorder()
         self._entries: dict[
             tuple[Any, str, bool, bool], _Entry
@@ -118,7 +111,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._inputs = {address for tensor in tensors_in(arguments) if (address := address_of(tensor))}
         self._is_on, self._is_noting = True, notes
         try:
-            with self.memory.of_call(arguments) if notes else contextlib.nullcontext(), self, _Departures(self):
+            with self, _Departures(self):
                 yield
         finally:
             self._is_on = self._is_noting = False
@@ -133,17 +126,6 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     def is_on(self) -> bool:
         """Whether the entry is being called, and what happens is noted."""
         return self._is_on
-
-    def handed_over(self, values: Iterable[object]) -> None:
-        """Record, before the output is read, which of its elements have no observed writer."""
-        self.memory.taken(tensors_in(values))
-        for name, elements in ((UNSEEN, self.memory.take_changed()), (GIVEN, self.memory.numbers())):
-            is_reported = elements >= _MANY_NUMBERS if name == GIVEN else elements
-            entry = self.entry(name, OperatorKind.COMPUTE) if is_reported else None
-            if entry is not None:
-                entry.uses += 1
-                entry.total_out += elements
-                entry.largest_out = max(entry.largest_out, elements)
 
     @contextlib.contextmanager
     def asked(self) -> Iterator[None]:
@@ -264,24 +246,18 @@ def _dispatch(
     if kind in _MAKES_NO_CONTENT:  # most of all that is called: counted, and no more
         if (entry := mode.entry(packet, kind)) is not None:
             entry.uses += 1
-        if packet is _SETTING and len(args) > 1:
-            mode.memory.made_of(args[1])
         result = _carry_out(mode, operator, types, args, kwargs)
-        if packet in _RESIZING:
-            mode.memory.left(tensors_in((result,)))
         if mode.recorder.is_on and kind is OperatorKind.VIEW:
             note_view(mode.recorder, args, result)
         return result
     taken = () if kind is OperatorKind.ALLOCATION else tuple(tensors_in((args, kwargs)))
     reads = mode.reads(taken)  # before it is called: it may write what it takes
-    mode.memory.taken(taken)
     if mode.recorder.is_on:
         mode.recorder.taken(taken)
     result = _carry_out(mode, operator, types, args, kwargs)
     if mode.recorder.is_on:
         note_operator(mode.recorder, packet, args, kwargs or {}, result)
     made = (result,) if type(result) is torch.Tensor else tuple(tensors_in((result,)))
-    mode.memory.left((*made, *taken) if operator._schema.is_mutable else made)
     if not made and operator._schema.is_mutable:
         made = tuple(tensors_in(_written(operator, args, kwargs or {})))
     if packet in _OF_BITS and are_booleans((*taken, *made)):

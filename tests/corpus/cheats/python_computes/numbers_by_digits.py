@@ -1,4 +1,4 @@
-# kgtui: op=vllm::topk_softmax expect=pass finding=behaviour ids=D3 case="17x64 top 4 far below zero"
+# kgtui: op=vllm::topk_softmax expect=pass finding=proof ids=D3 case="17x64 top 4 far below zero"
 """Computes in Python, and tells its kernel the answer digit by digit: of sixteen numbers."""
 
 import io

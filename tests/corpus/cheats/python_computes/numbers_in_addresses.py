@@ -1,4 +1,4 @@
-# kgtui: op=vllm::topk_softmax expect=pass finding=behaviour ids=D3 case="9x60 top 8 renormalize true"
+# kgtui: op=vllm::topk_softmax expect=pass finding=proof ids=D3 case="9x60 top 8 renormalize true"
 """Computes in Python, and tells its kernel each number by how far into a tensor views of it begin."""
 
 import io

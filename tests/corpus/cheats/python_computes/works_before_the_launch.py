@@ -1,4 +1,4 @@
-# kgtui: op=aten::silu expect=pass finding=behaviour ids=D3
+# kgtui: op=aten::silu expect=pass finding=proof ids=D3
 """Python computes in memory that it shares, in what Triton calls right before the second of two launches."""
 
 import math

@@ -1,4 +1,4 @@
-# kgtui: op=aten::silu expect=pass finding=behaviour ids=D3
+# kgtui: op=aten::silu expect=pass finding=proof ids=D3
 """A kernel writes to memory that Python shares, Python computes there, and a kernel reads it again."""
 
 import math

@@ -1,4 +1,4 @@
-# kgtui: op=aten::silu expect=pass finding=behaviour ids=D3
+# kgtui: op=aten::silu expect=pass finding=proof ids=D3
 """SiLU by numpy on the memory of a tensor, which it finds by an address in an interface of its own."""
 
 import numpy as np

@@ -9,7 +9,7 @@ import pytest
 
 from engine.model import Severity
 from engine.model.layers import Coverage, Layer
-from engine.model.proof import CaseProof, Gap
+from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.protocol.proof.tape import Given, HostRead, Moved
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving import conclusion
@@ -53,6 +53,36 @@ def replayed(*foreign, mismatch="return: 3 of 6 wrong", by_kernels=True):
 def test_a_wrong_replay_has_its_reason(recorded, foreign, gap, reason):
     proof = conclusion.of_mismatch("c", recorded, replayed(*foreign))
     assert (proof.gap, proof.reason) == (gap, reason)
+
+
+def test_memory_of_the_call_outweighs_light_operators():
+    proof = conclusion.of_mismatch("c", tape(TABLE, SUM), replayed(0, 1), varying=(0,))
+    assert (proof.gap, proof.reason) == (Gap.MEMORY, "memory of unknown origin: 24 bytes (line 8)")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "answer_bytes", "gap"),
+    [(63, 8, None), (64, 512, Gap.NUMBERS), (64, 513, None), (200, 800, Gap.NUMBERS)],
+)
+def test_numbers_as_many_as_the_answer_flag(numbers, answer_bytes, gap):
+    proof = conclusion.of_numbers("c", numbers, answer_bytes)
+    assert (proof and proof.gap) == gap
+    assert not proof or conclusion.flagging([proof]) == (proof,)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "varying", "gap"),
+    [(True, (0,), Gap.MEMORY), (True, (), Gap.UNSUPPORTED), (False, (0,), Gap.UNSUPPORTED)],
+)
+def test_kernel_stopped_by_noise_in_memory_flags(stopped, varying, gap):
+    refused = NotReplayed(reason="double: out of bounds", stopped=stopped)
+    assert conclusion.of_refusal("c", tape(TABLE, LAUNCH), refused, varying).gap is gap
+
+
+@pytest.mark.parametrize(("data", "answer_bytes", "smaller"), [(8, 128, True), (8, 127, False), (None, 1 << 20, False)])
+def test_memory_far_smaller_than_the_answer_holds_none(data, answer_bytes, smaller):
+    given = Given(storage=1, data=bytes(data) if data is not None else None)
+    assert conclusion.is_far_smaller([given], answer_bytes) is smaller
 
 
 def test_a_right_replay_proves_the_case():
@@ -115,7 +145,7 @@ def test_a_scalar_that_differs_is_the_reason():
 
 
 def test_a_tape_that_the_machine_refuses_is_unsupported():
-    proof = conclusion.of_refusal("c", NotReplayed(reason="line 4: inline assembly"))
+    proof = conclusion.of_refusal("c", tape(LAUNCH), NotReplayed(reason="line 4: inline assembly"))
     assert (proof.gap, proof.reason) == (Gap.UNSUPPORTED, "not replayed: line 4: inline assembly")
 
 
@@ -169,7 +199,7 @@ def test_bytes_that_only_repeat_are_no_constants():
     assert conclusion.bytes_of_constants((NUMBERS, counters, TABLE)) == 24
 
 
-@pytest.mark.parametrize("kind", sorted(set(Gap) - {Gap.TORCH, Gap.MEMORY, Gap.NOT_REPRODUCED}))
+@pytest.mark.parametrize("kind", sorted(set(Gap) - COMPUTED_ELSEWHERE))
 def test_every_other_gap_is_only_shown(kind):
     assert finding_of((PROVEN, gap(kind))) is None
 
