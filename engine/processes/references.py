@@ -10,7 +10,7 @@ from engine.model import ProblemId
 from engine.processes.child import Child
 from engine.processes.warm_pool import PooledProcess
 
-_END_S = 0.2  # the judge sees the end of a pipe before the fork server has reaped the process
+_END_S = 2.0  # the judge sees the end of a pipe first; a driver may take a second to let go of a device
 
 
 class References:
