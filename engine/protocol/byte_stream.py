@@ -75,7 +75,7 @@ class ByteStream:
             self._reads = self._writes = -1
 
     def _storage(self, size: int) -> torch.Tensor:
-        made = torch.empty(size, dtype=torch.uint8)
+        made = torch.empty(size, dtype=torch.uint8, device="cpu")  # whatever the default device is
         rest = made.numpy().data.cast("B") if size else memoryview(b"")
         while rest:
             taken = bytes(self._kept[: len(rest)]) or self._read(min(len(rest), _CHUNK_BYTES))
