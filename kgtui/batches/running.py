@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,6 +13,7 @@ from engine.reports.run_record import RunRecord
 from kgtui.batches.candidates import BatchCandidate
 from kgtui.batches.request import BatchRequest
 from kgtui.batches.results import ListedOperator, Progress, Result, results_of
+from kgtui.batches.turns import Turns, groups, key_of
 from sessions.candidates.checked import CheckedRow, CheckedStore
 
 
@@ -124,10 +124,10 @@ class _Batch:
         await self._adopt(rows)
         self.results[:] = self._results(await asyncio.to_thread(self._store.results, self._number))
         self._happened(())
-        waiting = deque(_groups(result.row for result in self.results if not result.row.is_done))
+        turns = Turns(result.row for result in self.results if not result.row.is_done)
         async with asyncio.TaskGroup() as group:
-            for verifier in self._means.verifiers:
-                group.create_task(self._work(verifier, waiting))
+            for engine, verifier in enumerate(self._means.verifiers):
+                group.create_task(self._work(verifier, turns, engine))
         has_ended = all(result.row.is_done for result in self.results)
         if has_ended:
             await asyncio.to_thread(self._store.end, self._number)
@@ -135,15 +135,14 @@ class _Batch:
 
     async def _adopt(self, rows: Sequence[CheckedRow]) -> None:
         """Give candidates the verdict on the same source that the batch has already."""
-        runs = {_key(row): row.run.number for row in rows if row.is_done and row.run is not None}
-        for places in _groups(row for row in rows if not row.is_done):
-            run = runs.get(_key(rows[places[0] - 1]))
+        runs = {key_of(row): row.run.number for row in rows if row.is_done and row.run is not None}
+        for places, first in groups(row for row in rows if not row.is_done):
+            run = runs.get(key_of(first))
             if run is not None:
                 await asyncio.to_thread(self._store.attach, self._number, places, run)
 
-    async def _work(self, verifier: Verifier, waiting: deque[tuple[int, ...]]) -> None:
-        while waiting:
-            places = waiting.popleft()
+    async def _work(self, verifier: Verifier, turns: Turns, engine: int) -> None:
+        while (places := turns.next(engine)) is not None:
             candidate = self._candidates[places[0] - 1]
             name = candidate.listed.name
             self._running[name] = None
@@ -198,18 +197,6 @@ class _Batch:
             has_ended=has_ended,
         )
         self._means.happened(progress, changed, self.results)
-
-
-def _groups(rows: Iterable[CheckedRow]) -> list[tuple[int, ...]]:
-    """The places of candidates that share a verdict, each group where its first candidate is."""
-    groups: dict[tuple[str, str], list[int]] = {}
-    for row in rows:
-        groups.setdefault(_key(row), []).append(row.place)
-    return list(map(tuple, groups.values()))
-
-
-def _key(row: CheckedRow) -> tuple[str, str]:
-    return row.candidate.problem, row.candidate.digest
 
 
 def _note(batch: int, candidate: BatchCandidate) -> str:
