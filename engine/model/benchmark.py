@@ -167,6 +167,8 @@ class CaseBenchmark:
     `slots` is how many distinct input sets rotate, `slot_bytes` how large one is, `calls` how many
     calls were timed, `verified` how many of their outputs were checked.  `launches` are the
     specialisations that this case launches.  `ratio_to_self` is the A/A run: the candidate against itself.
+    `kernel_us` is the device time of the recorded launches in a process without the candidate's Python, None where
+    they were not timed; `kernel_note` says why.
     """
 
     case: str
@@ -186,6 +188,8 @@ class CaseBenchmark:
     launches: tuple[Launch, ...] = ()
     before: DeviceState | None = None
     after: DeviceState | None = None
+    kernel_us: Interval | None = None
+    kernel_note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -99,6 +99,8 @@ from engine.protocol.proof.replaying import (
     Lowered,
     ReplayTape,
     TapeReplayed,
+    TapeSlot,
+    TimeTape,
 )
 from engine.protocol.timing import (
     Arrange,
@@ -272,9 +274,11 @@ __all__ = [
     "SuppressedLaunch",
     "TakeSnapshot",
     "TapeReplayed",
+    "TapeSlot",
     "TensorSpec",
     "TimeBaseline",
     "TimeCalls",
+    "TimeTape",
     "Timed",
     "ValueSpec",
     "Variant",
@@ -298,6 +302,7 @@ AnyCommand: TypeAlias = (
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
     | Lower | LimitReading | HoldKernel | ReplayTape | AttachReference | AuditProblem | BuildExtension
+    | TapeSlot | TimeTape
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from engine import protocol
+from engine.errors import UnsupportedError
 from engine.machine.numerics import Array
 from engine.machine.reader import read_module
 from engine.protocol.proof.tape import Tape, TapedView
@@ -46,6 +47,14 @@ class Host:
         arguments = arena_bytes(command.arena)
         memory = HostMemory(tape, arguments, kernels, poison=self._poison)
         return HostCase(command=command, memory=memory, arguments=arguments)
+
+    def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
+        """Refuse: a time in host memory says nothing about a kernel.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(f"a replayer in host memory does not {type(command).__name__.lower()}")
 
     def is_lost(self) -> bool:
         """False: host memory stays usable whatever a kernel does."""

@@ -55,6 +55,10 @@ class Place(Protocol):
         """The memory of a checked tape."""
         ...
 
+    def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
+        """Carry out a command of timing."""
+        ...
+
     def is_lost(self) -> bool:
         """Whether nothing more can be replayed in this process."""
         ...
@@ -100,7 +104,7 @@ class Replayer:
                     return protocol.Done(id=command.id)
                 case protocol.ReplayTape():
                     return self._replay(command)
-            message = f"a replayer does not {type(command).__name__.lower()}"
+            return self._place.time(command)
         except UnsupportedError as error:
             kind, message = protocol.FailureKind.UNSUPPORTED, str(error)
         except (MachineError, KernelStoppedError) as error:

@@ -15,6 +15,7 @@ from engine.model import CompiledKernel, Cost, Launch, Outcome
 from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Summary
 
 UNMEASURED, UNKNOWN, UNREPORTED = "not measured", "unknown", "unknown"
+KERNEL_US = "kernel us"
 CASE, DEVICE_US, CALL_US, ROOFLINE, CACHE, VERIFIED, RESOURCES = (
     "case",
     "device us",
@@ -46,6 +47,11 @@ class Benchmarks:
         return tuple(case for case in self.cases if case.outcome is Outcome.PASS)
 
     @property
+    def have_kernel_times(self) -> bool:
+        """Whether the launches of some case were timed alone."""
+        return any(case.kernel_us is not None for case in self.right)
+
+    @property
     def baselines(self) -> tuple[str, ...]:
         """Everything that some case is compared with, in the order of the plan."""
         return tuple(dict.fromkeys(comparison.baseline for case in self.right for comparison in case.comparisons))
@@ -55,7 +61,9 @@ def gated(benchmark: CaseBenchmark) -> CaseBenchmark:
     """The record as it may be shown: without a number where the answers were not right."""
     if benchmark.outcome is Outcome.PASS:
         return benchmark
-    return replace(benchmark, timing=None, baselines=(), comparisons=(), ratio_to_self=None, floor=None)
+    return replace(
+        benchmark, timing=None, baselines=(), comparisons=(), ratio_to_self=None, floor=None, kernel_us=None
+    )  # fmt: skip
 
 
 def case_text(benchmark: CaseBenchmark) -> str:
@@ -67,6 +75,8 @@ def case_text(benchmark: CaseBenchmark) -> str:
         f"device {_spread(times.device_us if times else None)}",
         f"call {_spread(times.call_us if times else None)}",
     ]
+    if benchmark.kernel_us is not None:
+        parts.append(f"kernels {_spread(benchmark.kernel_us)}")
     parts += [f"{c.baseline} {_ratio(c)}" for c in benchmark.comparisons]
     if benchmark.floor is not None and benchmark.floor.percent is not None:
         parts.append(f"{benchmark.floor.percent:.0f}% of the roofline ({benchmark.floor.bound})")
@@ -103,6 +113,7 @@ def bench_cells(benchmark: CaseBenchmark, benchmarks: Benchmarks, *, sign: str =
         CASE: benchmark.case,
         DEVICE_US: _plus_minus(times.device_us if times else None, sign=sign),
         CALL_US: _plus_minus(times.call_us if times else None, sign=sign),
+        **({KERNEL_US: _plus_minus(benchmark.kernel_us, sign=sign)} if benchmarks.have_kernel_times else {}),
         **{column_of(name): _compared(comparison_by_baseline.get(name)) for name in benchmarks.baselines},
         ROOFLINE: f"{floor.percent:.0f}% {floor.bound}" if floor and is_known else UNKNOWN,
         CACHE: benchmark.cache,

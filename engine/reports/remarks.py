@@ -82,6 +82,8 @@ def _remarks_on_method(right: Sequence[CaseBenchmark]) -> Iterator[Remark]:
         if case.verified < case.calls
     )
     yield from _gathered("unverified", unverified, cases=len(right))
+    kernel_notes = ((case.case, case.kernel_note) for case in right if case.kernel_note)
+    yield from _gathered("kernels", kernel_notes, cases=len(right))
     if any(case.floor is None for case in right):
         text = "unknown where the floor is: it takes measured peaks of this device, and a case that has work"
         yield Remark(label="roofline", text=text)

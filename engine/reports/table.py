@@ -14,6 +14,7 @@ from engine.reports.bench import (
     CALL_US,
     CASE,
     DEVICE_US,
+    KERNEL_US,
     RESOURCES,
     ROOFLINE,
     VERIFIED,
@@ -55,6 +56,7 @@ def _wide_table(benchmarks: Benchmarks, *, width: int, sign: str) -> list[str] |
     columns = (
         CASE,
         DEVICE_US,
+        *_kernel_column(benchmarks),
         CALL_US,
         *map(column_of, benchmarks.baselines),
         ROOFLINE,
@@ -78,7 +80,7 @@ def _narrow_table(benchmarks: Benchmarks, *, width: int, sign: str) -> list[str]
     """Two lines for each case, and one more for each baseline after the first."""
     first, *others = benchmarks.baselines or ("",)
     upper = (CASE, CACHE, VERIFIED, RESOURCES)
-    lower = (DEVICE_US, CALL_US, ROOFLINE, *((column_of(first),) if first else ()))
+    lower = (DEVICE_US, *_kernel_column(benchmarks), CALL_US, ROOFLINE, *((column_of(first),) if first else ()))
     cells_by_case = {case.case: bench_cells(case, benchmarks, sign=sign) for case in benchmarks.right}
     names = max((len(case.case) for case in benchmarks.cases), default=0)
     uppers = _measure(upper, cells_by_case.values(), at_least={CASE: names})
@@ -97,6 +99,11 @@ def _narrow_table(benchmarks: Benchmarks, *, width: int, sign: str) -> list[str]
     return lines
 
 
+def _kernel_column(benchmarks: Benchmarks) -> tuple[str, ...]:
+    """The column of the launches alone, where some case has it."""
+    return (KERNEL_US,) if benchmarks.have_kernel_times else ()
+
+
 def _measure(columns: Iterable[str], rows: Iterable[Cells], *, at_least: Mapping[str, int]) -> dict[str, int]:
     """How wide each column is."""
     held = list(rows)
@@ -107,7 +114,7 @@ def _measure(columns: Iterable[str], rows: Iterable[Cells], *, at_least: Mapping
 
 def _line(cells: Cells, measure: Mapping[str, int]) -> str:
     """The cells under each other; numbers to the right, words to the left."""
-    numbers = (DEVICE_US, CALL_US, VERIFIED)
+    numbers = (DEVICE_US, KERNEL_US, CALL_US, VERIFIED)
     return _GAP.join(
         cells[column].rjust(wide) if column in numbers else cells[column].ljust(wide)
         for column, wide in measure.items()

@@ -35,6 +35,7 @@ from engine.run.cancelling import to_its_end, work_until_stopped
 from engine.run.compile_queue import Builder, Publication
 from engine.run.dry_run import DryRun
 from engine.run.event_stream import EventEmitter
+from engine.run.kernel_source import TapedKernels
 from engine.run.native.building import NativeCode
 from engine.run.proving.kernels import LoweredKernels
 from engine.run.proving.stage import prove
@@ -107,6 +108,10 @@ class Run:
         )  # fmt: skip
         self._session = self._open_session(process_pool.worker, on_log=self._emitter.log)
         self._other = self._open_session(process_pool.worker, candidate=other) if other is not None else None
+        self._lowered = LoweredKernels(
+            session=self._open_session(process_pool.compiler),
+            target=self._device.target or plan.target,  # a device compiles what it replays for itself
+        )
         self._builder: Builder | None = None
         self._compiling: CompilingStage | None = None
         if plan.target is not None:
@@ -309,9 +314,7 @@ class Run:
         return bool(self._results) and all(result.outcome is Outcome.PASS for result in self._results)
 
     async def _prove(self) -> None:
-        target = self._device.target or self._plan.target  # a device compiles what it replays for itself
-        kernels = LoweredKernels(session=self._open_session(self._process_pool.compiler), target=target)
-        self._proofs = await prove(self._lab(), self._emitter, kernels, self._artefacts)
+        self._proofs = await prove(self._lab(), self._emitter, self._lowered, self._artefacts)
 
     async def _probe(self) -> None:
         await ProbingStage(lab=self._lab(), emitter=self._emitter, chosen=self._probes).run()
@@ -344,12 +347,21 @@ class Run:
             self._emitter.report(not_timed(Coverage.NOT_AVAILABLE, message))
             return None
         names = frozenset(launch.kernel for met in self._first_launches.values() for launch in met)
-        kernels = OwnKernels(launches=self._dry_run.launches, names=names, native=self._native.kernels)
+        source = TapedKernels(
+            session=self._session, process_pool=self._process_pool, kernels=self._lowered, device=self._device
+        )
+        kernels = OwnKernels(
+            launches=self._dry_run.launches, names=names, native=self._native.kernels,
+            source=None if self._native.is_there else source,
+        )  # fmt: skip
         stage = TimingStage(
             plan, self._plan.problem, session=self._session, other=self._other, emitter=self._emitter, kernels=kernels,
             measurement_context=self._measurement_context, profile=self._profile,
         )  # fmt: skip
-        await stage.run()
+        try:
+            await stage.run()
+        finally:
+            await source.close()
         return stage.stop
 
     def _finish(self, stop: Stop | None) -> None:

@@ -25,7 +25,7 @@ from engine.model.benchmark import (
     Method,
     Summary,
 )
-from engine.timing import bursts, conclusion, rounds
+from engine.timing import bursts, conclusion, kernel_times, rounds
 from engine.timing.candidate_side import WorkerParticipant
 from engine.timing.exchange import CaseEnded, Exchange
 from engine.timing.facts import CaseFacts, SideFacts
@@ -176,6 +176,11 @@ class Bench:
         if not graph:
             await bursts.graphs(table, case_s=case_s, repeatable=not self._problem.mutates)
         facts.after = self._device.state()
+        if self._kernels.source is not None:
+            facts.kernels = await kernel_times.measured(
+                self._kernels.source, self._exchange, facts.case, arranged, cache=self._plan.cache,
+                slots=range(table.most_at_once),
+            )  # fmt: skip
         for entrant in (table.candidate, *table.opponents):
             entrant.facts.notes += entrant.participant.notes
             entrant.facts.reason = entrant.participant.reason

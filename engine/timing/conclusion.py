@@ -57,13 +57,27 @@ def of_timed(
             l2_bytes=facts.l2_bytes,
             cache=facts.cache,
         )
+    kernel_us, kernel_note = _kernel_time(facts, rng)
     benchmark = CaseBenchmark(
         case=facts.case.name, outcome=Outcome.PASS, cache=facts.cache, elapsed_s=elapsed_s, timing=timing,
         baselines=baselines, comparisons=comparisons if device_us is not None else (), ratio_to_self=itself,
         floor=floor, slots=facts.slots, slot_bytes=facts.slot_bytes, calls=facts.calls, verified=facts.verified,
-        before=facts.before, after=facts.after,
+        before=facts.before, after=facts.after, kernel_us=kernel_us, kernel_note=kernel_note,
     )  # fmt: skip
-    return benchmark, impossible + evidence.findings_of(facts, timing, baselines, problem, peaks)
+    found = evidence.findings_of(facts, timing, baselines, problem, peaks)
+    apart = evidence.kernels_apart(facts, timing, kernel_us)
+    return benchmark, (*impossible, *found, *((apart,) if apart is not None else ()))
+
+
+def _kernel_time(facts: CaseFacts, rng: random.Random) -> tuple[Interval | None, str]:
+    """The device time of the launches alone, and what is to be said of it."""
+    if facts.kernels is None:
+        return None, ""
+    try:
+        timing = figures.timing_of(facts.kernels, rng)
+    except ValueError as error:
+        return None, f"its times are impossible: {error}"
+    return timing.device_us, "; ".join(timing.notes)
 
 
 def _baselines(facts: CaseFacts, rng: random.Random) -> tuple[tuple[Timing, ...], tuple[Comparison, ...]]:

@@ -104,7 +104,7 @@ class CaseFacts:
 
     `kernels_ns` is the device's time by the name of what ran in timed calls, `nodes` how many kernels of each
     name were in captured graphs, `own` the names that launches of the candidate are known by, `native`
-    the kernels of its CUDA text.
+    the kernels of its CUDA text.  `kernels` has the launches alone, where they were timed.
     """
 
     case: Case
@@ -124,6 +124,7 @@ class CaseFacts:
     verified: int = 0
     before: DeviceState | None = None
     after: DeviceState | None = None
+    kernels: SideFacts | None = None
 
 
 def batch_of(timed: protocol.Timed) -> Batch:

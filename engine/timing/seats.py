@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.model import Launch
 from engine.timing.exchange import Side
+from engine.timing.kernel_times import KernelSource
 from engine.verdict.native_symbols import NativeKernels
 
 _NO_NATIVE = NativeKernels()
@@ -20,12 +21,13 @@ class OwnKernels:
     """The kernels that are known to be the candidate's.
 
     `launches` are those of a case by its name, `names` those that it launched in other cases, `native` those that
-    its CUDA text defines.
+    its CUDA text defines.  With a `source` the launches of each case are timed apart, too.
     """
 
     launches: Callable[[str], tuple[Launch, ...]] = lambda _: ()
     names: frozenset[str] = frozenset()
     native: NativeKernels = _NO_NATIVE
+    source: KernelSource | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

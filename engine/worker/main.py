@@ -16,6 +16,8 @@ import torch
 import triton
 
 from engine import protocol
+from engine.clock.returned import copy_out, values_of
+from engine.clock.stopwatch import Stopwatch
 from engine.devices.hardware.device_memory import DeviceMemoryError, is_lost
 from engine.devices.runtimes import runtime_of
 from engine.loading import failures, loader, warm_kernel
@@ -34,7 +36,7 @@ from engine.worker.launches.recorder import LaunchRecorder
 from engine.worker.launches.records import LaunchBook
 from engine.worker.launches.tuning import Tuning
 from engine.worker.launches.withholding import Withholding
-from engine.worker.memory import CallMemory, NoRoomError, copy_out, values_of
+from engine.worker.memory import CallMemory, NoRoomError
 from engine.worker.monitor.device.device_trace_recorder import DeviceTraceRecorder
 from engine.worker.monitor.device.guard_zones import GuardZones
 from engine.worker.monitor.device.own_kernels import OwnKernels
@@ -42,7 +44,6 @@ from engine.worker.monitor.observer import Observer
 from engine.worker.monitor.race_witness import RaceDetector
 from engine.worker.monitor.recent_outputs import OutputRepeater
 from engine.worker.taping.recorder import TapeRecorder
-from engine.worker.timing import Stopwatch
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
 from engine.worker.triton_interpreter.program_order import ProgramOrder
@@ -117,7 +118,7 @@ class _Worker:
         self._output_repeater = OutputRepeater(self._memory)
         self._observer = Observer(device, self._tape_recorder)
         self._dry_run: DryRun | None = None
-        self._stopwatch = Stopwatch(device, self._loaded_entry)
+        self._stopwatch = Stopwatch(device, self._loaded_entry, open_block=self._memory.block)
         self._own_kernels = OwnKernels()
         self._device_trace_recorder = DeviceTraceRecorder(self._stopwatch.instruments, self._own_kernels)
 
@@ -168,6 +169,8 @@ class _Worker:
                     self._tuning.in_earnest(command.tuning_s)
                     self._recorder.turn(on=False)
                 return self._stopwatch.carry_out(command)
+            case protocol.TapeSlot():
+                return self._tape_slot(command)
             case protocol.Fetch() | protocol.TimeCalls() | protocol.Collect() | protocol.CloseSlots():
                 reply = self._stopwatch.carry_out(command)
                 note = self._tuning.note if self._tuning is not None else ""
@@ -252,6 +255,24 @@ class _Worker:
             race=self._race_detector.first or (self._launches.reports.race if self._launches is not None else None),
             executed=self._launches.reports.executed() if self._launches is not None else None,
         )
+
+    def _tape_slot(self, command: protocol.TapeSlot) -> protocol.AnyReply:
+        """Call the entry on an open slot once more, with what autotuners have chosen by now, and leave the tape."""
+        storages, arguments = self._stopwatch.slot(command.slot)
+        if self._recorder is not None:
+            self._recorder.turn(on=True)
+        try:
+            with (
+                self._observer.calling(command.case, arguments, operators=False),
+                self._tape_recorder.of_call(storages, self._filename),
+            ):
+                returned = self._loaded_entry()(*arguments)
+                Path(command.tape).write_bytes(self._tape_recorder.tape(values_of(returned)))
+        finally:
+            if self._recorder is not None:
+                self._recorder.turn(on=False)
+        self._wait_for_device()
+        return protocol.Done(id=command.id)
 
     def _taping(
         self, command: protocol.Call, storages: Sequence[torch.Tensor]

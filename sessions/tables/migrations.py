@@ -356,6 +356,15 @@ MIGRATIONS = (
             "alter table runs add column rule_passed integer",
         ),
     ),
+    Migration(
+        name="013_kernel_time",
+        statements=(
+            # Device time of the launches alone, in a process without the candidate's Python; null where not measured.
+            "alter table benchmarks add column kernel_us real",
+            "alter table benchmarks add column kernel_us_low real",
+            "alter table benchmarks add column kernel_us_high real",
+        ),
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

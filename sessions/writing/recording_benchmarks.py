@@ -21,10 +21,12 @@ _NOTE_SEPARATOR = "; "
 _INSERT_BENCHMARK = """
 insert into benchmarks (
     run, seq, case_name, outcome, message, cache, method, device_us, device_us_low, device_us_high, call_us,
-    call_us_low, call_us_high, graph_us, calls, verified, slots, floor_us, bound, percent_of_floor, elapsed_s
+    call_us_low, call_us_high, graph_us, calls, verified, slots, floor_us, bound, percent_of_floor, elapsed_s,
+    kernel_us, kernel_us_low, kernel_us_high
 ) values (
     :run, :seq, :case_name, :outcome, :message, :cache, :method, :device_us, :device_us_low, :device_us_high, :call_us,
-    :call_us_low, :call_us_high, :graph_us, :calls, :verified, :slots, :floor_us, :bound, :percent_of_floor, :elapsed_s
+    :call_us_low, :call_us_high, :graph_us, :calls, :verified, :slots, :floor_us, :bound, :percent_of_floor, :elapsed_s,
+    :kernel_us, :kernel_us_low, :kernel_us_high
 )"""
 _INSERT_COMPARISON = """
 insert into comparisons (
@@ -111,6 +113,7 @@ def _case_values(benchmark: CaseBenchmark) -> Values:
         "bound": floor.bound if floor else None,
         "percent_of_floor": floor.percent if floor else None,
         "elapsed_s": benchmark.elapsed_s,
+        **_interval_values("kernel_us", benchmark.kernel_us),
     }
 
 

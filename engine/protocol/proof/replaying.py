@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from engine.model import Launch, Rearrangement
-from engine.protocol.messages import Command, Count, FilePaths, Reply, Returned, ValueSpec, Word
+from engine.protocol.messages import Command, Count, FilePath, FilePaths, Reply, Returned, ValueSpec, Word
 from engine.protocol.proof.tape import MOST_STEPS, Tape
 from engine.protocol.verifying import ArenaSpec
 
@@ -65,6 +65,28 @@ class ReplayTape(Command, tag="replay_tape", frozen=True):
     without: tuple[Count, ...] = ()
     arguments: tuple[ValueSpec, ...] = ()
     rearrangement: Rearrangement = Rearrangement.NO
+
+
+class TapeSlot(Command, tag="tape_slot", frozen=True):
+    """Worker: call the entry of a timed case once more, on this open slot, and leave the tape in the file `tape`."""
+
+    case: str
+    slot: Count
+    tape: FilePath
+
+
+class TimeTape(Command, tag="time_tape", frozen=True):
+    """Replayer on a device: what is called on the slots that are opened next is this tape, and nothing else.
+
+    `kernels` are the names of held modules, one for each specialisation; `arguments` are those of the entry, whose
+    storages have these `sizes` in bytes.  A tape whose memory has more than `most_bytes` is refused.
+    """
+
+    tape: Tape
+    kernels: tuple[str, ...]
+    arguments: tuple[ValueSpec, ...]
+    sizes: tuple[Count, ...]
+    most_bytes: Count
 
 
 class TapeReplayed(Reply, tag="tape_replayed", frozen=True):

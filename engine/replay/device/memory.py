@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias, overload
 
 import numpy as np
@@ -45,11 +45,18 @@ class HostCopies(Sequence[Array]):
 class DeviceMemory:
     """The storages of one tape: those of `arguments` (uint8), which change in place, and memory of its own.
 
-    `noise` makes the content of memory that nothing on the tape has written.
+    `noise` makes the content of memory that nothing on the tape has written.  With `given` there is no noise, and these
+    storages of the tape's own exist already, by their numbers.
     """
 
     def __init__(
-        self, tape: Tape, arguments: Sequence[torch.Tensor], *, launch: Launch, noise: torch.Generator
+        self,
+        tape: Tape,
+        arguments: Sequence[torch.Tensor],
+        *,
+        launch: Launch,
+        noise: torch.Generator,
+        given: Mapping[int, torch.Tensor] | None = None,
     ) -> None:
         """Allocate.
 
@@ -60,8 +67,8 @@ class DeviceMemory:
         self._launch, self._noise = launch, noise
         try:
             self.storages = [
-                self._noisy(storage.bytes) if storage.argument is None else arguments[storage.argument]
-                for storage in tape.storages
+                arguments[storage.argument] if storage.argument is not None else self._own(number, storage.bytes, given)
+                for number, storage in enumerate(tape.storages)
             ]
         except torch.OutOfMemoryError as error:
             raise MemoryError(str(error)) from error
@@ -92,12 +99,17 @@ class DeviceMemory:
 
     def fill(self, target: TapedView, element: bytes) -> None:
         """As of `TapeMemory`."""
+        view = self.view(target)
+        if not any(element):
+            view.zero_()
+            return
         one = torch.frombuffer(bytearray(element), dtype=_dtype(target.dtype))
-        self.view(target).copy_(one.to(self._device).expand(target.shape))
+        view.copy_(one.to(self._device).expand(target.shape))
 
     def move(self, target: TapedView, source: TapedView) -> None:
         """As of `TapeMemory`."""
-        self.view(target).copy_(self.view(source).clone())
+        elements = self.view(source)
+        self.view(target).copy_(elements.clone() if source.storage == target.storage else elements)
 
     def look_up(self, step: LookedUp, *, wrap: bool) -> None:
         """As of `TapeMemory`."""
@@ -130,9 +142,12 @@ class DeviceMemory:
         """As of `TapeMemory`."""
         return self._launch(step, self.address_of)
 
-    def _noisy(self, size_bytes: int) -> torch.Tensor:
+    def _own(self, number: int, size_bytes: int, given: Mapping[int, torch.Tensor] | None) -> torch.Tensor:
+        """Memory of the tape's own: noise, or with `given` what that has, and otherwise whatever is there."""
+        if given is not None and number in given:
+            return given[number]
         content = torch.empty(size_bytes, dtype=torch.uint8, device=self._device)
-        return content.random_(0, 256, generator=self._noise)
+        return content.random_(0, 256, generator=self._noise) if given is None else content
 
 
 def _dtype(name: str) -> torch.dtype:

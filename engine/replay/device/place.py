@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 
 from engine import protocol
+from engine.clock.stopwatch import Stopwatch
 from engine.devices.hardware.device_memory import DeviceMemoryError, alone, is_lost, open_block
 from engine.devices.hardware.targets import target_named
 from engine.devices.runtimes import runtime_of
@@ -18,6 +19,7 @@ from engine.protocol.proof.tape import Tape
 from engine.replay.checks import bytes_of
 from engine.replay.device.kernels import DeviceKernels, HeldKernel
 from engine.replay.device.memory import DeviceMemory, HostCopies
+from engine.replay.device.timed_tape import TimedTape
 from engine.replay.execution import KernelStoppedError, Replay
 from engine.replay.host import arena_bytes, no_tensor, returned_spec, write_out
 
@@ -31,6 +33,8 @@ class DevicePlace:
         self._noise = torch.Generator(self._device).manual_seed(secrets.randbits(62))
         torch.empty(64, dtype=torch.uint8, device=self._device).random_(0, 256, generator=self._noise)
         self._blocks: dict[str, torch.Tensor] = {}
+        self._timed: TimedTape | None = None
+        self._stopwatch: Stopwatch | None = None
         self._kernels: DeviceKernels | None = None
         if runtime_of(self._device).is_nvidia():
             major, minor = torch.cuda.get_device_capability(self._device)
@@ -60,6 +64,29 @@ class DevicePlace:
             outputs = tensors.part(self._blocks[command.arena.handle], command.arena.outputs)
         return DeviceCase(command=command, memory=memory, storages=arguments, outputs=outputs)
 
+    def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
+        """Carry out a command of timing: which tape is called, and those that a worker carries out.
+
+        Raises:
+            UnsupportedError: the tape cannot be timed, or nothing can on this device.
+            TapeError: it contradicts itself, or is larger than allowed.
+        """
+        match command:
+            case protocol.TimeTape():
+                self._timed = TimedTape(command, self._own_kernels(), self._noise)
+                return protocol.Done(id=command.id)
+            case (
+                protocol.OpenSlots()
+                | protocol.Fetch()
+                | protocol.TimeCalls()
+                | protocol.Collect()
+                | protocol.CloseSlots()
+            ):
+                # CUPTI begins here: what is replayed for a proof does without it.
+                self._stopwatch = self._stopwatch or Stopwatch(self._device, self._entry, open_block=self._block)
+                return self._stopwatch.carry_out(command)
+        raise UnsupportedError(f"a replayer does not {type(command).__name__.lower()}")
+
     def is_lost(self) -> bool:
         """Whether the device refuses this process everything from here on."""
         return is_lost(self._device)
@@ -69,16 +96,30 @@ class DevicePlace:
             raise UnsupportedError("launches are replayed on NVIDIA GPUs and on the CPU only")
         return self._kernels
 
+    def _entry(self) -> TimedTape:
+        if self._timed is None:
+            raise UnsupportedError("there is no tape to time")
+        return self._timed
+
+    def _block(self, handle: str, size_bytes: int) -> torch.Tensor:
+        """The judge's memory behind a handle, opened once.
+
+        Raises:
+            UnsupportedError: the driver does not let this process open it.
+        """
+        if handle not in self._blocks:
+            try:
+                self._blocks[handle] = open_block(handle, size_bytes, self._device)
+            except DeviceMemoryError as error:
+                raise UnsupportedError(f"the judge's memory could not be opened: {error}") from error
+        return self._blocks[handle]
+
     def _arguments(self, arena: protocol.ArenaSpec) -> list[torch.Tensor]:
         """The storages of an arena, on the device."""
         if not arena.handle:
             return [torch.from_numpy(content).to(self._device) for content in arena_bytes(arena)]
-        if arena.handle not in self._blocks:
-            try:
-                self._blocks[arena.handle] = open_block(arena.handle, arena.block_bytes, self._device)
-            except DeviceMemoryError as error:
-                raise UnsupportedError(f"the judge's memory could not be opened: {error}") from error
-        return [alone(tensors.part(self._blocks[arena.handle], storage)) for storage in arena.storages]
+        block = self._block(arena.handle, arena.block_bytes)
+        return [alone(tensors.part(block, storage)) for storage in arena.storages]
 
 
 class DeviceCase:

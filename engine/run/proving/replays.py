@@ -12,12 +12,10 @@ from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, Limits, Outcome, Problem
 from engine.processes.process_pool import ProcessPool
-from engine.processes.warm_pool import PooledProcess
 from engine.protocol.proof.tape import Tape
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.proving.kernels import LoweredKernel
-
-_HOLD_S = 10.0
+from engine.run.proving.replayer import HeldReplayer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +58,7 @@ class Replays:
         self._problem = problem
         self._limits = limits
         self._draws = Draws(draw_seed, "replay")
-        self._hand: PooledProcess | None = None
-        self._held: set[str] = set()
+        self._replayer = HeldReplayer(process_pool)
 
     async def replay(
         self,
@@ -79,12 +76,11 @@ class Replays:
         Raises:
             EngineError: judge or replayer failed.
         """
-        hand = await self._replayer()
-        refused = await self._hold(hand, kernels)
-        if refused is not None:
-            return refused
+        if refused := await self._replayer.hold(kernels):
+            return NotReplayed(reason=refused)
+        shared = await self._replayer.shared()
         seed = self._draws.number(case.name) if seed is None else seed
-        arena = hand.room.shared / f"{secrets.token_hex(8)}.in"
+        arena = shared / f"{secrets.token_hex(8)}.in"
         prepare = protocol.Prepare(
             id=protocol.new_id(), problem=self._problem.id, case=case.name, poison=self._draws.number("poison", bits=8),
             arena_path=None if self._process_pool.shares_device else str(arena),
@@ -100,7 +96,7 @@ class Replays:
                 max_output_bytes=self._limits.output_bytes, most_bytes=self._limits.memory_bytes // 2,
                 without=without, arguments=prepared.arguments, rearrangement=self._problem.rearrangement,
             )  # fmt: skip
-            return await self._executed(hand, command, seed=seed)
+            return await self._executed(command, seed=seed)
         finally:
             with contextlib.suppress(EngineError):
                 await self._process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=True))
@@ -109,50 +105,15 @@ class Replays:
 
     async def close(self) -> None:
         """End the replayer.  Safe to call twice."""
-        if self._hand is not None:
-            hand, self._hand = self._hand, None
-            await hand.dismiss()
+        await self._replayer.close()
 
-    async def _replayer(self) -> PooledProcess:
-        if self._hand is None or not self._hand.child.alive or self._hand.child.fault is not None:
-            await self.close()
-            self._hand, self._held = await self._process_pool.replayer.take(), set()
-            await self._limit_reading(self._hand)
-        return self._hand
-
-    async def _limit_reading(self, hand: PooledProcess) -> None:
-        """Leave a replayer only libraries, arenas and its own files to read, before it gets anything of a candidate."""
-        readable = (str(hand.room.shared), str(hand.room.folder))
-        command = protocol.LimitReading(id=protocol.new_id(), readable=readable)
-        reply = await self._ask(hand, command, deadline_s=_HOLD_S)
-        if isinstance(reply, protocol.Failed):
-            raise EngineError(reply.message)
-
-    async def _hold(self, hand: PooledProcess, kernels: Sequence[LoweredKernel]) -> NotReplayed | None:
-        """Have the replayer read the modules that it does not hold; why one is refused."""
-        for kernel in kernels:
-            if kernel.name in self._held:
-                continue
-            command = protocol.HoldKernel(
-                id=protocol.new_id(), name=kernel.name, ttir=kernel.ttir, arguments=kernel.arguments
-            )
-            reply = await self._ask(hand, command, deadline_s=_HOLD_S)
-            if isinstance(reply, protocol.Failed):
-                return NotReplayed(reason=reply.message)
-            self._held.add(kernel.name)
-        return None
-
-    async def _executed(
-        self, hand: PooledProcess, command: protocol.ReplayTape, *, seed: int
-    ) -> Replayed | NotReplayed:
+    async def _executed(self, command: protocol.ReplayTape, *, seed: int) -> Replayed | NotReplayed:
         try:
-            reply = await self._ask(hand, command, deadline_s=self._limits.case_s)
+            reply = await self._replayer.ask(command, deadline_s=self._limits.case_s)
         except DeadlineError:
             await self.close()
             return NotReplayed(reason=f"the replay took more than {self._limits.case_s:g} s")
         if isinstance(reply, protocol.Failed):
-            if reply.broken:
-                await self.close()
             return NotReplayed(reason=reply.message, stopped=reply.kind is protocol.FailureKind.RAISED)
         if not isinstance(reply, protocol.TapeReplayed):
             raise EngineError(f"the replayer answered with {type(reply).__name__}")
@@ -175,12 +136,6 @@ class Replays:
             answer_bytes=sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in compared.reports),
             digests=compared.digests,
         )
-
-    async def _ask(self, hand: PooledProcess, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
-        reply = await hand.child.ask(command, deadline_s=deadline_s)
-        if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
-            raise EngineError(f"the replayer failed: {reply.message}")
-        return reply
 
 
 def _mismatch(compared: protocol.Compared) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from engine.model import Finding, Problem, Severity
-from engine.model.benchmark import Method, Peaks, Timing
+from engine.model.benchmark import Interval, Method, Peaks, Timing
 from engine.timing.checks.plausibility import (
     contention,
     differs_from_stored_baseline,
@@ -23,6 +23,7 @@ from engine.verdict.device_activity import strange_kernels
 UNEVEN_FACTOR = 1.15  # what a chunk's mean may be above or below the median of its round
 UNEVEN_SHARE = 2 / 3  # of the chunks: an outlier in every other one is still none of the candidate's doing
 EVENTS_SLACK_US = 5.0  # events are no better for short kernels
+KERNEL_SHARE, KERNEL_SLACK_US = 0.1, 2.0  # two processes have their tensors at different places in memory
 EARLY_SHARE = 0.1  # of the calls: the median does not move for fewer
 
 
@@ -45,6 +46,28 @@ def findings_of(
             found.append(differs_from_stored_baseline(name, baseline.side, stored_us, baseline.device_us.value))
     found += contention(name, facts.before, facts.after)
     return tuple(finding for finding in found if finding is not None)
+
+
+def kernels_apart(facts: CaseFacts, timing: Timing, kernel_us: Interval | None) -> Finding | None:
+    """SUSPECT when a call takes less of the device than its own launches do alone; HINT when it takes more.
+
+    Both are taken by one method, each with its interval; they differ where the intervals lie farther apart than
+    KERNEL_SHARE of the time and KERNEL_SLACK_US.
+    """
+    if facts.kernels is None or kernel_us is None or timing.device_us is None:
+        return None
+    if facts.kernels.method is not timing.method:
+        return None
+    device_us = timing.device_us
+    margin_us = max(KERNEL_SLACK_US, KERNEL_SHARE * kernel_us.value)
+    gap_us = max(kernel_us.low - device_us.high, device_us.low - kernel_us.high)
+    if gap_us <= margin_us:
+        return None
+    times = f"a call takes {device_us.value:.4g} us of the device, its launches alone take {kernel_us.value:.4g} us"
+    if device_us.value < kernel_us.value:
+        return _suspect("kernel_time", f"{times}: timed calls do less than the recorded one", facts)
+    message = f"{times}: timed calls do more than the recorded launches"
+    return Finding(check="kernel_time", severity=Severity.HINT, message=message, case=facts.case.name)
 
 
 def seen_without_times(facts: CaseFacts) -> tuple[Finding, ...]:

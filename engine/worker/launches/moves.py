@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import torch
 
+from engine.clock.returned import is_plain_tensor
 from engine.clock.safe_torch import Base, without_modes
-from engine.worker.memory import is_plain_tensor
 
 
 @dataclass(frozen=True, kw_only=True)

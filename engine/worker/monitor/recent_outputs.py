@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine import protocol
+from engine.clock.returned import is_plain_tensor, values_of
 from engine.clock.safe_torch import Base, without_modes
 from engine.protocol import tensors
-from engine.worker.memory import CallMemory, is_plain_tensor, values_of
+from engine.worker.memory import CallMemory
 
 if TYPE_CHECKING:
     from engine.model import Value

@@ -13,6 +13,7 @@ import msgspec
 import torch
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from engine.clock.returned import is_plain_tensor
 from engine.clock.safe_torch import Base, without_modes
 from engine.model import Launch, specialisation
 from engine.protocol.launches import MOST_LAUNCHES
@@ -40,7 +41,6 @@ from engine.protocol.proof.tape import (
     TapedView,
 )
 from engine.worker.launches.records import describe, is_constexpr, parts_of
-from engine.worker.memory import is_plain_tensor
 from engine.worker.operands import dtype_of, elements_of, is_meta, tensors_in
 from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
 

@@ -41,6 +41,7 @@ def bench_detail(one: Measurement, *, glyphs: Glyphs) -> tuple[Line, ...]:
         lines.append(line(timed.message))
     if timed.timing is not None and timed.outcome is Outcome.PASS:
         lines += _timing(timed.timing, glyphs)
+        lines += _kernel_time(timed, glyphs)
         for baseline in timed.baselines:
             lines += _baseline(one, baseline, glyphs)
         lines += _against_itself(timed.ratio_to_self, timed.comparisons, glyphs)
@@ -84,6 +85,14 @@ def _timing(timing: Timing, glyphs: Glyphs) -> list[Line]:
     )
     lines = [_time(name, known, how, glyphs) for name, known, how in named if known is not None]
     return lines + [line(muted("note      "), Span(note, Tone.WARN)) for note in timing.notes]
+
+
+def _kernel_time(timed: CaseBenchmark, glyphs: Glyphs) -> list[Line]:
+    """The launches alone, or why they were not timed."""
+    how = "recorded launches, without the candidate's Python"
+    lines = [_time("kernels", timed.kernel_us, how, glyphs)] if timed.kernel_us is not None else []
+    note = [line(muted("kernels   "), Span(timed.kernel_note, Tone.WARN))] if timed.kernel_note else []
+    return lines + note
 
 
 def _time(name: str, value_us: Interval, how: str, glyphs: Glyphs) -> Line:

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 from bench_inspector import CORPUS, SAMPLE, Inspected, inspected, reported
@@ -31,11 +31,13 @@ from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.inspection.plan import benchmark_plan
 from engine.model import Launch, Stage, Tier
-from engine.model.events import CaseFinished, CaseProven, LayerChecked, StageFinished
+from engine.model.benchmark import Interval
+from engine.model.events import CaseBenchmarked, CaseFinished, CaseProven, LayerChecked, StageFinished
 from engine.model.plan import BenchmarkPlan
 from engine.protocol.proof.tape import Launched, Tape, TapedArgument, TapedNumber, TapedStorage, TapedView
 from engine.replay.main import Replayer
 from engine.static.source import directives
+from engine.timing import kernel_times
 from problems.index import open_index
 
 FILES = (
@@ -55,7 +57,7 @@ FILES = (
     "rms_norm_graph_by_pointer",
 )
 """Honest kernels: pointwise, in place, reductions, atomics, scans, tl.dot, tuners, several launches, graphs."""
-TIMED = ("add", "mm")
+TIMED = ("add", "mm", "softmax_autotune", "rms_norm_two_launches")
 _ELEMENTS = 6
 
 
@@ -151,8 +153,42 @@ def row_of(one: Inspected) -> Row:
         cases=len(proofs),
         proven=sum(proof.proven for proof in proofs),
         proof_s=proven - cases if proven is not None and cases is not None else None,
-        reasons=(*lines, *layers, *grave),
+        reasons=(*lines, *layers, *grave, *times_of(one)),
     )
+
+
+def times_of(one: Inspected) -> list[str]:
+    """A line for each timed case: both times with their intervals, and what is to be said of the second."""
+    lines = []
+    for benchmark in (event.benchmark for event in one.events if isinstance(event, CaseBenchmarked)):
+        device_us = benchmark.timing.device_us if benchmark.timing is not None else None
+        times = (f"{name} {spread(time)}" for name, time in (("device", device_us), ("kernel", benchmark.kernel_us)))
+        note = benchmark.kernel_note or benchmark.message
+        lines.append(f"{benchmark.case}: {', '.join(times)}, {benchmark.elapsed_s:.2f} s {note}")
+    return lines
+
+
+def spread(time_us: Interval | None) -> str:
+    """A time with its interval."""
+    return f"{time_us.value:.3f} us [{time_us.low:.3f}, {time_us.high:.3f}]" if time_us is not None else "none"
+
+
+COSTS_S: list[float] = []
+"""What the kernel clock took, for each case."""
+
+
+def watch_costs() -> None:
+    """Have every measurement of launches alone noted with the seconds that it takes."""
+    measured = kernel_times.measured
+
+    async def noted(*args: Any, **kwargs: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            return await measured(*args, **kwargs)
+        finally:
+            COSTS_S.append(time.perf_counter() - began)
+
+    kernel_times.measured = noted
 
 
 async def judged(engine: Engine, path: Path, operator: str, *, timed: bool, limit_s: float, log: TextIO) -> Row:
@@ -193,6 +229,7 @@ async def main() -> None:
     out = os.environ.get("OUT")
     rows: list[Row] = []
     launched = ""
+    watch_costs()
     log_path = Path(out, "replay.log") if out else Path(os.devnull)
     with tempfile.TemporaryDirectory() as folder, log_path.open("a") as log:
         store = ArtefactStore(folder=Path(folder))
@@ -218,6 +255,7 @@ async def main() -> None:
         "\n== one launch, in this process", launched, "\n== proofs", *(row.text for row in rows), sep="\n", flush=True
     )
     total, proven = sum(row.cases for row in rows), sum(row.proven for row in rows)
+    print(f"seconds of the kernel clock by case: {[round(cost, 2) for cost in COSTS_S]}")
     print(f"all: {proven} of {total} cases proven; flagged: {[row.name for row in rows if row.verdict == 'flagged']}")
 
 

@@ -12,9 +12,9 @@ import torch
 from engine import protocol
 from engine.clock.instruments import Instruments, instruments_of
 from engine.clock.scripted import ScriptedBlock
+from engine.clock.stopwatch import Stopwatch
 from engine.judge.benchmark.slots import Slots
 from engine.model import CacheState, ProblemId
-from engine.worker.timing import Stopwatch
 from tests.operators import definition
 
 pytestmark = [

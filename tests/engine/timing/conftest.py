@@ -35,6 +35,7 @@ from engine.model import (
 from engine.model.benchmark import CaseBenchmark, DeviceState, Peaks
 from engine.timing.bench import Bench
 from engine.timing.exchange import Exchange
+from engine.timing.kernel_times import KernelSource
 from engine.timing.seats import OwnKernels, TimedCandidate
 from engine.timing.timed_device import TimedDevice
 
@@ -420,12 +421,13 @@ class Lab:
         other: Worker | None = None,
         reload: Callable[[], Awaitable[Worker | None]] | None = None,
         own: frozenset[str] = frozenset(),
+        source: KernelSource | None = None,
     ) -> Bench:
         """A benchmark of the worker."""
         return Bench(
             BenchmarkPlan(cases=cases, cache=cache, baselines=baselines, case_s=case_s),
             problem(cases or (CASE,)),
-            candidate=TimedCandidate(side=self.worker, reload=reload, kernels=OwnKernels(names=own)),
+            candidate=TimedCandidate(side=self.worker, reload=reload, kernels=OwnKernels(names=own, source=source)),
             other=TimedCandidate(side=other) if other is not None else None,
             exchange=Exchange(
                 judge=self.judge, clock=self.device.clock, on_work=lambda doing, *_: self.work.append(doing)

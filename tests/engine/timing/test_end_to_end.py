@@ -12,6 +12,7 @@ import torch
 
 from engine import protocol
 from engine.clock.scripted import ScriptedDevice
+from engine.clock.stopwatch import Stopwatch
 from engine.devices import Device
 from engine.judge.benchmark.slots import Slots
 from engine.model import BenchmarkPlan, CacheState, Finding, Outcome
@@ -20,7 +21,6 @@ from engine.timing.bench import Bench
 from engine.timing.exchange import Exchange
 from engine.timing.seats import TimedCandidate
 from engine.timing.timed_device import TimedDevice
-from engine.worker.timing import Stopwatch
 from tests.operators import definition, find
 
 CPU = torch.device("cpu")

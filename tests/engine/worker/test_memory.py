@@ -9,11 +9,12 @@ import pytest
 import torch
 
 from engine import protocol
+from engine.clock.returned import copy_out, values_of
 from engine.judge.inputs.cases import output_bytes
 from engine.judge.inputs.outputs import take
 from engine.model import OutputReport
 from engine.protocol import tensors
-from engine.worker.memory import CallMemory, NoRoomError, copy_out, values_of
+from engine.worker.memory import CallMemory, NoRoomError
 
 CPU = torch.device("cpu")
 

@@ -11,13 +11,13 @@ import torch
 
 from engine import protocol
 from engine.clock.scripted import ScriptedBlock, ScriptedDevice
+from engine.clock.stopwatch import Stopwatch
 from engine.devices.hardware.device_memory import DeviceMemoryError
 from engine.judge.benchmark import slots as judged_slots
 from engine.judge.benchmark.slots import Slots, memory_by_block
 from engine.judge.inputs import cases
 from engine.model import CacheState, Case, Cost, DType, Outcome, ProblemDefinition, ProblemId, Tier, Tolerance
 from engine.protocol import tensors
-from engine.worker.timing import Stopwatch
 from tests.operators import definition
 
 CPU = torch.device("cpu")

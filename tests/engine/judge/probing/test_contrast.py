@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from engine import protocol
+from engine.clock.returned import copy_out
 from engine.devices.hardware.device_memory import DeviceBlock
 from engine.judge.inputs import cases
 from engine.judge.probing.contrast import Contrasts
@@ -16,7 +17,7 @@ from engine.judge.probing.precision import measure_precision
 from engine.probes.lab.case_session import CaseSession
 from engine.probes.lab.repeat_calls import watch_of
 from engine.protocol import tensors
-from engine.worker.memory import CallMemory, copy_out
+from engine.worker.memory import CallMemory
 from engine.worker.monitor.recent_outputs import OutputRepeater
 from tests.operators import definition
 

@@ -13,9 +13,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from engine import protocol
 from engine.clock.cupti import CuptiError
 from engine.clock.scripted import ScriptedDevice
+from engine.clock.stopwatch import Stopwatch
 from engine.model import CacheState
 from engine.protocol import tensors
-from engine.worker.timing import Stopwatch
 
 CPU = torch.device("cpu")
 SLOTS = 4
@@ -427,7 +427,7 @@ def test_missing_memory_for_copies_is_no_candidate_error(bench: Bench) -> None:
 
 
 def test_device_without_clock_cannot_be_occupied(bench: Bench) -> None:
-    stopwatch = Stopwatch(CPU, lambda: bench.entry)
+    stopwatch = Stopwatch(CPU, lambda: bench.entry, open_block=bench.device.open_block)
     assert stopwatch.carry_out(
         protocol.OpenSlots(id="i", case="one", arguments=(), layout=bench.layout)
     ) == protocol.Failed(

@@ -1,4 +1,4 @@
-"""The worker's side of a benchmark: the entry is called on slots that the judge has filled.
+"""A side of a benchmark in its process: an entry is called on slots that the judge has filled.
 
 Everything here runs beside untrusted code, so none of its numbers counts by itself: the judge
 verifies every output, and the parent compares every time with a clock of its own.
@@ -20,13 +20,13 @@ import torch
 from engine import protocol
 from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments, instruments_of
+from engine.clock.returned import SPLIT_ELEMENTS, copy_out, is_plain_tensor, values_of
 from engine.clock.safe_torch import Base, without_modes
 from engine.devices.hardware.device_memory import alone
 from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 from engine.model import CacheState
 from engine.protocol import tensors
-from engine.worker.memory import SPLIT_ELEMENTS, CallMemory, copy_out, is_plain_tensor, values_of
 
 Entry: TypeAlias = Callable[..., Any]  # Any: a stranger's function
 _MESSAGE_CHARACTERS = 1900
@@ -55,15 +55,18 @@ class _Slot:
 
 
 class Stopwatch:
-    """Calls the loaded entry on the slots of one case; `entry` gives it, or raises when there is none."""
+    """Calls an entry on the slots of one case; `entry` gives it, or raises when there is none.
+
+    `open_block(handle, bytes)` gives the judge's memory behind a handle.
+    """
 
     def __init__(
         self,
         device: torch.device,
         entry: Callable[[], Entry],
         *,
+        open_block: Callable[[str, int], torch.Tensor],
         instruments: Instruments | None = None,
-        open_block: Callable[[str, int], torch.Tensor] | None = None,
     ) -> None:
         self._device = device
         self._entry = entry
@@ -72,11 +75,21 @@ class Stopwatch:
             with contextlib.suppress(UnsupportedError):  # told when something is to be timed
                 # Now, before a candidate is here to replace torch's functions.
                 self._instruments = instruments_of(device)
-        self._open_block = open_block or CallMemory(device).block
+        self._open_block = open_block
         self._slots: tuple[_Slot, ...] = ()
         self._calls: Calls | None = None
         self._last: tuple[int, ...] = ()
         self._captured: tuple[int, ...] = ()
+
+    def slot(self, number: int) -> tuple[tuple[torch.Tensor, ...], tuple[Any, ...]]:  # Any: whatever a problem passes
+        """The storages of an open slot, and the arguments that view them.
+
+        Raises:
+            UnsupportedError: there is no such slot.
+        """
+        if absent := self._absent((number,)):
+            raise UnsupportedError(absent)
+        return self._slots[number].storages, self._slots[number].arguments
 
     @property
     def instruments(self) -> Instruments | None:
