@@ -76,6 +76,7 @@ class DeviceKernels:
         self._load = load or _load
         self._held: dict[str, HeldKernel] = {}
         self._loaded: dict[tuple[object, ...], tuple[Binary, LoadedKernel]] = {}
+        self._refused: dict[tuple[object, ...], str] = {}
         self._folder: Path | None = None
 
     def hold(self, name: str, kernel: HeldKernel) -> None:
@@ -116,14 +117,24 @@ class DeviceKernels:
 
     def _binary(self, name: str, kernel: HeldKernel, launch: Launch) -> tuple[Binary, LoadedKernel]:
         key = (name, launch.num_warps, launch.num_stages, *sorted(launch.options.items()))
+        if key in self._refused:
+            raise UnsupportedError(self._refused[key])
         if key not in self._loaded:
-            if self._folder is None:
-                self._folder = Path(tempfile.mkdtemp())
-            binary = self._compiled(kernel.ttir, launch, self._target, self._folder)
-            if len(binary.parameters) < _SCRATCH_PARAMETERS or set(binary.parameters[-_SCRATCH_PARAMETERS:]) != {8}:
-                raise UnsupportedError(f"{launch.kernel}: its binary takes no addresses of scratch memory")
+            try:
+                binary = self._compile(kernel, launch)
+            except UnsupportedError as error:
+                self._refused[key] = str(error)
+                raise
             self._loaded[key] = binary, self._load(binary)
         return self._loaded[key]
+
+    def _compile(self, kernel: HeldKernel, launch: Launch) -> Binary:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp())
+        binary = self._compiled(kernel.ttir, launch, self._target, self._folder)
+        if len(binary.parameters) < _SCRATCH_PARAMETERS or set(binary.parameters[-_SCRATCH_PARAMETERS:]) != {8}:
+            raise UnsupportedError(f"{launch.kernel}: its binary takes no addresses of scratch memory")
+        return binary
 
     def _scratch(self, binary: Binary, *, programs: int) -> torch.Tensor:
         """Global scratch memory for all blocks of a grid; the allocator keeps it until the launch is done."""

@@ -84,6 +84,14 @@ def test_options_of_a_launch_have_binaries_of_their_own() -> None:
     assert device.compiled == [(4, 3), (8, 3)]
 
 
+def test_a_kernel_that_does_not_compile_is_tried_once() -> None:
+    device = Device(parameters=(8,))
+    for _ in range(2):
+        with pytest.raises(UnsupportedError, match="takes no addresses of scratch memory"):
+            run(device, STEP)
+    assert device.compiled == [(4, 3)]
+
+
 def test_a_grid_without_programs_launches_nothing() -> None:
     device = Device()
     empty = msgspec.structs.replace(STEP, grid=(0, 1, 1))
