@@ -99,12 +99,10 @@ class DeviceMemory:
 
     def fill(self, target: TapedView, element: bytes) -> None:
         """As of `TapeMemory`."""
-        view = self.view(target)
-        if not any(element):
-            view.zero_()
-            return
-        one = torch.frombuffer(bytearray(element), dtype=_dtype(target.dtype))
-        view.copy_(one.to(self._device).expand(target.shape))
+        if any(element):
+            self.view(target).fill_(torch.frombuffer(bytearray(element), dtype=_dtype(target.dtype)).item())
+        else:
+            self.view(target).zero_()
 
     def move(self, target: TapedView, source: TapedView) -> None:
         """As of `TapeMemory`."""
