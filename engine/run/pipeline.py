@@ -108,10 +108,8 @@ class Run:
         )  # fmt: skip
         self._session = self._open_session(process_pool.worker, on_log=self._emitter.log)
         self._other = self._open_session(process_pool.worker, candidate=other) if other is not None else None
-        self._lowered = LoweredKernels(
-            session=self._open_session(process_pool.compiler),
-            target=self._device.target or plan.target,  # a device compiles what it replays for itself
-        )
+        target = self._device.target or plan.target  # a device compiles what it replays for itself
+        self._lowered = LoweredKernels(session=self._open_session(process_pool.compiler), target=target)
         self._builder: Builder | None = None
         self._compiling: CompilingStage | None = None
         if plan.target is not None:

@@ -57,27 +57,28 @@ def of_timed(
             l2_bytes=facts.l2_bytes,
             cache=facts.cache,
         )
-    kernel_us, kernel_note = _kernel_time(facts, rng)
+    kernels, kernel_note = _kernel_times(facts, rng)
     benchmark = CaseBenchmark(
         case=facts.case.name, outcome=Outcome.PASS, cache=facts.cache, elapsed_s=elapsed_s, timing=timing,
         baselines=baselines, comparisons=comparisons if device_us is not None else (), ratio_to_self=itself,
         floor=floor, slots=facts.slots, slot_bytes=facts.slot_bytes, calls=facts.calls, verified=facts.verified,
-        before=facts.before, after=facts.after, kernel_us=kernel_us, kernel_note=kernel_note,
+        before=facts.before, after=facts.after, kernel_us=kernels.device_us if kernels is not None else None,
+        kernel_note=kernel_note,
     )  # fmt: skip
     found = evidence.findings_of(facts, timing, baselines, problem, peaks)
-    apart = evidence.kernels_apart(facts, timing, kernel_us)
+    apart = evidence.kernels_apart(facts.case.name, timing, kernels) if kernels is not None else None
     return benchmark, (*impossible, *found, *((apart,) if apart is not None else ()))
 
 
-def _kernel_time(facts: CaseFacts, rng: random.Random) -> tuple[Interval | None, str]:
-    """The device time of the launches alone, and what is to be said of it."""
+def _kernel_times(facts: CaseFacts, rng: random.Random) -> tuple[Timing | None, str]:
+    """The times of the launches alone, and what is to be said of them."""
     if facts.kernels is None:
         return None, ""
     try:
         timing = figures.timing_of(facts.kernels, rng)
     except ValueError as error:
         return None, f"its times are impossible: {error}"
-    return timing.device_us, "; ".join(timing.notes)
+    return timing, "; ".join(timing.notes)
 
 
 def _baselines(facts: CaseFacts, rng: random.Random) -> tuple[tuple[Timing, ...], tuple[Comparison, ...]]:

@@ -357,13 +357,8 @@ MIGRATIONS = (
         ),
     ),
     Migration(
-        name="013_kernel_time",
-        statements=(
-            # Device time of the launches alone, in a process without the candidate's Python; null where not measured.
-            "alter table benchmarks add column kernel_us real",
-            "alter table benchmarks add column kernel_us_low real",
-            "alter table benchmarks add column kernel_us_high real",
-        ),
+        name="013_kernel_time",  # of the launches alone, in a process without the candidate's Python
+        statements=tuple(f"alter table benchmarks add column kernel_us{end} real" for end in ("", "_low", "_high")),
     ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)

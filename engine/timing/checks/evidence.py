@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from engine.model import Finding, Problem, Severity
-from engine.model.benchmark import Interval, Method, Peaks, Timing
+from engine.model.benchmark import Method, Peaks, Timing
 from engine.timing.checks.plausibility import (
     contention,
     differs_from_stored_baseline,
@@ -48,26 +48,29 @@ def findings_of(
     return tuple(finding for finding in found if finding is not None)
 
 
-def kernels_apart(facts: CaseFacts, timing: Timing, kernel_us: Interval | None) -> Finding | None:
+def kernels_apart(case: str, timing: Timing, kernels: Timing) -> Finding | None:
     """SUSPECT when a call takes less of the device than its own launches do alone; HINT when it takes more.
 
-    Both are taken by one method, each with its interval; they differ where the intervals lie farther apart than
-    KERNEL_SHARE of the time and KERNEL_SLACK_US.
+    They differ where their intervals lie farther apart than KERNEL_SHARE of the time and KERNEL_SLACK_US: single calls
+    by one method, or else calls in a graph.
     """
-    if facts.kernels is None or kernel_us is None or timing.device_us is None:
-        return None
-    if facts.kernels.method is not timing.method:
-        return None
-    device_us = timing.device_us
-    margin_us = max(KERNEL_SLACK_US, KERNEL_SHARE * kernel_us.value)
-    gap_us = max(kernel_us.low - device_us.high, device_us.low - kernel_us.high)
-    if gap_us <= margin_us:
-        return None
-    times = f"a call takes {device_us.value:.4g} us of the device, its launches alone take {kernel_us.value:.4g} us"
-    if device_us.value < kernel_us.value:
-        return _suspect("kernel_time", f"{times}: timed calls do less than the recorded one", facts)
-    message = f"{times}: timed calls do more than the recorded launches"
-    return Finding(check="kernel_time", severity=Severity.HINT, message=message, case=facts.case.name)
+    same = timing.method is kernels.method
+    pairs = (
+        ("of the device", timing.device_us if same else None, kernels.device_us),
+        ("in a graph", timing.graph_us, kernels.graph_us),
+    )
+    for where, call_us, kernel_us in pairs:
+        if call_us is None or kernel_us is None:
+            continue
+        gap_us = max(kernel_us.low - call_us.high, call_us.low - kernel_us.high)
+        if gap_us <= max(KERNEL_SLACK_US, KERNEL_SHARE * kernel_us.value):
+            continue
+        times = f"a call takes {call_us.value:.4g} us {where}, its launches alone take {kernel_us.value:.4g} us"
+        is_less = call_us.value < kernel_us.value
+        severity = Severity.SUSPECT if is_less else Severity.HINT
+        message = f"{times}: timed calls do {'less' if is_less else 'more'} than the recorded launches"
+        return Finding(check="kernel_time", severity=severity, message=message, case=case)
+    return None
 
 
 def seen_without_times(facts: CaseFacts) -> tuple[Finding, ...]:

@@ -172,6 +172,8 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.ReplayTape(
         id="i", tape=TAPE, kernels=("ab",), arena=ARENA, outputs="/o", max_output_bytes=1, most_bytes=2, without=(0,)
     ),
+    protocol.TapeSlot(id="i", case="6 f32", slot=0, tape="/t"),
+    protocol.TimeTape(id="i", tape=TAPE, kernels=("ab",), arguments=VALUES, sizes=(8,), most_bytes=2),
 )
 REPLIES: tuple[protocol.AnyReply, ...] = (
     protocol.Ready(id="ready", confinement=("seccomp",), versions={"torch": "2"}),
