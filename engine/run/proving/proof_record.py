@@ -18,7 +18,15 @@ _PACKAGES = ("kgtui", "torch", "triton", "numpy")
 
 def versions() -> dict[str, str]:
     """The installed versions that a proof is made or replayed under."""
-    return {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in _PACKAGES}}
+    return {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}}
+
+
+def _version(package: str) -> str:
+    """The installed version; that of a package which runs from its source tree alone is not known."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
 
 
 class ProofRecord:

@@ -30,7 +30,7 @@ from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.inspection.plan import benchmark_plan
-from engine.model import Launch, Stage, Tier
+from engine.model import Launch, Outcome, Stage, Tier
 from engine.model.benchmark import Interval
 from engine.model.events import CaseBenchmarked, CaseFinished, CaseProven, LayerChecked, StageFinished
 from engine.model.plan import BenchmarkPlan
@@ -146,6 +146,7 @@ def row_of(one: Inspected) -> Row:
     lines = [
         f"{count} x {reason} (first {first[reason.partition(': ')[2]]})" for reason, count in reasons.most_common(4)
     ]
+    ended = [] if one.verdict.outcome is Outcome.PASS else [f"verdict: {one.verdict.sentence}"]
     grave = [f"finding {found.check}: {found.message}" for found in one.findings if one.verdict.flagged][:3]
     return Row(
         name=one.name,
@@ -153,7 +154,7 @@ def row_of(one: Inspected) -> Row:
         cases=len(proofs),
         proven=sum(proof.proven for proof in proofs),
         proof_s=proven - cases if proven is not None and cases is not None else None,
-        reasons=(*lines, *layers, *grave, *times_of(one)),
+        reasons=(*ended, *lines, *layers, *grave, *times_of(one)),
     )
 
 
