@@ -24,8 +24,8 @@ Function: TypeAlias = Callable[..., Any]  # Any: a stranger's function
 Call: TypeAlias = tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
 
 FILE = "kgtui_performance.py"
-MOST_BYTES = 256 << 20
-"""The largest input that is drawn; `LAST` is the last one before the first that is larger."""
+MOST_BYTES = 64 << 20
+"""The largest input that is drawn, as each timed call gets a fresh one; `LAST` is the last before the first larger one."""
 
 
 class _EnoughError(BaseException):

@@ -34,6 +34,7 @@ Written: TypeAlias = tuple[tuple[int, torch.Tensor], ...]
 
 _RECORDER = "kgtui_call_recorder"
 _SEED_VARIABLES = ("KERNELBENCHX_SEED",)
+_MOST_REASON = 200  # characters
 _SEED_OF_REFERENCE = 0  # of what a reference draws itself: always the same
 
 
@@ -51,7 +52,10 @@ def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> R
     performance = PerformanceFile(file.parent, entry=entry, stem=stem) if "performance" in details else None
     is_gold, may_write = bool(details.get("gold")), bool(details.get("writes"))
     recorder = Recorder(returns_stages=bool(details.get(STAGES)))
-    return RecordedTask(whole, entry, recorder, is_gold=is_gold, may_write=may_write, performance=performance)
+    task = RecordedTask(whole, entry, recorder, is_gold=is_gold, may_write=may_write, performance=performance)
+    if performance is not None and device.type != "cpu":  # the CPU times nothing
+        task.try_performance(details["last_call"])
+    return task
 
 
 def _joined(reference: str, tests: str, entry: str) -> str:
@@ -121,6 +125,7 @@ class RecordedTask:
     ) -> None:
         self._file, self._entry, self._is_gold, self._may_write = file, entry, is_gold, may_write
         self._performance = performance
+        self._timed_instead: str | None = None
         self._effects: dict[str, Effects] = {}
         self._seeds, self._recorder = Seeds(), recorder
         self.notes: tuple[str, ...] = ()
@@ -137,13 +142,24 @@ class RecordedTask:
         Raises:
             UnavailableError: the tests make no such call, or it has an argument that cannot be moved to a candidate.
         """
-        call = self._timed(case, seed) if case in (FIRST, LAST) else self._recorded(case, seed)
+        place = self._timed_instead or case if case in (FIRST, LAST) else case
+        call = self._timed(case, seed) if place in (FIRST, LAST) else self._recorded(place, seed)
         if not self._may_write:
             return call
         if case not in self._effects:
             self._effects[case] = effects_of(self._compute, call)
         self._effects[case].poison(call)
         return (*call, self._effects[case].written_in(call))
+
+    def try_performance(self, last_call: str) -> None:
+        """Draw from the performance file once; where that fails, a call of the tests is timed, and a note says so."""
+        try:
+            for case in (FIRST, LAST):
+                self._timed(case, 0)
+        except Exception as error:  # the suite's code
+            self._timed_instead = last_call
+            reason = f"{type(error).__name__}: {error}"[:_MOST_REASON]
+            self.notes = (*self.notes, f"its performance file fails ({reason}), so {last_call} is timed in its place")
 
     def _recorded(self, case: str, seed: int) -> Call:
         """The arguments of a call of the tests."""

@@ -27,7 +27,8 @@ def with_performance(task: Task, file: Path, *, root: Path, is_random: bool) -> 
     names = benchmarks(text, task.entry, is_random=is_random) if task.cases else ()
     if not names:
         return task
-    return replace(task, cases=(*task.cases, *names), details={**task.details, "performance": text})
+    details = {**task.details, "performance": text, "last_call": task.cases[-1]}
+    return replace(task, cases=(*task.cases, *names), details=details)
 
 
 def benchmarks(text: str, entry: str, *, is_random: bool) -> tuple[str, ...]:

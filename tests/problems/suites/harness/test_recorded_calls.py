@@ -11,7 +11,7 @@ import torch
 from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import OpenedTask, UnavailableError
 from problems.suites.harness import performance
-from problems.suites.harness.recorded_calls import open_task
+from problems.suites.harness.recorded_calls import RecordedTask, open_task
 from problems.suites.rewriting.stages import with_stages
 from problems.suites.settings import STAGES
 from problems.suites.task import Task
@@ -54,6 +54,19 @@ def test_performance_inputs_follow_the_seed(opened: Open) -> None:
     assert (one[0][0].shape, one[1]) == ((64, 64), (("alpha", 3),))
     assert torch.equal(one[0][0], again[0][0])
     assert not torch.equal(one[0][0], other[0][0])
+
+
+def test_failing_performance_file_replaced_and_noted(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ValueError("no sizes")
+
+    task = opened("tritonbench::T/add")
+    assert isinstance(task, RecordedTask)
+    monkeypatch.setattr(performance.PerformanceFile, "draw", fails)
+    task.try_performance("line 14")
+
+    assert task.notes == ("its performance file fails (ValueError: no sizes), so line 14 is timed in its place",)
+    assert task.draw(seed=1, weight_seed=0, case="benchmark last")[0][0].tolist() == [1.0, 2.0]
 
 
 def test_turn_of_loop_its_own_shape(opened: Open) -> None:
