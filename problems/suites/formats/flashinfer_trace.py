@@ -241,8 +241,16 @@ def _task(
         blobs=stored.files,
         details={"schema": json.dumps(schema), "workloads": json.dumps(workloads)},
         refusal=_OWN_JUDGE.get(kind, "") or ("" if workloads else _none(reasons)),
-        health=tuple(f"some workloads are left out: {reason}" for reason in reasons if workloads),
+        health=(*_same(workloads), *(f"some workloads are left out: {reason}" for reason in reasons if workloads)),
     )
+
+
+def _same(workloads: list[dict[str, object]]) -> Iterator[str]:
+    """A sentence on the inputs that are the same in every draw."""
+    given = [one["inputs"] for one in workloads]
+    names = [name for one in given if isinstance(one, dict) for name in one if one[name]["type"] == "safetensors"]
+    if names:
+        yield f"inputs that the dataset stores are the same in every draw: {', '.join(dict.fromkeys(names))}"
 
 
 def _none(reasons: list[str]) -> str:

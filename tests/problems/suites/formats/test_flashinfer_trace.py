@@ -54,6 +54,7 @@ def test_stored_inputs_accepted_where_their_file_is(dataset: Path, tmp_path: Pat
     task = next(task for task in contents_of(tmp_path).tasks if task.category == "gqa_paged")
 
     assert (task.refusal, task.cases, list(task.blobs.values())) == ("", ("0c2489b2",), [file])
+    assert task.health[0] == "inputs that the dataset stores are the same in every draw: kv_indptr"
 
 
 def test_sampling_refused_for_its_rule(tasks: dict[str, Task]) -> None:
