@@ -25,7 +25,7 @@ Call: TypeAlias = tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
 
 FILE = "kgtui_performance.py"
 MOST_BYTES = 64 << 20
-"""The largest input that is drawn: each timed call gets a fresh one.  `LAST` is the last before the first larger one."""
+"""The largest input that is drawn: each timed call has a fresh one. `LAST` is the last before the first larger one."""
 
 
 class _EnoughError(BaseException):
