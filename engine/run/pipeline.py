@@ -217,7 +217,7 @@ class Run:
             if stop is not None:
                 return stop
             stop = await self._verify()
-            if stop is None and self._is_right():
+            if stop is None and self._is_right() and not self._is_timed:
                 await self._prove()
             if self._compiling is not None:
                 self._compiling.release()
@@ -233,8 +233,9 @@ class Run:
                 self._compiling.end()
             if stop is None and self._is_right():
                 stop = await self._time()
-                if stop is None and self._is_timed:
-                    await self._probe()  # after the times, which are waited for; it needs no more than the worker
+                if stop is None and self._is_timed:  # after the times, which are waited for
+                    await self._prove()
+                    await self._probe()
         finally:
             tasks = [*builders, *([ahead] if ahead is not None else [])]
             for task in tasks:

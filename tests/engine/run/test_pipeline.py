@@ -395,6 +395,15 @@ async def test_peaks_are_measured_before_candidate_process(
     assert order[-1] is protocol.Arrange
 
 
+async def test_timed_run_proves_its_cases_last(theatre: Theatre, measurement_context: MeasurementContext) -> None:
+    await theatre.run(CASES[0], timed=(CASES[0],), measurement_context=measurement_context)
+    asked = theatre.commands(protocol.Arrange, protocol.Call)
+    taped = [isinstance(command, protocol.Call) and bool(command.tape) for command in asked]
+    arranged = [isinstance(command, protocol.Arrange) for command in asked]
+    assert True in taped
+    assert arranged.index(True) < taped.index(True)
+
+
 @pytest.mark.parametrize("timed", [None, ()], ids=["no benchmark", "a benchmark of no case"])
 async def test_peaks_are_not_measured_where_nothing_is_timed(
     theatre: Theatre, measurement_context: MeasurementContext, timed: tuple[Case, ...] | None
