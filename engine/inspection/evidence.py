@@ -112,7 +112,7 @@ def _headline(run: RunRecord, layers: Sequence[LayerSeen], held: HeldClaim | Non
     if run.cancelled:
         unseen = ", ".join(seen.layer for seen in layers if not seen.reports)
         judged = f"{len(run.cases)} of {run.planned} cases were run"
-        return f"the run was cancelled: {judged}" + (f"; not looked at: {unseen}" if unseen else "")
+        return f"the run was cancelled: {judged}" + (f"; not reached: {unseen}" if unseen else "")
     if held is not None and held.backing is Backing.NOT_SUPPORTED:
         return f"{verdict.sentence}, but not {held.claim.factor} against {held.claim.baseline}"
     return verdict.sentence

@@ -173,7 +173,7 @@ def _claim(held: HeldClaim) -> Entry:
 
 def _unseen(run: RunRecord) -> str:
     """The words for a layer without a report."""
-    return "not looked at" if run.cancelled else "not reported"
+    return "not reached" if run.cancelled else "not reported"
 
 
 def _layer(seen: LayerSeen, inspection: Inspection) -> Entry:

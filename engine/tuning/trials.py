@@ -116,10 +116,12 @@ def why_none(trials: Sequence[Trial]) -> str:
     if not any(trial.is_right for trial in trials):
         return "no variant is right, so none is proposed"
     if not any(trial.run.benchmark_report.cases for trial in trials):
-        return "nothing was timed on this device, so no variant is proposed: what it takes up tells no speed"
+        return (
+            "nothing was timed on this device, so no variant is proposed: resource usage alone does not predict speed"
+        )
     if trials[0].speedup is None:
-        return "the file as it is was not timed in all cases, so nothing can be said to be faster than it"
-    return "no variant was measured to be faster than the file as it is"
+        return "the baseline was not timed in all cases, so no variant can be called faster"
+    return "no variant was measured to be faster than the baseline"
 
 
 def trial_rows(trials: Sequence[Trial]) -> list[tuple[str, ...]]:

@@ -109,7 +109,7 @@ class TerminalApp(App[None]):
     def action_suspend(self) -> None:
         """Give the terminal back to the shell until that starts this again; without such a shell, only say so."""
         if self.is_headless or not _is_job():
-            self.notify("no shell is there to come back from, so this is not suspended; ctrl+q quits", markup=False)
+            self.notify("not suspended: no shell could resume it; ctrl+q quits", markup=False)
         else:
             self.action_suspend_process()
 

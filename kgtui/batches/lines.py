@@ -28,7 +28,7 @@ def ending_text(batch: int, results: Sequence[Result]) -> str:
     text = f"batch {batch}: {len(results) - left}/{len(results)} candidates: {counts_text(counts)}"
     otherwise = agreements_of(results).disagreements
     if otherwise:
-        text += f", {otherwise} judged otherwise by the suite's own rule"
+        text += f", {otherwise} with another result under the suite's own rule"
     if weak := weak_text(results):
         text += f"; {weak}"
     return f"{text}; {left} left, the same command with --resume runs them" if left else text

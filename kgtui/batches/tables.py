@@ -45,7 +45,7 @@ def results_table(results: Sequence[Result]) -> Table:
             "reason",
         ),
         rows=tuple(map(_result_row, results)),
-        note="cases passed of all; compared calls that pass the suite's own rule, ! where kgtui judges otherwise; "
+        note="cases passed of all; compared calls that pass the suite's own rule, ! where kgtui differs; "
         "speed-up over eager",
     )
 
@@ -109,7 +109,7 @@ def _rule_table(summary: Summary) -> Table:
     """How many candidates the suites' own rules judge otherwise; no rows where no suite's rule was applied."""
     return Table(
         title="Own rules of the suites",
-        header=("group", "compared", "judged otherwise", *Agreement),
+        header=("group", "compared", "different", *Agreement),
         rows=tuple(_rule_row(group) for group in summary.groups if group.agreements.compared),
         note="candidates by the suite's own rule on the same calls, beside the verdict of kgtui; a flag is a rejection",
     )

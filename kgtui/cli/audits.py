@@ -96,7 +96,7 @@ async def audit_tasks(problems: Sequence[Problem], *, jobs: int, make_engine: Ma
 async def _audited_task(problem: Problem, engine: AuditingEngine) -> Health:
     version = problem.version
     if problem.suite is not None and problem.suite.refusal:
-        return Health(version=version, error=f"it cannot be judged: {problem.suite.refusal}")
+        return Health(version=version, error=f"cannot be run: {problem.suite.refusal}")
     try:
         return Health(version=version, weaknesses=await engine.audit(problem))
     except (EngineError, UnsupportedError) as error:

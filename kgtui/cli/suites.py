@@ -47,7 +47,7 @@ def typed_suite(options: argparse.Namespace, console: Console) -> SuiteSource | 
 
 
 def task_list_text(suite: SuiteSource, *, weak: Container[str] = ()) -> str:
-    """A line for each task of a suite: name, category, title, sizes, or why it cannot be judged.
+    """A line for each task of a suite: name, category, title, sizes, or why it cannot be run.
 
     The names in `weak` have a mark.
     """
@@ -64,7 +64,7 @@ def task_list_text(suite: SuiteSource, *, weak: Container[str] = ()) -> str:
 
 def _sizes_or_refusal(task: Task) -> str:
     if task.refusal:
-        return f"cannot be judged: {task.refusal}"
+        return f"cannot be run: {task.refusal}"
     return " ".join(f"{name}={size}" for name, size in task.constants.items())
 
 

@@ -22,7 +22,7 @@ def write_new(path: Path, text: str | Iterable[str], *, shown: str) -> None:
         file = path.open("x", encoding="utf-8")
     except FileExistsError as error:
         taken = shown if path.exists() else error.filename
-        raise UsageError(f"{taken} is there already and is not overwritten; name another FILE") from error
+        raise UsageError(f"{taken} exists and is not overwritten; name another FILE") from error
     except OSError as error:
         raise UsageError(f"{shown} was not made: {error.strerror} ({error.filename}); name another FILE") from error
     try:

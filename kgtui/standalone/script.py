@@ -23,7 +23,7 @@ _TEMPLATE = '''\
 
 {message}
 
-Needs torch and Triton alone.  `python {name}` judges the candidate below, `python {name} FILE` another file
+Needs torch and Triton alone.  `python {name}` verifies the candidate below, `python {name} FILE` another file
 with the same entry; exit status 0 when it is right, 1 when it is wrong, 2 when the device is not there.
 {note}"""
 

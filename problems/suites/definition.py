@@ -43,7 +43,7 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         require_room(planned, opened.needed_bytes)
         found = functions.calibrated(planned.contract["cases"][0])
     except ReferenceUnavailableError as error:
-        raise UnsupportedError(f"{planned.task.name} cannot be judged here: {error}") from error
+        raise UnsupportedError(f"{planned.task.name} cannot be run here: {error}") from error
     formats = formats_of(planned.details)
     definition = ProblemDefinition(
         **planned.contract,

@@ -22,6 +22,10 @@ PLUG_IN_ROOMS = frozenset(  # found by scanning: one file is one plug-in, so the
     {"engine/static/checks", "kgtui/cli/commands", "problems/aten", "problems/cublas", "problems/vllm"}
 )
 MOST_PARAMETERS_OF_A_CONSTRUCTOR = 8
+MOST_PARAMETERS_OF_A_FUNCTION = 8  # outside of problems and samples, where an operator or a kernel states them
+FOREIGN_SIGNATURES = frozenset(  # called by Triton, and with the arguments of the C routine
+    {"engine/worker/cpu_driver/launcher.py __call__", "engine/judge/cublas_library.py gemm_ex"}
+)
 
 LOADER = "engine/loading/loader.py"  # the one place that runs a text as code
 RUNS_TEXT = frozenset({"eval", "exec", "compile", "__import__"})
@@ -120,6 +124,18 @@ def test_every_constructor_takes_few_parameters():
     }
     most = MOST_PARAMETERS_OF_A_CONSTRUCTOR
     assert {place: count for place, count in parameters_by_class.items() if count > most} == {}
+
+
+def test_every_function_takes_few_parameters():
+    parameters_by_function = {
+        f"{name} {node.name}": len([*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs])
+        for name, _, tree in modules()
+        if not name.startswith(("problems/", "kgtui/samples/"))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name != "__init__"
+    }
+    most = MOST_PARAMETERS_OF_A_FUNCTION + 1  # with self
+    assert {place for place, count in parameters_by_function.items() if count > most} == FOREIGN_SIGNATURES
 
 
 def test_constructor_parameters_are_counted_for_behaviour_classes_only():

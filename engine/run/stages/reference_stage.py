@@ -40,7 +40,7 @@ async def attach_reference(
     if problem.suite is None:
         return None
     if problem.suite.refusal:
-        return Stop(outcome=Outcome.UNSUPPORTED, message=f"{problem.name} cannot be judged: {problem.suite.refusal}")
+        return Stop(outcome=Outcome.UNSUPPORTED, message=f"{problem.name} cannot be run: {problem.suite.refusal}")
     with profile.span("reference"):
         reply = await process_pool.references.attach(problem.id)
     if not isinstance(reply, protocol.ReferenceAttached):

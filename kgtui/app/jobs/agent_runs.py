@@ -63,7 +63,7 @@ class AgentRuns:
         newest = max(self._has_verdict, default=None)
         if newest is not None:
             self._open(newest)
-        return "following agents: each of their runs on this operator is shown as it goes on"
+        return "following agents: each of their runs on this operator is shown while it runs"
 
     def _show(self, new: list[RunRow]) -> None:
         """Bring what is shown of another process's run up to date; follow the newest one."""

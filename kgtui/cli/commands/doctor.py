@@ -210,7 +210,7 @@ def condition_lines(condition: Condition) -> Iterator[str]:
     if condition.trouble is not None:
         yield f"lock: {condition.trouble}"
     elif condition.is_held and condition.holder is None:
-        yield "lock: held by somebody who left no name; a benchmark waits"
+        yield "lock: held by an unknown process; a benchmark waits"
     elif condition.is_held and condition.holder is not None:
         holder = condition.holder
         yield f"lock: held by {holder.command} (process {holder.pid}) since {holder.since}; a benchmark waits"

@@ -26,7 +26,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(f"sessions   {paths.sessions}")
     console.say(f"artefacts  {paths.artefacts}")
     console.say(f"peaks      {paths.peaks}")
-    absent = "" if paths.config.exists() else "  (not there; kgtui config init makes it)"
+    absent = "" if paths.config.exists() else "  (does not exist; kgtui config init creates it)"
     console.say(f"config     {paths.config}{absent}")
     console.say(f"kernels    {kernels_of(load_quietly(options, console), console.folder)}")
     console.say(f"Set {HOME_VARIABLE} to keep all but the kernels elsewhere. Nothing is made before it is written to.")

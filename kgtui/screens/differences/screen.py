@@ -207,7 +207,7 @@ class DifferencesScreen(KgtuiScreen):
 
     def _why_none(self, name: str) -> str:
         if self._against is None:
-            return f"no earlier run compiled {name} for the same element types; [ looks at older runs, ] at newer ones"
+            return f"no earlier run compiled {name} for the same element types; [ selects older runs, ] newer ones"
         where = {0: "", 1: ", nor did any before it", -1: ", nor did any after it"}[self._step]
         missing = f"compiled no {name} for the same element types{where}"
         return f"run #{self._against} {missing}; [ takes an older run, ] a newer one"

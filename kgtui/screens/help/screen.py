@@ -29,7 +29,7 @@ _CONCEPTS = (
     ("problem", "an operator with its cases, reference, tolerance and cost"),
     ("candidate", "the text of your file, known by its hash"),
     ("run", "one verification of one candidate; each has a number and is saved"),
-    ("stale", "a result of an earlier text, shown until the new one is there"),
+    ("stale", "a result of an earlier version, shown until the new one arrives"),
     ("baseline", "what the candidate is timed against, in the same run: eager, compile, cublas, vllm"),
     ("roofline", "the least time that this device needs for the bytes and operations of a case"),
     ("A/A", "the candidate timed against itself: a smaller difference is no difference"),

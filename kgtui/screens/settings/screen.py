@@ -79,7 +79,7 @@ class SettingsScreen(KgtuiScreen):
     def draw(self) -> None:
         """Draw what has changed."""
         self.show_trouble()
-        self.show_keys_but(dict.fromkeys(("take-back", "write"), not self.host.appearance.changes))
+        self.show_keys_but(dict.fromkeys(("revert", "write"), not self.host.appearance.changes))
         self.query_one("#file", Strip).show((self._head(),))
         self._grid.show(rows_of(self._view, wanted=self._wanted))
         self._draw_about()
@@ -204,7 +204,7 @@ class SettingsScreen(KgtuiScreen):
 
     def _head(self) -> tuple[Line, Line]:
         config, changed = self._view.preferences.config, len(self.host.appearance.changes)
-        there = "" if config.text is not None else "  not there yet; w makes it"
+        there = "" if config.text is not None else "  does not exist yet; w creates it"
         more = line(Span(f"{changed} changed here, not written", Tone.WARN)) if changed else ()
         return line(strong("Settings"), f"  {config.path}", muted(there)), more
 

@@ -59,7 +59,7 @@ class TunablesEditor:
         if not self.tunables.has_any:
             return nothing_found(self.tunables)
         if self.entry.display:
-            return (line(f"values of {self._edited}, such as 4, 8; none: as it is; enter takes them"),)
+            return (line(f"values of {self._edited}, such as 4, 8; leave empty to keep the current value"),)
         return (grid_line(self.tunables, timed=self._workbench.bench.benchmark is not None),)
 
     def draw(self) -> None:

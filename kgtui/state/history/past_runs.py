@@ -38,7 +38,7 @@ SESSION_COLUMNS = (
     Column(label="runs", width=7),
     Column(label="passed", width=8),
     Column(label="flagged", width=9),
-    Column(label="judging", width=9),
+    Column(label="run time", width=9),
     Column(label="cost", width=9),
     Column(label="what", width=60),
 )
@@ -77,7 +77,7 @@ def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyph
     state, word = _state(run)
     where = f"{run.device_name or run.device}{f' to {run.target}' if run.target else ''}"
     cases = "+".join(run.tiers) or "selected cases"
-    unended = "no verdict yet" if run.state is RunState.RUNNING else "the program that asked for it ended before it"
+    unended = "no verdict yet" if run.state is RunState.RUNNING else "kgtui exited before the verdict"
     said = one_line(run.sentence or unended)
     marked = [muted("tag "), Span(run.tag, Tone.LINK) if run.tag else muted(glyphs.dash), muted("   note ")]
     return (
@@ -85,7 +85,7 @@ def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyph
         line(run.problem, muted(dot), file, muted(f"{dot}{where}{dot}{cases}{dot}{run.policy} policy")),
         line(
             muted(
-                f"judged {run.started_at:%Y-%m-%d %H:%M} UTC in {numbers.seconds(run.elapsed_s)}{dot}"
+                f"started {run.started_at:%Y-%m-%d %H:%M} UTC, took {numbers.seconds(run.elapsed_s)}{dot}"
                 f"session {run.session}{dot}source {run.digest[:12]}"
             )
         ),
@@ -110,7 +110,7 @@ def session_details(session: SessionRow, *, glyphs: Glyphs) -> tuple[Line, ...]:
             f"{session.passed:,} passed",
             muted(dot),
             f"{session.flagged:,} flagged",
-            muted(f"{dot}{long_time(session.elapsed_s)} of judging"),
+            muted(f"{dot}{long_time(session.elapsed_s)} of run time"),
         ),
         line(f"{tokens:,} tokens", muted(dot), f"cost {cost}"),
     )

@@ -144,7 +144,7 @@ def grid_line(tunables: Tunables, *, timed: bool) -> Line:
         return line("enter on a tunable chooses its values", muted("; r then tries every combination, each a run"))
     count = len(tunables.grid) - 1
     counted = strong(f"{count} {'variant' if count == 1 else 'variants'}")
-    return line(counted, ": r tries the file as it is, then each", *([] if timed else [muted(f"; {UNTIMED}")]))
+    return line(counted, ": r runs the baseline, then each", *([] if timed else [muted(f"; {UNTIMED}")]))
 
 
 def nothing_found(tunables: Tunables) -> tuple[Line, ...]:

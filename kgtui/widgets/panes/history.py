@@ -44,7 +44,7 @@ class HistoryPane(Pane):
             scene.runs, glyphs=scene.glyphs, now=scene.now, current=scene.bench.shown.number, marked=scene.marked
         )
         self.query_one(Grid).show(rows)
-        keys = "enter opens it as it was; space marks, c compares"
+        keys = "enter opens it read-only; space marks, c compares"
         self.query_one(Lines).show((line(muted(keys if rows else "no saved run yet; each save starts one")),))
 
     def follow(self) -> Followed:

@@ -279,7 +279,7 @@ def test_cancelled_run_states_what_was_not_checked():
     inspection = inspected(layers=(report(Layer.STATIC),), cases=(result("a"),), stop=stop)
     assert inspection.headline == (
         "the run was cancelled: 1 of 2 cases were run; "
-        "not looked at: proof, behaviour, ablation, inputs, device record, timing"
+        "not reached: proof, behaviour, ablation, inputs, device record, timing"
     )
     missing = [one for one in inspection.unchecked if one.what in (*Layer, "cases", "speed")]
     assert [one.what for one in missing] == [*(one for one in Layer if one is not Layer.STATIC), "cases", "speed"]
@@ -290,7 +290,7 @@ def test_cancelled_run_states_what_was_not_checked():
     page = page_of(inspection)
     sections = {section.title: section for section in page.sections}
     states = {entry.name: entry.state for entry in sections["What was checked"].entries}
-    assert states == {**dict.fromkeys(Layer, "not looked at"), Layer.STATIC: "checked"}
+    assert states == {**dict.fromkeys(Layer, "not reached"), Layer.STATIC: "checked"}
     assert sections["Findings"].note == "none so far"
     assert sections["Cases"].note == "1 of 1 correct of those run; 1 of 2 were not run"
     assert sections["Measured speed"].note == "not measured: the run was cancelled before"

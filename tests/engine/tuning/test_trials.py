@@ -80,27 +80,27 @@ def test_fastest_variant_faster_than_file_is_proposed() -> None:
         (
             trial(AS_IT_IS, (1.0, 0.9, 1.1)),
             trial("B=1", (1.15, 1.05, 1.2)),
-            "no variant was measured to be faster than the file as it is",
+            "no variant was measured to be faster than the baseline",
         ),
         (
             trial(AS_IT_IS, (1.0, 0.9, 1.1)),
             trial("B=1", (1.5, 1.4, 1.6), flagged=True),
-            "no variant was measured to be faster than the file as it is",
+            "no variant was measured to be faster than the baseline",
         ),
         (
             trial(AS_IT_IS, (1.0, 0.9, 1.1)),
             trial("B=1", (1.5, 1.4, 1.6), cases=1),
-            "no variant was measured to be faster than the file as it is",
+            "no variant was measured to be faster than the baseline",
         ),
         (
             trial(AS_IT_IS, (1.0, 0.9, 1.1), outcome=Outcome.WRONG_VALUE),
             trial("B=1", (1.5, 1.4, 1.6)),
-            "the file as it is was not timed in all cases, so nothing can be said to be faster than it",
+            "the baseline was not timed in all cases, so no variant can be called faster",
         ),
         (
             trial(AS_IT_IS),
             trial("B=1"),
-            "nothing was timed on this device, so no variant is proposed: what it takes up tells no speed",
+            "nothing was timed on this device, so no variant is proposed: resource usage alone does not predict speed",
         ),
         (
             trial(AS_IT_IS, outcome=Outcome.CRASHED),

@@ -41,7 +41,7 @@ def test_task_without_audit_gives_reason_and_rest_continues():
     problems = [suite().problem(name) for name in names]
     asyncio.run(audit_tasks(problems, jobs=2, make_engine=make_engine, told=found.__setitem__))
     assert found[SOFTMAX].error == "too large"
-    assert found[PRETRAINED].error.startswith("it cannot be judged: its reference downloads")
+    assert found[PRETRAINED].error.startswith("cannot be run: its reference downloads")
     assert (found[names[2]].weaknesses, found[names[2]].error) == ((WEAK,), "")
 
 

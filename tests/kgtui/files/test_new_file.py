@@ -32,6 +32,6 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path, no_space):
 
 def test_a_file_that_is_there_is_left_alone(tmp_path):
     (tmp_path / "b.py").write_text("mine")
-    with pytest.raises(UsageError, match=r"b.py is there already and is not overwritten; name another FILE"):
+    with pytest.raises(UsageError, match=r"b.py exists and is not overwritten; name another FILE"):
         write_new(tmp_path / "b.py", "text", shown="b.py")
     assert (tmp_path / "b.py").read_text() == "mine"

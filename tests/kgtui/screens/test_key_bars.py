@@ -52,7 +52,7 @@ async def test_edit_offers_save_only_for_unsaved_text(make_bench: Any) -> None:
     ("key", "where", "idle"),
     [
         ("f8", Where.HISTORY, {"open-run", "mark", "compare", "tag", "note", "restore", "delete"}),
-        ("f2", Where.SETTINGS, {"take-back", "write"}),
+        ("f2", Where.SETTINGS, {"revert", "write"}),
         ("u", Where.TUNE, {"write-winner", "sort", "other-table"}),
         ("D", Where.DIFFERENCES, {"older", "newer", "next-kernel", "next-change", "copy"}),
         ("B", Where.BENCH, {"measure", "axis", "again"}),

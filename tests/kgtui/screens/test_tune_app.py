@@ -165,7 +165,7 @@ async def test_grid_on_cpu_reports_nothing_timed(make_bench: Any) -> None:
         await pilot.press("r")
         await done(bench, pilot)
         assert plan(bench)[1].endswith(
-            "nothing was timed on this device, so no variant is proposed: what it takes up tells no speed"
+            "nothing was timed on this device, so no variant is proposed: resource usage alone does not predict speed"
         )
         await pilot.press("w")
         assert said(bench)[-1].startswith("nothing was timed on this device")

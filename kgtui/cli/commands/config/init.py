@@ -27,7 +27,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """
     path = find_paths(console.environment).config
     if path.exists():
-        raise UsageError(f"{path} is there already and is not overwritten; edit it, or move it away first")
+        raise UsageError(f"{path} exists and is not overwritten; edit it, or move it away first")
     write_new(path, template(), shown=str(path))
     console.say(f"made {path}; every line of it is a comment until you take its # away")
     return Exit.PASSED

@@ -54,6 +54,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     except OSError as error:
         raise UsageError(f"{options.output} was not made: {error.strerror}; name another FILE") from error
     if not made:
-        raise UsageError(f"{options.output} is there already and is not overwritten; name another FILE")
+        raise UsageError(f"{options.output} exists and is not overwritten; name another FILE")
     console.say(f"wrote {options.output}")
     return Exit.PASSED

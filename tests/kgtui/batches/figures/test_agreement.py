@@ -46,7 +46,7 @@ def test_disagreements_counted_in_summary():
     found = agreements_of(WRITTEN)
     assert (found.compared, found.disagreements) == (4, 2)
     assert summary_of(WRITTEN).all.agreements == found
-    assert ending_text(1, WRITTEN).endswith(", 2 judged otherwise by the suite's own rule")
+    assert ending_text(1, WRITTEN).endswith(", 2 with another result under the suite's own rule")
 
 
 def test_own_rule_in_every_document():

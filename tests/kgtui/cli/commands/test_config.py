@@ -22,7 +22,7 @@ def test_init_makes_commented_file_and_never_overwrites(typed, home):
     path.write_text("ascii = true\n")
     again = typed("config", "init")
     assert again.exit_code == 2
-    assert again.err == f"kgtui: {path} is there already and is not overwritten; edit it, or move it away first\n"
+    assert again.err == f"kgtui: {path} exists and is not overwritten; edit it, or move it away first\n"
     assert path.read_text() == "ascii = true\n"
 
 

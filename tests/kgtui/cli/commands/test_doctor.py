@@ -130,7 +130,7 @@ async def test_device_holder_is_named(driver, tmp_path):
             {"is_held": True, "holder": Holder(pid=7, command="kgtui bench a.py", since="2026-01-02T12:00:00Z")},
             "lock: held by kgtui bench a.py (process 7) since 2026-01-02T12:00:00Z; a benchmark waits",
         ),
-        ({"is_held": True}, "lock: held by somebody who left no name; a benchmark waits"),
+        ({"is_held": True}, "lock: held by an unknown process; a benchmark waits"),
         ({"is_held": None, "trouble": "/x.lock: cannot be locked"}, "lock: /x.lock: cannot be locked"),
     ],
     ids=["named", "somebody", "unknown"],

@@ -36,7 +36,7 @@ def test_a_file_that_is_there_is_not_overwritten(typed, failed_run, folder):
     ended = typed("export-case", "1", "--output", "x.py")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: x.py is there already and is not overwritten; name another FILE\n",
+        "kgtui: x.py exists and is not overwritten; name another FILE\n",
     )
     assert (folder / "x.py").read_text() == "mine"
 

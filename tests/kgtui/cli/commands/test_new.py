@@ -24,7 +24,7 @@ def test_a_file_that_is_there_is_left_alone(typed, folder):
     ended = typed("new", "silu", "silu.py")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: silu.py is there already and is not overwritten; name another FILE\n",
+        "kgtui: silu.py exists and is not overwritten; name another FILE\n",
     )
     assert (folder / "silu.py").read_text() == "mine\n"
 

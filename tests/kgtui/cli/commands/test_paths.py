@@ -11,7 +11,7 @@ def test_the_paths_are_printed_and_not_made(typed, home, folder):
         f"sessions   {home}/sessions.db",
         f"artefacts  {home}/artefacts",
         f"peaks      {home}/peaks",
-        f"config     {home}/config.toml  (not there; kgtui config init makes it)",
+        f"config     {home}/config.toml  (does not exist; kgtui config init creates it)",
         f"kernels    {folder}/kernels",
         "Set KGTUI_HOME to keep all but the kernels elsewhere. Nothing is made before it is written to.",
     ]

@@ -139,7 +139,7 @@ def test_an_export_to_a_file_overwrites_none(typed, two_runs, folder):
     ended = typed("sessions", "export", "--output", "page.md")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: page.md is there already and is not overwritten; name another FILE\n",
+        "kgtui: page.md exists and is not overwritten; name another FILE\n",
     )
 
 
@@ -186,7 +186,7 @@ def test_source_is_restored_only_into_new_file(typed, two_runs, kernel, folder):
     ended = typed("sessions", "restore", "2", "--output", "silu.py")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: silu.py is there already and is not overwritten; name another FILE\n",
+        "kgtui: silu.py exists and is not overwritten; name another FILE\n",
     )
     assert kernel.read_text() == "mine\n"
 

@@ -48,7 +48,7 @@ def test_listing_a_suite_runs_none_of_it(typed, suite, tmp_path):
 
 def test_refused_task_listed_with_its_reason(typed):
     lines = typed("problems", "list", "--suite", str(SAMPLE)).out.splitlines()
-    assert "cannot be judged: its reference" in lines[-1]
+    assert "cannot be run: its reference" in lines[-1]
 
 
 def test_misspelt_task_near_names(typed):

@@ -110,7 +110,7 @@ def test_details_hold_values_missing_in_row() -> None:
     assert plain_text(run_details(listed, (step(42),), file="kernels/softmax.py", glyphs=UNICODE)).splitlines() == [
         "#42  ✔ pass  right on 8 of 8 cases",
         "aten::softmax · kernels/softmax.py · A GPU to sm_90 · smoke+full · strict policy",
-        "judged 2026-03-14 15:09 UTC in 1.25 s · session 7 · source dddddddddddd",
+        "started 2026-03-14 15:09 UTC, took 1.25 s · session 7 · source dddddddddddd",
         "tag keep   note tail mask",
         "best █ 8 of 8 cases right at best, of 1 run; nothing was timed",
     ]

@@ -134,7 +134,7 @@ def test_values_of_removed_tunables_are_forgotten() -> None:
         ),
         (
             tunables_in(SOURCE, chosen={"BLOCK": (64,)}),
-            "1 variant: r tries the file as it is, then each; nothing is timed here",
+            "1 variant: r runs the baseline, then each; nothing is timed here",
         ),
         (
             tunables_in(SOURCE, chosen={"BLOCK": (1024,)}),
@@ -262,8 +262,11 @@ def test_a_winner_is_proposed_with_its_patch(tried: Any) -> None:
 @pytest.mark.parametrize(
     ("speedups", "words"),
     [
-        (((1.0, 0.9, 1.1), (1.15, 1.05, 1.2)), "no variant was measured to be faster than the file as it is"),
-        ((None, None), "nothing was timed on this device, so no variant is proposed: what it takes up tells no speed"),
+        (((1.0, 0.9, 1.1), (1.15, 1.05, 1.2)), "no variant was measured to be faster than the baseline"),
+        (
+            (None, None),
+            "nothing was timed on this device, so no variant is proposed: resource usage alone does not predict speed",
+        ),
     ],
     ids=["within the interval", "not timed"],
 )
