@@ -3,7 +3,8 @@
 The error of the reference in its own precision is measured against its run in float64; where there is none, it is the
 larger of the difference between two runs and the error of a run in lower precision, scaled by the rounding steps.  An
 honest kernel may add up in another order, so MARGIN times that is allowed, and at least a few rounding steps; but never
-as much as would let an answer of lower precision pass, where that can be distinguished.
+as much as would let an answer of lower precision pass, where that can be distinguished.  The last rounding of an output
+in 16 bits is the same in every order: of its half step there is no multiple.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MARGIN = 16.0
 _LEAST_STEPS, _LOWER_SHARE = 4.0, 0.25
+# Two roundings of an honest kernel and the one of the expected output are half a step each.
+_LEAST_STEPS_IN_16_BITS, _EPSILON_IN_16_BITS = 1.5, 2.0**-10
 _RANDOM = 1e-2  # of a typical output; two runs of arithmetic in another order differ by far less
 _LOWER_EPSILON = 2.0**-7  # bfloat16
 
@@ -68,13 +71,20 @@ def calibrated(runs: Runs) -> Calibrated:
     else:
         scaled = (lower or 0.0) * epsilon / _LOWER_EPSILON
         noise, how = max(spread, scaled), "the spread of repeated and lower-precision runs, no float64 run"
-    bound = max(MARGIN * noise, _LEAST_STEPS * epsilon)
+    bound = _bound(noise, epsilon)
     if lower is not None and lower * _LOWER_SHARE > 2 * noise:
         bound = min(bound, lower * _LOWER_SHARE)
     sentence = f"tolerance {bound:.1e} relative and of rms, calibrated: reference {noise:.1e} by {how}"
     if lower is not None:
         sentence += f", bfloat16 {lower:.1e}"
     return Calibrated(tolerance=Tolerance(relative=bound, absolute=bound), sentence=sentence)
+
+
+def _bound(noise: float, epsilon: float) -> float:
+    """What an honest answer may differ by, before lower precision is considered."""
+    if epsilon < _EPSILON_IN_16_BITS:
+        return max(MARGIN * noise, _LEAST_STEPS * epsilon)
+    return max(MARGIN * max(0.0, noise - epsilon / 2), _LEAST_STEPS_IN_16_BITS * epsilon)
 
 
 def distance(got: Sequence[torch.Tensor], truth: Sequence[torch.Tensor]) -> float:

@@ -50,3 +50,11 @@ def test_random_reference_refused() -> None:
 def test_integer_outputs_exact() -> None:
     numbers = (torch.tensor([1, 2]),)
     assert bound(own=numbers, again=numbers, double=numbers) == 0.0
+
+
+def test_last_rounding_to_16_bits_not_multiplied() -> None:
+    exact = torch.randn(500, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    once, farther = (exact.bfloat16(),), ((exact * 1.01).bfloat16(),)
+    epsilon = 2.0**-7
+    assert bound(own=once, again=once, double=(exact,)) == 1.5 * epsilon
+    assert 1.5 * epsilon < bound(own=farther, again=farther, double=(exact,)) < 16 * 0.01
