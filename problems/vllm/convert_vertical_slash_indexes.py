@@ -29,7 +29,7 @@ CASES = (
     *_over(Tier.SMOKE, _SIZES, batch=1, heads=3, context=64, m=8, n=8, verticals=9, slashes=5),
     *_over(Tier.FULL, _SIZES, batch=2, heads=4, context=[1, 33, 100], verticals=[1, 8], slashes=[1, 6]),
     *_over(Tier.FULL, _SIZES, batch=3, heads=2, context=65, m=[1, 4, 8], n=8, verticals=7, slashes=9),
-    *_over(Tier.FULL, _SIZES, batch=1, heads=2, context=2500, m=64, n=64, verticals=9, slashes=5),
+    *_over(Tier.FULL, _SIZES, batch=1, heads=4, context=5000, m=64, n=64, verticals=9, slashes=5),
     *_over(Tier.FULL, f"{_SIZES} {{layout}}", batch=2, heads=2, context=40, verticals=5, slashes=5,
            layout=Layout.IRREGULAR),
     *_over(Tier.BENCH, _SIZES, batch=1, heads=4, context=[2048, 4096], m=64, n=64, verticals=100, slashes=30),

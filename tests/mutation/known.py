@@ -83,6 +83,9 @@ EQUIVALENT = _by_name(
         "rounded to the answer's dtype in one step instead of two, which is right as well": """
             arange_limits_in_memory:14:force_branch:2
         """,
+        "the branch is for an operator with a gate; this one has none, so that it is never compiled": """
+            rms_norm_heuristics:22:drop_term:2
+        """,
         "the value is 0, as are the places between": """
             zeros_like:12:drop_condition zeros_like:12:swap_arguments
         """,
@@ -173,6 +176,7 @@ UNSEEN = _by_name(
         "only an input of more than 1,048,576 elements has so many parts": """
             binary_cross_entropy_with_logits:33:drop_term:2 margin_ranking_loss:29:drop_term
         """,
+        "states behind the last are read from other memory, and used nowhere": "selective_scan_fwd:26:drop_mask",
         "no case has an exponent of uint8 from 128 on, whose highest bit counts": """
             pow:21:skip_last
         """,
