@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from engine.model import Case, Determinism, DType, Tier
 from problems.kit import torch
 from problems.rules.trial import OTHER_SEED, Trial
-from problems.rules.values import each_tensor, form_of, has_fractions, tensors_in, widened
+from problems.rules.values import each_tensor, form_of, has_fractions, same_values, tensors_in, widened
 
 if TYPE_CHECKING:
     from problems.rules.values import Outputs
@@ -126,7 +126,10 @@ def infinities_clamped(trial: Trial, case: Case) -> Outputs | None:
 def _from_degraded(
     trial: Trial, case: Case, precision: torch.dtype, degraded: Callable[[torch.Tensor], torch.Tensor]
 ) -> Outputs | None:
-    """Eager's answer to inputs whose floats of `precision`, or complex numbers of such, have lost digits."""
+    """Eager's answer to inputs whose floats of `precision`, or complex numbers of such, have lost digits.
+
+    None for a task of a suite where none of them lost any: the dtype of its cases need not be that of its inputs.
+    """
     dtypes = {torch.float32: (DType.FLOAT32, DType.COMPLEX64), torch.float64: (DType.FLOAT64, DType.COMPLEX128)}
     if case.dtype not in dtypes[precision]:
         return None
@@ -137,7 +140,10 @@ def _from_degraded(
             return x
         return torch.view_as_complex(degraded(parts)) if x.is_complex() else degraded(parts)
 
-    return trial.eager_on(each_tensor(trial.copies(case), changed))
+    arguments = each_tensor(trial.copies(case), changed)
+    if trial.problem.suite is not None and same_values(trial.given(case), arguments):
+        return None
+    return trial.eager_on(arguments)
 
 
 def _from_changed(

@@ -18,6 +18,7 @@ from tests.engine.end_to_end.conftest import SMALL, Judged
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SAMPLE = Path(__file__).parents[2] / "problems" / "samples" / "kernelbench"
+RELU = Path(__file__).parents[2] / "corpus" / "suites" / "relu.py"
 SOFTMAX = SAMPLE / "KernelBench" / "level1" / "23_Softmax.py"
 LINEAR = """
 import torch
@@ -116,6 +117,22 @@ async def test_pretrained_model_refused_with_reason(engine: Engine) -> None:
 
     assert run.verdict.outcome is Outcome.UNSUPPORTED
     assert "downloads a pretrained model" in run.verdict.sentence
+
+
+async def test_right_result_in_place_never_written_fails(engine: Engine) -> None:
+    source = suite_at(SAMPLE.parent / "kernelbench_x")
+    problem = source.problem("kernelbenchx::Activation/relu")
+    honest = RELU.read_text()
+    forgets = honest.replace("out = input if inplace else torch", "out = torch")
+    outcomes = []
+    for text in (honest, forgets):
+        plan = Plan(problem=problem, cases=(problem.case("line 21"),), device="cpu", target=None, limits=SMALL)
+        candidate = Candidate(source=text.encode(), problem=problem.name)
+        async with aclosing(engine.evaluate(candidate, plan)) as running:
+            outcomes.append(Judged(events=tuple([event async for event in running])).verdict)
+
+    assert [verdict.outcome for verdict in outcomes] == [Outcome.PASS, Outcome.WRONG_VALUE]
+    assert "written[0]: 1 of 2 wrong" in outcomes[1].sentence
 
 
 async def test_audit_finds_planted_short_cut(engine: Engine, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.model import Tier, Tolerance
+from engine.model import CandidateForm, DType, SuiteOrigin, Tier, Tolerance
 from engine.model.problems.health import Defect
 from problems.aten import silu
 from problems.rules.health import weaknesses
@@ -92,3 +92,14 @@ def test_a_declared_lie_is_no_weakness():
     assert both(torch.zeros_like).keys() - found(
         reference=torch.zeros_like, eager=torch.zeros_like, cannot_reject=declared
     ).keys() == {Defect.ALL_ZERO, Defect.ZEROS_PASS, Defect.INPUT_INDEPENDENT, Defect.SMALL_SPREAD, Defect.LOOSE}
+
+
+@pytest.mark.parametrize(("suite", "defects"), [(None, {Defect.LOOSE}), ("S", set())], ids=["ours", "suite"])
+def test_inputs_that_rounding_leaves_alone_no_loose_threshold(suite, defects):
+    def rounded(case, rng):
+        return tuple(x.bfloat16().to(x.dtype) for x in silu.make_inputs(case, rng))
+
+    float32 = tuple(case for case in SMOKE if case.dtype is DType.FLOAT32)
+    origin = SuiteOrigin(suite=suite, form=CandidateForm.FUNCTION, own_rule="none") if suite else None
+
+    assert set(found(make_inputs=rounded, cases=float32, suite=origin)) == defects
