@@ -72,7 +72,7 @@ class Task:
     without a name.  `outputs` are the names of the arguments that a DESTINATION fills; `writes` is whether a CALL
     may write to arguments.  `constants` are the sizes that
     may be overridden, by name.  `harness` names the module of `problems.suites.harness` that runs it, `details` is what
-    only that module reads.  `refusal` is why the task cannot be judged, "" for one that can; `health` are sentences on
+    only that module reads.  `refusal` is why the task cannot be run, "" for one that can; `health` are sentences on
     faults of the task itself.
     """
 
