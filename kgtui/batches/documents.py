@@ -13,6 +13,7 @@ from kgtui.batches.figures.agreement import agreement_of
 from kgtui.batches.figures.summary import Group, Summary, summary_of
 from kgtui.batches.results import Result
 from kgtui.batches.tables import results_table, summary_tables
+from kgtui.generation.reports.charts import correct_bars, fast_chart
 from kgtui.generation.reports.documents import plain_rates
 from kgtui.generation.reports.page import html_page, markdown_page
 from kgtui.generation.reports.tables import text_of
@@ -39,11 +40,12 @@ def as_markdown(results: Sequence[Result], *, title: str) -> str:
 def as_html(results: Sequence[Result], *, title: str) -> str:
     """One HTML file with the same, which loads nothing from elsewhere."""
     summary = summary_of(results)
+    fast = fast_chart([(group.name, group.rates.fast) for group in summary.groups[:1]])
     return html_page(
         title=title,
         tables=(*summary_tables(summary), results_table(results)),
-        bars=[(group.name, group.rates.correct) for group in summary.groups],
-        curves=[(group.name, group.rates.fast) for group in summary.groups[:1]],
+        bars=(correct_bars([(group.name, group.rates.correct) for group in summary.groups]),),
+        charts=() if fast is None else (fast,),
     )
 
 

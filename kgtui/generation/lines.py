@@ -15,6 +15,7 @@ from kgtui.generation.events import (
     Spot,
 )
 from kgtui.generation.progress import Progress, save_text
+from kgtui.state.format.glyphs import outcome_words
 from sessions.candidates.generation_rows import Ending
 
 
@@ -44,7 +45,7 @@ def spot_text(spot: Spot) -> str:
 
 def verdict_text(event: CandidateVerified) -> str:
     """The verdict on one candidate in a few words."""
-    word = "flagged" if event.flagged else "passed" if event.outcome is Outcome.PASS else event.outcome.value
+    word = "flagged" if event.flagged else "passed" if event.outcome is Outcome.PASS else outcome_words(event.outcome)
     speedup = f" {event.speedup:.2f}x" if event.speedup is not None and word == "passed" else ""
     number = f" (run #{event.run})" if event.run is not None else ""
     return f"{spot_text(event.spot)}: {word}{speedup}{number}: {event.sentence}"

@@ -214,6 +214,7 @@ ACTIONS = (
             ("candidates", "the generated candidates of the open operator"),
             ("matrix", "every model on every operator; enter compares the models of a cell"),
             ("metrics", "correctness, pass@k and speed-up of each model, also by source and category"),
+            ("curves", "operators solved, or speed-up, against cost or answers"),
             ("cost", "what each model cost, and a correct kernel of it"), ("prices", "the price of each model"),
         ), start=1)
     ),
@@ -221,6 +222,10 @@ ACTIONS = (
            where=Where.MODELS, call="screen.turn_tab(1)"),
     Action(id="previous-table", keys=("left_square_bracket",), label="table before", help="the table before",
            group="Models", where=Where.MODELS, call="screen.turn_tab(-1)"),
+    Action(id="quantity", keys=("m",), label="measure", group="Models", where=Where.MODELS, call="screen.quantity",
+           help="curves of solved operators, or of speed-up", bar=True),
+    Action(id="spent", keys=("x",), label="axis", group="Models", where=Where.MODELS, call="screen.spent",
+           help="curves against cost, or against answers, of each operator", bar=True),
     Action(id="open-run", keys=("enter",), label="open", group="Models", where=Where.MODELS,
            help="open the run of this candidate; in the matrix compare models", call="screen.open_run", bar=True),
     Action(id="generate", keys=("r",), label="generate", help="type models and a budget, then generate",

@@ -43,7 +43,8 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """
     from kgtui.cli.runs.generation_run import generate
     from kgtui.generation.comparing.comparison import comparison_of
-    from kgtui.generation.demo.order import RECORDING, demo_order, demo_prices
+    from kgtui.generation.comparing.groups import groups_from
+    from kgtui.generation.demo.order import RECORDING, demo_operators, demo_order, demo_prices
     from kgtui.generation.providers.replay import FILE_VARIABLE
     from kgtui.generation.reports import documents
     from kgtui.generation.reports.costs import costs_text
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     from sessions.candidates.generation_rows import CostBy
 
     def close(recording: StoreRecording, generated: Generated) -> int:
-        found = comparison_of(recording.generations.of_batch(generated.batch))
+        found = comparison_of(recording.generations.of_batch(generated.batch), groups_of=groups_from(demo_operators()))
         if options.json:
             console.hand_out(documents.as_json(found))
         else:

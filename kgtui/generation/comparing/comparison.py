@@ -33,10 +33,14 @@ class Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One model on one operator: its attempts in their order, and the best of them, None where none passed."""
+    """One model on one operator: its attempts in their order, and the best of them, None where none passed.
+
+    `requests` are all that may have cost something: the attempts, and those that were lost or have no verdict.
+    """
 
     model: str
     problem: str
+    requests: tuple[GenerationRow, ...]
     attempts: tuple[GenerationRow, ...]
     best: GenerationRow | None
     cost: Cost
@@ -137,7 +141,7 @@ def comparison_of(rows: Sequence[GenerationRow], *, groups_of: GroupsOf = source
 
 def cell_of(rows: Sequence[GenerationRow], model: str, problem: str) -> Cell:
     """What the answers of one model for one operator come to."""
-    attempts = tuple(row for row in rows if row.state is GenerationState.SETTLED and is_counted(row))
+    attempts = tuple(filter(is_attempt, rows))
     correct = [row for row in attempts if is_correct(row)]
     best = max(correct, key=lambda row: (row.run.speedup if row.run else None) or 0.0, default=None)
     cost = Cost(
@@ -145,7 +149,12 @@ def cell_of(rows: Sequence[GenerationRow], model: str, problem: str) -> Cell:
         unpriced=sum(row.cost_microusd is None for row in rows),
         answers=len(rows),
     )
-    return Cell(model=model, problem=problem, attempts=attempts, best=best, cost=cost)
+    return Cell(model=model, problem=problem, requests=tuple(rows), attempts=attempts, best=best, cost=cost)
+
+
+def is_attempt(row: GenerationRow) -> bool:
+    """Whether its answer is there and has a verdict of its own."""
+    return row.state is GenerationState.SETTLED and is_counted(row)
 
 
 def metrics_of(model: str, group: str, cells: Sequence[Cell]) -> Metrics:

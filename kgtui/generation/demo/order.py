@@ -8,6 +8,7 @@ from pathlib import Path
 from engine.devices import platform_named
 from engine.devices.hardware.targets import DEFAULT_TARGET
 from engine.model import Tier
+from engine.problem_source import ProblemDescription
 from kgtui.generation.batch import BatchRequest, Task
 from kgtui.generation.carrying_out import Order
 from kgtui.generation.prices import Price, PriceList
@@ -42,6 +43,12 @@ def demo_order() -> Order:
         concurrency=4,
         tiers=(Tier.SMOKE,),
     )
+
+
+def demo_operators() -> tuple[ProblemDescription, ...]:
+    """The operators of the demo, with their categories."""
+    index = open_index()
+    return tuple(map(index.describe, OPERATORS))
 
 
 def demo_prices() -> PriceList:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import msgspec
 
 from engine.model.benchmark import Interval
-from kgtui.generation.comparing.comparison import Cell, Comparison, Metrics
+from kgtui.generation.comparing.comparison import Cell, Comparison, Cost, Metrics
+from kgtui.generation.comparing.curves import Quantity, Spent, curves_of
 from kgtui.generation.comparing.rates import Rates
+from kgtui.generation.reports.charts import charts_of, correct_bars, cost_bars
 from kgtui.generation.reports.page import html_page, markdown_page
 from kgtui.generation.reports.tables import cost_text, tables_of, text_of
 
@@ -37,6 +41,7 @@ def as_json(comparison: Comparison) -> str:
         "operators": comparison.problems,
         "cells": [_cell(cell) for cell in comparison.cells],
         "metrics": [_metrics(metrics) for metrics in (*comparison.metrics, *comparison.by_group)],
+        "curves": list(_curves(comparison)),
         "tests": [msgspec.to_builtins(test) for test in comparison.tests],
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
@@ -66,11 +71,40 @@ def as_html(comparison: Comparison, *, title: str) -> str:
     """One HTML file that loads nothing from elsewhere."""
     return html_page(
         title=title,
+        summary=_summary(comparison),
         tables=tables_of(comparison),
-        bars=[(metrics.model, metrics.rates.correct) for metrics in comparison.metrics],
-        costs=[(metrics.model, metrics.cost.microusd, cost_text(metrics.cost)) for metrics in comparison.metrics],
-        curves=[(metrics.model, metrics.rates.fast) for metrics in comparison.metrics],
+        bars=(
+            correct_bars([(metrics.model, metrics.rates.correct) for metrics in comparison.metrics]),
+            cost_bars(comparison),
+        ),
+        charts=tuple(charts_of(comparison)),
     )
+
+
+def _summary(comparison: Comparison) -> str:
+    """How much was generated: models, operators, answers and cost."""
+    costs = [cell.cost for cell in comparison.cells]
+    total = Cost(
+        microusd=sum(cost.microusd for cost in costs),
+        unpriced=sum(cost.unpriced for cost in costs),
+        answers=sum(cost.answers for cost in costs),
+    )
+    counts = ((len(comparison.models), "model"), (len(comparison.problems), "operator"), (total.answers, "answer"))
+    words = (f"{number} {noun}" if number == 1 else f"{number} {noun}s" for number, noun in counts)
+    return f"{', '.join(words)}, cost {cost_text(total)}. Speed-ups are over eager; - was not measured."
+
+
+def _curves(comparison: Comparison) -> Iterator[Plain]:
+    """Each curve with its points; without any, `why` is the reason."""
+    for quantity, spent in itertools.product(Quantity, Spent):
+        for curve in curves_of(comparison, quantity, spent):
+            yield {
+                "model": curve.model,
+                "quantity": quantity.name.lower(),
+                "against": spent.value,
+                "points": curve.points,
+                "why": curve.why,
+            }
 
 
 def _cell(cell: Cell) -> Plain:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from engine.model.benchmark import Interval
+from kgtui.generation.reports.charts import HEIGHT, WIDTH, BarChart, Chart
 from kgtui.generation.reports.tables import Table, markdown_of
 
 _TEMPLATE = "report.html.j2"
-_COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b83280", "#4a5568")
+_COLOURS = 6  # that the template has, for light and dark pages
 
 
 def markdown_page(tables: Sequence[Table], *, title: str) -> str:
@@ -20,14 +20,11 @@ def html_page(
     *,
     title: str,
     tables: Sequence[Table],
-    bars: Sequence[tuple[str, Interval | None]],
-    curves: Sequence[tuple[str, Mapping[float, Interval]]],
-    costs: Sequence[tuple[str, int, str]] = (),
+    bars: Sequence[BarChart] = (),
+    charts: Sequence[Chart] = (),
+    summary: str = "",
 ) -> str:
-    """One HTML file that loads nothing from elsewhere; every value in it is escaped.
-
-    `bars` are shares of correct answers by label, `curves` fast_p by label, `costs` label, microusd and text.
-    """
+    """One HTML file that loads nothing from elsewhere; every value in it is escaped."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -37,12 +34,14 @@ def html_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(_TEMPLATE).render(
+    page = environment.get_template(_TEMPLATE).render(
         title=title,
+        summary=summary,
         tables=tables,
         bars=bars,
-        costs=costs,
-        dearest=max((microusd for _, microusd, _ in costs), default=0) or 1,
-        curves=[(label, sorted(fast.items())) for label, fast in curves if len(fast) > 1],
+        charts=charts,
+        width=WIDTH,
+        height=HEIGHT,
         colours=_COLOURS,
     )
+    return page.lstrip()

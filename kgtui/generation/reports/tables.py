@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from engine.model.benchmark import Interval
 from kgtui.generation.budget import usd_text
@@ -12,14 +13,27 @@ from kgtui.generation.comparing.comparison import Cell, Comparison, Cost, Metric
 NOT_MEASURED = "-"
 
 
+class CellTone(enum.StrEnum):
+    """What a cell means to the reader; the names of style classes."""
+
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A title, a header and rows of text."""
+    """A title, a header and rows of text; `tones` has the meaning of cells by their text, where they have one."""
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+    tones: Mapping[str, CellTone] = field(default_factory=dict)
+
+    def tone(self, cell: str) -> str:
+        """good, warn or bad; empty of most cells."""
+        return self.tones.get(cell, "")
 
 
 def tables_of(comparison: Comparison) -> tuple[Table, ...]:
@@ -39,25 +53,29 @@ def matrix(comparison: Comparison) -> Table:
         header=("operator", *comparison.models),
         rows=tuple(rows),
         note="verdict, proven cases, best speed-up over eager, passed/attempts, cost; run number of the best",
+        tones={cell_text(cell): _tone(cell) for cell in comparison.cells if cell.attempts},
     )
 
 
 def metrics_table(comparison: Comparison) -> Table:
-    """One row for each model and group."""
+    """One row for each model and group; what was measured for none of them has no column."""
     shown = (*comparison.metrics, *comparison.partial_groups)
+    header = (
+        "model", "operators", "of", "answers", "with code", "compiled", "correct", "pass@1", "pass@5", "pass@10",
+        "speed-up (correct)", "speed-up (all)", "cost", "per correct", "per faster",
+    )  # fmt: skip
+    rows = tuple(map(_metrics_row, shown))
+    measured = [place for place in range(len(header)) if any(row[place] != NOT_MEASURED for row in rows)]
     return Table(
         title="Metrics",
-        header=(
-            "model", "operators", "of", "answers", "with code", "compiled", "correct", "pass@1", "pass@5", "pass@10",
-            "speed-up (correct)", "speed-up (all)", "cost", "per correct", "per faster",
-        ),
-        rows=tuple(map(_metrics_row, shown)),
+        header=tuple(header[place] for place in measured),
+        rows=tuple(tuple(row[place] for place in measured) for row in rows),
         note="95 % bootstrap intervals over operators; a failure counts as the baseline in speed-up (all)",
-    )  # fmt: skip
+    )
 
 
 def fast_table(comparison: Comparison) -> Table:
-    """fast_p of each model."""
+    """fast_p of each model; no rows where nothing was timed."""
     thresholds = sorted({p for metrics in comparison.metrics for p in metrics.rates.fast})
     rows = tuple(
         (metrics.model, *(interval_text(metrics.rates.fast.get(p), percent=True) for p in thresholds))
@@ -66,7 +84,7 @@ def fast_table(comparison: Comparison) -> Table:
     return Table(
         title="fast_p",
         header=("model", *(f"p = {p:g}" for p in thresholds)),
-        rows=rows if thresholds else (),
+        rows=rows if len(thresholds) > 1 else (),
         note="share of answers that are correct and more than p times as fast as eager; p = 0 is correctness",
     )
 
@@ -101,6 +119,12 @@ def cell_text(cell: Cell | None) -> str:
     return f"{cell.word}{proof}{speedup} {cell.correct}/{len(cell.attempts)} {cost_text(cell.cost)}{number}"
 
 
+def _tone(cell: Cell) -> CellTone:
+    if cell.best is not None:
+        return CellTone.GOOD
+    return CellTone.WARN if cell.word == "flagged" else CellTone.BAD
+
+
 def cost_text(cost: Cost) -> str:
     """Money, with a sign where some of it is unknown."""
     if cost.unpriced and cost.microusd:
@@ -109,12 +133,16 @@ def cost_text(cost: Cost) -> str:
 
 
 def interval_text(value: Interval | None, *, percent: bool = False) -> str:
-    """A value with its interval, in percent or as a factor."""
+    """A value in percent or as a factor, with its interval; without one where all resamples give that value.
+
+    So no interval claims certainty that comes of a single operator.
+    """
     if value is None:
         return NOT_MEASURED
+    has_interval = value.low < value.high
     if percent:
-        return f"{value.value:.0%} [{value.low:.0%}, {value.high:.0%}]"
-    return f"{value.value:.2f}x [{value.low:.2f}, {value.high:.2f}]"
+        return f"{value.value:.0%}" + (f" [{value.low:.0%}, {value.high:.0%}]" if has_interval else "")
+    return f"{value.value:.2f}x" + (f" [{value.low:.2f}, {value.high:.2f}]" if has_interval else "")
 
 
 def text_of(table: Table) -> str:

@@ -20,14 +20,14 @@ from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.bench.benchmarks import NOT_RIGHT, bench_columns, bench_rows, headline, why_nothing
 from kgtui.state.bench.measurements import Trust
-from kgtui.state.bench.sizes import Lens, Measure, Over, first_measure, legend, series_of
+from kgtui.state.bench.sizes import Lens, Measure, Over, SizesPicture, first_measure, legend, series_of
 from kgtui.state.bench.static_cost import COLUMNS, EXECUTED_ON_CPU, cost_rows
 from kgtui.state.format.lines import Span, Tone, line, muted
 from kgtui.state.workbench.strip import head
 from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.panes.base.pane import Scene
-from kgtui.widgets.tables.plot_view import Picture, PlotView
+from kgtui.widgets.tables.plot_view import PlotView
 from kgtui.widgets.text.toned import Grid, Lines
 
 if TYPE_CHECKING:
@@ -145,5 +145,5 @@ class BenchScreen(KgtuiScreen):
             doubt = (line(Span(NOT_RIGHT, Tone.WARN)),) if wrong else ()
             self.query_one("#legend", Lines).show((legend(series, lens, glyphs=glyphs), *doubt))
         marked = self.query_one(Grid).current
-        picture = Picture(problem=bench.shown_problem, series=series, lens=lens, marked=marked, glyphs=glyphs)
+        picture = SizesPicture(problem=bench.shown_problem, series=series, lens=lens, marked=marked, glyphs=glyphs)
         self.query_one(PlotView).show(picture)

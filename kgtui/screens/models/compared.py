@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.errors import KgtuiError
 from kgtui.generation.comparing.comparison import comparison_of
+from kgtui.generation.comparing.curves import Quantity, Spent, curves_of
 from kgtui.generation.comparing.groups import groups_from
 from kgtui.generation.display.rows import COLUMNS
 from kgtui.generation.display.views import View, cost_view, matrix_view, metrics_view, price_view
@@ -15,7 +17,11 @@ from kgtui.generation.prices import read_prices
 from kgtui.state.format.lines import Span, Tone, line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from kgtui.generation.comparing.comparison import Comparison
+    from kgtui.generation.comparing.curves import Curve
+    from kgtui.generation.comparing.groups import GroupsOf
     from kgtui.screens.base.host import Host
     from sessions.candidates.generation_rows import GenerationRow
 
@@ -25,6 +31,7 @@ class ComparedModels:
 
     def __init__(self) -> None:
         self.comparison: Comparison | None = None
+        self.curves: Mapping[tuple[Quantity, Spent], tuple[Curve, ...]] = {}
         self._rows: tuple[GenerationRow, ...] = ()
 
     async def refresh(self, host: Host) -> None:
@@ -32,7 +39,7 @@ class ComparedModels:
         rows = await host.runs.generation.every_row()
         if self.comparison is None or rows != self._rows:
             groups_of = groups_from(host.problems)
-            self.comparison = await asyncio.to_thread(partial(comparison_of, rows, groups_of=groups_of))
+            self.comparison, self.curves = await asyncio.to_thread(partial(_computed, rows, groups_of=groups_of))
             self._rows = rows
 
     def view(self, tab: str, host: Host) -> View | None:
@@ -48,6 +55,14 @@ class ComparedModels:
                 return cost_view(found, glyphs=host.glyphs)
             case found, _:
                 return _prices(found, host)
+
+
+def _computed(
+    rows: Sequence[GenerationRow], *, groups_of: GroupsOf
+) -> tuple[Comparison, dict[tuple[Quantity, Spent], tuple[Curve, ...]]]:
+    comparison = comparison_of(rows, groups_of=groups_of)
+    pairs = itertools.product(Quantity, Spent)
+    return comparison, {(quantity, spent): curves_of(comparison, quantity, spent) for quantity, spent in pairs}
 
 
 def _prices(comparison: Comparison, host: Host) -> View:

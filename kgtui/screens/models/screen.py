@@ -28,15 +28,17 @@ from kgtui.generation.reports.documents import as_markdown
 from kgtui.screens import Place
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.screens.models.compared import ComparedModels
+from kgtui.screens.models.curves import CurvesTab
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.compare.sides import FEWEST, MOST
 from kgtui.state.format.lines import line, muted, strong
 from kgtui.widgets.controls.bars import Bar, Segment
 from kgtui.widgets.controls.too_small import TooSmall
+from kgtui.widgets.tables.plot_view import PlotView
 from kgtui.widgets.text.toned import Grid, Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -45,7 +47,8 @@ if TYPE_CHECKING:
     from kgtui.state.format.lines import Line
 
 PLACE = Place.OVER
-TABS = ("candidates", "matrix", "metrics", "cost", "prices")
+TABS = ("candidates", "matrix", "metrics", "curves", "cost", "prices")
+_NOTHING = line(muted("nothing was generated yet; m in the workbench begins"))
 _NO_FILE = "no file is open: enter on an operator opens its file, then generate"
 
 
@@ -60,11 +63,13 @@ class ModelsScreen(KgtuiScreen):
     WHERE = Where.MODELS
     CSS_PATH = "../../styles/models.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.MODELS)]
+    CONTROLLERS: ClassVar[Mapping[str, type[object]]] = {"curves": CurvesTab}
 
     def __init__(self) -> None:
         super().__init__()
         self._tab = TABS[0]
         self._compared = ComparedModels()
+        self.curves = CurvesTab(is_shown=lambda: self._tab == "curves", redraw=self.draw)
 
     def compose(self) -> ComposeResult:
         """The operator, the tabs, the batch, the answer in flight, one table."""
@@ -76,6 +81,7 @@ class ModelsScreen(KgtuiScreen):
         yield Lines(id="streaming")
         yield Lines(id="about")
         yield Grid(COLUMNS, id="candidates")
+        yield PlotView(id="curves")
         yield Bar(id="keys")
         yield TooSmall()
 
@@ -99,11 +105,20 @@ class ModelsScreen(KgtuiScreen):
         hint = "" if rows or self._entry.display or self._tab != TABS[0] else "  nothing generated yet"
         self.query_one("#subject", Lines).show((line(strong("Models"), f"  {self._operator}", muted(hint)),))
         self.query_one("#tabs", Bar).show(tuple(_tab_segments(self._tab)))
+        plot, is_plot, found = self.query_one(PlotView), self._tab == "curves", self._compared.comparison
+        self._table.display, plot.display = not is_plot, is_plot
         if self._tab == TABS[0]:
             self._show(View(columns=COLUMNS, rows=candidate_rows(rows), about=model_lines(rows)))
+        elif is_plot and found is not None:
+            picture = self.curves.picture(self._compared, glyphs=self.host.glyphs)
+            plot.show(picture)
+            _say((picture.legend if found.models else _NOTHING,), place=self.query_one("#about", Lines))
         elif (view := self._compared.view(self._tab, self.host)) is not None:
             self._show(view)
-        self.show_keys_but({"open-run": not self._table.shown, "generate": not self._operator})
+        nothing_to_open = is_plot or not self._table.shown
+        self.show_keys_but(
+            {"open-run": nothing_to_open, "generate": not self._operator, "quantity": not is_plot, "spent": not is_plot}
+        )
         self.tick()
 
     def tick(self) -> None:
@@ -122,7 +137,7 @@ class ModelsScreen(KgtuiScreen):
     # Actions
 
     def action_tab(self, name: str) -> None:
-        """Show candidates, matrix, metrics, cost or prices."""
+        """Show candidates, matrix, metrics, curves, cost or prices."""
         self._tab = name
         self.set_focus(self._table)
         self._changed()
@@ -207,9 +222,8 @@ class ModelsScreen(KgtuiScreen):
         table.cursor_type = "cell" if view.has_cells else "row"
         table.set_columns(view.columns)
         table.show(view.rows)
-        nothing = (line(muted("nothing was generated yet; m in the workbench begins")),)
         _say(
-            view.about if view.rows or self._tab in (TABS[0], "prices") else nothing,
+            view.about if view.rows or self._tab in (TABS[0], "prices") else (_NOTHING,),
             place=self.query_one("#about", Lines),
         )
 

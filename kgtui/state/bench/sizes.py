@@ -10,10 +10,10 @@ from engine.model import Case, Cost, Problem
 from engine.model.benchmark import Bound, Interval
 from kgtui.state.bench.benchmarks import bench_cases
 from kgtui.state.bench.measurements import Measurement, Measurements, Trust
-from kgtui.state.bench.plot import Axis, Point, Series, draw, linear_axis, log_axis
 from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import Glyphs, State
 from kgtui.state.format.lines import Line, Span, Tone, line, muted
+from kgtui.state.format.plot import Axis, Point, Series, draw, linear_axis, log_axis
 
 _BASELINE_TONES = (Tone.LINK, Tone.PLAIN, Tone.MUTED, Tone.BUSY)
 _ROWS_A_TICK = 3
@@ -96,24 +96,25 @@ def legend(series: tuple[Series, ...], lens: Lens, *, glyphs: Glyphs) -> Line:
     return (*parts, *(Span(f"  {one.marker or dashed} {one.name}", one.tone) for one in ordered))
 
 
-def plot_lines(
-    problem: Problem,
-    series: tuple[Series, ...],
-    lens: Lens,
-    *,
-    width: int,
-    height: int,
-    glyphs: Glyphs,
-    marked: str | None = None,
-) -> tuple[Line, ...]:
-    """The plot in a room of this size; a sentence when there is nothing to plot or no room for it."""
-    points = [point for one in series for point in one.points]
-    if not points:
-        return (line(muted(_nothing(lens))),)
-    y = _y_axis(points, lens, most=max(_LEAST_TICKS, height // _ROWS_A_TICK))
-    x = _x_axis(problem, points, lens, columns=width, glyphs=glyphs)
-    drawn = draw(series, x, y, width=width, height=height, glyphs=glyphs, marked=marked)
-    return drawn or (line(muted("too small for a plot; the table has all of it")),)
+@dataclass(frozen=True, kw_only=True)
+class SizesPicture:
+    """A plot of bench cases; `marked` is the case to point out."""
+
+    problem: Problem
+    series: tuple[Series, ...]
+    lens: Lens
+    glyphs: Glyphs
+    marked: str | None = None
+
+    def lines(self, *, width: int, height: int) -> tuple[Line, ...]:
+        """The plot in a room of this size; a sentence when there is nothing to plot or no room for it."""
+        points = [point for one in self.series for point in one.points]
+        if not points:
+            return (line(muted(_nothing(self.lens))),)
+        y = _y_axis(points, self.lens, most=max(_LEAST_TICKS, height // _ROWS_A_TICK))
+        x = _x_axis(self.problem, points, self.lens, columns=width, glyphs=self.glyphs)
+        drawn = draw(self.series, x, y, width=width, height=height, glyphs=self.glyphs, marked=self.marked)
+        return drawn or (line(muted("too small for a plot; the table has all of it")),)
 
 
 def _nothing(lens: Lens) -> str:

@@ -1,28 +1,21 @@
-"""The plot of the bench cases, drawn for the room that it has."""
+"""A plot, drawn for the room that it has."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Protocol
 
 from textual.content import Content
 
-from engine.model import Problem
-from kgtui.state.bench.plot import Series
-from kgtui.state.bench.sizes import Lens, plot_lines
-from kgtui.state.format.glyphs import UNICODE, Glyphs
+from kgtui.state.format.lines import Line
 from kgtui.widgets.text.toned import content_of
 from kgtui.widgets.text.tones import Toned
 
 
-@dataclass(frozen=True, kw_only=True)
-class Picture:
-    """What is to be plotted; `marked` is the case to point out."""
+class Picture(Protocol):
+    """What is plotted; pictures with the same content are equal."""
 
-    problem: Problem
-    series: tuple[Series, ...]
-    lens: Lens
-    marked: str | None = None
-    glyphs: Glyphs = UNICODE
+    def lines(self, *, width: int, height: int) -> tuple[Line, ...]:
+        """The plot in a room of this size, in cells."""
 
 
 class PlotView(Toned):
@@ -45,16 +38,7 @@ class PlotView(Toned):
 
     def render(self) -> Content:
         """The plot at this size."""
-        picture = self._picture
-        if picture is None:
+        if self._picture is None:
             return Content("")
-        lines = plot_lines(
-            picture.problem,
-            picture.series,
-            picture.lens,
-            width=self.content_size.width,
-            height=self.content_size.height,
-            glyphs=picture.glyphs,
-            marked=picture.marked,
-        )
+        lines = self._picture.lines(width=self.content_size.width, height=self.content_size.height)
         return Content("\n").join(content_of(self, one) for one in lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -11,9 +12,9 @@ import pytest
 from engine.model import Outcome
 from kgtui.generation.comparing.comparison import comparison_of
 from kgtui.generation.comparing.groups import groups_from, source_of
-from kgtui.generation.reports import documents
+from kgtui.generation.reports import documents, tables
 from kgtui.generation.reports.costs import costs_text
-from kgtui.generation.reports.tables import cell_text
+from kgtui.generation.reports.tables import cell_text, interval_text
 from sessions.candidates.generation_rows import (
     CostBy,
     CostRow,
@@ -132,13 +133,45 @@ def test_html_escapes_and_loads_nothing(found):
     assert "beta&lt;b&gt;" in page
     assert "a &lt;title&gt;" in page
     assert not any(word in page for word in ("<script", "src=", "href=", "url("))
-    assert page.count("<svg") == 3
+    titles = re.findall("<figcaption>(.*)</figcaption>", page)
+    assert titles == [
+        "Solved operators against answers of each operator",
+        "Solved operators against cost of each operator",
+        "Speed-up (all) against answers of each operator",
+        "Speed-up (all) against cost of each operator",
+        "fast_p",
+    ]
+    assert page.count('<li class="note">openai:beta&lt;b&gt;: the cost of 1 answer is unknown</li>') == 2
 
 
 def test_json_has_null_for_unknown_values(found):
     document = json.loads(documents.as_json(found))
     beta = next(cell for cell in document["cells"] if cell["model"] == "openai:beta<b>" and cell["attempts"])
     assert (beta["cost_microusd"], beta["speedup"], beta["verdict"]) == (None, None, "wrong value")
+
+
+def test_json_has_four_curves_of_each_model(found):
+    curves = json.loads(documents.as_json(found))["curves"]
+    assert [
+        (one["quantity"], one["against"], one["points"], one["why"]) for one in curves if "alpha" in one["model"]
+    ] == [
+        ("solved", "answers", [[0, 0], [1, 1]], ""),
+        ("solved", "cost", [[0, 0], [100, 1]], ""),
+        ("speedup", "answers", [[0, 1], [1, 1.5]], ""),
+        ("speedup", "cost", [[0, 1], [100, 1.5]], ""),
+    ]
+
+
+def test_quantities_that_were_not_measured_have_no_column(found):
+    header = tables.metrics_table(found).header
+    assert "pass@1" in header and "speed-up (all)" in header and "pass@5" not in header
+    untimed = comparison_of([row()])
+    assert "speed-up (all)" not in tables.metrics_table(untimed).header
+    assert tables.fast_table(untimed).rows == ()
+
+
+def test_one_operator_has_no_interval():
+    assert interval_text(metrics(row()).rates.correct, percent=True) == "100%"
 
 
 def test_csv_has_a_row_for_each_answer(found):

@@ -20,6 +20,7 @@ from kgtui.generation.progress import NO_BATCH, after
 from kgtui.history.recorder import StoreRecording
 from kgtui.state.format.glyphs import ASCII
 from kgtui.state.format.lines import plain_text
+from kgtui.widgets.tables.plot_view import PlotView
 from kgtui.widgets.text.toned import Grid, Lines
 from sessions import open_store
 
@@ -114,6 +115,21 @@ async def test_a_cell_of_the_matrix_compares_its_runs(bench: Any) -> None:
         await pilot.press("right", "enter")
         runs = tuple(sorted(row.run.number for row in generation.rows))
         assert (bench.app.screen.WHERE, bench.app.past.marked) == ("compare", runs)
+
+
+async def test_curves_are_drawn_against_cost_or_answers(bench: Any) -> None:
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        screen = await asked(bench, pilot, "replay:alpha refine")
+        generation = bench.app.runs.generation
+        await bench.until(pilot, lambda: generation.progress.number is not None and not generation.is_running)
+        await pilot.press("4")
+        plot, about = screen.query_one(PlotView), screen.query_one("#about", Lines)
+        await bench.until(pilot, lambda: "the cost of 1 answer is unknown" in str(about.render()))
+        await pilot.press("x")
+        assert "solved operators against answers of each operator  ● replay:alpha" in str(about.render())
+        assert "100% │" in plot.text
+        await pilot.press("m")
+        assert "speed-up (all) against answers of each operator  replay:alpha: no speed-up" in str(about.render())
 
 
 def test_bars_are_as_long_as_their_share() -> None:

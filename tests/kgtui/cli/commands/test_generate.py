@@ -63,7 +63,7 @@ def test_answer_is_verified_and_shown_in_matrix(generated, console):
 def test_failed_answer_is_refined_and_fails(generated, console, engine):
     engine.outcome = Outcome.WRONG_VALUE
     assert generated(*refine("softmax")) == 1
-    assert "round-2: wrong_value (run #2)" in printed(console)
+    assert "round-2: wrong value (run #2)" in printed(console)
 
 
 def test_generated_runs_are_tagged_and_have_no_file(generated, home):

@@ -1,6 +1,6 @@
 """A plot in signs: points with their intervals, joined by fine dots in Unicode and by full stops in ASCII.
 
-Series differ by their markers, so that nothing is lost without colours.  Knows nothing of benchmarks.
+Series differ by their markers, so that nothing is lost without colours.  Knows nothing of what is plotted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROUND = (1, 2, 2.5, 5, 10)
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One case: `key` names it, points of one `group` are joined, `low` and `high` are the ends of its interval."""
+    """One point: `key` names it, points of one `group` are joined, `low` and `high` are the ends of its interval."""
 
     key: str
     group: str
@@ -35,12 +35,16 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """Points that belong together; one without a marker is a dashed line."""
+    """Points that belong together; one without a marker is a dashed line.
+
+    Where it `is_stepped`, y keeps its value up to the next x.
+    """
 
     name: str
     points: tuple[Point, ...]
     marker: str
     tone: Tone
+    is_stepped: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +93,7 @@ def draw(
 ) -> tuple[Line, ...]:
     """The plot with its axes in `height` rows of at most `width` signs; () when that is too little.
 
-    The place of the case `marked` is pointed out on the lower axis.
+    The place of the point with the key `marked` is pointed out on the lower axis.
     """
     if width < LEAST_WIDTH or height < LEAST_HEIGHT:
         return ()
@@ -158,7 +162,7 @@ def _draw_series(canvas: _Canvas, series: Series, x: Axis, y: Axis) -> None:
     ordered = sorted(series.points, key=lambda point: (point.group, point.x))
     for _, points in groupby(ordered, key=lambda point: point.group):
         places = [(x.place(point.x, canvas.across), y.place(point.y, canvas.upright)) for point in points]
-        for (x0, y0), (x1, y1) in pairwise(places):
+        for (x0, y0), (x1, y1) in pairwise(_with_corners(places) if series.is_stepped else places):
             steps = max(abs(x1 - x0), abs(y1 - y0), 1)
             for step in range(steps + 1):
                 if series.marker or step % 4 < 2:
@@ -171,6 +175,11 @@ def _draw_series(canvas: _Canvas, series: Series, x: Axis, y: Axis) -> None:
         for upright in range(y.place(point.low, canvas.upright), y.place(point.high, canvas.upright) + 1):
             canvas.dot(across, upright, series.tone)
         canvas.sign(across, y.place(point.y, canvas.upright), Span(series.marker, series.tone))
+
+
+def _with_corners(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    corners = [[(x, before), (x, y)] for (_, before), (x, y) in pairwise(places)]
+    return [*places[:1], *(place for corner in corners for place in corner)]
 
 
 def _merged(spans: Iterator[Span]) -> Iterator[Span]:

@@ -1,0 +1,105 @@
+"""Progress of a model: operators solved, or speed-up, against what was spent on each operator.  Pure functions.
+
+The point (x, y) says: y was reached where at most x was spent on each operator.  The answers for an operator count in
+the order in which they were requested, and its cost includes requests that were lost.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kgtui.generation.comparing.comparison import Cell, Comparison, is_attempt
+from kgtui.generation.comparing.rates import best_speedup, is_correct
+from kgtui.generation.comparing.statistics import mean, mean_with_failures
+
+
+class Quantity(enum.StrEnum):
+    """What a curve shows, over the operators with an answer."""
+
+    SOLVED = "solved operators"
+    """Share of them with a correct answer, from 0 to 1."""
+    SPEEDUP = "speed-up (all)"
+    """Geometric mean of their best speed-ups; a failure counts as the baseline, or as that mean where it is lower."""
+
+
+class Spent(enum.StrEnum):
+    """What a curve is plotted against, for each operator."""
+
+    ANSWERS = "answers"
+    COST = "cost"
+    """In microusd."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """The points of one model in ascending order of x; where there are none, `why` is the reason."""
+
+    model: str
+    points: tuple[tuple[float, float], ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Step:
+    """What one operator had reached when `spent` was spent on it."""
+
+    spent: float
+    cell: int
+    solved: bool
+    speedup: float | None
+
+
+def curves_of(comparison: Comparison, quantity: Quantity, spent: Spent) -> tuple[Curve, ...]:
+    """A curve for each model."""
+    return tuple(
+        curve_of(model, [cell for cell in comparison.cells if cell.model == model], quantity, spent)
+        for model in comparison.models
+    )
+
+
+def curve_of(model: str, cells: Sequence[Cell], quantity: Quantity, spent: Spent) -> Curve:
+    """The curve over the operators of these cells that have an answer; no points where a cost is unknown."""
+    tried = [cell for cell in cells if cell.attempts]
+    if not tried:
+        return Curve(model=model, points=(), why="no verdict")
+    unpriced = sum(cell.cost.unpriced for cell in tried)
+    if spent is Spent.COST and unpriced:
+        answers = "1 answer" if unpriced == 1 else f"{unpriced} answers"
+        return Curve(model=model, points=(), why=f"the cost of {answers} is unknown")
+    if quantity is Quantity.SPEEDUP and all(cell.speedup is None for cell in tried):
+        return Curve(model=model, points=(), why="no speed-up")
+    steps = sorted(_steps(tried, spent), key=lambda step: step.spent)
+    if spent is Spent.COST and not steps[-1].spent:
+        return Curve(model=model, points=(), why="free of charge")
+    return Curve(model=model, points=_points(steps, quantity, cells=len(tried)))
+
+
+def _steps(cells: Sequence[Cell], spent: Spent) -> Iterator[_Step]:
+    for place, cell in enumerate(cells):
+        paid = 0
+        attempts = 0
+        for row in cell.requests:
+            paid += row.cost_microusd or 0
+            attempts += is_attempt(row)
+            so_far = cell.attempts[:attempts]
+            yield _Step(
+                spent=paid if spent is Spent.COST else attempts,
+                cell=place,
+                solved=any(map(is_correct, so_far)),
+                speedup=best_speedup(so_far),
+            )
+
+
+def _points(steps: Sequence[_Step], quantity: Quantity, *, cells: int) -> tuple[tuple[float, float], ...]:
+    """The value before anything was spent and after each step; of steps at one x only the last."""
+    solved: list[bool] = [False] * cells
+    speedups: list[float | None] = [None] * cells
+    points: dict[float, float] = {0.0: 1.0 if quantity is Quantity.SPEEDUP else 0.0}
+    for step in steps:
+        solved[step.cell] = step.solved
+        speedups[step.cell] = step.speedup
+        value = mean_with_failures(speedups) if quantity is Quantity.SPEEDUP else mean(solved)
+        points[float(step.spent)] = value or 0.0
+    return tuple(points.items())
