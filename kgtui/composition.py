@@ -5,6 +5,7 @@ Each is imported and made when the application first needs it.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from kgtui.files.templates import scaffold
 from kgtui.runner.run_environment import environment_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from engine.artefacts import ArtefactStore
@@ -63,8 +64,23 @@ def compose(
         scaffold=scaffold,
         diagnose=diagnose,
     )
-    # What was made by then stays as long as the application, so the collector need not look through it again.
-    return WorkbenchApp(services=services, settings=settings, start=start, started=gc.freeze)
+    return WorkbenchApp(services=services, settings=settings, start=start, started=resume_collector)
+
+
+@contextlib.contextmanager
+def paused_collector() -> Iterator[None]:
+    """No garbage collections until they are resumed: at the start they free nothing and delay the first paint."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def resume_collector() -> None:
+    """Collect again, but not what was made so far: that stays as long as the application."""
+    gc.freeze()
+    gc.enable()
 
 
 def _watch(

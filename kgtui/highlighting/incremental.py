@@ -17,7 +17,8 @@ from typing import TypeAlias
 from pygments.lexer import ExtendedRegexLexer, LexerContext  # type: ignore[import-untyped]  # Pygments has no types
 
 from kgtui.highlighting.inks import Span, spans_of
-from kgtui.highlighting.lexers import LONGEST_COLOURED_LINE, TextKind, lexer_for
+from kgtui.highlighting.kinds import TextKind
+from kgtui.highlighting.lexers import LONGEST_COLOURED_LINE, lexer_for
 
 Stack: TypeAlias = tuple[str, ...]
 

@@ -8,7 +8,6 @@ in a thread, and whatever asks meanwhile waits for that one.
 
 from __future__ import annotations
 
-import enum
 import threading
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -39,30 +38,11 @@ from pygments.token import (  # type: ignore[import-untyped]
 )
 
 from kgtui.highlighting.inks import Span, spans_of
+from kgtui.highlighting.kinds import TextKind
 
 LONGEST_COLOURED_LINE = 2_000
 
 Rule: TypeAlias = tuple[str, Any]  # a pattern, and a token type or a callback of Pygments, which has no types
-
-
-class TextKind(enum.StrEnum):
-    """What a text is; the names of the IRs are those of the artefacts."""
-
-    PYTHON = "python"
-    TTIR = "ttir"
-    TTGIR = "ttgir"
-    LLIR = "llir"
-    PTX = "ptx"
-    AMDGCN = "amdgcn"
-    SASS = "sass"
-    LOG = "log"
-    DIFF = "diff"
-    PLAIN = "plain"
-
-    @classmethod
-    def _missing_(cls, value: object) -> TextKind:
-        """Any other kind of text is plain."""
-        return cls.PLAIN
 
 
 # Made once for the process.  One at a time: two threads in Pygments' making of one lexer would mix up its states.

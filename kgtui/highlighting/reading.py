@@ -1,7 +1,8 @@
 """Colours for a text that is only read, found when a line is drawn.
 
 In most kinds of text a line can be coloured by itself.  In Python it cannot: a docstring goes on over
-lines, so the lines above are read first, once, and no further down than the reader has come.
+lines, so the lines above are read first, once, and no further down than the reader has come.  The lexers are imported
+with the first text that has colours, so that an empty view does not delay the first paint.
 """
 
 from __future__ import annotations
@@ -9,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from kgtui.highlighting.incremental import IncrementalLexer
 from kgtui.highlighting.inks import Span
-from kgtui.highlighting.lexers import TextKind, spans_of_line
+from kgtui.highlighting.kinds import TextKind
 
 _CHARACTERS_AT_ONCE = 4_000
 
@@ -20,8 +20,14 @@ Colours: TypeAlias = Callable[[int], tuple[Span, ...]]
 
 def colours_of(lines: Sequence[str], kind: TextKind) -> Colours:
     """The inks of a line by its place, from zero; for Python the lines must stay as they are."""
+    if kind is TextKind.PLAIN:
+        return lambda index: ()
     if kind is not TextKind.PYTHON:
+        from kgtui.highlighting.lexers import spans_of_line
+
         return lambda index: spans_of_line(lines[index], kind)
+    from kgtui.highlighting.incremental import IncrementalLexer
+
     lexer, reached = IncrementalLexer(), 0
     lexer.replace(lines)
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from engine.errors import StoreError
-from engine.model.events import Event, RunStarted
 from kgtui.files.kernel_folder import SAMPLES
 from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, Recording, StoreNotice
 
 if TYPE_CHECKING:
+    from engine.model.events import Event
     from kgtui.history.store_admin import StoreAdmin
     from kgtui.ports.requests import RunRequest
 
@@ -95,6 +95,8 @@ class RunHistory:
 
     async def run(self, number: int) -> tuple[tuple[Event, ...], bytes] | None:
         """The events and the source of a run; None when they cannot be read."""
+        from engine.model.events import RunStarted  # not before the first paint
+
         if self.recording is None:
             return None
         try:

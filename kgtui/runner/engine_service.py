@@ -1,7 +1,7 @@
 """The engine of one application behind its queue: started after the first paint, stopped at the end.
 
 Requests that come before the engine has started wait in the queue.  It draws nothing: what happens goes to the
-audience.
+audience.  Queue and driver are made when they are first used, so that their modules do not delay the first paint.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.errors import KgtuiError
-from kgtui.runner.driver import Request, RunDriver
-from kgtui.runner.run_queue import RunQueue, Ticket
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +16,8 @@ if TYPE_CHECKING:
     from kgtui.history.run_history import RunHistory
     from kgtui.ports.protocols import Judging
     from kgtui.ports.requests import Audience
+    from kgtui.runner.driver import Request
+    from kgtui.runner.run_queue import RunQueue, Ticket
 
 _PACE_S = 1 / 5
 _WORKBENCH = "workbench"
@@ -32,12 +32,12 @@ class EngineService:
         self._say = say
         self._engine: Judging | None = None
         self._serves = False
-        self._queue = RunQueue(on_trouble=audience.trouble_arose)
+        self._made_queue: RunQueue | None = None
 
     @property
     def waits_for_engine(self) -> bool:
         """Whether a request waits and the engine has not started."""
-        return not self._serves and self._queue.waits
+        return not self._serves and self._made_queue is not None and self._queue.waits
 
     @property
     def busy(self) -> bool:
@@ -49,6 +49,8 @@ class EngineService:
 
         A request that the store answers does not wait for the engine.
         """
+        from kgtui.runner.driver import RunDriver
+
         self._engine = engine
         driver = RunDriver(
             engine, recording=self._past.recording, on_trouble=self._audience.trouble_arose, pace_s=_PACE_S
@@ -76,9 +78,17 @@ class EngineService:
 
     def cancel(self) -> bool:
         """Stop the run in progress and forget all that wait; False when there is nothing."""
-        return self._queue.cancel()
+        return self._made_queue is not None and self._queue.cancel()
 
     async def aclose(self) -> None:
         """Stop every child process."""
         if self._engine is not None:
             await self._engine.aclose()
+
+    @property
+    def _queue(self) -> RunQueue:
+        if self._made_queue is None:
+            from kgtui.runner.run_queue import RunQueue
+
+            self._made_queue = RunQueue(on_trouble=self._audience.trouble_arose)
+        return self._made_queue

@@ -18,7 +18,7 @@ from kgtui.ports.protocols import LastRun, PastRun, RecentFile
 from kgtui.state.format.glyphs import TONES, Glyphs, State
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.format.numbers import bytes_of
-from kgtui.state.run.tables import ago, ending_of
+from kgtui.state.run.endings import ago, ending_of
 
 MAX_ROWS = 300
 RECENT_FILES = 5

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
+
+import pytest
 
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
+from engine.errors import UsageError
 from kgtui.app.start import Settings, Start
-from kgtui.composition import compose
+from kgtui.composition import compose, paused_collector, resume_collector
 from kgtui.settings.paths import find_paths
 from kgtui.settings.preferences import Typed, preferences_of
 from kgtui.settings.schema import parse_config
@@ -35,3 +39,17 @@ def test_composing_the_application_writes_nothing(tmp_path: Path) -> None:
     )
     assert app.glyphs is ASCII
     assert list(tmp_path.iterdir()) == []
+
+
+def test_garbage_is_collected_again_once_started() -> None:
+    with paused_collector():
+        paused = gc.isenabled()
+        resume_collector()
+        assert (paused, gc.isenabled(), gc.get_freeze_count() > 0) == (False, True, True)
+    gc.unfreeze()
+
+
+def test_garbage_is_collected_after_a_failed_start() -> None:
+    with pytest.raises(UsageError), paused_collector():
+        raise UsageError("no terminal")
+    assert gc.isenabled()

@@ -1,15 +1,16 @@
-"""Events of the runs, shown on the workbench, in the terminal's title and as notifications."""
+"""Events of the runs, shown on the workbench, in the terminal's title and as notifications.
+
+What draws a run is imported with the first one, so that the first paint does not wait for it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.model.events import Event, RunFinished
-from kgtui.state.workbench.strip import title
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from engine.model.events import Event
     from kgtui.app.notifications import Notifications
     from kgtui.app.terminal import TerminalApp
     from kgtui.app.troubles import Troubles
@@ -49,6 +50,8 @@ class RunAudience:
 
     def events_happened(self, events: Sequence[Event]) -> None:
         """More of the run is known."""
+        from engine.model.events import RunFinished
+
         self._app.wake()
         if self._host.workbench is None:
             return
@@ -63,5 +66,7 @@ class RunAudience:
         self._troubles.set(STORE, message)
 
     def _show_title(self, bench: Workbench) -> None:
+        from kgtui.state.workbench.strip import title
+
         self._app.title = title(bench.view, bench.strip_context(self._host.clock()), self._host.glyphs)
         self._notifications.show_title(self._app.title)

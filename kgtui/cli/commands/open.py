@@ -85,9 +85,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
         folder=console.folder, kernels=kernels, device=device.platform, target=target,
         environment=console.environment, preferences=preferences, data=paths.data,
     )  # fmt: skip
-    from kgtui.composition import compose  # Textual is imported once nothing can be wrong with the command line
+    from kgtui.composition import compose, paused_collector
 
-    with artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts, kept_title(console.err):
+    with (
+        artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
+        kept_title(console.err),
+        paused_collector(),
+    ):
+        # Textual is imported here, once nothing can be wrong with the command line.
         app = compose(
             settings=settings, start=opened, device=device, paths=paths, artefacts=artefacts,
             diagnose=_diagnoser(console), problems=index,

@@ -18,7 +18,7 @@ from engine.model import CompiledKernel
 from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN
 from kgtui.background import in_background
-from kgtui.highlighting.lexers import TextKind
+from kgtui.highlighting.kinds import TextKind
 from kgtui.ports.protocols import PastRun
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host

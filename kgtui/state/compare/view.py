@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kgtui.highlighting.cleaning import cleaned
-from kgtui.highlighting.lexers import TextKind
+from kgtui.highlighting.kinds import TextKind
 from kgtui.highlighting.reading import Colours, colours_of
 from kgtui.state.compare.alignment import LONGEST_LINE, Alignment, aligned, unified
 from kgtui.state.compare.facts import cost_table, findings_table, resources_table

@@ -10,9 +10,10 @@ from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Finding, Launch, Outcome, Severity
 from engine.reports.run_record import RunRecord
 from kgtui.ports.protocols import PastRun
-from kgtui.state.format.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of, verdict_words
+from kgtui.state.format.glyphs import TONES, Glyphs, outcome_tone, outcome_words
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from kgtui.state.format.numbers import percent, seconds
+from kgtui.state.run.endings import ago, ending_of
 
 FINDING_COLUMNS = (
     Column(label="line", width=6),
@@ -145,26 +146,6 @@ def history_rows(
         )
         for run in runs
     )
-
-
-def ago(then: datetime, now: datetime) -> str:
-    """How long ago, in words short enough for a column."""
-    passed_s = max(0.0, (now - then).total_seconds())
-    if passed_s < 60:
-        return "just now"
-    if passed_s < 3600:
-        return f"{passed_s // 60:.0f} min ago"
-    if passed_s < 86400:
-        return f"{passed_s // 3600:.0f} h ago"
-    return f"{then:%Y-%m-%d}"
-
-
-def ending_of(run: PastRun) -> tuple[State, str]:
-    """What a run came to, as a sign and in words."""
-    if run.outcome is not None:
-        state = State.FLAGGED if run.flagged else state_of(run.outcome)
-        return state, verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)
-    return (State.VERIFYING, "running") if run.goes_on else (State.CUT_SHORT, "cut short")
 
 
 def _grouped(kernels: Sequence[CompiledKernel]) -> list[list[int]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from rich.cells import cell_len
 
 from kgtui.highlighting.cleaning import cleaned
-from kgtui.highlighting.lexers import TextKind
+from kgtui.highlighting.kinds import TextKind
 from kgtui.highlighting.reading import colours_of
 from kgtui.highlighting.searching import occurrences
 

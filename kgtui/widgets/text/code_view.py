@@ -19,7 +19,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from kgtui.highlighting.cleaning import lines_of
-from kgtui.highlighting.lexers import TextKind
+from kgtui.highlighting.kinds import TextKind
 from kgtui.highlighting.marks import Mark
 from kgtui.widgets.text.code_lines import CodeLines
 from kgtui.widgets.text.finding import CodeFinder

@@ -29,7 +29,8 @@ from kgtui.background import in_background
 from kgtui.highlighting.cleaning import made_visible
 from kgtui.highlighting.incremental import IncrementalLexer, Splice
 from kgtui.highlighting.inks import Span, ThemedInks, rich_style
-from kgtui.highlighting.lexers import TextKind, is_made, lexer_for
+from kgtui.highlighting.kinds import TextKind
+from kgtui.highlighting.lexers import is_made, lexer_for
 from kgtui.highlighting.marks import Mark
 from kgtui.widgets.text.line_cache import AcyclicCache
 from kgtui.widgets.text.source_finding import SourceFinder

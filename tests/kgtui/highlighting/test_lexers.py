@@ -10,10 +10,10 @@ from pygments.token import Token
 
 from kgtui.highlighting.incremental import IncrementalLexer
 from kgtui.highlighting.inks import Ink
+from kgtui.highlighting.kinds import TextKind
 from kgtui.highlighting.lexers import (
     LONGEST_COLOURED_LINE,
     PythonLineLexer,
-    TextKind,
     is_made,
     lexer_for,
     make_lexers,

@@ -24,9 +24,10 @@ from kgtui.state.run.cases import (
     case_brief,
     case_rows,
 )
+from kgtui.state.run.endings import ago
 from kgtui.state.run.error_notes import error_notes
 from kgtui.state.run.suspects import Suspects
-from kgtui.state.run.tables import ago, finding_rows, kernel_rows
+from kgtui.state.run.tables import finding_rows, kernel_rows
 from kgtui.state.workbench.workbench import Workbench
 from tests.kgtui.state.strip_lines import started, view_of
 

@@ -12,7 +12,8 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
 from kgtui.highlighting.inks import Ink, Span
-from kgtui.highlighting.lexers import TextKind, lexer_for
+from kgtui.highlighting.kinds import TextKind
+from kgtui.highlighting.lexers import lexer_for
 from kgtui.highlighting.marks import Mark
 from kgtui.widgets.text.editor import PRIVATE_MEMBERS, SourceEditor, in_bytes
 
