@@ -46,9 +46,10 @@ class StoreAdmin:
         """The runs of the same file, the oldest first."""
         return self._store.milestones(number)
 
-    def review(self, number: int, review: Review | None) -> None:
-        """Pin or veto a run, or take that back."""
+    def review(self, number: int, review: Review | None) -> ListedRun:
+        """Pin or veto a run, or take that back; the run as it is now."""
         self._store.set_review(number, review)
+        return self._listed(number)
 
     def change_number(self) -> int:
         """A number that is another one once another process has written to the store."""

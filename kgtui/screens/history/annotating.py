@@ -1,22 +1,23 @@
-"""Tags and notes of runs, which are typed in a line of the History screen."""
+"""Tags, notes and reviews of runs on the History screen; tags and notes are typed in a line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from kgtui.background import in_background
 from kgtui.history.store_admin import StoreAdmin
 from kgtui.screens.history.asking import ask_store
 from kgtui.screens.history.listing import Listing
 from kgtui.widgets.controls.entry import Entry
-from sessions.rows import ListedRun
+from sessions.rows import ListedRun, Review
 
 _TAG_HINT = "one word; an empty line takes it away"
 _NOTE_HINT = "an empty line takes it away"
 
-Change: TypeAlias = Callable[[StoreAdmin, int, str | None], ListedRun]
+T = TypeVar("T")
+Change: TypeAlias = Callable[[StoreAdmin, int, T | None], ListedRun]
 
 
 class Annotator:
@@ -43,15 +44,24 @@ class Annotator:
             label = f"note to #{listed.run.id}"
             self._ask(listed, label, StoreAdmin.set_note, hint=_NOTE_HINT, value=listed.run.note)
 
+    def action_review(self, wanted: str) -> None:
+        """Pin or veto the run; the same again takes that back."""
+        listed = self._listing.listed
+        if listed is None:
+            self._listing.refuse(wanted)
+            return
+        review = None if listed.run.review == wanted else Review(wanted)
+        in_background(self._listing.screen, partial(self._keep, listed.run.id, review, StoreAdmin.review), group="mark")
+
     @property
     def _entry(self) -> Entry:
         return self._listing.screen.query_one("#entry", Entry)
 
-    def _ask(self, listed: ListedRun, label: str, change: Change, *, hint: str, value: str | None) -> None:
+    def _ask(self, listed: ListedRun, label: str, change: Change[str], *, hint: str, value: str | None) -> None:
         self._listing.screen.app.clear_notifications()  # they would be over the line
         self._entry.ask(label, submitted=partial(self._entered, listed, change), hint=hint, value=value or "")
 
-    def _entered(self, listed: ListedRun, change: Change, text: str) -> None:
+    def _entered(self, listed: ListedRun, change: Change[str], text: str) -> None:
         """Save the text; after an invalid tag the prompt stays open, or the next letters would be commands."""
         screen = self._listing.screen
         screen.set_focus(self._listing.grid)
@@ -63,7 +73,7 @@ class Annotator:
             self._entry.close()
             in_background(screen, partial(self._keep, listed.run.id, text.strip() or None, change), group="mark")
 
-    async def _keep(self, number: int, text: str | None, change: Change) -> None:
-        listed = await ask_store(self._listing.screen, lambda archive: change(archive, number, text))
+    async def _keep(self, number: int, value: T | None, change: Change[T]) -> None:
+        listed = await ask_store(self._listing.screen, lambda archive: change(archive, number, value))
         if listed is not None:
             self._listing.changed(listed)

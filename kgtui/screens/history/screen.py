@@ -117,7 +117,7 @@ class HistoryScreen(KgtuiScreen):
         self._draw_head()
         self._draw_details()
         nothing, sessions = not grid.shown, listing.shows_sessions
-        idle = dict.fromkeys(("mark", "compare", "tag", "note", "restore"), nothing or sessions)
+        idle = dict.fromkeys(("mark", "compare", "tag", "note", "pin", "veto", "restore"), nothing or sessions)
         self.show_keys_but(idle | dict.fromkeys(("open-run", "delete"), nothing))
 
     def _draw_head(self) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import TONES, Glyphs, State, state_of, verdict_words
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
-from kgtui.state.run.tables import ago
+from kgtui.state.run.endings import ago
 from sessions.rows import ListedRun, Milestone, RunRow, RunState, SessionRow, Totals
 
 TIMES_EAGER = "eager"
@@ -79,9 +79,10 @@ def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyph
     cases = "+".join(run.tiers) or "selected cases"
     unended = "no verdict yet" if run.state is RunState.RUNNING else "kgtui exited before the verdict"
     said = one_line(run.sentence or unended)
+    reviewed = Span(f"  {run.review} by you" if run.review else "", Tone.STRONG)
     marked = [muted("tag "), Span(run.tag, Tone.LINK) if run.tag else muted(glyphs.dash), muted("   note ")]
     return (
-        line(strong(f"#{run.id}  "), Span(f"{glyphs.state(state)} {word}", TONES[state]), f"  {said}"),
+        line(strong(f"#{run.id}  "), Span(f"{glyphs.state(state)} {word}", TONES[state]), reviewed, f"  {said}"),
         line(run.problem, muted(dot), file, muted(f"{dot}{where}{dot}{cases}{dot}{run.policy} policy")),
         line(
             muted(
@@ -210,7 +211,7 @@ def _run_cells(listed: ListedRun, glyphs: Glyphs, now: datetime) -> dict[str, Sp
         speedup = Span(f"{listed.speedup.value:.2f}{glyphs.times}", Tone.GOOD if listed.speedup.low > 1 else Tone.PLAIN)
     return {
         "run": Span(f"#{run.id}"),
-        "state": Span(f"{glyphs.state(state)} {word}", TONES[state]),
+        "state": Span(f"{glyphs.state(state)} {f'{run.review}, ' if run.review else ''}{word}", TONES[state]),
         "operator": Span(run.problem),
         "file": Span(one_line(run.path.name)) if run.path else muted(glyphs.dash),
         "cases": Span(f"{run.passed}/{run.total}") if run.total else muted(glyphs.dash),

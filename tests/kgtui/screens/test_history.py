@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from engine.model import Candidate, Plan, Tier
+from engine.model import Candidate, Outcome, Plan, Tier
 from kgtui.history.recorder import StoreRecording
 from kgtui.screens.history.screen import HistoryScreen
 from kgtui.state.format.lines import plain_text
@@ -24,6 +24,7 @@ from kgtui.widgets.controls.entry import Entry
 from kgtui.widgets.tables.paged_grid import PagedGrid
 from kgtui.widgets.text.toned import Lines
 from sessions import Generation, Store, open_memory_store
+from sessions.rows import Review
 
 TIERS = (Tier.SMOKE, Tier.FULL)
 OURS = {"pages", "more", "way", "mark"}
@@ -267,6 +268,19 @@ async def test_tag_is_one_word_and_nothing_removes_it(looking_back: Any, some: P
         await pilot.press("enter")
         await settled(bench, pilot)
         assert some.store.run(4).tag is None
+
+
+async def test_run_is_pinned_vetoed_and_released(looking_back: Any, some: Past) -> None:
+    bench = looking_back(some)
+    async with bench.app.run_test() as pilot:
+        screen = await history(bench, pilot)
+        shown = []
+        for key in ("P", "V", "V"):
+            await pilot.press(key)
+            await settled(bench, pilot)
+            shown.append((some.store.run(4).review, " by you" in details(screen)))
+        assert shown == [(Review.PINNED, True), (Review.VETOED, True), (None, False)]
+        assert some.store.run(4).outcome is Outcome.PASS
 
 
 async def test_escape_leaves_line_and_keeps_value(looking_back: Any, some: Past) -> None:
