@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kgtui.batches.results import Result
 from kgtui.generation.comparing.rates import best_speedup, is_correct, is_counted, share, speedup_of
-from kgtui.generation.comparing.statistics import geometric_mean, mean
+from kgtui.generation.comparing.statistics import Average, average, mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ def _mean_of_correct(problems: Sequence[Sequence[Result]]) -> float | None:
 
 
 def _geometric_of_correct(problems: Sequence[Sequence[Result]]) -> float | None:
-    return geometric_mean([speedup for some in problems if (speedup := best_speedup(some)) is not None])
+    return average(list(map(best_speedup, problems)), Average.GEOMETRIC)
 
 
 def _win_1(problems: Sequence[Sequence[Result]]) -> float | None:

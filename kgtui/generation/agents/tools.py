@@ -126,8 +126,12 @@ class AgentTools:
         failed = [one for one in record.cases if one.outcome is not Outcome.PASS]
         found = next((one for one in failed if case in ("", one.case)), None)
         if found is None:
-            names = ", ".join(one.case for one in failed) or "none"
-            raise UsageError(f"run {run} has no failed case {case!r}; its failed cases: {names}")
+            names = ", ".join(one.case for one in failed)
+            raise UsageError(
+                f"run {run} has no failed case {case!r}; use one of {names}"
+                if names
+                else f"run {run} has no failed case"
+            )
         return case_text(found, glyphs=ASCII, number=run)
 
     async def read_history(self, operator: str, limit: int = 10) -> str:

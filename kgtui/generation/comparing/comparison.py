@@ -119,10 +119,11 @@ def comparison_of(rows: Sequence[GenerationRow], *, groups_of: GroupsOf = source
     counted = [row for row in rows if row.state in (GenerationState.SETTLED, GenerationState.LOST)]
     models = tuple(dict.fromkeys(row.model_name for row in counted))
     problems = tuple(sorted({row.problem for row in counted}))
+    by_place: dict[tuple[str, str], list[GenerationRow]] = {}
+    for row in counted:
+        by_place.setdefault((row.model_name, row.problem), []).append(row)
     cells = tuple(
-        cell_of([row for row in counted if (row.model_name, row.problem) == (model, problem)], model, problem)
-        for problem in problems
-        for model in models
+        cell_of(by_place.get((model, problem), []), model, problem) for problem in problems for model in models
     )
     groups = tuple(sorted({group for problem in problems for group in groups_of(problem)}))
     return Comparison(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kgtui.generation.comparing.comparison import Cell, Comparison, is_attempt
 from kgtui.generation.comparing.rates import best_speedup, is_correct
-from kgtui.generation.comparing.statistics import mean, mean_with_failures
+from kgtui.generation.comparing.statistics import Average, average, mean
 
 
 class Quantity(enum.StrEnum):
@@ -100,6 +100,6 @@ def _points(steps: Sequence[_Step], quantity: Quantity, *, cells: int) -> tuple[
     for step in steps:
         solved[step.cell] = step.solved
         speedups[step.cell] = step.speedup
-        value = mean_with_failures(speedups) if quantity is Quantity.SPEEDUP else mean(solved)
+        value = average(speedups, Average.WITH_FAILURES) if quantity is Quantity.SPEEDUP else mean(solved)
         points[float(step.spent)] = value or 0.0
     return tuple(points.items())

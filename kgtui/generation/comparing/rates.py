@@ -12,7 +12,7 @@ from typing import Protocol
 
 from engine.model import Outcome
 from engine.model.benchmark import Interval
-from kgtui.generation.comparing.statistics import bootstrap, geometric_mean, mean, mean_with_failures, pass_at_k
+from kgtui.generation.comparing.statistics import Average, bootstrap, pass_at_k
 from sessions.candidates.generation_rows import RunResult
 
 THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)
@@ -68,8 +68,8 @@ def rates_of(problems: Sequence[Sequence[Attempt]]) -> Rates:
         correct=_over(tried, correct_share),
         pass_at={k: value for k in _KS if (value := _pass_at(tried, k)) is not None},
         fast={p: value for p in THRESHOLDS if (value := _fast(tried, p, is_timed=is_timed)) is not None},
-        speedup_correct=bootstrap(best, _mean_of_known) if is_timed else None,
-        speedup_all=bootstrap(best, mean_with_failures) if is_timed else None,
+        speedup_correct=bootstrap(best, Average.GEOMETRIC) if is_timed else None,
+        speedup_all=bootstrap(best, Average.WITH_FAILURES) if is_timed else None,
     )
 
 
@@ -129,12 +129,4 @@ def _fast(problems: Sequence[Sequence[Attempt]], p: float, *, is_timed: bool) ->
 
 
 def _over(problems: Sequence[Sequence[Attempt]], value: Callable[[Sequence[Attempt]], float]) -> Interval | None:
-    return bootstrap([value(attempts) for attempts in problems], _mean_of_all) if problems else None
-
-
-def _mean_of_all(values: Sequence[float | None]) -> float | None:
-    return mean([value for value in values if value is not None])
-
-
-def _mean_of_known(values: Sequence[float | None]) -> float | None:
-    return geometric_mean([value for value in values if value is not None])
+    return bootstrap([value(attempts) for attempts in problems], Average.ARITHMETIC)

@@ -1,16 +1,23 @@
 """The numbers behind a comparison: unbiased pass@k, geometric means, bootstrap intervals, paired tests.
 
-Randomness comes from a fixed seed, so the same generations always give the same report.
+Randomness comes from a fixed seed, so the same generations always give the same report.  numpy is imported when it is
+first used: a comparison of hundreds of operators resamples millions of values.
 """
 
 from __future__ import annotations
 
+import enum
 import itertools
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from engine.model.benchmark import Interval
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
 
 RESAMPLES = 2000
 _SEED = 20_260
@@ -28,9 +35,26 @@ def pass_at_k(*, samples: int, correct: int, k: int) -> float:
     return 1.0 - math.comb(samples - correct, k) / math.comb(samples, k)
 
 
-def geometric_mean(values: Sequence[float]) -> float | None:
-    """The geometric mean of numbers above 0; None of none."""
-    return math.exp(math.fsum(map(math.log, values)) / len(values)) if values else None
+class Average(enum.Enum):
+    """An average over operators, of which some have no value, None."""
+
+    ARITHMETIC = enum.auto()
+    """The arithmetic mean of the values."""
+    GEOMETRIC = enum.auto()
+    """The geometric mean of the values, which are above 0."""
+    WITH_FAILURES = enum.auto()
+    """The geometric mean where None, a failure, counts as 1, or as that mean of the values where it is less than 1.
+
+    So a failure never raises the mean.
+    """
+
+
+def average(values: Sequence[float | None], kind: Average) -> float | None:
+    """The average of these values; None where it has none."""
+    if not values:
+        return None
+    (value,) = _averages(_row(values)[None], kind)
+    return None if math.isnan(value) else float(value)
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -38,30 +62,17 @@ def mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def mean_with_failures(speedups: Sequence[float | None]) -> float | None:
-    """The geometric mean where a failure, None, counts as the baseline: 1, or less where the others are slower.
+def bootstrap(values: Sequence[float | None], kind: Average) -> Interval | None:
+    """The average of `values`, one for each operator, with its 95 % percentile interval over resampled operators."""
+    import numpy as np
 
-    So a failure never raises the mean.
-    """
-    correct = [value for value in speedups if value is not None]
-    over_correct = geometric_mean(correct)
-    if not speedups:
-        return None
-    failed = min(1.0, over_correct) if over_correct is not None else 1.0
-    return geometric_mean([failed if value is None else value for value in speedups])
-
-
-def bootstrap(
-    units: Sequence[float | None], statistic: Callable[[Sequence[float | None]], float | None]
-) -> Interval | None:
-    """The statistic of `units`, one for each operator, with its 95 % percentile interval over resampled operators."""
-    value = statistic(units)
+    value = average(values, kind)
     if value is None:
         return None
-    generator = random.Random(_SEED)
-    drawn = (statistic(generator.choices(units, k=len(units))) for _ in range(RESAMPLES))
-    found = sorted(one for one in drawn if one is not None)
-    return Interval(value=value, low=min(value, quantile(found, 0.025)), high=max(value, quantile(found, 0.975)))
+    places = np.random.default_rng(_SEED).integers(len(values), size=(RESAMPLES, len(values)))
+    drawn = _averages(_row(values)[places], kind)
+    low, high = np.quantile(drawn[~np.isnan(drawn)], (0.025, 0.975))
+    return Interval(value=value, low=min(value, float(low)), high=max(value, float(high)))
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
@@ -118,3 +129,28 @@ def estimated_total(sample: Sequence[int], *, jobs: int) -> Interval | None:
 
 def _flipped(pairs: Sequence[float], signs: Sequence[int]) -> float:
     return abs(math.fsum(sign * value for sign, value in zip(signs, pairs, strict=True)))
+
+
+def _row(values: Sequence[float | None]) -> NDArray[float64]:
+    """The values as an array; NaN where there is none."""
+    import numpy as np
+
+    return np.array([math.nan if value is None else value for value in values])
+
+
+def _averages(rows: NDArray[float64], kind: Average) -> NDArray[float64]:
+    """The average of each row; NaN where it has none."""
+    import numpy as np
+
+    known = ~np.isnan(rows)
+    counts, columns = known.sum(axis=1), rows.shape[1]
+    values = rows if kind is Average.ARITHMETIC else np.log(rows)
+    sums: NDArray[float64] = np.where(known, values, 0.0).sum(axis=1)
+    if kind is Average.WITH_FAILURES:
+        failed = np.minimum(0.0, sums / np.maximum(1, counts))
+        sums, counts = sums + (columns - counts) * failed, np.full_like(counts, columns)
+    with np.errstate(invalid="ignore"):  # a row without a value divides 0 by 0
+        means: NDArray[float64] = sums / counts
+    if kind is not Average.ARITHMETIC:
+        np.exp(means, out=means)
+    return means

@@ -250,6 +250,9 @@ def _stage(stage: Stage, view: RunRecord, glyphs: Glyphs, *, timed: bool) -> tup
 
 def _count(stage: Stage, view: RunRecord, seen: StageRecord) -> str:
     """How many of how many are done, the same as the state says; and apart from it how many did not go well."""
+    if stage is Stage.PROVE:
+        unproven = sum(not proof.proven for proof in view.proofs)
+        return f"{len(view.proofs)}/{seen.total}" + (f" {unproven} unproven" if unproven else "")
     outcomes, planned = {
         Stage.VERIFY: ([case.outcome for case in view.cases], view.planned),
         Stage.COMPILE: ([kernel.outcome for kernel in view.kernels], view.kernels_planned),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from kgtui.generation.comparing.statistics import (
+    Average,
+    average,
     bootstrap,
     estimated_total,
-    geometric_mean,
     holm,
-    mean_with_failures,
     paired_p_value,
     pass_at_k,
     quantile,
@@ -39,18 +37,23 @@ def test_pass_at_k_of_too_few_samples_is_refused(samples, correct, k):
         pass_at_k(samples=samples, correct=correct, k=k)
 
 
-def test_a_geometric_mean_of_none_is_none():
-    assert geometric_mean([]) is None
-    assert geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
+@pytest.mark.parametrize("kind", Average)
+def test_average_of_nothing_is_none(kind):
+    assert average([], kind) is None
+
+
+@pytest.mark.parametrize(("kind", "expected"), [(Average.ARITHMETIC, 5.0), (Average.GEOMETRIC, 4.0)])
+def test_average_leaves_out_what_has_no_value(kind, expected):
+    assert average([2.0, None, 8.0], kind) == pytest.approx(expected)
+    assert average([None, None], kind) is None
 
 
 @pytest.mark.parametrize(
     ("speedups", "expected"),
-    [([4.0, None], 2.0), ([None, None], 1.0), ([4.0], 4.0), ([], None), ([0.25, None], 0.25)],
+    [([4.0, None], 2.0), ([None, None], 1.0), ([4.0], 4.0), ([0.25, None], 0.25)],
 )
 def test_failure_counts_as_baseline_without_raising(speedups, expected):
-    found = mean_with_failures(speedups)
-    assert found == expected if expected is None else found == pytest.approx(expected)
+    assert average(speedups, Average.WITH_FAILURES) == pytest.approx(expected)
 
 
 def test_quantiles_lie_between_neighbours():
@@ -58,15 +61,26 @@ def test_quantiles_lie_between_neighbours():
 
 
 def test_a_bootstrap_of_equal_values_has_no_width():
-    found = bootstrap([0.5] * 4, lambda values: math.fsum(v or 0 for v in values) / len(values))
+    found = bootstrap([0.5] * 4, Average.ARITHMETIC)
     assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)
 
 
 def test_a_bootstrap_covers_its_value_and_repeats():
     values = [0.0, 1.0, 1.0, 0.0, 1.0]
-    first, second = (bootstrap(values, lambda v: math.fsum(x or 0 for x in v) / len(v)) for _ in range(2))
+    first, second = (bootstrap(values, Average.ARITHMETIC) for _ in range(2))
     assert first == second
     assert 0.0 <= first.low < 0.6 < first.high <= 1.0
+
+
+def test_bootstrap_leaves_out_resamples_without_a_value():
+    found = bootstrap([2.0, None], Average.GEOMETRIC)
+    assert (found.value, found.low, found.high) == (pytest.approx(2.0),) * 3
+    assert bootstrap([None], Average.GEOMETRIC) is None
+
+
+def test_bootstrap_of_failures_reaches_down_to_baseline():
+    found = bootstrap([4.0, None], Average.WITH_FAILURES)
+    assert (found.low, found.value, found.high) == pytest.approx((1.0, 2.0, 4.0))
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,9 @@ from engine.model.events import (
     StageFinished,
     StageStarted,
 )
+from engine.model.proof import CaseProof, Gap
 from engine.reports.reducer import reduce_all
-from engine.reports.run_record import NO_RUN
+from engine.reports.run_record import NO_RUN, StageRecord
 from kgtui.state.format.glyphs import ASCII, UNICODE, State
 from kgtui.state.format.lines import plain_text
 from kgtui.state.run.error_notes import error_notes
@@ -94,6 +95,17 @@ def test_timing_strip_states_progress(bench_fakes: ModuleType, candidate: Candid
     assert plain_text((progress(view, UNICODE, short=True, timed=False), sentence(view, CONTEXT))) == (
         "verify 8/8 ✔ ▸ compile 1/1 ✔ ▸ BENCH 2/5\n8/8 cases passed; 2 of 5 bench cases timed"
     )
+
+
+@pytest.mark.parametrize(
+    ("gaps", "words"), [([None, None], "prove 2/2"), ([None, Gap.UNSTEADY], "prove 2/2 1 unproven"), ([], "prove 0/2")]
+)
+def test_strip_counts_proofs(gaps: list[Gap | None], words: str) -> None:
+    proofs = tuple(
+        CaseProof(case=str(place), gap=gap, reason="calls differ" if gap else "") for place, gap in enumerate(gaps)
+    )
+    stage = StageRecord(stage=Stage.PROVE, started_s=0.0, total=2, outcome=Outcome.PASS, elapsed_s=1.0)
+    assert f"{words} 1.00s +" in plain_text((progress(replace(NO_RUN, stages=(stage,), proofs=proofs), ASCII),))
 
 
 def test_unsaved_text_and_pause_are_separate_states(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
