@@ -127,11 +127,8 @@ class AgentTools:
         found = next((one for one in failed if case in ("", one.case)), None)
         if found is None:
             names = ", ".join(one.case for one in failed)
-            raise UsageError(
-                f"run {run} has no failed case {case!r}; use one of {names}"
-                if names
-                else f"run {run} has no failed case"
-            )
+            hint = f" {case!r}; use one of {names}" if names else ""
+            raise UsageError(f"run {run} has no failed case{hint}")
         return case_text(found, glyphs=ASCII, number=run)
 
     async def read_history(self, operator: str, limit: int = 10) -> str:
