@@ -100,14 +100,18 @@ class BenchScreen(KgtuiScreen):
             self._draw_state()
 
     def action_measure(self) -> None:
-        """Show bandwidth, operations a second, or time."""
+        """Show bandwidth, operations a second, or time; nothing where nothing was timed."""
+        if not self._workbench.bench.measurements.cases:
+            return
         measures = tuple(Measure)
         place = measures.index(self.lens.measure) + 1
         self._lens = replace(self.lens, measure=measures[place % len(measures)])
         self.draw()
 
     def action_axis(self) -> None:
-        """Plot over the working set, or in the order of the cases."""
+        """Plot over the working set, or in the order of the cases; nothing where nothing was timed."""
+        if not self._workbench.bench.measurements.cases:
+            return
         self._lens = replace(self.lens, over=Over.ORDER if self.lens.over is Over.BYTES else Over.BYTES)
         self.draw()
 

@@ -106,7 +106,8 @@ class ModelsScreen(KgtuiScreen):
         self.query_one("#subject", Lines).show((line(strong("Models"), f"  {self._operator}", muted(hint)),))
         self.query_one("#tabs", Bar).show(tuple(_tab_segments(self._tab)))
         plot, is_plot, found = self.query_one(PlotView), self._tab == "curves", self._compared.comparison
-        self._table.display, plot.display = not is_plot, is_plot
+        no_curves = not is_plot or found is None or not found.models
+        self._table.display, plot.display = not is_plot, not no_curves
         if self._tab == TABS[0]:
             self._show(View(columns=COLUMNS, rows=candidate_rows(rows), about=model_lines(rows)))
         elif is_plot and found is not None:
@@ -117,7 +118,7 @@ class ModelsScreen(KgtuiScreen):
             self._show(view)
         nothing_to_open = is_plot or not self._table.shown
         self.show_keys_but(
-            {"open-run": nothing_to_open, "generate": not self._operator, "quantity": not is_plot, "spent": not is_plot}
+            {"open-run": nothing_to_open, "generate": not self._operator, "quantity": no_curves, "spent": no_curves}
         )
         self.tick()
 
