@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 RESAMPLES = 2000
 _SEED = 20_260
 _EXACT_PAIRS = 14
-_LEVEL = 0.95
 
 
 def pass_at_k(*, samples: int, correct: int, k: int) -> float:
