@@ -11,7 +11,6 @@ import tempfile
 import traceback
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,6 +115,8 @@ def _names(folder: Path, name: Path) -> Iterable[Path]:
 
 
 def _version(package: str) -> str:
+    from importlib import metadata  # the first paint does not wait for it
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -20,7 +20,7 @@ Colours: TypeAlias = Callable[[int], tuple[Span, ...]]
 
 def colours_of(lines: Sequence[str], kind: TextKind) -> Colours:
     """The inks of a line by its place, from zero; for Python the lines must stay as they are."""
-    if kind is TextKind.PLAIN:
+    if kind is TextKind.PLAIN or not lines:
         return lambda index: ()
     if kind is not TextKind.PYTHON:
         from kgtui.highlighting.lexers import spans_of_line

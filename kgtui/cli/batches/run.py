@@ -20,8 +20,9 @@ from kgtui.cli.batches.engines import BatchEngine
 from kgtui.cli.batches.order import BatchCommand, read_batch
 from kgtui.cli.batches.progress_line import ProgressLine
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.cli.runs.run_command import EngineFactory, StartedEngine, real_engine
-from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.run_recorder import open_recording
 from kgtui.cli.runs.signals import SIGNAL_BASE, heed_signals
 from kgtui.files import disk
 from kgtui.history.recorder import StoreRecording

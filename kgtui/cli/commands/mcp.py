@@ -16,8 +16,9 @@ from kgtui.cli.console import Console, Exit
 from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
+from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.cli.runs.run_command import EngineFactory, StartedEngine, real_engine
-from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.run_recorder import open_recording
 from kgtui.runner.driver import RunDriver
 from kgtui.runner.run_environment import environment_of
 from kgtui.runner.run_queue import RunQueue

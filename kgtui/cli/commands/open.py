@@ -31,7 +31,7 @@ from kgtui.cli.console import Console
 from kgtui.cli.problem_index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, load_quietly, place_of
-from kgtui.cli.runs.run_recorder import artefact_folder
+from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.files import disk
 from kgtui.settings.paths import find_paths
 from problems.index import ProblemIndex

@@ -29,8 +29,8 @@ from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.check import read_request
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
+from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.cli.runs.run_command import EngineFactory, Request, StartedEngine, real_engine, recording_of
-from kgtui.cli.runs.run_recorder import artefact_folder
 from kgtui.files import disk
 from kgtui.ports.protocols import Recording
 from kgtui.ports.requests import Priority, RunHeader

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from engine.errors import UsageError
 from kgtui.cli.console import Console
+from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.cli.runs.run_command import EngineFactory, StartedEngine, real_engine
-from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.run_recorder import open_recording
 from kgtui.cli.runs.signals import SIGNAL_BASE, heed_signals
 from kgtui.generation.carrying_out import Generated, Means, Order, carry_out
 from kgtui.generation.events import GenerationEvent

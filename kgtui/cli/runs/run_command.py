@@ -21,9 +21,10 @@ from engine.reports.run_record import RunRecord
 from engine.reports.text import PlainLine, plain_lines
 from kgtui.cli.choices import KernelFile
 from kgtui.cli.console import Console
+from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.cli.runs.refusal import Refusing, refusal_of
 from kgtui.cli.runs.result_lines import show_line
-from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.run_recorder import open_recording
 from kgtui.cli.runs.signals import SIGNAL_BASE, heed_signals
 from kgtui.ports.protocols import Judging, Recording
 from kgtui.ports.requests import RunHeader, RunRequest

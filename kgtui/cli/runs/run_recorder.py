@@ -1,19 +1,16 @@
-"""The store and the folder of compiled code for one command, as far as they can be used.
+"""The store for one command, as far as it can be used.
 
-Trouble with either is reported once, on the error stream, and the run continues without.
+Trouble with it is reported once, on the error stream, and the run continues without.
 """
 
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
-from engine.artefacts import ArtefactStore
 from engine.errors import StoreError
 from kgtui.history.recorder import StoreRecording
-from kgtui.settings.paths import Paths, can_write
+from kgtui.settings.paths import Paths
 from sessions import open_store
 from sessions.store import BUSY_TIMEOUT_S
 
@@ -43,15 +40,3 @@ def open_recording(
             recording.close()
         except StoreError as error:
             warn(str(error))
-
-
-@contextlib.contextmanager
-def artefact_folder(paths: Paths, *, is_kept: bool, warn: Callable[[str], None]) -> Iterator[ArtefactStore]:
-    """Where compiled code goes: the user's folder, or one that is removed afterwards where that cannot be."""
-    if is_kept and can_write(paths.artefacts):
-        yield ArtefactStore(folder=paths.artefacts)
-        return
-    if is_kept:
-        warn(f"compiled code is not saved: {paths.artefacts} cannot be written; KGTUI_HOME names another folder")
-    with tempfile.TemporaryDirectory(prefix="kgtui-") as folder:
-        yield ArtefactStore(folder=Path(folder))

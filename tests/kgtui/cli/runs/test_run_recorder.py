@@ -12,7 +12,7 @@ import pytest
 from engine.errors import StoreError
 from engine.model import Stream
 from engine.model.events import LogWritten
-from kgtui.cli.runs.run_recorder import artefact_folder, open_recording
+from kgtui.cli.runs.run_recorder import open_recording
 from kgtui.history.recorder import StoreRecording
 from kgtui.ports.requests import RunRequest
 from kgtui.settings.paths import Paths
@@ -88,11 +88,3 @@ def test_full_disk_keeps_recorded_events(paths: Paths, run_request: RunRequest) 
     with open_store(paths.sessions) as reopened:
         texts = [event.text for event in reopened.events(1) if isinstance(event, LogWritten)]
     assert texts == ["kept"]
-
-
-def test_unsaved_compiled_code_is_removed(paths: Paths) -> None:
-    with artefact_folder(paths, is_kept=False, warn=pytest.fail) as artefacts:
-        artefacts.put("ptx", b"code")
-        assert artefacts.folder.exists()
-    assert not artefacts.folder.exists()
-    assert not paths.data.exists()
