@@ -96,7 +96,7 @@ async def test_multiline_docstring_is_text_not_code() -> None:
 
 async def test_only_the_lines_on_the_screen_are_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
     coloured: list[str] = []
-    monkeypatch.setattr("kgtui.highlighting.reading.spans_of_line", lambda line, kind: coloured.append(line) or ())
+    monkeypatch.setattr("kgtui.highlighting.lexers.spans_of_line", lambda line, kind: coloured.append(line) or ())
     app = Bench()
     async with app.run_test(size=(80, 10)) as pilot:
         app.view.show_text(SASS, kind="sass")
