@@ -138,6 +138,8 @@ def _run_document(store: Reader, run: RunRow) -> Plain:
     return {
         **_plain(run),
         **text,
+        "draw_seed": None if record.draw_seed is None else str(record.draw_seed),
+        "seed_given": record.seed_given,
         "stages": [_stage(stage) for stage in record.finished_stages],
         "cases": _plain(record.cases),
         "findings": _plain(record.findings),

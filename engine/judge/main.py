@@ -219,7 +219,9 @@ class _Judge:
 
     def _describe(self, command: protocol.Describe) -> protocol.Described:
         problem = self._problem(command.problem)
-        shapes = tuple(self._contents.shape_of(problem, problem.case(name)) for name in command.cases)
+        shapes = tuple(
+            self._contents.shape_of(problem, problem.case(name), keeps=command.keeps) for name in command.cases
+        )
         return protocol.Described(id=command.id, shapes=shapes)
 
     def _refill(self, command: protocol.Refill | protocol.Again, *, seed: int | None = None) -> None:

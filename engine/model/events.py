@@ -248,10 +248,16 @@ class LogWritten:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFinished:
-    """The verdict is final.  Only machine code, printed later, and builds for other targets may follow."""
+    """The verdict is final.  Only machine code, printed later, and builds for other targets may follow.
+
+    All that the run drew followed from `draw_seed`, None where it drew from more than one number or nothing.  It is
+    reported no earlier, so that no candidate can know it.  `seed_given` means that the user chose it.
+    """
 
     at_s: float
     verdict: Verdict
+    draw_seed: int | None = None
+    seed_given: bool = False
 
 
 Event: TypeAlias = (

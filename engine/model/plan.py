@@ -87,7 +87,8 @@ class Plan:
     `target` is what captured launches are compiled for ("sm_90", "gfx942"); None skips that stage.
     `limits` of None are the engine's own, which know the device.  `benchmark` of None times nothing.
     `policy` decides over what is found.  `seeds` make the inputs of the cases that they name once more.
-    Everything that the run draws follows from `draw_seed`; None draws new numbers.  Timed calls always draw new ones.
+    Everything that the run draws follows from `draw_seed`; None draws new numbers, and may use inputs of earlier runs
+    again.  Timed calls always draw new ones.  A run that `chooses_seed` draws it once the candidate is loaded.
     """
 
     problem: Problem
@@ -96,6 +97,7 @@ class Plan:
     target: str | None
     seeds: Mapping[str, int] = field(default_factory=dict)
     draw_seed: int | None = None
+    chooses_seed: bool = False
     limits: Limits | None = None
     benchmark: BenchmarkPlan | None = None
     policy: Policy = Policy.DEFAULT
@@ -130,6 +132,16 @@ class Plan:
             return msgspec.convert(read(msgspec.json.decode(text)), Plan)
         except (msgspec.MsgspecError, ValueError) as error:
             raise ValueError(f"not a plan: {error}; it was written by another version, or is damaged") from error
+
+    @property
+    def has_own_draws(self) -> bool:
+        """Whether no inputs of another run are used."""
+        return self.chooses_seed or self.draw_seed is not None
+
+    @property
+    def is_seed_given(self) -> bool:
+        """Whether the seed was chosen before the run, so that a candidate may have been written for it."""
+        return self.draw_seed is not None and not self.chooses_seed
 
     @property
     def timed_only(self) -> tuple[Case, ...]:

@@ -140,7 +140,7 @@ async def _shape_facts(lab: Lab) -> tuple[Fact, ...]:
     """How many of the verified cases have shapes and strides that kernels without masks or strides get wrong."""
     names = tuple(one.case.name for one in lab.passed)
     described = await lab.process_pool.ask_judge(
-        protocol.Describe(id=protocol.new_id(), problem=lab.problem.id, cases=names)
+        protocol.Describe(id=protocol.new_id(), problem=lab.problem.id, cases=names, keeps=False)
     )
     if not isinstance(described, protocol.Described):
         said = f": {described.message}" if isinstance(described, protocol.Failed) else ""

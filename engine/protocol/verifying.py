@@ -119,10 +119,14 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
 
 
 class Describe(Command, tag="describe", frozen=True):
-    """Tell what the arguments of these cases look like, without their content."""
+    """Tell what the arguments of these cases look like, without their content.
+
+    What is made for that is kept for a Prepare without a seed, unless `keeps` is false.
+    """
 
     problem: ProblemId
     cases: tuple[str, ...]
+    keeps: bool = True
 
 
 class AttachReference(Command, tag="attach_reference", frozen=True):

@@ -30,6 +30,7 @@ def as_markdown(run: RunRecord, *, with_profile: bool = False) -> str:
         f"- device: {run.device}, {_cell(run.device_name)}",
         f"- compiled for: {run.target or 'nothing'}",
         *([f"- policy: {run.policy}"] if run.policy is not Policy.DEFAULT else []),
+        *([f"- seed: {run.draw_seed}, {'given' if run.seed_given else 'random'}"] if run.draw_seed is not None else []),
         "",
     ]
     lines += _table(("case", "outcome", "what happened"), [(c.case, c.outcome, c.message) for c in run.cases])

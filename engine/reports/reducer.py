@@ -84,6 +84,8 @@ class _Draft:
         self._log = list(record.log)
         self._verdict = record.verdict
         self._finished_s = record.finished_s
+        self._draw_seed = record.draw_seed
+        self._seed_given = record.seed_given
         self._ports = record.ports
         self._at_s = record.at_s
 
@@ -124,6 +126,7 @@ class _Draft:
             case RunFinished():
                 self._verdict = event.verdict
                 self._finished_s = event.at_s
+                self._draw_seed, self._seed_given = event.draw_seed, event.seed_given
                 self._holder = None
             case PortingStarted() | KernelPorted() | PortDisassembled() | PortingFinished():
                 self._ports = _ported(self._ports, event)
@@ -192,6 +195,8 @@ class _Draft:
             log=tuple(self._log),
             verdict=self._verdict,
             finished_s=self._finished_s,
+            draw_seed=self._draw_seed,
+            seed_given=self._seed_given,
             ports=self._ports,
         )
 

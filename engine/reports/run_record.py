@@ -56,6 +56,7 @@ class RunRecord:
 
     `holder` is the process that holds the device while the benchmark waits for it; `other_digest` the hash of the
     candidate that this one was timed interleaved with, as the baseline "other".  `profile` is None without one.
+    `draw_seed` and `seed_given` are those of `RunFinished`.
     """
 
     file: str = ""
@@ -90,6 +91,8 @@ class RunRecord:
     log: tuple[LogWritten, ...] = ()
     verdict: Verdict | None = None
     finished_s: float | None = None
+    draw_seed: int | None = None
+    seed_given: bool = False
     ports: Ports = NOT_PORTED
 
     def first_case(self, launch: Launch) -> str:

@@ -147,7 +147,7 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
             verdict = event.verdict
             where = f"{_place(verdict.location, file=file)}: " if verdict.location else ""
             text = printable(f"{where}{verdict.sentence}, in {event.at_s:.2f} s")
-            yield PlainLine(label="verdict", state=word_of(verdict), text=text)
+            yield PlainLine(label="verdict", state=word_of(verdict), text=text, continued=tuple(_seed_lines(event)))
 
 
 def as_json(run: RunRecord) -> str:
@@ -166,6 +166,8 @@ def as_json(run: RunRecord) -> str:
         "device": {"platform": run.device, "name": run.device_name},
         "target": run.target,
         "policy": run.policy,
+        "draw_seed": None if run.draw_seed is None else str(run.draw_seed),
+        "seed_given": run.seed_given,
         "elapsed_s": run.finished_s,
         "verdict": msgspec.to_builtins(verdict),
         "stages": [_plain_stage(stage) for stage in run.finished_stages],
@@ -185,6 +187,12 @@ def as_json(run: RunRecord) -> str:
         "log": [{"stream": event.stream, "text": event.text} for event in run.log],
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def _seed_lines(event: RunFinished) -> Iterator[str]:
+    """How to draw the same inputs again, of a run that did not pass."""
+    if event.draw_seed is not None and event.verdict.outcome is not Outcome.PASS:
+        yield f"to draw the same inputs again: kgtui check --seed {event.draw_seed}"
 
 
 def numbered(number: int | None) -> str:

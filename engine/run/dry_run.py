@@ -46,6 +46,7 @@ class DryRun:
     ) -> None:
         self._problem = plan.problem
         self._cases = plan.cases
+        self._keeps = not plan.has_own_draws
         self._timed = plan.timed_only
         self._session = session
         self._most_s = session.limits.case_s
@@ -119,7 +120,7 @@ class DryRun:
         names = tuple(case.name for case in cases)
         with self._profile.span("describe cases"):
             reply = await self._ask_judge(
-                protocol.Describe(id=protocol.new_id(), problem=self._problem.id, cases=names)
+                protocol.Describe(id=protocol.new_id(), problem=self._problem.id, cases=names, keeps=self._keeps)
             )
         if not isinstance(reply, protocol.Described):
             raise EngineError("the judge could not describe the cases")

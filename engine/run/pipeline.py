@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
-from engine.draws import Draws
+from engine.draws import SEED_BITS, Draws
 from engine.model import (
     Artefact,
     Candidate,
@@ -216,6 +217,8 @@ class Run:
             stop = await load(self._session, native=self._native, emitter=self._emitter, profile=self._profile)
             if stop is not None:
                 return stop
+            if self._plan.chooses_seed:  # only now: the candidate has run all that it runs while it is loaded
+                self._plan = replace(self._plan, draw_seed=secrets.randbits(SEED_BITS))
             stop = await self._verify()
             if stop is None and self._is_right() and not self._is_timed:
                 await self._prove()
@@ -373,7 +376,10 @@ class Run:
             unmade=(Stop(outcome=Outcome.UNSUPPORTED, message=OVERFULL),) if overfull else (),
         )  # fmt: skip
         self._emitter.tell(events.ProfileTaken(at_s=self._emitter.now(), spans=self._profile.spans()))
-        self._emitter.tell(events.RunFinished(at_s=self._emitter.now(), verdict=judge(facts)))
+        self._emitter.tell(events.RunFinished(
+            at_s=self._emitter.now(), verdict=judge(facts), draw_seed=self._plan.draw_seed,
+            seed_given=self._plan.is_seed_given,
+        ))  # fmt: skip
 
     # ------------------------------------------------------------ what happened
 

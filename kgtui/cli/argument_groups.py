@@ -70,6 +70,16 @@ def add_policy(parser: CommandParser) -> None:
     )
 
 
+def add_seed(parser: CommandParser) -> None:
+    """`--seed`."""
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=natural_number,
+        help="draw the inputs from this number again, as reported by a run (default: a random one)",
+    )
+
+
 def add_output_format(parser: CommandParser) -> argparse._MutuallyExclusiveGroup:
     """`--plain`, `--json` or `--markdown` for a run; the group, for one more format."""
     formats = parser.add_mutually_exclusive_group()
@@ -129,6 +139,11 @@ def positive_integer(text: str) -> int:
     if not is_short or int(text) > _LARGEST:
         raise argparse.ArgumentTypeError(f"expected a number up to {_LARGEST}, got {shortened(text)}")
     return int(text)
+
+
+def natural_number(text: str) -> int:
+    """A number that can be a seed, 0 too."""
+    return 0 if text == "0" else positive_integer(text)
 
 
 def seconds(text: str) -> float:

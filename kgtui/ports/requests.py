@@ -35,8 +35,9 @@ class RunRequest:
     The run is recorded under `tag` and with `note`, where there are any.  `cases` are the only ones to run, each on the
     inputs of its seed in `seeds`; `again` asks for a run even of known content.  `benchmark` is what is timed once all
     cases pass; None times nothing.  With `against` it is timed taking turns with that other candidate.  What it
-    launches is compiled for `targets` too.  A run that `stops_at_verdict` leaves out the disassembly after it.
-    Content with `is_generated` is in no file: `path` only names it.
+    launches is compiled for `targets` too.  `draw_seed` and `chooses_seed` are those of the plan.  A run that
+    `stops_at_verdict` leaves out the disassembly after it.  Content with `is_generated` is in no file: `path` only
+    names it.
     """
 
     problem: Problem
@@ -49,6 +50,8 @@ class RunRequest:
     cases: tuple[str, ...] = ()
     seeds: tuple[tuple[str, int], ...] = ()
     again: bool = False
+    draw_seed: int | None = None
+    chooses_seed: bool = False
     tag: str | None = None
     note: str | None = None
     benchmark: BenchmarkPlan | None = None
@@ -79,7 +82,13 @@ class RunRequest:
             plan = Plan.for_tiers(
                 self.problem, tiers=self.tiers, device=self.device, target=self.target, failed_before=failed_before
             )
-        return replace(plan, benchmark=self.benchmark, policy=self.policy)
+        return replace(
+            plan,
+            benchmark=self.benchmark,
+            policy=self.policy,
+            draw_seed=self.draw_seed,
+            chooses_seed=self.chooses_seed,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

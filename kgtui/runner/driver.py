@@ -65,6 +65,8 @@ class RunDriver:
         """The stored run that answers this very request; None when there is none, or a new run is wanted."""
         if request.again or request.cases or self.recording is None:
             return None
+        if request.draw_seed is not None:
+            return None  # it asks for what comes of this seed
         if request.problem.version:
             return None  # the store does not know which version of a user's own problem a run was of
         folder = request.candidate.folder

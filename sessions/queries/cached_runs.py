@@ -4,8 +4,9 @@ The run finished with a word on the candidate (not cancelled, unsupported or an 
 candidate crashed or ran out of time or memory, and every check could be made.  Its session had the same environment
 as the session that asks: a verdict on another machine, or under other versions of torch, triton or kgtui, does not
 count, nor does one by another policy.  Variants of a file do not count: a variant that is written to the file is
-verified as the file.  Where a benchmark is wanted, a run that passed counts only when it timed all of its cases, in
-that state of the cache, beside all of those baselines; a candidate that failed is never timed.
+verified as the file.  A run with a seed that the user chose does not count either: a kernel may be made for one draw.
+Where a benchmark is wanted, a run that passed counts only when it timed all of its cases, in that state of the cache,
+beside all of those baselines; a candidate that failed is never timed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _HOLDS_STILL = f"""
         and check_name in {_NOTES_ON_THE_MACHINE})
     and not exists (select 1 from events where run = runs.id and kind = 'LayerChecked'
         and (json_extract(body, '$.report.coverage') in {_UNMADE}
-            or (json_extract(body, '$.report.coverage') = 'not available' and runs.device != 'cpu')))"""
+            or (json_extract(body, '$.report.coverage') = 'not available' and runs.device != 'cpu')))
+    and not exists (select 1 from events where run = runs.id and kind = 'RunFinished'
+        and json_extract(body, '$.seed_given'))"""
 SELECT_CACHED = f"""{SELECT_RUNS}
 where runs.candidate = :digest and runs.problem = :problem and runs.device = :device and runs.target is :target
     and runs.tiers = :tiers and runs.policy = :policy and runs.outcome not in {NO_VERDICT_ON_CANDIDATE}

@@ -136,11 +136,11 @@ class Contents:
             self._kept.popitem(last=False)
         return content
 
-    def shape_of(self, problem: ProblemDefinition, case: Case) -> protocol.Shape:
-        """What the arguments of a case look like; a case for timing is too large to be kept for that."""
+    def shape_of(self, problem: ProblemDefinition, case: Case, *, keeps: bool = True) -> protocol.Shape:
+        """What the arguments of a case look like; its content is kept with `keeps`, unless it is a case for timing."""
         key = (problem, case.name)
         if key not in self._shapes:
-            if case.tier is Tier.BENCH:
+            if case.tier is Tier.BENCH or not keeps:
                 with self._device:
                     inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(secrets.randbits(62)))
                 specs, storages = lay_out(problem, inputs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 
 from engine.errors import UsageError
 from engine.model import Policy, Problem
@@ -18,6 +19,7 @@ from kgtui.cli.argument_groups import (
     add_output_format,
     add_policy,
     add_profile,
+    add_seed,
     add_storage,
 )
 from kgtui.cli.choices import (
@@ -55,6 +57,7 @@ def add_arguments(parser: CommandParser) -> None:
     add_cases(parser, text="which cases to verify (default: full)")
     add_device(parser)
     add_policy(parser)
+    add_seed(parser)
     add_output_format(parser)
     add_profile(parser)
     parser.add_argument(
@@ -72,10 +75,12 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         KgtuiError: it could not be judged at all; the text says why.
     """
     if options.candidates is not None:
+        if options.seed is not None:
+            raise UsageError("--seed is for one kernel file; leave it out with --candidates")
         from kgtui.cli.batches.run import check_batch
 
         return check_batch(options, console, engine_factory=engine_factory)
-    request = read_request(options, console)
+    request = replace(read_request(options, console), draw_seed=options.seed)
     stages: tuple[str, ...] = ()
     if options.stages:
         request, stages = staged(request)

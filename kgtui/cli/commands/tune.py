@@ -183,6 +183,7 @@ async def _tried(driver: RunDriver, request: Request, variant: Variant) -> RunRe
         note=variant.name,
         priority=Priority.BATCH,
         stops_at_verdict=True,
+        chooses_seed=False,  # inputs that were made for one variant serve the next
     )
     record = replace(NO_RUN, file=request.file.shown)
     async with contextlib.aclosing(driver.run(run)) as updates:

@@ -57,7 +57,7 @@ class Request:
 
     `label` is what the session is called in the store.  `costs` are those of the cases that a user wants
     to have timed; `benchmark` of None times none of them.  What the run launches is compiled for `port_to` as well.
-    `is_aside` leaves the output to what `close` prints.
+    `is_aside` leaves the output to what `close` prints.  All that is drawn follows from `draw_seed`; None chooses one.
     """
 
     label: str
@@ -74,6 +74,7 @@ class Request:
     benchmark: BenchmarkPlan | None = None
     port_to: tuple[str, ...] = ()
     is_aside: bool = False
+    draw_seed: int | None = None
     costs: Mapping[str, Cost] = field(default_factory=dict)
 
     @property
@@ -88,6 +89,8 @@ class Request:
             tiers=self.tiers,
             policy=self.policy,
             again=True,
+            draw_seed=self.draw_seed,
+            chooses_seed=self.draw_seed is None,
             benchmark=self.benchmark,
             targets=self.port_to,
             stops_at_verdict=self.document is None,  # disassembly, which plain lines do not show

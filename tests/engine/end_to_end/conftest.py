@@ -106,6 +106,7 @@ def judging(engine: Engine) -> Judging:
         also: tuple[str, ...] = (),
         sass: bool = True,
         draw_seed: int = DRAW_SEED,
+        chooses_seed: bool = False,
     ) -> Judged:
         if isinstance(source, Path):
             content, filename = source.read_bytes(), source.name
@@ -115,7 +116,7 @@ def judging(engine: Engine) -> Judging:
         plan = Plan.for_tiers(find(problem), tiers=tiers, device="cpu", target=target, limits=limits)
         chosen = (*plan.cases, *map(plan.problem.case, also))
         cases = tuple({case.name: case for case in chosen}.values())
-        plan = replace(plan, cases=cases, draw_seed=draw_seed)
+        plan = replace(plan, cases=cases, draw_seed=draw_seed, chooses_seed=chooses_seed)
         collected: list[events.Event] = []
         async with aclosing(engine.evaluate(candidate, plan)) as running:
             async for event in running:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.artefacts import ArtefactStore
@@ -24,6 +26,17 @@ async def test_other_runs_have_other_inputs(
 ):
     one, other = [_seeds(await judging(COPY_KERNEL, draw_seed=seed), artefacts) for seed in seeds]
     assert not {*one} & {*other}
+
+
+async def test_seed_that_a_run_chose_draws_its_inputs_again(judging: Judging, artefacts: ArtefactStore):
+    chosen = await judging(COPY_KERNEL, chooses_seed=True)
+    reported = chosen.events[-1]
+    assert isinstance(reported, events.RunFinished)
+    assert reported.draw_seed is not None
+    assert not reported.seed_given
+    again = await judging(COPY_KERNEL, draw_seed=reported.draw_seed)
+    assert _seeds(again, artefacts) == _seeds(chosen, artefacts)
+    assert again.events[-1] == replace(again.events[-1], draw_seed=reported.draw_seed, seed_given=True)
 
 
 def _seeds(judged: Judged, artefacts: ArtefactStore) -> list[int | None]:

@@ -26,8 +26,8 @@ def toy(name: str) -> ProblemId:
     return ProblemId(source="toy_problems", name=name)
 
 
-def described(bench: Bench, problem: str, *names: str) -> tuple[protocol.Shape, ...]:
-    reply = bench.ask(protocol.Describe(id="i", problem=toy(problem), cases=names))
+def described(bench: Bench, problem: str, *names: str, keeps: bool = True) -> tuple[protocol.Shape, ...]:
+    reply = bench.ask(protocol.Describe(id="i", problem=toy(problem), cases=names, keeps=keeps))
     assert isinstance(reply, protocol.Described), reply
     return reply.shapes
 
@@ -39,6 +39,11 @@ def test_a_case_is_described_as_it_is_prepared(bench: Bench, problem: str) -> No
         prepared = bench.prepare(problem, case=case)
         assert shape.arguments == prepared.arguments
         assert shape.storages == tuple(storage.bytes for storage in prepared.arena.storages)
+
+
+def test_describing_without_keeping_makes_no_content_for_preparation(bench: Bench) -> None:
+    [shape] = described(bench, "SCALAR", "one", keeps=False)
+    assert bench.prepare("SCALAR").arguments != shape.arguments
 
 
 def test_describing_kept_case_makes_content_for_next_preparation(bench: Bench) -> None:

@@ -124,6 +124,7 @@ EVENTS: tuple[Event, ...] = (
             outcome=Outcome.WRONG_VALUE, sentence="case 7x781 f32 failed: return: 3 of 5467 wrong", passed=1, total=2,
             location=Location(line=12),
         ),
+        draw_seed=2**61 - 1,
     ),
     KernelDisassembled(at_s=0.5, number=1, artefact=Artefact(kind="sass", digest="ef" * 32, bytes=20)),
 )  # fmt: skip
@@ -151,6 +152,18 @@ def test_nondefault_policy_is_named_in_every_report():
     assert json.loads(as_json(run))["policy"] == "strict"
     assert "\n- policy: strict\n" in as_markdown(run)
     assert "policy" not in as_plain(EVENTS, file=FILE) + as_markdown(RUN)
+
+
+def test_given_seed_is_named_as_given():
+    finished = dataclasses.replace(EVENTS[-2], seed_given=True)
+    run = record_of((*EVENTS[:-2], finished), file=FILE)
+    assert json.loads(as_json(run))["seed_given"] is True
+    assert f"\n- seed: {2**61 - 1}, given\n" in as_markdown(run)
+
+
+def test_run_that_passes_prints_no_seed():
+    verdict = dataclasses.replace(EVENTS[-2].verdict, outcome=Outcome.PASS)
+    assert "--seed" not in as_plain((*EVENTS[:-2], dataclasses.replace(EVENTS[-2], verdict=verdict)), file=FILE)
 
 
 def test_every_plain_line_begins_with_two_words():

@@ -135,6 +135,13 @@ async def test_the_same_content_is_answered_from_the_store(setting: Setting) -> 
     assert setting.recording.answers == [(1, 1)]
 
 
+async def test_request_with_seed_is_not_answered_from_store(setting: Setting) -> None:
+    for draw_seed in (None, 7):
+        setting.submit(replace(setting.request, draw_seed=draw_seed))
+        await setting.listener.verdict()
+    assert [plan.draw_seed for _, plan in setting.engine.judged] == [None, 7]
+
+
 async def test_untimed_run_does_not_answer_timing_request(setting: Setting, bench_fakes: ModuleType) -> None:
     problem = bench_fakes.timed_problem()
     setting.engine.script = bench_fakes.all_timed

@@ -203,6 +203,12 @@ class TestCached:
             store.record(run_id, event)
         assert find(run_id) is None
 
+    def test_run_with_given_seed_answers_nothing(self, store, begin, find, whole_run):
+        for is_given in (True, False):
+            run_id = begin()
+            store.record_all(run_id, (*whole_run[:-1], replace(whole_run[-1], draw_seed=7, seed_given=is_given)))
+            assert (find(run_id) == run_id) is not is_given
+
     def test_a_verdict_by_another_policy_does_not(self, time, find):
         strict = time(policy=Policy.STRICT)
         assert find(strict, device="cuda") is None

@@ -142,6 +142,7 @@ def test_unsupported_target_in_kernel_file_names_file(typed, folder):
         (["--cases", ""], "argument --cases: invalid choice: ''"),
         (["--cases", "bench"], "argument --cases: invalid choice: 'bench'"),
         (["--json", "--plain"], "not allowed with argument"),
+        (["--seed", "-1"], "argument --seed: expected a number from 1 on, got '-1'"),
         (["--jsno"], "unrecognized arguments: --jsno; `kgtui check --help` shows the arguments"),
     ],
 )
@@ -447,6 +448,14 @@ def test_unwritable_home_is_reported_and_run_continues(console, engine, public_f
 def test_the_policy_reaches_the_plan(checked, engine, kernel, typed_policy, policy):
     checked("silu.py", *typed_policy)
     assert [plan.policy for plan in engine.plans] == [policy]
+
+
+@pytest.mark.parametrize(
+    ("typed_seed", "draws"), [((), (None, True)), (("--seed", "7"), (7, False)), (("--seed", "0"), (0, False))]
+)
+def test_the_seed_reaches_the_plan(checked, engine, kernel, typed_seed, draws):
+    checked("silu.py", *typed_seed)
+    assert [(plan.draw_seed, plan.chooses_seed) for plan in engine.plans] == [draws]
 
 
 def test_a_policy_that_there_is_not_is_refused(typed, kernel):

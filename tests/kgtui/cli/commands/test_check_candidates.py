@@ -53,6 +53,11 @@ def test_each_candidate_is_a_row_with_its_run(batch):
     assert ended.out.endswith("batch 1: 4/4 candidates: 3 passed, 1 not run\n")
 
 
+def test_a_seed_is_refused(batch):
+    with pytest.raises(UsageError, match="--seed is for one kernel file; leave it out with --candidates"):
+        batch("--seed", "7")
+
+
 def test_a_failure_is_the_exit_code(batch, engine):
     engine.outcome = Outcome.WRONG_VALUE
     assert batch().exit_code == 1
