@@ -56,7 +56,7 @@ def narrow(values: Any) -> Any:
 
 def _in_float32(operation: Callable[..., Any]) -> Callable[..., Any]:
     def widened(builder: Any, *args: Any, **kwargs: Any) -> Any:
-        floats = [value for value in args if isinstance(value, TensorHandle) and _scalar(value.dtype).is_floating()]
+        floats = [value for value in args if isinstance(value, TensorHandle) and _is_floating(value)]
         if not any(_is_bfloat16(value.dtype) for value in floats):
             return operation(builder, *args, **kwargs)
         result = operation(builder, *map(_widened, args), **kwargs)
@@ -109,6 +109,11 @@ def _widened(value: Any) -> Any:
     if isinstance(value, TensorHandle) and _is_bfloat16(value.dtype):
         return TensorHandle(widen(value.data), tl.float32)
     return value
+
+
+def _is_floating(value: Any) -> bool:
+    """Whether these are floats; booleans of a comparison have the type of what was compared in Triton 3.9."""
+    return value.data.dtype != np.bool_ and bool(_scalar(value.dtype).is_floating())
 
 
 def _scalar(dtype: Any) -> Any:

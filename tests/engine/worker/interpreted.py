@@ -469,6 +469,20 @@ def a_figure_of_a_kernel_that_was_warmed_up() -> Any:
 
 
 @triton.jit
+def larger_of(x, y, block: tl.constexpr):
+    at = tl.arange(0, block)
+    first, second = tl.load(x + at), tl.load(y + at)
+    tl.store(y + at, tl.where(first > second, first, second))
+
+
+@scenario
+def bfloat16_chosen_by_a_comparison() -> Any:
+    y = torch.tensor([1.0, 4.0], dtype=torch.bfloat16)
+    larger_of[(1,)](torch.tensor([3.0, -2.0], dtype=torch.bfloat16), y, block=2)
+    return y.tolist()
+
+
+@triton.jit
 def copy_of_two(tensors, n, block: tl.constexpr):
     at = tl.arange(0, block)
     tl.store(tensors[1] + at, tl.load(tensors[0] + at, mask=at < n), mask=at < n)
