@@ -28,7 +28,8 @@ from pathlib import Path
 
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
-from engine.judge.diagnosis.symptoms import WORDS, Symptom
+from engine.judge.diagnosis.symptom_words import WORDS
+from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import Candidate, CaseResult, Diagnosis, Plan, Tier
 from engine.model.events import CaseFinished
 from tests.candidates import candidates, stated
