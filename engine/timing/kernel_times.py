@@ -13,12 +13,10 @@ from engine.model.benchmark import Method
 from engine.timing.candidate_side import WorkerParticipant
 from engine.timing.exchange import CaseEnded, Exchange, Side
 from engine.timing.facts import SideFacts
-from engine.timing.timed_sides import NotCapturedError
 
 KERNELS = "kernels"
 _MEASURED_S = 0.12
 _CALLS, _LEAST_ROUNDS, _MOST_ROUNDS = 8, 2, 8
-_REPLAYS = 3
 _DEADLINE_S = 20.0
 _TIDY_S = 10.0
 
@@ -63,7 +61,6 @@ async def measured(
     try:
         await participant.open_slots(case.name, arranged)
         await _rounds(participant, facts, exchange, tuple(slots[:_CALLS]))
-        await _graph(participant, facts, tuple(slots[:_CALLS]))
     except CaseEnded as ended:
         facts.rounds.clear()
         facts.notes.append(f"no kernel time: {ended.stop.message}")
@@ -79,16 +76,8 @@ async def _rounds(participant: WorkerParticipant, facts: SideFacts, exchange: Ex
     await participant.single(slots[:2])
     facts.method = Method.CUPTI if participant.method else Method.EVENTS
     facts.reason = participant.reason
+    if not participant.method:
+        facts.notes.append(f"the launches alone were timed by events: {participant.reason}")
     end_s = exchange.clock() + _MEASURED_S
     while len(facts.rounds) < _LEAST_ROUNDS or (len(facts.rounds) < _MOST_ROUNDS and exchange.clock() < end_s):
         facts.rounds.append((await participant.single(slots), await participant.single(slots)))
-
-
-async def _graph(participant: WorkerParticipant, facts: SideFacts, slots: tuple[int, ...]) -> None:
-    try:
-        await participant.capture(slots)
-        await participant.replay(slots)  # the first uploads the graph
-        facts.replays += [await participant.replay(slots) for _ in range(_REPLAYS)]
-    except NotCapturedError as error:
-        facts.replays.clear()
-        facts.notes.append(str(error))

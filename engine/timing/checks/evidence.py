@@ -51,26 +51,20 @@ def findings_of(
 def kernels_apart(case: str, timing: Timing, kernels: Timing) -> Finding | None:
     """SUSPECT when a call takes less of the device than its own launches do alone; HINT when it takes more.
 
-    They differ where their intervals lie farther apart than KERNEL_SHARE of the time and KERNEL_SLACK_US: single calls
-    by one method, or else calls in a graph.
+    They differ where their intervals, by one method, lie farther apart than KERNEL_SHARE of the time and
+    KERNEL_SLACK_US.
     """
-    same = timing.method is kernels.method
-    pairs = (
-        ("of the device", timing.device_us if same else None, kernels.device_us),
-        ("in a graph", timing.graph_us, kernels.graph_us),
-    )
-    for where, call_us, kernel_us in pairs:
-        if call_us is None or kernel_us is None:
-            continue
-        gap_us = max(kernel_us.low - call_us.high, call_us.low - kernel_us.high)
-        if gap_us <= max(KERNEL_SLACK_US, KERNEL_SHARE * kernel_us.value):
-            continue
-        times = f"a call takes {call_us.value:.4g} us {where}, its launches alone take {kernel_us.value:.4g} us"
-        is_less = call_us.value < kernel_us.value
-        severity = Severity.SUSPECT if is_less else Severity.HINT
-        message = f"{times}: timed calls do {'less' if is_less else 'more'} than the recorded launches"
-        return Finding(check="kernel_time", severity=severity, message=message, case=case)
-    return None
+    call_us, kernel_us = timing.device_us, kernels.device_us
+    if call_us is None or kernel_us is None or timing.method is not kernels.method:
+        return None
+    gap_us = max(kernel_us.low - call_us.high, call_us.low - kernel_us.high)
+    if gap_us <= max(KERNEL_SLACK_US, KERNEL_SHARE * kernel_us.value):
+        return None
+    times = f"a call takes {call_us.value:.4g} us of the device, its launches alone take {kernel_us.value:.4g} us"
+    is_less = call_us.value < kernel_us.value
+    severity = Severity.SUSPECT if is_less else Severity.HINT
+    message = f"{times}: timed calls do {'less' if is_less else 'more'} than the recorded launches"
+    return Finding(check="kernel_time", severity=severity, message=message, case=case)
 
 
 def seen_without_times(facts: CaseFacts) -> tuple[Finding, ...]:
