@@ -34,7 +34,8 @@ from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.process_pool import ProcessPool
 from engine.protocol.proof.proof_file import ProofFile
 from engine.run.cancelling import RunsInProgress
-from engine.run.pipeline import EngineResources, Run
+from engine.run.engine_resources import EngineResources
+from engine.run.pipeline import Run
 from engine.run.proving.proof_file_replay import replay_proof_file
 from engine.run.retarget import Retargeting
 from engine.sandbox.confinement import Measure

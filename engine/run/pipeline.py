@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
-from engine.artefacts import ArtefactStore
-from engine.devices import Device
 from engine.draws import SEED_BITS, Draws
 from engine.model import (
     Artefact,
@@ -17,7 +15,6 @@ from engine.model import (
     CaseResult,
     CompiledKernel,
     Launch,
-    Limits,
     Outcome,
     Plan,
     Stage,
@@ -29,12 +26,12 @@ from engine.model.proof import CaseProof
 from engine.probes import Probe
 from engine.probes.lab.case_session import Lab, passed_of
 from engine.processes.candidate_session import CandidateSession, LoadRequest
-from engine.processes.process_pool import ProcessPool
 from engine.processes.warm_pool import Spare
 from engine.profile import Profile
 from engine.run.cancelling import to_its_end, work_until_stopped
 from engine.run.compile_queue import Builder, Publication
 from engine.run.dry_run import DryRun
+from engine.run.engine_resources import EngineResources
 from engine.run.event_stream import EventEmitter
 from engine.run.kernel_source import TapedKernels
 from engine.run.native.building import NativeCode
@@ -51,21 +48,9 @@ from engine.run.stages.verification import Verifier
 from engine.run.stages.verify_stage import VerifyingStage
 from engine.run.static_reading import Parsed, parse_candidate
 from engine.static.source import SourceError
-from engine.timing.measurement_context import MeasurementContext
 from engine.timing.seats import OwnKernels
 from engine.verdict.decide import Facts, Stop, judge
 from engine.verdict.no_launch import no_launch
-
-
-@dataclass(frozen=True, kw_only=True)
-class EngineResources:
-    """What the runs of one engine use in turn; without `measurement_context` nothing is timed."""
-
-    process_pool: ProcessPool
-    artefacts: ArtefactStore
-    device: Device
-    limits: Limits
-    measurement_context: MeasurementContext | None = None
 
 
 class Run:

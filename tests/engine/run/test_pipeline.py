@@ -36,7 +36,8 @@ from engine.model import (
     events,
 )
 from engine.processes.directories import EngineDirectories
-from engine.run.pipeline import EngineResources, Run
+from engine.run.engine_resources import EngineResources
+from engine.run.pipeline import Run
 from engine.static.source import Source, read_source
 from engine.timing.measurement_context import MeasurementContext
 from tests.guards import PATIENCE_S

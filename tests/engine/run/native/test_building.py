@@ -15,8 +15,9 @@ from engine.devices import Device
 from engine.model import Candidate, Limits, Location, Outcome, Plan, Stage, events
 from engine.model.native import NativeLanguage
 from engine.processes.builds.extensions import Extensions, Toolchain
+from engine.run.engine_resources import EngineResources
 from engine.run.native.building import NOTE
-from engine.run.pipeline import EngineResources, Run
+from engine.run.pipeline import Run
 from tests.engine.run.test_pipeline import PROBLEM
 
 if TYPE_CHECKING:
