@@ -72,7 +72,9 @@ def test_a_wrong_kernel_fails_in_the_real_engine(run, tmp_path):
     (tmp_path / "k.py").write_text(text)
     ended = run("check", "k.py", "--device", "cpu")
     assert ended.returncode == 1
-    assert ended.stdout.splitlines()[-1].startswith("verdict  wrong_value ")
+    verdict, repeated = ended.stdout.splitlines()[-2:]
+    assert verdict.startswith("verdict  wrong_value ")
+    assert repeated.startswith("         to draw the same inputs again: kgtui check --seed ")
 
 
 @pytest.mark.parametrize(
