@@ -150,6 +150,7 @@ BENCHMARK = CaseBenchmark(
         throttled_by=("power",), other_processes=(77,),
     ),
     after=DeviceState(sm_clock_mhz=1755),
+    kernel_us=Interval(value=7.0, low=6.9, high=7.1), kernel_note="as recorded",
 )  # fmt: skip
 VERDICT = Verdict(
     outcome=Outcome.PASS, sentence="right, but not credible", passed=3, total=3, flagged=True, proven=2, location=HERE

@@ -281,7 +281,7 @@ def test_suspend_key_without_shell_reports_it(start_application: Starter) -> Non
     program = start_application()
     program.until(is_settled)
     program.press(SUSPEND)
-    program.until_text("no shell is there to come back from")
+    program.until_text("not suspended: no shell")
     program.press(QUIT)
     assert program.exit_status() == 0
     assert as_before(program)
