@@ -1,4 +1,4 @@
-"""What calls return: as a tuple, and as bytes in the memory of whoever looks at it."""
+"""What calls return: as a tuple, and as bytes copied to given memory."""
 
 from __future__ import annotations
 

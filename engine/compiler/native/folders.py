@@ -10,22 +10,27 @@ from pathlib import Path
 from engine.compiler.native.tools import Run, run_tool
 from engine.protocol import BuildExtension
 
+_ROOT = Path("/")
+_OF_TOOLKIT = "nvvm"  # the folder of nvcc's own compiler, beside its bin
 # What GCC and Clang print with -v; the paths of COMPILER_PATH and LIBRARY_PATH are GCC's alone.
 _HEADERS = re.compile(r"search starts here:\n((?: .*\n)+)")
 _PATHS = re.compile(r"^(?:COMPILER_PATH|LIBRARY_PATH)=(.*)$", re.MULTILINE)
 
 
 def toolchain_folders(command: BuildExtension, *, run: Run = run_tool) -> tuple[str, ...]:
-    """What the C++ compiler says that it reads, and the folder of the CUDA toolkit; only folders that are there."""
-    found = [*_of_cxx(command.cxx, run), *_of_nvcc(command.nvcc)]
-    return tuple(dict.fromkeys(str(Path(folder).resolve()) for folder in found if Path(folder).is_dir()))
+    """What the C++ compiler says that it reads, and the folder of the CUDA toolkit; only folders that are there.
+
+    Never the root folder, which would allow to read everything.
+    """
+    found = [Path(folder).resolve() for folder in (*_of_cxx(command.cxx, run), *_of_nvcc(command.nvcc))]
+    return tuple(dict.fromkeys(str(folder) for folder in found if folder.is_dir() and folder != _ROOT))
 
 
 def _of_cxx(cxx: str, run: Run) -> Iterator[str]:
     if not cxx:
         return
     try:
-        said = run((cxx, "-E", "-v", "-x", "c++", os.devnull), Path("/")).output
+        said = run((cxx, "-E", "-v", "-x", "c++", os.devnull), _ROOT).output
     except OSError:
         return  # the build says that it cannot be started
     for listed in _HEADERS.findall(said):
@@ -36,4 +41,6 @@ def _of_cxx(cxx: str, run: Run) -> Iterator[str]:
 
 def _of_nvcc(nvcc: str) -> Iterator[str]:
     if nvcc:
-        yield str(Path(nvcc).resolve().parents[1])
+        home = Path(nvcc).resolve().parents[1]
+        if (home / _OF_TOOLKIT).is_dir():  # not that of a script which calls an nvcc elsewhere
+            yield str(home)

@@ -61,7 +61,7 @@ class HeldReplayer:
         return reply
 
     async def clear(self) -> None:
-        """As `close`: a replayer that does not answer is ended by whoever asks."""
+        """As `close`: a replayer that does not answer is ended by the caller."""
         await self.close()
 
     async def close(self) -> None:

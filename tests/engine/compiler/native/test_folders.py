@@ -18,7 +18,7 @@ ignoring nonexistent directory "{root}/none"
  {root}/missing
 End of search list.
 COMPILER_PATH={root}/libexec/:{root}/libexec/
-LIBRARY_PATH={root}/lib/gcc/13/../:
+LIBRARY_PATH={root}/lib/gcc/13/../:/usr/../:
 """
 
 
@@ -42,8 +42,15 @@ def test_folders_are_those_that_the_compiler_names(tmp_path: Path) -> None:
 
 def test_cuda_toolkit_is_the_folder_above_nvcc(tmp_path: Path) -> None:
     (tmp_path / "toolkit" / "bin").mkdir(parents=True)
+    (tmp_path / "toolkit" / "nvvm").mkdir()
     (tmp_path / "nvcc").symlink_to(tmp_path / "toolkit" / "bin" / "nvcc")
     assert toolchain_folders(command_for(nvcc=str(tmp_path / "nvcc"))) == (str(tmp_path / "toolkit"),)
+
+
+def test_folder_above_a_script_named_nvcc_is_not_readable(tmp_path: Path) -> None:
+    (tmp_path / "home" / "bin").mkdir(parents=True)
+    (tmp_path / "home" / "bin" / "nvcc").touch()
+    assert toolchain_folders(command_for(nvcc=str(tmp_path / "home" / "bin" / "nvcc"))) == ()
 
 
 def test_compiler_that_does_not_start_names_no_folders(tmp_path: Path) -> None:
