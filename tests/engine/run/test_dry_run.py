@@ -15,19 +15,17 @@ from engine.model import (
     BenchmarkPlan,
     Candidate,
     Case,
-    Cost,
     DType,
     Launch,
     Limits,
     Plan,
-    ProblemDefinition,
     Tier,
-    Tolerance,
 )
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.directories import EngineDirectories
 from engine.profile import Profile
 from engine.run.dry_run import DryRun
+from tests.engine.toy_problem import toy_problem
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -35,19 +33,7 @@ if TYPE_CHECKING:
 
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={}) for name in "abcd")
 A, B, C, D = CASES
-PROBLEM = ProblemDefinition(
-    name="toy::twice",
-    entry="f",
-    signature="f(x: Tensor) -> Tensor",
-    summary="",
-    category="toy",
-    cases=CASES,
-    make_inputs=lambda case, rng: (),
-    reference=lambda x: x,
-    eager=lambda x: x,
-    tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
-    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
-).problem("toy_problems")
+PROBLEM = toy_problem(*CASES)
 SHAPE = protocol.Shape(arguments=(protocol.ScalarSpec(value=1),), storages=(16,))
 
 

@@ -18,17 +18,14 @@ from engine.model import (
     Candidate,
     Case,
     CaseResult,
-    Cost,
     DType,
     Finding,
     Limits,
     Outcome,
     Plan,
-    ProblemDefinition,
     Severity,
     Stage,
     Tier,
-    Tolerance,
     events,
 )
 from engine.model.layers import Coverage, Layer, LayerReport
@@ -38,6 +35,7 @@ from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.run.stages.probe_stage import ProbingStage
+from tests.engine.toy_problem import toy_problem
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -52,23 +50,7 @@ CHECKED = LayerReport(layer=Layer.INPUTS, by="own", coverage=Coverage.CHECKED)
 Changes = Callable[[str, protocol.AnyCommand], protocol.AnyReply | bytes | None]
 
 
-def never(*_: object) -> object:
-    raise AssertionError("the parent makes no tensors")
-
-
-PROBLEM = ProblemDefinition(
-    name="toy::twice",
-    entry="f",
-    signature="f(x: Tensor) -> Tensor",
-    summary="",
-    category="toy",
-    cases=(CASE,),
-    make_inputs=never,
-    reference=never,
-    eager=never,
-    tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
-    cost=lambda _: Cost(flops=1, bytes_read=1, bytes_written=1),
-).problem("toy_problems")
+PROBLEM = toy_problem(CASE)
 
 
 class Stand:

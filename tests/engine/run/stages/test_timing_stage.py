@@ -18,12 +18,9 @@ from engine.model import (
     BenchmarkPlan,
     Candidate,
     Case,
-    Cost,
     DType,
     Limits,
-    ProblemDefinition,
     Tier,
-    Tolerance,
     events,
 )
 from engine.model.layers import Coverage, left_out_count
@@ -33,6 +30,7 @@ from engine.run.event_stream import EventEmitter
 from engine.run.stages.timing_stage import TimingStage
 from engine.timing.measurement_context import MeasurementContext
 from engine.timing.seats import OwnKernels
+from tests.engine.toy_problem import toy_problem
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -43,23 +41,7 @@ NOTHING = BenchmarkPlan(cases=())
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
 
 
-def never(*_: object) -> object:
-    raise AssertionError("the parent makes no tensors")
-
-
-PROBLEM = ProblemDefinition(
-    name="toy::twice",
-    entry="f",
-    signature="f(x: Tensor) -> Tensor",
-    summary="",
-    category="toy",
-    cases=(CASE,),
-    make_inputs=never,
-    reference=never,
-    eager=never,
-    tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
-    cost=lambda _: Cost(flops=1, bytes_read=1, bytes_written=1),
-).problem("toy_problems")
+PROBLEM = toy_problem(CASE)
 
 
 class DriverError(Exception):

@@ -16,15 +16,12 @@ from engine.model import (
     Candidate,
     Case,
     CaseResult,
-    Cost,
     DType,
     Limits,
     Outcome,
     OutputReport,
     Plan,
-    ProblemDefinition,
     Tier,
-    Tolerance,
     events,
 )
 from engine.processes.candidate_session import CandidateSession, LoadRequest
@@ -34,6 +31,7 @@ from engine.run.stages import verification
 from engine.run.stages.verification import Verifier, _unlink
 from engine.run.stages.verify_stage import VerifyingStage
 from engine.verdict.decide import Stop
+from tests.engine.toy_problem import toy_problem
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -41,19 +39,7 @@ if TYPE_CHECKING:
 
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "abcd")
 A, B, C, D = CASES
-PROBLEM = ProblemDefinition(
-    name="toy::twice",
-    entry="f",
-    signature="f(x: Tensor) -> Tensor",
-    summary="",
-    category="toy",
-    cases=CASES,
-    make_inputs=lambda case, rng: (),
-    reference=lambda x: x,
-    eager=lambda x: x,
-    tolerance=lambda case: Tolerance(relative=0.0, absolute=0.0),
-    cost=lambda case: Cost(flops=1, bytes_read=1, bytes_written=1),
-).problem("toy_problems")
+PROBLEM = toy_problem(*CASES)
 ARENA = protocol.ArenaSpec(handle="0f" * 64, block_bytes=4096, storages=(), bytes=1024)
 
 
