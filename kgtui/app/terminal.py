@@ -6,6 +6,7 @@ oldest of many may come last; and it is not notified of a terminal that was clos
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -27,7 +28,6 @@ from kgtui.highlighting.cleaning import harmless_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import FrameType
 
 LOOK_S = 1.0
 BRACKETED_PASTE = "\x1b[?2004h"
@@ -55,7 +55,7 @@ class TerminalApp(App[None]):
             with contextlib.suppress(termios.error, ValueError):
                 self._key_modes = termios.tcgetattr(_keyboard())
             self.set_interval(LOOK_S, self._look)
-            _go_on_only_when_stopped()
+            stop_and_continue_between_events()
         self.call_after_refresh(self._first_painted)
 
     def on_resize(self, event: Resize) -> None:
@@ -166,29 +166,31 @@ class TerminalApp(App[None]):
         self.refresh()
 
 
-def _go_on_only_when_stopped() -> None:
-    """Keep Textual from starting again at a SIGCONT after which nothing was stopped.
+def stop_and_continue_between_events() -> None:
+    """Defer the handlers of SIGTSTP and SIGCONT to the running event loop, and drop a SIGCONT without a stop before it.
 
-    A terminal that hangs up sends one behind its SIGHUP.  Textual would read the keys in a second thread then, which
-    nothing ends, and neither would the program.
+    Textual's handlers write to a queue and wait for threads.  Run at once, inside of whatever they interrupt, they
+    wait for ever where that holds the lock of the same queue.  A terminal that hangs up sends a SIGCONT behind its
+    SIGHUP.  Textual would read the keys in a second thread then, which nothing ends, and neither would the program.
     """
-    stop, go_on = signal.getsignal(signal.SIGTSTP), signal.getsignal(signal.SIGCONT)
-    assert callable(stop) and callable(go_on)
+    stop, resume = signal.getsignal(signal.SIGTSTP), signal.getsignal(signal.SIGCONT)
+    assert callable(stop) and callable(resume)
+    loop = asyncio.get_running_loop()
     stopped = False
 
-    def heed_stop(number: int, frame: FrameType | None) -> None:
+    def stop_once() -> None:
         nonlocal stopped
         stopped = True
-        stop(number, frame)
+        stop(signal.SIGTSTP, None)
 
-    def heed_going_on(number: int, frame: FrameType | None) -> None:
+    def resume_if_stopped() -> None:
         nonlocal stopped
         if stopped:
             stopped = False
-            go_on(number, frame)
+            resume(signal.SIGCONT, None)
 
-    signal.signal(signal.SIGTSTP, heed_stop)
-    signal.signal(signal.SIGCONT, heed_going_on)
+    loop.add_signal_handler(signal.SIGTSTP, stop_once)
+    loop.add_signal_handler(signal.SIGCONT, resume_if_stopped)
 
 
 def _is_job() -> bool:
