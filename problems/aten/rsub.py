@@ -10,33 +10,17 @@ Overloads: rsub.Tensor and rsub.Scalar (tested), rsub.Tensor_out and rsub.Scalar
 
 from __future__ import annotations
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
-from problems.kit import F32, FLOATS, INTEGERS, Arguments, cancelling, torch
-from problems.kit.pointwise.binary import (
-    binary_arguments,
-    binary_cases,
-    binary_cost,
-    binary_over,
-    binary_result,
-    binary_values,
-    widened,
+from engine.model import Category, DType, ProblemDefinition
+from problems.kit import FLOATS, INTEGERS, torch
+from problems.kit.pointwise.binary import widened
+from problems.kit.pointwise.differences import (
+    difference_cases,
+    difference_cost,
+    difference_inputs,
+    difference_tolerance,
 )
 
-CASES = (
-    *binary_cases(dtype=[*FLOATS, DType.FLOAT64, *INTEGERS, DType.COMPLEX64], scalars=[3, -2.5], alpha=1),
-    *binary_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(40, 33), other=(33,), alpha=[0.5, -3, 100.125],
-                 dtype=FLOATS),
-    *binary_over(Tier.FULL, "{shape} {dtype} alpha {alpha} {values}", shape=(16, 33), other=(16, 33), alpha=[0, 0.5],
-                 values="special", dtype=F32),
-    *binary_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(40, 33), other=(33,), alpha=-3, dtype=INTEGERS),
-)  # fmt: skip
-
-
-def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, other: `other`, which broadcast, or a number; alpha."""
-    left, right = binary_values(case, rng, draw=_even)
-    alpha = case.number("alpha")
-    return *binary_arguments(case, left, right), int(alpha) if alpha.is_integer() else alpha
+CASES = difference_cases(dtype=[*FLOATS, DType.FLOAT64, *INTEGERS, DType.COMPLEX64])
 
 
 def reference(x: torch.Tensor, other: torch.Tensor | float, alpha: float = 1) -> torch.Tensor:
@@ -50,21 +34,6 @@ def eager(x: torch.Tensor, other: torch.Tensor | float, alpha: float = 1) -> tor
     return torch.rsub(x, other, alpha=alpha)
 
 
-def tolerance(case: Case) -> Tolerance:
-    """The product may be rounded before the difference."""
-    return cancelling(binary_result(case))
-
-
-def cost(case: Case) -> Cost:
-    """2 operations an element."""
-    return binary_cost(case, operations=2)
-
-
-def _even(x: torch.Tensor) -> torch.Tensor:
-    """Within two powers of two: the rounding of one operand is small beside a typical result."""
-    return x.clamp(-4, 4)
-
-
 PROBLEM = ProblemDefinition(
     name="aten::rsub",
     entry="rsub",
@@ -72,9 +41,9 @@ PROBLEM = ProblemDefinition(
     summary="other - alpha*self",
     category=Category.POINTWISE_BINARY,
     cases=CASES,
-    make_inputs=make_inputs,
+    make_inputs=difference_inputs,
     reference=reference,
     eager=eager,
-    tolerance=tolerance,
-    cost=cost,
+    tolerance=difference_tolerance,
+    cost=difference_cost,
 )

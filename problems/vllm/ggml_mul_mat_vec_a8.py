@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
-from problems.kit import BF16, F16, F32, Arguments, Layout, cases_over, normal, torch
-from problems.kit.inference.arguments import arranged
+from engine.model import Category, ProblemDefinition, Tier
+from problems.kit import BF16, F16, F32, Layout, cases_over
 from problems.kit.inference.ggml import (
     CANNOT_REJECT,
-    activation_tolerance,
-    decoded,
-    drawn,
-    quantised_activations,
-    row_bytes,
+    product_cost,
+    product_eager,
+    product_inputs,
+    product_reference,
+    product_tolerance,
 )
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS)
@@ -36,39 +35,6 @@ CASES = (
     *_over(Tier.BENCH, _SIZES, batch=1, k=[4096, 8192], row=4096, type=[2, 8], dtype=F32),
 )  # fmt: skip
 
-
-def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """W: (row, bytes of K values), X: (batch, K), quant_type, row."""
-    row, k, kind = case.size("row"), case.size("k"), case.size("type")
-    tensors = arranged(case, drawn((row, k), kind, rng), normal((case.size("batch"), k), case.dtype, rng))
-    return *tensors, kind, row
-
-
-def reference(w: torch.Tensor, x: torch.Tensor, quant_type: int, row: int) -> torch.Tensor:
-    """(batch, K) -> (batch, row) in float64."""
-    return (x.double() @ decoded(w, quant_type, torch.float64).T).to(x.dtype)
-
-
-def eager(w: torch.Tensor, x: torch.Tensor, quant_type: int, row: int) -> torch.Tensor:
-    """Activations quantised as kernels do, a product in float32."""
-    return (quantised_activations(x) @ decoded(w, quant_type, torch.float32).T).to(x.dtype)
-
-
-def tolerance(case: Case) -> Tolerance:
-    """That of activations of 8 bits."""
-    return activation_tolerance(case, outputs=case.size("batch") * case.size("row"))
-
-
-def cost(case: Case) -> Cost:
-    """A product and a sum for each weight and row; every byte is read once."""
-    batch, k, row = case.size("batch"), case.size("k"), case.size("row")
-    return Cost(
-        flops=2 * batch * k * row,
-        bytes_read=row * row_bytes(case.size("type"), k) + batch * k * case.dtype.bytes,
-        bytes_written=batch * row * case.dtype.bytes,
-    )
-
-
 PROBLEM = ProblemDefinition(
     name="vllm::ggml_mul_mat_vec_a8",
     entry="ggml_mul_mat_vec_a8",
@@ -76,10 +42,10 @@ PROBLEM = ProblemDefinition(
     summary="Matrix-vector form of ggml_mul_mat_a8",
     category=Category.QUANTISED_GEMM,
     cases=CASES,
-    make_inputs=make_inputs,
-    reference=reference,
-    eager=eager,
-    tolerance=tolerance,
-    cost=cost,
+    make_inputs=product_inputs,
+    reference=product_reference,
+    eager=product_eager,
+    tolerance=product_tolerance,
+    cost=product_cost,
     cannot_reject=CANNOT_REJECT,
 )

@@ -11,9 +11,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.model import Case, Tolerance
+from engine.model import Case, Cost, Tolerance
+from problems.kit.cases import Arguments
 from problems.kit.deferred import torch
+from problems.kit.inference.arguments import arranged
 from problems.kit.tolerances import of_few
+from problems.kit.values import normal
 
 BLOCK = 32
 
@@ -102,6 +105,38 @@ CANNOT_REJECT: Mapping[str, str] = {
     "infinities_clamped": "activations that are not finite have no quantised form",
 }
 """For `cannot_reject` of the products with quantised activations."""
+
+
+def product_inputs(case: Case, rng: torch.Generator) -> Arguments:
+    """W: (row, bytes of K values), X: (batch, K), quant_type, row."""
+    row, k, kind = case.size("row"), case.size("k"), case.size("type")
+    tensors = arranged(case, drawn((row, k), kind, rng), normal((case.size("batch"), k), case.dtype, rng))
+    return *tensors, kind, row
+
+
+def product_reference(w: torch.Tensor, x: torch.Tensor, quant_type: int, row: int) -> torch.Tensor:
+    """(batch, K) -> (batch, row) in float64."""
+    return (x.double() @ decoded(w, quant_type, torch.float64).T).to(x.dtype)
+
+
+def product_eager(w: torch.Tensor, x: torch.Tensor, quant_type: int, row: int) -> torch.Tensor:
+    """Activations quantised as kernels do, a product in float32."""
+    return (quantised_activations(x) @ decoded(w, quant_type, torch.float32).T).to(x.dtype)
+
+
+def product_tolerance(case: Case) -> Tolerance:
+    """That of activations of 8 bits."""
+    return activation_tolerance(case, outputs=case.size("batch") * case.size("row"))
+
+
+def product_cost(case: Case) -> Cost:
+    """A product and a sum for each weight and row; every byte is read once."""
+    batch, k, row = case.size("batch"), case.size("k"), case.size("row")
+    return Cost(
+        flops=2 * batch * k * row,
+        bytes_read=row * row_bytes(case.size("type"), k) + batch * k * case.dtype.bytes,
+        bytes_written=batch * row * case.dtype.bytes,
+    )
 
 
 def _half(blocks: torch.Tensor, start: int) -> torch.Tensor:
