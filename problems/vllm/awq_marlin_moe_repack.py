@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import Arguments, Layout, cases_over, torch
-from problems.kit.inference.arguments import NO_FLOATS, arranged, exact
-from problems.kit.inference.marlin import ORDERS, to_tiles
-from problems.kit.inference.packing import drawn_words, unpack
+from problems.kit.inference.arguments import NO_FLOATS, exact
+from problems.kit.inference.marlin import ORDERS, expert_cost, expert_inputs, to_tiles
+from problems.kit.inference.packing import unpack
 
 _over = partial(cases_over, dtype=DType.INT32, order="random", layout=Layout.CONTIGUOUS)
 _SIZES = "{experts}x{k}x{n} {bits} bit"
@@ -35,15 +35,8 @@ CASES = (
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """b_q_weight, perm: (E, K), size_k, size_n, num_bits, is_a_8bit."""
-    experts, k, n, bits = case.size("experts"), case.size("k"), case.size("n"), case.size("bits")
-    rows = torch.arange(k).expand(experts, k)
-    orders = {
-        "random": torch.stack([torch.randperm(k, generator=rng) for _ in range(experts)]),
-        "reversed": rows.flip(1),
-        "unchanged": rows.contiguous(),
-    }
-    words = drawn_words((experts, k, n * bits // 32), rng)
-    return *arranged(case, words, orders[case.word("order")].int()), k, n, bits, False
+    k, n, bits = case.size("k"), case.size("n"), case.size("bits")
+    return expert_inputs(case, rng, (k, n * bits // 32))
 
 
 def reference(
@@ -60,12 +53,6 @@ def eager(
     return reference(b_q_weight, perm, size_k, size_n, num_bits, is_a_8bit)
 
 
-def cost(case: Case) -> Cost:
-    """No arithmetic that counts; every word is read and written once."""
-    moved_bytes = case.size("experts") * case.size("k") * case.size("n") * case.size("bits") // 8
-    return Cost(flops=0, bytes_read=moved_bytes, bytes_written=moved_bytes)
-
-
 PROBLEM = ProblemDefinition(
     name="vllm::awq_marlin_moe_repack",
     entry="awq_marlin_moe_repack",
@@ -80,7 +67,7 @@ PROBLEM = ProblemDefinition(
     reference=reference,
     eager=eager,
     tolerance=exact,
-    cost=cost,
+    cost=expert_cost,
     determinism=Determinism.EXACT,
     cannot_reject=NO_FLOATS,
 )

@@ -8,8 +8,11 @@ word with the even ones before the odd ones (Frantar et al., MARLIN, 2024; vLLM,
 
 from __future__ import annotations
 
+from engine.model import Case, Cost
+from problems.kit.cases import Arguments
 from problems.kit.deferred import torch
-from problems.kit.inference.packing import EVEN_BEFORE_ODD, pack, unpack
+from problems.kit.inference.arguments import arranged
+from problems.kit.inference.packing import EVEN_BEFORE_ODD, drawn_words, pack, unpack
 
 TILE = 16
 _GROUP = 4 * TILE * TILE
@@ -59,3 +62,24 @@ def permuted_scales(scales: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
 def restored_scales(scales: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
     """What `permuted_scales` was given."""
     return permuted_scales(scales, order.argsort().to(scales.device))
+
+
+def expert_inputs(case: Case, rng: torch.Generator, packed: tuple[int, int]) -> Arguments:
+    """b_q_weight: (E, *packed), perm: (E, K) or (E, 0), size_k, size_n, num_bits, is_a_8bit."""
+    experts, k = case.size("experts"), case.size("k")
+    rows = torch.arange(k).expand(experts, k)
+    orders = {
+        "random": torch.stack([torch.randperm(k, generator=rng) for _ in range(experts)]),
+        "reversed": rows.flip(1),
+        "unchanged": rows.contiguous(),
+        "no order": rows[:, :0].contiguous(),
+    }
+    words = drawn_words((experts, *packed), rng)
+    arguments = arranged(case, words, orders[case.word("order")].int())
+    return *arguments, k, case.size("n"), case.size("bits"), False
+
+
+def expert_cost(case: Case) -> Cost:
+    """No arithmetic that counts; every word is read and written once."""
+    moved_bytes = case.size("experts") * case.size("k") * case.size("n") * case.size("bits") // 8
+    return Cost(flops=0, bytes_read=moved_bytes, bytes_written=moved_bytes)
