@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import shutil
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -10,8 +9,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from engine.model import Case, Determinism, Problem
-from engine.model.parsing import parse
 from engine.problem_source import ProblemDescription
+from problems.function_docs import docstring_of
 
 JSON_SCHEMA = "kgtui.problems/1"
 
@@ -112,15 +111,11 @@ def _special_cases(problem: Problem) -> str:
 
 
 def _functions(described: ProblemDescription) -> list[str]:
-    """What the file says of its reference, its baseline and its comparison, where these are functions of its own."""
-    if not described.functions:
-        return []
-    tree = parse(described.file.read_text(encoding="utf-8"))
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    """What the docstrings of the reference, the baseline and the tolerance, or the comparison, say."""
     lines = []
     for role in ("reference", "eager", "compare" if "compare" in described.functions else "tolerance"):
-        function = functions.get(described.functions.get(role, ""))
-        text = ast.get_docstring(function) if function is not None else None
+        name = described.functions.get(role)
+        text = docstring_of(described.file, name) if name else ""
         if text:
             first, *rest = text.splitlines()
             lines += [f"  {role:<10} {first}", *(f"  {'':<10} {line}".rstrip() for line in rest if line)]

@@ -6,7 +6,6 @@ to the framework's own allocation; one that fills may use plain fills too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from engine.model import Case, Cost, DType, FrameworkWork, Tier
@@ -49,7 +48,7 @@ def made(case: Case, dtype: DType, *, size: str = "size") -> Cost:
     return Cost(flops=0, bytes_read=0, bytes_written=count(case.shape(size)) * dtype.bytes)
 
 
-def like_cases(*, dtype: Sequence[DType]) -> tuple[Case, ...]:
+def like_cases(*, dtype: list[DType]) -> tuple[Case, ...]:
     """The cases of an operator that fills a tensor shaped like another, over `dtype`."""
     over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", result="same")
     name = "{size} {dtype}"
