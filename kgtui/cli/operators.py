@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from engine.model import Case, Determinism, Problem
+from engine.model import Case, Determinism, DType, Problem
 from engine.problem_source import ProblemDescription
 from problems.function_docs import docstring_of
 
@@ -22,6 +22,12 @@ _ANSWERS = {
     Determinism.UNSPECIFIED: "any content; shape and dtype are compared",
 }
 
+_GROUPS = {
+    "float": {DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16},
+    "complex": {DType.COMPLEX64, DType.COMPLEX128},
+    "int": {DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8},
+}
+_UNCUT = 10_000  # columns of what is not a terminal
 _LIBRARIES = ("cublas", "vllm")
 _PRODUCT = ("cublas", "aten::mm")
 
@@ -46,20 +52,30 @@ def document_text(shown: Sequence[Problem]) -> str:
 
 
 def list_text(described: Sequence[ProblemDescription]) -> str:
-    """A line for each: name, category, dtypes, what it computes, as far as the terminal is wide.
+    """A line for each: name, category, what it computes, dtypes; in a terminal as far as it is wide.
 
     Those in which an audit found a weakness have a mark.
     """
-    wide = shutil.get_terminal_size((120, 24)).columns
-    dtypes = [" ".join(dtype.short for dtype in problem.dtypes) for problem in described]
+    wide = shutil.get_terminal_size((_UNCUT, 24)).columns
     shown = [f"{problem.name} !" if problem.weakness else problem.name for problem in described]
     names = max(map(len, shown))
     kinds = max(len(problem.category) for problem in described)
-    types = max(map(len, dtypes))
+    summaries = max(len(problem.summary) for problem in described)
     return "\n".join(
-        f"{name:<{names}}  {problem.category:<{kinds}}  {shorts:<{types}}  {problem.summary}"[:wide]
-        for name, problem, shorts in zip(shown, described, dtypes, strict=True)
+        f"{name:<{names}}  {problem.category:<{kinds}}  {problem.summary:<{summaries}}  {_dtypes(problem)}".rstrip()[
+            :wide
+        ]
+        for name, problem in zip(shown, described, strict=True)
     )
+
+
+def _dtypes(problem: ProblemDescription) -> str:
+    """The dtypes of the cases, a whole group by its name: "float f64 int bool"."""
+    words: dict[str, None] = {}
+    for dtype in problem.dtypes:
+        groups = (name for name, group in _GROUPS.items() if dtype in group and group <= set(problem.dtypes))
+        words[next(groups, dtype.short)] = None
+    return " ".join(words)
 
 
 def page_text(problem: Problem, described: ProblemDescription, *, baselines: Sequence[str]) -> str:

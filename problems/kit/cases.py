@@ -17,6 +17,7 @@ F32, F16, BF16 = DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16
 FLOATS = [F32, F16, BF16]
 INTEGERS = [DType.INT32, DType.INT64, DType.INT16, DType.INT8, DType.UINT8]
 WHOLE = [*INTEGERS, DType.BOOL]
+_MOST_DIMENSIONS = 6
 
 
 def cases_over(
@@ -52,9 +53,14 @@ def result_dtype(case: Case) -> DType:
 
 
 def _spelled(axis: str, value: Parameter) -> str:
-    """A value as a case name shows it: (64, 781) is 64x781, but 64,781 for `dims`; DType.BFLOAT16 is bf16."""
+    """A value as a case name shows it: (64, 781) is 64x781, but 64,781 for `dims`; DType.BFLOAT16 is bf16.
+
+    A longer row of equal numbers than a shape has is counted: sixteen times 1024 is "16 of 1024".
+    """
     if isinstance(value, DType):
         return value.short
+    if isinstance(value, tuple) and len(value) > _MOST_DIMENSIONS and len(set(value)) == 1:
+        return f"{len(value)} of {value[0]}"
     if isinstance(value, tuple):
         return ("," if axis == "dims" else "x").join(map(str, value)) or "scalar"
     if isinstance(value, float):

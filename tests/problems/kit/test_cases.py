@@ -21,6 +21,8 @@ def test_every_combination_of_lists_becomes_a_case() -> None:
     [
         ("shape", (64, 781), "64x781"),
         ("shape", (), "scalar"),
+        ("sizes", (1024,) * 16, "16 of 1024"),
+        ("sizes", (1,) * 6, "1x1x1x1x1x1"),
         ("dims", (0, -1), "0,-1"),
         ("alpha", 1e-5, "1e-05"),
         ("alpha", 2.0, "2"),
