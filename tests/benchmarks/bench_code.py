@@ -1,6 +1,6 @@
 """Reading 20,000 lines of SASS beside the source, and comparing two such texts: a table to read, no test.
 
-Run it as a program: python tests/benchmarks/bench_code.py.  The workbench is drawn without a terminal at
+Run it as a program: python -m tests.benchmarks.bench_code.  The workbench is drawn without a terminal at
 200 x 60, where the code has a pane of its own that follows the source.
 """
 
@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import importlib.util
 import random
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+
+from kgtui.app.application import WorkbenchApp
+from kgtui.app.services import Services
+from kgtui.app.start import Settings, Start
+from tests.kgtui import fakes
 
 LINES = 20_000
 MOVES = 200
@@ -36,14 +37,14 @@ def main() -> None:
 
 async def read_code() -> dict[str, list[float]]:
     """How long the pane takes to show the code, and how late the loop is while it is moved in, the source along."""
-    fakes, text = _fakes(), machine_code(LINES)
+    text = machine_code(LINES)
     times_ms: dict[str, list[float]] = {
         "from the artefact to the pane": [],
         "lag, line by line": [],
         "lag, page by page": [],
     }
     with tempfile.TemporaryDirectory() as folder:
-        app = _application(fakes, Path(folder), text)
+        app = _application(Path(folder), text)
         async with app.run_test(size=SIZE) as pilot:
             while app.runs.busy:
                 await pilot.pause()
@@ -111,11 +112,7 @@ def _report(name: str, times_ms: list[float]) -> None:
     print(f"{name:42} {median:10.1f} {p95:8.1f} {ordered[-1]:9.1f}")
 
 
-def _application(fakes: ModuleType, folder: Path, text: str) -> Any:  # Any: the doubles are not typed here
-    from kgtui.app.application import WorkbenchApp
-    from kgtui.app.services import Services
-    from kgtui.app.start import Settings, Start
-
+def _application(folder: Path, text: str) -> WorkbenchApp:
     path = folder / "softmax.py"
     path.write_bytes(fakes.SOURCE)
     return WorkbenchApp(
@@ -132,16 +129,6 @@ def _application(fakes: ModuleType, folder: Path, text: str) -> Any:  # Any: the
         start=Start(problem=fakes.softmax_problem(), path=path),
         now=lambda: datetime.now(UTC),
     )
-
-
-def _fakes() -> ModuleType:
-    path = Path(__file__).parents[1] / "kgtui" / "fakes.py"
-    spec = importlib.util.spec_from_file_location("kgtui_bench_fakes", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["kgtui_bench_fakes"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """When the application collects garbage, and for how long it stands still for that: a table to read, no test.
 
-Run it as a program: python tests/benchmarks/bench_gc.py [ROUNDS].  The application runs as in bench_turns.py, on a
+Run it as a program: python -m tests.benchmarks.bench_gc [ROUNDS].  The application runs as in bench_turns.py, on a
 double of the engine and a store, in a process of its own on a pseudo-terminal; this program does there what
 bench_turns.py does, once for each policy in turn: `default` (Python's own) and `freeze` (one `gc.freeze()` once the
 application has started, as `kgtui.composition` asks for).  Of each run it takes the processor time of the longest
@@ -26,8 +26,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import bench_history
-import bench_turns
+from tests.benchmarks import bench_history, bench_turns
 
 POLICIES = ("default", "freeze")
 RUNS = 2_000  # of the store
@@ -65,7 +64,7 @@ def measured(folder: Path, policy: str) -> tuple[float, ...]:
     if pid == 0:
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", TEXTUAL_ANIMATIONS="none")
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", bench_turns.ROWS, bench_turns.COLUMNS, 0, 0))
-        os.execv(sys.executable, [sys.executable, __file__, "child", str(folder), policy])
+        os.execv(sys.executable, [sys.executable, "-m", "tests.benchmarks.bench_gc", "child", str(folder), policy])
     try:
         for step in bench_turns.STEPS:
             for key in step.keys or (b"",):

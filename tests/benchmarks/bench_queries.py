@@ -1,6 +1,6 @@
 """How long each question of `kgtui sessions` takes in a store of 100,000 runs, and what exporting a session costs.
 
-Run it by hand: `python tests/benchmarks/bench_queries.py [RUNS]`.  A few runs are recorded as the workbench does it and
+Run it by hand: `python -m tests.benchmarks.bench_queries [RUNS]`.  A few runs are recorded as the workbench does it and
 copied inside of the database.  One session has half of all runs, the others 250 each.  Every command is a process of
 its own: its time includes the start of Python, its memory is the most that it had.
 """
@@ -19,12 +19,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-import bench_history
-import bench_turns
-
 from engine.model import Tier
 from engine.model.events import CaseBenchmarked, Event
 from sessions import open_store
+from tests.benchmarks import bench_history
+from tests.kgtui.fakes import timed_runs
 
 RUNS = 100_000
 RUNS_IN_SESSION = 250
@@ -125,10 +124,9 @@ def fill(path: Path, runs: int) -> None:
 
 def timed_events(number: int, chance: random.Random) -> tuple[Event, ...]:
     """The events of a run, which timed a case before its verdict."""
-    doubles = bench_turns._doubles().bench
     *events, verdict = bench_history._events(number, chance)
-    case = doubles.timed_problem().cases[0]
-    return (*events, CaseBenchmarked(at_s=0.4, number=1, total=1, benchmark=doubles.benchmark_of(case)), verdict)
+    case = timed_runs.timed_problem().cases[0]
+    return (*events, CaseBenchmarked(at_s=0.4, number=1, total=1, benchmark=timed_runs.benchmark_of(case)), verdict)
 
 
 def copy(connection: sqlite3.Connection, runs: int) -> None:

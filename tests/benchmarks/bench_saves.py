@@ -1,6 +1,6 @@
 """The longest turns of the event loop while saved files are really judged: a table to read, no test.
 
-Run it as a program: python tests/benchmarks/bench_saves.py [SAVES].  The application runs on the real engine of the
+Run it as a program: python -m tests.benchmarks.bench_saves [SAVES].  The application runs on the real engine of the
 CPU, in a process of its own on a pseudo-terminal; this program saves a kernel again and again, short, long, and wrong,
 and opens screens while it is judged.  bench_turns.py does more, on a double of the engine.
 """
@@ -25,8 +25,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import bench_turns
-from bench_editor import kernel_source
+from tests.benchmarks import bench_turns
+from tests.benchmarks.bench_editor import kernel_source
 
 SAMPLE = Path(__file__).parents[2] / "kgtui" / "samples" / "softmax.py"
 LINES = 1_900  # beside the sample's own
@@ -105,7 +105,7 @@ def started(folder: Path) -> Iterator[int]:
             KGTUI_HOME=str(folder / "home"),
         )
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", bench_turns.ROWS, bench_turns.COLUMNS, 0, 0))
-        os.execv(sys.executable, [sys.executable, __file__, "child", str(folder)])
+        os.execv(sys.executable, [sys.executable, "-m", "tests.benchmarks.bench_saves", "child", str(folder)])
     try:
         yield terminal
     finally:

@@ -1,6 +1,6 @@
 """First paint of the application, and ten thousand events through its screen: tables to read, not tests.
 
-Run it as a program: python tests/benchmarks/bench_screen.py [starts].  The first table starts applications in turn, in
+Run it as a program: python -m tests.benchmarks.bench_screen [starts].  The first table starts applications in turn, in
 processes of their own on a pseudo-terminal of 120 x 36, and takes the time from before the start of Python until a text
 is on the terminal: `kgtui` as a user starts it, and the application on doubles of engine and store.  The second sends
 10,000 events of three kinds through engine, store and screen in this process and watches how long the event loop is
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import importlib.util
 import os
 import pty
 import select
@@ -26,7 +25,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 COLUMNS, ROWS = 120, 36
@@ -76,7 +74,7 @@ def first_seen_s(child: str, marker: bytes) -> float:
     if pid == 0:
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", TEXTUAL_ANIMATIONS="none")
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        os.execv(sys.executable, [sys.executable, __file__, "child", child])
+        os.execv(sys.executable, [sys.executable, "-m", "tests.benchmarks.bench_screen", "child", child])
     try:
         return _read_until(terminal, marker) - began_s
     finally:
@@ -111,17 +109,18 @@ class Flood:
 
 async def flooded(kind: str, store: str) -> Flood:
     """Send the events through an application without a terminal."""
-    fakes = _load("kgtui_bench_fakes", "fakes.py")
+    from tests.kgtui import fakes
+
     with tempfile.TemporaryDirectory() as folder:
         recording = fakes.MemoryRecording() if store == "memory" else _real_store(Path(folder))
         engine = fakes.FakeEngine()
-        app = _application(fakes, Path(folder), engine=engine, recording=recording)
+        app = _application(Path(folder), engine=engine, recording=recording)
         async with app.run_test(size=(COLUMNS, ROWS)) as pilot:
             while app.runs.busy:
                 await pilot.pause()
             await pilot.press("5" if kind == "log" else "1")
             await pilot.pause(0.5)
-            engine.script = lambda candidate, plan: _events(fakes, kind, candidate, plan)
+            engine.script = lambda candidate, plan: _events(kind, candidate, plan)
             lags: list[float] = []
             watching = asyncio.create_task(_watch_loop(lags))
             began_s = time.perf_counter()
@@ -144,11 +143,14 @@ async def _watch_loop(lags: list[float]) -> None:
         lags.append(time.perf_counter() - asked_s - 0.001)
 
 
-def _events(fakes: ModuleType, kind: str, candidate: Any, plan: Any) -> Iterator[Any]:
+def _events(kind: str, candidate: Any, plan: Any) -> Iterator[Any]:
+    from engine.model.events import CaseFinished, LogWritten, RunFinished
+    from tests.kgtui import fakes
+
     whole = fakes.all_pass(candidate, plan)
-    first, last = whole[:10], next(event for event in whole if isinstance(event, fakes.RunFinished))
-    log = next(event for event in whole if isinstance(event, fakes.LogWritten))
-    case = next(event for event in whole if isinstance(event, fakes.CaseFinished))
+    first, last = whole[:10], next(event for event in whole if isinstance(event, RunFinished))
+    log = next(event for event in whole if isinstance(event, LogWritten))
+    case = next(event for event in whole if isinstance(event, CaseFinished))
     yield from first
     for number in range(EVENTS - len(first) - 1):
         if kind == "log" or (kind == "mixed" and number % 2):
@@ -158,10 +160,11 @@ def _events(fakes: ModuleType, kind: str, candidate: Any, plan: Any) -> Iterator
     yield last
 
 
-def _application(fakes: ModuleType, folder: Path, *, engine: Any, recording: Any, opened: bool = True) -> Any:
+def _application(folder: Path, *, engine: Any, recording: Any, opened: bool = True) -> Any:
     from kgtui.app.application import WorkbenchApp
     from kgtui.app.services import Services
     from kgtui.app.start import Settings, Start
+    from tests.kgtui import fakes
 
     path = folder / "softmax.py"
     path.write_bytes(fakes.SOURCE)
@@ -194,16 +197,6 @@ def _real_problems() -> Any:
     return open_index()
 
 
-def _load(name: str, filename: str) -> ModuleType:
-    path = Path(__file__).parents[1] / "kgtui" / filename
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def run_child(which: str) -> None:
     """Be the application that is measured."""
     if which == "bare":
@@ -222,12 +215,11 @@ def run_child(which: str) -> None:
         os.chdir(os.environ["KGTUI_HOME"])
         kgtui(["open", "--sample"] if which == "sample" else [])
         return
-    fakes = _load("kgtui_bench_fakes", "fakes.py")
+    from tests.kgtui import fakes
+
     with tempfile.TemporaryDirectory() as folder:
         opened = which == "workbench"
-        app = _application(
-            fakes, Path(folder), engine=fakes.FakeEngine(), recording=fakes.MemoryRecording(), opened=opened
-        )
+        app = _application(Path(folder), engine=fakes.FakeEngine(), recording=fakes.MemoryRecording(), opened=opened)
         app.run()
 
 

@@ -1,6 +1,6 @@
 """Eight answers of 200 tokens a second each through the workbench: a table to read, not a test.
 
-Run it as a program: python tests/benchmarks/bench_streaming.py [seconds].  The application runs headless at 120 x 36 on
+Run it as a program: python -m tests.benchmarks.bench_streaming [seconds].  The application runs headless at 120 x 36 on
 a double of the engine and a real store; the answers come from the replay provider.  A task asks the event loop for a
 turn each millisecond and notes how much processor time the thread of the screen used until it came: that is how long
 a key waits for its frame on a machine with a processor to spare.  Wall time would count what other programs take.
@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import importlib.util
 import json
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from tests.benchmarks import bench_screen
+from tests.kgtui import fakes
 
 COLUMNS, ROWS = 120, 36
 ANSWERS, TOKENS_PER_S = 8, 200
@@ -48,12 +49,10 @@ def main(seconds: float) -> None:
 
 async def streamed(key: str, *, seconds: float) -> Measured:
     """Generate in a workbench and watch the loop; `key` opens another screen over it."""
-    screen = _load("kgtui_bench_screen", Path(__file__).with_name("bench_screen.py"))
-    fakes = screen._load("kgtui_bench_fakes", "fakes.py")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        recording = screen._real_store(folder)
-        app = screen._application(fakes, folder, engine=fakes.FakeEngine(), recording=recording)
+        recording = bench_screen._real_store(folder)
+        app = bench_screen._application(folder, engine=fakes.FakeEngine(), recording=recording)
         app.runs.generation._settings.environment.update(_environment(folder, tokens=int(seconds * TOKENS_PER_S)))
         async with app.run_test(size=(COLUMNS, ROWS)) as pilot:
             while app.runs.busy or not app.problems:
@@ -103,15 +102,6 @@ def _environment(folder: Path, *, tokens: int) -> dict[str, str]:
     path = folder / "replay.json"
     path.write_text(json.dumps({"exchanges": exchanges, "pause_s": 1 / TOKENS_PER_S}))
     return {"KGTUI_REPLAY": str(path), "KGTUI_HOME": str(folder)}
-
-
-def _load(name: str, path: Path) -> Any:  # Any: a module that is loaded by its file
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The whole application as a user's terminal sees it, from the first paint to 100,000 runs: a table, no test.
 
-Run it as a program: python tests/benchmarks/bench_terminal.py [KEYS [STORE]].  The application runs on a double of the
+Run it as a program: python -m tests.benchmarks.bench_terminal [KEYS [STORE]].  The application runs on a double of the
 engine and a real store, in a process of its own on a pseudo-terminal; this program presses keys and takes the time
 until the last byte of the answer.  In that process a task asks for a turn every two milliseconds: where one came more
 than 50 ms late, the row says how late, and what ran then.  STORE is a file that bench_history.py has filled.
@@ -31,9 +31,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import bench_history
-import bench_screen
-from bench_editor import answered, kernel_source, machine_code
+from tests.benchmarks import bench_history, bench_screen
+from tests.benchmarks.bench_editor import answered, kernel_source, machine_code
 
 COLUMNS, ROWS = 120, 36
 SASS_LINES = 20_000
@@ -183,7 +182,10 @@ def started(
             TERM="xterm-256color", COLORTERM="truecolor", TEXTUAL_ANIMATIONS="none", **(environment or {})
         )
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        os.execv(sys.executable, [sys.executable, __file__, "child", str(folder), which, str(lines)])
+        os.execv(
+            sys.executable,
+            [sys.executable, "-m", "tests.benchmarks.bench_terminal", "child", str(folder), which, str(lines)],
+        )
     seen = 0
 
     def late() -> str:
@@ -205,15 +207,15 @@ def started(
 
 def run_child(folder: Path, which: str, lines: int) -> None:
     """Be the application that is measured."""
-    fakes = bench_screen._load("kgtui_bench_fakes", "fakes.py")
-    app = _application(fakes, folder, which, lines)
+    app = _application(folder, which, lines)
     asyncio.run(_watched(app, folder / LATENESS))
 
 
-def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
+def _application(folder: Path, which: str, lines: int) -> Any:
     from kgtui.app.application import WorkbenchApp
     from kgtui.app.services import Services
     from kgtui.app.start import Settings, Start
+    from tests.kgtui import fakes
 
     path = folder / "softmax.py"
     path.write_text(kernel_source(lines))
@@ -222,7 +224,7 @@ def _application(fakes: Any, folder: Path, which: str, lines: int) -> Any:
         engine.script = lambda candidate, plan: (
             fakes.all_pass(candidate, plan)
             if len(engine.judged) == 1
-            else bench_screen._events(fakes, "mixed", candidate, plan)
+            else bench_screen._events("mixed", candidate, plan)
         )
     sass = machine_code(SASS_LINES).encode() if which != "operators" else b""
     return WorkbenchApp(

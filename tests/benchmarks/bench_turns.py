@@ -1,6 +1,6 @@
 """The longest turns of the application's event loop, screen by screen: a table to read, no test.
 
-Run it as a program: python tests/benchmarks/bench_turns.py [ROUNDS [STORE]].  The application runs on a double of the
+Run it as a program: python -m tests.benchmarks.bench_turns [ROUNDS [STORE]].  The application runs on a double of the
 engine and a real store of 100,000 runs, in a process of its own on a pseudo-terminal; this program opens every screen
 of it and does there what is done most, on a kernel of 2,000 lines, 20,000 lines of SASS and 256 variants.  In that
 process each turn of the loop is timed: what it computed, and how long it took.  A row names the longest of a step, the
@@ -35,9 +35,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import bench_history
-import bench_screen
-from bench_editor import kernel_source, machine_code
+from tests.benchmarks import bench_history, bench_screen
+from tests.benchmarks.bench_editor import kernel_source, machine_code
 
 COLUMNS, ROWS = 120, 36
 SOURCE_LINES, SASS_LINES = 2_000, 20_000
@@ -164,12 +163,13 @@ def stock(folder: Path, store: Path | None) -> None:
             bench_history.fill(made, runs=bench_history.RUNS)
     else:
         shutil.copy(store, filled)
-    fakes = _doubles()
+    from tests.kgtui.fakes import stored_runs
+
     with bench_history.open_store(filled) as made:
-        seeded = fakes.compare.Runs(folder, device="cuda", store=made)
+        seeded = stored_runs.Runs(folder, device="cuda", store=made)
         changed = [f"{line}  # was" if number % 7 == 0 else line for number, line in enumerate(_lines())]
         earlier = [line for number, line in enumerate(changed) if number % 40]
-        seeded.judge(_with_sass(fakes.compare.faster(1.2), _OLD_SASS), "\n".join(earlier).encode() + _ENDING)
+        seeded.judge(_with_sass(stored_runs.faster(1.2), _OLD_SASS), "\n".join(earlier).encode() + _ENDING)
 
 
 def taken(folder: Path) -> Iterator[tuple[str, Turn]]:
@@ -207,7 +207,7 @@ def started(folder: Path) -> Iterator[int]:
     if pid == 0:
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", TEXTUAL_ANIMATIONS="none")
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        os.execv(sys.executable, [sys.executable, __file__, "child", str(folder)])
+        os.execv(sys.executable, [sys.executable, "-m", "tests.benchmarks.bench_turns", "child", str(folder)])
     try:
         yield terminal
     finally:
@@ -288,22 +288,6 @@ def _place(frame: FrameType | None) -> str:
     return " > ".join(dict.fromkeys(name.replace(".<locals>", "") for name in names))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Doubles:
-    fakes: Any
-    bench: Any
-    compare: Any
-
-
-def _doubles() -> _Doubles:
-    bench_screen._load("kgtui_test_reference", "reference_operator.py")
-    return _Doubles(
-        fakes=bench_screen._load("kgtui_test_fakes", "fakes.py"),
-        bench=bench_screen._load("kgtui_test_bench_fakes", "bench_fakes.py"),
-        compare=bench_screen._load("kgtui_test_compare_fakes", "compare_fakes.py"),
-    )
-
-
 def _with_sass(script: Any, digest: str) -> Any:
     """The same events, of other machine code."""
 
@@ -320,15 +304,16 @@ def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
     from kgtui.app.application import WorkbenchApp
     from kgtui.app.services import Services
     from kgtui.app.start import Settings, Start
+    from tests.kgtui import fakes
+    from tests.kgtui.fakes import timed_runs
 
-    doubles = _doubles()
     path = folder / "softmax.py"
     path.write_bytes("\n".join(_lines()).encode() + _ENDING)
-    engine = doubles.fakes.FakeEngine()
+    engine = fakes.FakeEngine()
 
     def script(candidate: Any, plan: Any) -> Any:
         wrong = b"##########" in candidate.source and len(engine.judged) < 3
-        return (doubles.fakes.some_fail if wrong else doubles.bench.all_timed)(candidate, plan)
+        return (fakes.some_fail if wrong else timed_runs.all_timed)(candidate, plan)
 
     engine.script = script
     new = machine_code(SASS_LINES)
@@ -338,13 +323,13 @@ def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
             engine_factory=lambda: engine,
             store_opener=lambda: bench_screen._real_store(folder),
             problems=bench_screen._real_problems(),
-            watcher_factory=doubles.fakes.FakeWatcher,
-            read_artefact=lambda digest: codes.get(digest) or doubles.fakes.read_artefact(digest),
+            watcher_factory=fakes.FakeWatcher,
+            read_artefact=lambda digest: codes.get(digest) or fakes.read_artefact(digest),
             scaffold=lambda problem: "",
-            diagnose=doubles.fakes.diagnose,
+            diagnose=fakes.diagnose,
         ),
         settings=Settings(folder=folder, device="cuda"),
-        start=Start(problem=doubles.bench.timed_problem(), path=path),
+        start=Start(problem=timed_runs.timed_problem(), path=path),
         started=gc.freeze,
     )
 

@@ -1,7 +1,7 @@
 """How the memory of the workbench grows from save to save, and what it costs while nothing happens: tables, no test.
 
-    python tests/benchmarks/growth.py saves [SAVES] [real|double] [objects]
-    python tests/benchmarks/growth.py idle [SECONDS] [real|double]
+    python -m tests.benchmarks.growth saves [SAVES] [real|double] [objects]
+    python -m tests.benchmarks.growth idle [SECONDS] [real|double]
 
 `saves` starts the application on a pseudo-terminal with a real store and a real watcher, on the engine of the CPU or on
 its double, and saves passing, failing, broken and earlier versions of a kernel in turn.  It prints the resident memory
@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import bench_screen
+from tests.benchmarks import bench_screen
 
 COLUMNS, ROWS = 120, 36
 SAVES, LINES_OF_TABLE = 300, 10
@@ -190,7 +190,7 @@ def started(folder: Path, engine: str) -> Iterator[Workbench]:
             KGTUI_HOME=str(folder / "home"),
         )
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        os.execv(sys.executable, [sys.executable, __file__, "child", str(folder), engine])
+        os.execv(sys.executable, [sys.executable, "-m", "tests.benchmarks.growth", "child", str(folder), engine])
     try:
         yield Workbench(pid=pid, terminal=terminal, folder=folder)
     finally:
@@ -272,15 +272,14 @@ def run_child(folder: Path, engine: str) -> None:
 def _use_double() -> None:
     """Have the double of the tests judge, with as many events as the engine has."""
     import engine.engine
-
-    fakes = bench_screen._load("kgtui_test_fakes", "fakes.py")
+    from tests.kgtui import fakes
 
     def script(candidate: Any, plan: Any) -> Any:
         if _WRONG_STORE.encode() in candidate.source:
             return fakes.some_fail(candidate, plan)
         return fakes.all_pass(candidate, plan)
 
-    class Double(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are loaded by their path
+    class Double(fakes.FakeEngine):
         def __init__(self, **_: Any) -> None:
             super().__init__()
             self.script = script

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -20,28 +17,11 @@ from kgtui.app.services import Services
 from kgtui.app.start import Settings, Start
 from kgtui.settings.preferences import Typed, preferences_of
 from kgtui.settings.schema import parse_config
+from tests.kgtui import fakes
 
 _SCHEDULED = Path("/proc/self/schedstat")  # nanoseconds on a processor, and waiting for one, of the main thread
 _IDLE_NS = 5_000_000  # a quarter of the time that Textual looks at
 _MOST_WAITS = 50
-
-
-@pytest.fixture(scope="session")
-def fakes() -> ModuleType:
-    """The doubles at the screen's seams."""
-    return _fakes()
-
-
-@pytest.fixture(scope="session")
-def bench_fakes(fakes: ModuleType) -> ModuleType:
-    """Event streams of runs that were timed."""
-    return _module("kgtui_test_bench_fakes", "bench_fakes.py")
-
-
-@pytest.fixture(scope="session")
-def compare_fakes(bench_fakes: ModuleType) -> ModuleType:
-    """Runs to be put side by side, on a store in memory."""
-    return _module("kgtui_test_compare_fakes", "compare_fakes.py")
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +85,7 @@ _PASSING = {"compare", "history", "code", "differences", "past", "lists", "watch
 
 
 @pytest.fixture
-def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
+def make_bench(tmp_path: Path) -> BenchMaker:
     """A maker of applications; `script` is what the engine says, `opened` whether a file is open at once.
 
     `config` is the text of the settings file.
@@ -162,19 +142,3 @@ def make_bench(fakes: ModuleType, tmp_path: Path) -> BenchMaker:
         return Bench(app=app, engine=engine, recording=store, path=path, watchers=watchers)
 
     return make
-
-
-def _fakes() -> ModuleType:
-    _module("kgtui_test_reference", "reference_operator.py")
-    return _module("kgtui_test_fakes", "fakes.py")
-
-
-def _module(name: str, filename: str) -> ModuleType:
-    # importlib import mode puts no folder on the path, so the shared module is loaded by its file.
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(filename))
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from kgtui.screens.base.styled import StyledScreen
 from kgtui.state.format.lines import Column, Row, Span
 from kgtui.widgets.panes import pane_modules
 from kgtui.widgets.tables.paged_grid import PagedGrid
+from tests.kgtui import fakes
 
 pytestmark = pytest.mark.sampled
 
@@ -46,7 +46,7 @@ SIZES = [(80, 24), (120, 36), (200, 60)]
 
 
 @pytest.fixture
-def problem(fakes: ModuleType) -> Problem:
+def problem() -> Problem:
     """An operator whose cases are called by the names."""
     usual = fakes.softmax_problem()
     first = usual.cases[0]
@@ -60,7 +60,7 @@ def problem(fakes: ModuleType) -> Problem:
 
 
 @pytest.fixture
-def says_anything(fakes: ModuleType) -> Callable[..., list[Event]]:
+def says_anything() -> Callable[..., list[Event]]:
     """A run whose every message holds the names."""
     words = " ".join(NAMES)
 

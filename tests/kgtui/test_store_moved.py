@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from textual.pilot import Pilot
 from engine.model import Candidate
 from kgtui.history.recorder import StoreRecording
 from sessions import Store, open_store
+from tests.kgtui import fakes
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def store(path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def bench(make_bench: Any, store: Store, fakes: ModuleType) -> Any:
+def bench(make_bench: Any, store: Store) -> Any:
     recording = StoreRecording(store, label="workbench", environment={})
     recording.open_or_raise = lambda: None  # type: ignore[attr-defined]  # as the double has it
     return make_bench(fakes.some_fail, recording=recording)
@@ -65,9 +65,7 @@ def said(bench: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("delete", [delete_files, delete_folder])
-async def test_deleted_store_is_reported_and_recreated(
-    bench: Any, path: Path, fakes: ModuleType, delete: Callable[[Path], None]
-) -> None:
+async def test_deleted_store_is_reported_and_recreated(bench: Any, path: Path, delete: Callable[[Path], None]) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
         delete(path)
@@ -86,7 +84,7 @@ async def test_deleted_store_is_reported_and_recreated(
         assert len(list(seen.events(2))) == len(list(seen.events(1))) > 20
 
 
-async def test_replaced_store_renumbers_shown_run(bench: Any, path: Path, fakes: ModuleType) -> None:
+async def test_replaced_store_renumbers_shown_run(bench: Any, path: Path) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
         shown = bench.app.workbench.bench.view
@@ -100,7 +98,7 @@ async def test_replaced_store_renumbers_shown_run(bench: Any, path: Path, fakes:
         assert "was replaced while in use: the new file is used from now on" in said(bench)[0]
 
 
-async def test_nonstore_file_is_reported_and_list_stays(bench: Any, path: Path, fakes: ModuleType) -> None:
+async def test_nonstore_file_is_reported_and_list_stays(bench: Any, path: Path) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
         (path.parent / "notes").write_bytes(b"no database " * 100)

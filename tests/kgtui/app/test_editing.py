@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,10 +14,11 @@ from kgtui.state.format.lines import plain_text
 from kgtui.state.workbench.status import Mode
 from kgtui.widgets.controls.ask import Ask
 from kgtui.widgets.controls.bars import Bar
+from tests.kgtui import fakes
 from tests.kgtui.app.workbench_state import state, strip, workbench
 
 
-async def test_editing_and_saving_runs_the_loop(make_bench: Any, fakes: ModuleType) -> None:
+async def test_editing_and_saving_runs_the_loop(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -61,7 +61,7 @@ async def test_unwritable_file_keeps_the_text(make_bench: Any, monkeypatch: pyte
         assert workbench(bench).source.editor.text.startswith("x")
 
 
-async def test_change_on_disk_with_unsaved_text_asks(make_bench: Any, fakes: ModuleType) -> None:
+async def test_change_on_disk_with_unsaved_text_asks(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -91,7 +91,7 @@ async def test_reloading_takes_the_file_instead_of_the_text(make_bench: Any) -> 
         assert bench.engine.judged[-1][0].source == b"theirs\n"
 
 
-async def test_save_of_imported_file_runs_kernel_again(make_bench: Any, fakes: ModuleType) -> None:
+async def test_save_of_imported_file_runs_kernel_again(make_bench: Any) -> None:
     from kgtui.ports.file_events import Saved
 
     bench = make_bench(content=b"import tiles\nimport math\n")
@@ -143,7 +143,7 @@ async def test_reports_of_earlier_watcher_are_ignored(make_bench: Any) -> None:
         assert workbench(bench).bench.saved == b"# kgtui: op=aten::softmax\n"
 
 
-async def test_leaving_with_unsaved_text_asks_once(make_bench: Any, fakes: ModuleType) -> None:
+async def test_leaving_with_unsaved_text_asks_once(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -158,7 +158,7 @@ async def test_leaving_with_unsaved_text_asks_once(make_bench: Any, fakes: Modul
     assert (bench.engine.closed, bench.recording.closed, bench.watcher.running) == (True, True, False)
 
 
-async def test_saving_closes_question_about_unsaved_text(make_bench: Any, fakes: ModuleType) -> None:
+async def test_saving_closes_question_about_unsaved_text(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -201,7 +201,7 @@ async def test_ctrl_c_states_how_to_quit(make_bench: Any) -> None:
         assert bench.app.is_running
 
 
-async def test_leaving_twice_discards_the_text(make_bench: Any, fakes: ModuleType) -> None:
+async def test_leaving_twice_discards_the_text(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from kgtui.settings.keys import ACTIONS
 from kgtui.state.format.glyphs import State
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.text.toned import Lines
+from tests.kgtui import fakes
 from tests.kgtui.app.workbench_state import state
 
 
@@ -64,7 +64,7 @@ async def test_the_palette_runs_any_action(make_bench: Any) -> None:
 
 
 @pytest.mark.parametrize("keys", ["1", "2", "3", "4", "5", "?", "B", "1 y", "e x ctrl+q", "/", "ctrl+o"])
-async def test_in_ascii_nothing_else_is_drawn(make_bench: Any, fakes: ModuleType, keys: str) -> None:
+async def test_in_ascii_nothing_else_is_drawn(make_bench: Any, keys: str) -> None:
     bench = make_bench(fakes.some_fail, ascii=True)
     async with bench.app.run_test(size=(100, 24), notifications=True) as pilot:
         await bench.settled(pilot)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Strip
 from kgtui.widgets.panes.cases import CasesPane
 from kgtui.widgets.text.toned import Grid, Lines
+from tests.kgtui import fakes
 from tests.kgtui.app.workbench_state import state, strip, workbench
 
 
@@ -27,7 +27,7 @@ async def test_opening_a_file_judges_it_without_a_key(make_bench: Any) -> None:
         assert strip(bench)[2] == "right on 8 of 8 cases"
 
 
-async def test_a_save_in_another_program_is_judged(make_bench: Any, fakes: ModuleType) -> None:
+async def test_a_save_in_another_program_is_judged(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -39,7 +39,7 @@ async def test_a_save_in_another_program_is_judged(make_bench: Any, fakes: Modul
         assert workbench(bench).source.editor.text.endswith("# changed\n")
 
 
-async def test_first_failed_case_is_shown_with_reason(make_bench: Any, fakes: ModuleType) -> None:
+async def test_first_failed_case_is_shown_with_reason(make_bench: Any) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
@@ -48,7 +48,7 @@ async def test_first_failed_case_is_shown_with_reason(make_bench: Any, fakes: Mo
         assert "expected  0.031622776  got nan" in plain_text(pane.query_one("#case-detail", Lines).lines)
 
 
-async def test_small_terminal_shows_failed_case_under_table(make_bench: Any, fakes: ModuleType) -> None:
+async def test_small_terminal_shows_failed_case_under_table(make_bench: Any) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test(size=(80, 24)) as pilot:
         await bench.settled(pilot)
@@ -60,7 +60,7 @@ async def test_small_terminal_shows_failed_case_under_table(make_bench: Any, fak
         assert isinstance(bench.app.screen, CaseScreen)
 
 
-async def test_failed_run_scrolls_to_line_unless_editing(make_bench: Any, fakes: ModuleType) -> None:
+async def test_failed_run_scrolls_to_line_unless_editing(make_bench: Any) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -71,7 +71,7 @@ async def test_failed_run_scrolls_to_line_unless_editing(make_bench: Any, fakes:
         assert workbench(bench).source.line == 2
 
 
-async def test_enter_on_finding_goes_to_its_line(make_bench: Any, fakes: ModuleType) -> None:
+async def test_enter_on_finding_goes_to_its_line(make_bench: Any) -> None:
     bench = make_bench(fakes.suspicious)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -80,7 +80,7 @@ async def test_enter_on_finding_goes_to_its_line(make_bench: Any, fakes: ModuleT
         assert workbench(bench).source.line == 22
 
 
-async def test_only_the_failed_cases_run_again(make_bench: Any, fakes: ModuleType) -> None:
+async def test_only_the_failed_cases_run_again(make_bench: Any) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -107,7 +107,7 @@ async def test_words_and_symbols_stay_without_colours(make_bench: Any, monkeypat
         assert strip(bench)[0].startswith("✔ passed")
 
 
-async def test_escape_cancels_run_and_results_stay_stale(make_bench: Any, fakes: ModuleType) -> None:
+async def test_escape_cancels_run_and_results_stay_stale(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -137,7 +137,7 @@ async def test_resumed_workbench_verifies_newest_content(make_bench: Any) -> Non
         assert [candidate.source for candidate, _ in bench.engine.judged[1:]] == [b"two\n"]
 
 
-async def test_content_verified_before_is_answered_at_once(make_bench: Any, fakes: ModuleType) -> None:
+async def test_content_verified_before_is_answered_at_once(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -150,7 +150,7 @@ async def test_content_verified_before_is_answered_at_once(make_bench: Any, fake
         assert right == "cached #1  WATCH"
 
 
-async def test_past_run_opens_and_escape_returns(make_bench: Any, fakes: ModuleType) -> None:
+async def test_past_run_opens_and_escape_returns(make_bench: Any) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -168,7 +168,7 @@ async def test_past_run_opens_and_escape_returns(make_bench: Any, fakes: ModuleT
         assert workbench(bench).source.editor.text == "better\n"
 
 
-async def test_unopenable_store_is_reported_and_runs_continue(make_bench: Any, fakes: ModuleType) -> None:
+async def test_unopenable_store_is_reported_and_runs_continue(make_bench: Any) -> None:
     bench = make_bench(recording=fakes.MemoryRecording(refuses="/home/me/kgtui.db is damaged"))
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -193,8 +193,8 @@ async def test_unsaved_run_is_reported_until_one_is_saved(make_bench: Any) -> No
         assert not banner.display
 
 
-async def test_engine_start_failure_is_reported(make_bench: Any, fakes: ModuleType) -> None:
-    class Refusing(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
+async def test_engine_start_failure_is_reported(make_bench: Any) -> None:
+    class Refusing(fakes.FakeEngine):
         async def start(self) -> None:
             raise EngineError("no memory for the judge")
 

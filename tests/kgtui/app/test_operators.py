@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from kgtui.files.kernel_folder import SAMPLES
@@ -13,10 +12,11 @@ from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.text.code_view import CodeView
 from kgtui.widgets.text.toned import Grid
+from tests.kgtui import fakes
 from tests.kgtui.app.workbench_state import state, workbench
 
 
-async def test_operators_are_listed_filtered_and_opened(make_bench: Any, fakes: ModuleType) -> None:
+async def test_operators_are_listed_filtered_and_opened(make_bench: Any) -> None:
     bench = make_bench(opened=False)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())
@@ -68,7 +68,7 @@ async def test_new_file_is_made_beside_existing_one(make_bench: Any) -> None:
         assert workbench(bench).bench.path.read_text() == "# kgtui: op=aten::softmax\n"
 
 
-async def test_cursor_stays_on_operator_when_order_changes(make_bench: Any, fakes: ModuleType) -> None:
+async def test_cursor_stays_on_operator_when_order_changes(make_bench: Any) -> None:
     bench = make_bench(opened=False)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())
@@ -82,7 +82,7 @@ async def test_cursor_stays_on_operator_when_order_changes(make_bench: Any, fake
         assert (screen.current.problem.name, screen.current.file) == (last, None)
 
 
-async def test_late_recent_files_keep_cursor_at_top(make_bench: Any, fakes: ModuleType) -> None:
+async def test_late_recent_files_keep_cursor_at_top(make_bench: Any) -> None:
     bench = make_bench(opened=False)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())
@@ -94,7 +94,7 @@ async def test_late_recent_files_keep_cursor_at_top(make_bench: Any, fakes: Modu
         assert screen.current.file == bench.path
 
 
-async def test_missing_files_and_own_sample_are_not_offered(make_bench: Any, fakes: ModuleType) -> None:
+async def test_missing_files_and_own_sample_are_not_offered(make_bench: Any) -> None:
     bench = make_bench(opened=False)
     mine = bench.path.with_name("mine.py")
     mine.write_bytes(fakes.SOURCE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from textual import events
@@ -12,6 +11,7 @@ from kgtui.state.format.glyphs import State
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.text.toned import Grid, Lines
+from tests.kgtui import fakes
 from tests.kgtui.app.workbench_state import state, workbench
 
 
@@ -44,7 +44,7 @@ async def test_search_in_source_goes_to_next_match(make_bench: Any) -> None:
         assert workbench(bench).source.line == 13
 
 
-async def test_cases_are_filtered_and_escape_clears_filter(make_bench: Any, fakes: ModuleType) -> None:
+async def test_cases_are_filtered_and_escape_clears_filter(make_bench: Any) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

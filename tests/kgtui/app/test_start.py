@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from kgtui.state.format.glyphs import State
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Strip
+from tests.kgtui import fakes
 from tests.kgtui.app.workbench_state import state, strip, workbench
 
 
@@ -22,7 +22,7 @@ async def test_started_is_called_once_with_catalogue_and_store(
     assert reported == [(True, True)]
 
 
-async def test_run_is_cancelled_before_engine_is_ready(make_bench: Any, fakes: ModuleType) -> None:
+async def test_run_is_cancelled_before_engine_is_ready(make_bench: Any) -> None:
     bench = make_bench(fakes.all_pass)
     bench.engine.starts = False
     async with bench.app.run_test() as pilot:
@@ -35,7 +35,7 @@ async def test_run_is_cancelled_before_engine_is_ready(make_bench: Any, fakes: M
         assert not bench.app.runs.busy
 
 
-async def test_reopened_file_shows_its_last_run_before_the_engine_starts(make_bench: Any, fakes: ModuleType) -> None:
+async def test_reopened_file_shows_its_last_run_before_the_engine_starts(make_bench: Any) -> None:
     problem = fakes.softmax_problem()
     first = make_bench(problem=problem)
     async with first.app.run_test() as pilot:

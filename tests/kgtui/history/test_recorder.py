@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +17,15 @@ from kgtui.ports.protocols import BestRun
 from kgtui.ports.requests import RunRequest
 from sessions.rows import RunFilter
 from sessions.store import open_memory_store
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 
 
 @pytest.fixture
-def order(fakes: ModuleType) -> RunRequest:
+def order() -> RunRequest:
     return RunRequest(
         problem=fakes.softmax_problem(),
-        path=fakes.Path("/k/softmax.py"),
+        path=Path("/k/softmax.py"),
         content=fakes.SOURCE,
         device="cpu",
         target="sm_90",
@@ -31,7 +33,7 @@ def order(fakes: ModuleType) -> RunRequest:
 
 
 @pytest.fixture
-def recording(fakes: ModuleType) -> StoreRecording:
+def recording() -> StoreRecording:
     return StoreRecording(open_memory_store(clock=lambda: fakes.NOW), label="test", environment={"triton": "3.9.0"})
 
 
@@ -41,24 +43,20 @@ def recorded(recording: StoreRecording, order: RunRequest, script: Any) -> int:
     return number
 
 
-def test_a_run_is_kept_whole(recording: StoreRecording, order: RunRequest, fakes: ModuleType) -> None:
+def test_a_run_is_kept_whole(recording: StoreRecording, order: RunRequest) -> None:
     number = recorded(recording, order, fakes.some_fail)
     assert list(recording.events(number)) == fakes.some_fail(order.candidate, order.plan(()))
     assert recording.source(order.candidate.digest) == fakes.SOURCE
 
 
-def test_same_request_is_answered_by_previous_run(
-    recording: StoreRecording, order: RunRequest, fakes: ModuleType
-) -> None:
+def test_same_request_is_answered_by_previous_run(recording: StoreRecording, order: RunRequest) -> None:
     number = recorded(recording, order, fakes.all_pass)
     assert recording.cached(order) == number
     assert recording.cached(replace(order, target="sm_80")) is None
     assert recording.cached(replace(order, content=b"new")) is None
 
 
-def test_answer_is_last_verdict_on_its_operator(
-    recording: StoreRecording, order: RunRequest, fakes: ModuleType
-) -> None:
+def test_answer_is_last_verdict_on_its_operator(recording: StoreRecording, order: RunRequest) -> None:
     right = recorded(recording, order, fakes.all_pass)
     recorded(recording, replace(order, content=b"new"), fakes.some_fail)
     recording.answered(right)
@@ -68,9 +66,7 @@ def test_answer_is_last_verdict_on_its_operator(
     assert recording.recent_files(limit=1)[0].run.number == right
 
 
-def test_benchmark_request_is_answered_by_timed_run(
-    recording: StoreRecording, order: RunRequest, fakes: ModuleType
-) -> None:
+def test_benchmark_request_is_answered_by_timed_run(recording: StoreRecording, order: RunRequest) -> None:
     wanted = BenchmarkPlan(cases=order.problem.cases[:1], baselines=("eager",))
     timed = replace(order, benchmark=wanted)
     recorded(recording, order, fakes.all_pass)
@@ -101,57 +97,49 @@ def case_timed(plan: BenchmarkPlan) -> Event:
     return CaseBenchmarked(at_s=0.3, number=1, total=1, benchmark=case)
 
 
-def test_run_of_selected_cases_answers_no_whole_request(
-    recording: StoreRecording, order: RunRequest, fakes: ModuleType
-) -> None:
+def test_run_of_selected_cases_answers_no_whole_request(recording: StoreRecording, order: RunRequest) -> None:
     recorded(recording, replace(order, cases=("4x1 f32",)), fakes.all_pass)
     assert recording.cached(order) is None
 
 
-def test_untimed_run_answers_no_timing_request(
-    recording: StoreRecording, order: RunRequest, bench_fakes: ModuleType
-) -> None:
-    problem = bench_fakes.timed_problem()
+def test_untimed_run_answers_no_timing_request(recording: StoreRecording, order: RunRequest) -> None:
+    problem = timed_runs.timed_problem()
     verified = replace(order, problem=problem)
-    timed = replace(verified, benchmark=bench_fakes.bench_plan(problem).benchmark)
-    first = recorded(recording, verified, bench_fakes.all_timed)
+    timed = replace(verified, benchmark=timed_runs.bench_plan(problem).benchmark)
+    first = recorded(recording, verified, timed_runs.all_timed)
     assert (recording.cached(verified), recording.cached(timed)) == (first, None)
-    second = recorded(recording, timed, bench_fakes.all_timed)
+    second = recorded(recording, timed, timed_runs.all_timed)
     assert recording.cached(timed) == second
-    recorded(recording, verified, bench_fakes.all_timed)
+    recorded(recording, verified, timed_runs.all_timed)
     assert recording.cached(timed) == second
 
 
-def test_best_run_is_fastest_of_file_on_device(order: RunRequest, bench_fakes: ModuleType) -> None:
+def test_best_run_is_fastest_of_file_on_device(order: RunRequest) -> None:
     store = open_memory_store()
     recording = StoreRecording(store, label="test", environment={"device": "Triton interpreter"})
-    problem = bench_fakes.timed_problem()
-    timed = replace(order, problem=problem, benchmark=bench_fakes.bench_plan(problem).benchmark)
+    problem = timed_runs.timed_problem()
+    timed = replace(order, problem=problem, benchmark=timed_runs.bench_plan(problem).benchmark)
     assert recording.best(timed) is None
-    number = recorded(recording, timed, bench_fakes.all_timed)
-    recorded(recording, timed, bench_fakes.timed_and_flagged)
-    assert recording.best(timed) == BestRun(number=number, baseline="eager", speedup=bench_fakes.summary().speedup)
+    number = recorded(recording, timed, timed_runs.all_timed)
+    recorded(recording, timed, timed_runs.timed_and_flagged)
+    assert recording.best(timed) == BestRun(number=number, baseline="eager", speedup=timed_runs.summary().speedup)
     assert recording.best(replace(timed, path=order.path.with_name("other.py"))) is None
     assert recording.best(replace(timed, benchmark=None)) is None
     elsewhere = StoreRecording(store, label="test", environment={"device": "A GPU"})
     assert elsewhere.best(timed) is None
     older = StoreRecording(store, label="test", environment={"device": "Triton interpreter", "torch": "2.9.0"})
     assert older.best(timed) == BestRun(
-        number=number, baseline="eager", speedup=bench_fakes.summary().speedup, changed=("torch",)
+        number=number, baseline="eager", speedup=timed_runs.summary().speedup, changed=("torch",)
     )
 
 
-def test_the_cases_that_failed_are_known_by_file(
-    recording: StoreRecording, order: RunRequest, fakes: ModuleType
-) -> None:
+def test_the_cases_that_failed_are_known_by_file(recording: StoreRecording, order: RunRequest) -> None:
     recorded(recording, order, fakes.some_fail)
     assert recording.failed_cases(order) == ("127x128 f32", "127x128 f16")
-    assert recording.failed_cases(replace(order, path=fakes.Path("/k/other.py"))) == ()
+    assert recording.failed_cases(replace(order, path=Path("/k/other.py"))) == ()
 
 
-def test_past_runs_are_listed_newest_first_with_results(
-    recording: StoreRecording, order: RunRequest, fakes: ModuleType
-) -> None:
+def test_past_runs_are_listed_newest_first_with_results(recording: StoreRecording, order: RunRequest) -> None:
     recorded(recording, order, fakes.some_fail)
     recording.begin(order)
     cut_short, failed = recording.runs("aten::softmax", limit=10)
@@ -161,16 +149,14 @@ def test_past_runs_are_listed_newest_first_with_results(
     assert failed.started_at == fakes.NOW
 
 
-def test_operators_and_files_with_runs_are_known(
-    recording: StoreRecording, order: RunRequest, fakes: ModuleType
-) -> None:
+def test_operators_and_files_with_runs_are_known(recording: StoreRecording, order: RunRequest) -> None:
     recorded(recording, order, fakes.all_pass)
     recorded(recording, order, fakes.all_pass)
     assert [(name, last.runs, last.run.number) for name, last in recording.last_runs().items()] == [
         ("aten::softmax", 2, 2)
     ]
     assert [(file.path, file.run.problem, file.run.number) for file in recording.recent_files(limit=5)] == [
-        (fakes.Path("/k/softmax.py"), "aten::softmax", 2)
+        (Path("/k/softmax.py"), "aten::softmax", 2)
     ]
 
 

@@ -6,13 +6,17 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from textual._compositor import Compositor
 
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
+from tests.kgtui.pages import streams
 from tests.kgtui.pages.catalogue import Page
+from tests.kgtui.pages.driving import Driven
+from tests.kgtui.pages.stores import STORES
 
 Opener = Callable[..., AbstractAsyncContextManager[Any]]
 
@@ -33,17 +37,11 @@ def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def opened(
-    make_bench: Any, fakes: ModuleType, bench_fakes: ModuleType, compare_fakes: ModuleType, tmp_path: Path
-) -> Opener:
+def opened(make_bench: Any, tmp_path: Path) -> Opener:
     """Starts an application, brings it to a page, and ends it."""
-    # Imported here: these stand on the doubles, which the fixtures above have loaded.
-    from tests.kgtui.pages import streams
-    from tests.kgtui.pages.driving import Driven
-    from tests.kgtui.pages.stores import STORES
 
     def script_of(name: str) -> Any:
-        return next(getattr(module, name) for module in (streams, bench_fakes, fakes) if hasattr(module, name))
+        return next(getattr(module, name) for module in (streams, timed_runs, fakes) if hasattr(module, name))
 
     @asynccontextmanager
     async def at(page: Page, **settings: Any) -> Any:
@@ -56,7 +54,7 @@ def opened(
             recording=recording,
             content=page.content,
             device=device,
-            problem=bench_fakes.timed_problem() if needs_cases else None,
+            problem=timed_runs.timed_problem() if needs_cases else None,
             config_path=Path("/home/somebody/.config/kgtui/config.toml"),
             **settings,
         )

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from kgtui_test_compare_fakes import FOURTH, SECOND, THIRD, Kept, Runs, all_timed, hinted
-from kgtui_test_fakes import (
+from engine.model import Outcome
+from engine.model.benchmark import Interval
+from kgtui.ports.protocols import BestRun
+from tests.kgtui.fakes import (
     SOURCE,
     MemoryRecording,
     all_pass,
@@ -16,10 +18,8 @@ from kgtui_test_fakes import (
     stops_half_way,
     suspicious,
 )
-
-from engine.model import Outcome
-from engine.model.benchmark import Interval
-from kgtui.ports.protocols import BestRun
+from tests.kgtui.fakes.stored_runs import FOURTH, SECOND, THIRD, Kept, Runs, hinted
+from tests.kgtui.fakes.timed_runs import all_timed
 from tests.kgtui.pages.streams import twenty_percent_faster
 
 _STRANGE = "日本語 [red]x[b] 🚀.py"

@@ -8,20 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from kgtui_test_bench_fakes import all_timed
-from kgtui_test_compare_fakes import faster
-from kgtui_test_fakes import (
-    WRONG_TAIL,
-    all_pass,
-    compiled,
-    out_of_bounds,
-    passed,
-    run_events,
-    some_fail,
-    suspicious,
-    wrong,
-)
-
 from engine.model import (
     Candidate,
     CaseResult,
@@ -53,6 +39,19 @@ from engine.model.events import (
     TierFinished,
 )
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
+from tests.kgtui.fakes import (
+    WRONG_TAIL,
+    all_pass,
+    compiled,
+    out_of_bounds,
+    passed,
+    run_events,
+    some_fail,
+    suspicious,
+    wrong,
+)
+from tests.kgtui.fakes.stored_runs import faster
+from tests.kgtui.fakes.timed_runs import all_timed
 
 _MASK = Diagnosis(
     kind=DiagnosisKind.TAIL_MASK,

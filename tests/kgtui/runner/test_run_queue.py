@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
-from types import ModuleType
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +18,8 @@ from kgtui.ports.requests import Priority, RetargetRequest, RunHeader, RunReques
 from kgtui.runner.driver import Request, RunDriver
 from kgtui.runner.run_queue import RunQueue, Ticket
 from tests.guards import PATIENCE_S
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 
 
 @dataclass
@@ -95,14 +97,14 @@ class Setting:
 
 
 @pytest.fixture
-async def setting(fakes: ModuleType) -> AsyncIterator[Setting]:
+async def setting() -> AsyncIterator[Setting]:
     engine, recording = fakes.FakeEngine(), fakes.MemoryRecording()
     listener = Listener(recording=recording)
     queue = RunQueue(on_trouble=listener.trouble_arose)
     driver = RunDriver(engine, recording=recording, on_trouble=listener.trouble_arose)
     request = RunRequest(
         problem=fakes.softmax_problem(),
-        path=fakes.Path("/k/softmax.py"),
+        path=Path("/k/softmax.py"),
         content=fakes.SOURCE,
         device="cpu",
         target="sm_90",
@@ -142,10 +144,10 @@ async def test_request_with_seed_is_not_answered_from_store(setting: Setting) ->
     assert [plan.draw_seed for _, plan in setting.engine.judged] == [None, 7]
 
 
-async def test_untimed_run_does_not_answer_timing_request(setting: Setting, bench_fakes: ModuleType) -> None:
-    problem = bench_fakes.timed_problem()
-    setting.engine.script = bench_fakes.all_timed
-    request, wanted = replace(setting.request, problem=problem), bench_fakes.bench_plan(problem).benchmark
+async def test_untimed_run_does_not_answer_timing_request(setting: Setting) -> None:
+    problem = timed_runs.timed_problem()
+    setting.engine.script = timed_runs.all_timed
+    request, wanted = replace(setting.request, problem=problem), timed_runs.bench_plan(problem).benchmark
     for benchmark in (None, wanted, wanted):
         setting.submit(replace(request, benchmark=benchmark))
         await setting.listener.verdict()
@@ -157,9 +159,7 @@ async def test_untimed_run_does_not_answer_timing_request(setting: Setting, benc
     ]
 
 
-async def test_failure_lines_are_found_outside_event_loop(
-    setting: Setting, fakes: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_failure_lines_are_found_outside_event_loop(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_for: list[tuple[str, int, bool]] = []
 
     def suspects(result: CaseResult, source: bytes) -> None:
@@ -187,7 +187,7 @@ async def test_running_again_judges_the_same_content_again(setting: Setting) -> 
     assert [header.number for header in setting.listener.headers] == [1, 2]
 
 
-async def test_save_while_busy_replaces_running_request(setting: Setting, fakes: ModuleType) -> None:
+async def test_save_while_busy_replaces_running_request(setting: Setting) -> None:
     setting.engine.script = fakes.stops_half_way
     setting.submit(setting.request)
     await setting.listener.first_case()
@@ -205,7 +205,7 @@ async def test_save_overtaken_in_queue_never_runs(setting: Setting) -> None:
     assert [candidate.source for candidate, _ in setting.engine.judged] == [b"three"]
 
 
-async def test_cancelling_ends_run_and_reports_whether_any(setting: Setting, fakes: ModuleType) -> None:
+async def test_cancelling_ends_run_and_reports_whether_any(setting: Setting) -> None:
     assert setting.queue.cancel() is False
     setting.engine.script = fakes.stops_half_way
     setting.submit(setting.request)
@@ -214,7 +214,7 @@ async def test_cancelling_ends_run_and_reports_whether_any(setting: Setting, fak
     assert await setting.listener.verdict() is Outcome.CANCELLED
 
 
-async def test_cancel_before_engine_knows_run_ends_it(setting: Setting, fakes: ModuleType) -> None:
+async def test_cancel_before_engine_knows_run_ends_it(setting: Setting) -> None:
     loop, begin = asyncio.get_running_loop(), setting.recording.begin
 
     def cancel_and_begin(request: RunRequest) -> int:
@@ -227,7 +227,7 @@ async def test_cancel_before_engine_knows_run_ends_it(setting: Setting, fakes: M
     assert await setting.listener.verdict() is Outcome.CANCELLED
 
 
-async def test_cancelled_run_does_not_answer_next_save(setting: Setting, fakes: ModuleType) -> None:
+async def test_cancelled_run_does_not_answer_next_save(setting: Setting) -> None:
     setting.engine.script = fakes.stops_half_way
     setting.submit(setting.request)
     await setting.listener.first_case()
@@ -238,7 +238,7 @@ async def test_cancelled_run_does_not_answer_next_save(setting: Setting, fakes: 
     assert await setting.listener.verdict() is Outcome.PASS
 
 
-async def test_cases_failed_last_time_run_first(setting: Setting, fakes: ModuleType) -> None:
+async def test_cases_failed_last_time_run_first(setting: Setting) -> None:
     setting.engine.script = fakes.some_fail
     setting.submit(setting.request)
     await setting.listener.verdict()
@@ -253,8 +253,8 @@ async def test_picked_cases_are_the_only_ones_judged(setting: Setting) -> None:
     assert [case.name for case in setting.engine.judged[0][1].cases] == ["4x1 f32"]
 
 
-async def test_stream_without_verdict_is_engine_error(setting: Setting, fakes: ModuleType) -> None:
-    class Broken(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
+async def test_stream_without_verdict_is_engine_error(setting: Setting) -> None:
+    class Broken(fakes.FakeEngine):
         async def evaluate(self, candidate: Any, plan: Any, *, run_id: Any = None) -> AsyncIterator[Event]:
             yield fakes.all_pass(candidate, plan)[0]
 
@@ -264,7 +264,7 @@ async def test_stream_without_verdict_is_engine_error(setting: Setting, fakes: M
 
 
 @pytest.mark.parametrize("error", [EngineError("the judge died"), ZeroDivisionError("oops")])
-async def test_failing_engine_ends_run_with_its_message(setting: Setting, fakes: ModuleType, error: Exception) -> None:
+async def test_failing_engine_ends_run_with_its_message(setting: Setting, error: Exception) -> None:
     def fail(candidate: Any, plan: Any) -> Any:
         raise error
 
@@ -287,7 +287,7 @@ async def test_refusing_store_is_reported_and_run_continues(setting: Setting) ->
     assert setting.listener.troubles == ["run not saved: the disk is full"]
 
 
-async def test_store_failing_midway_is_reported_once(setting: Setting, fakes: ModuleType) -> None:
+async def test_store_failing_midway_is_reported_once(setting: Setting) -> None:
     def break_then_go_on(candidate: Any, plan: Any) -> Any:
         for event in fakes.all_pass(candidate, plan):
             yield event
@@ -307,7 +307,7 @@ async def test_request_without_a_store_runs_and_records_nothing(setting: Setting
     assert setting.listener.headers[0].number is None
 
 
-async def test_a_flood_of_events_leaves_others_their_turn(setting: Setting, fakes: ModuleType) -> None:
+async def test_a_flood_of_events_leaves_others_their_turn(setting: Setting) -> None:
     turns = 0
 
     async def count_turns() -> None:
@@ -335,7 +335,7 @@ async def test_a_flood_of_events_leaves_others_their_turn(setting: Setting, fake
 # Other targets
 
 
-def retarget(setting: Setting, fakes: ModuleType, *, targets: tuple[str, ...] = ("sm_80", "gfx942")) -> RetargetRequest:
+def retarget(setting: Setting, *, targets: tuple[str, ...] = ("sm_80", "gfx942")) -> RetargetRequest:
     return RetargetRequest(
         candidate=setting.request.candidate,
         entry="softmax",
@@ -351,21 +351,21 @@ async def ports_of_run(setting: Setting) -> PortingFinished:
     return [event for event in setting.listener.events if isinstance(event, PortingFinished)][-1]
 
 
-async def test_builds_for_other_targets_are_stored_before_shown(setting: Setting, fakes: ModuleType) -> None:
+async def test_builds_for_other_targets_are_stored_before_shown(setting: Setting) -> None:
     setting.submit(setting.request)
     await setting.listener.verdict()
-    setting.submit(retarget(setting, fakes))
+    setting.submit(retarget(setting))
     assert (await ports_of_run(setting)).outcome is Outcome.PASS
     assert len(setting.listener.headers) == 1
     assert setting.recording.events_by_run[1] == setting.listener.events
     assert setting.listener.unrecorded == 0
 
 
-async def test_a_save_stops_the_builds_for_other_targets(setting: Setting, fakes: ModuleType) -> None:
+async def test_a_save_stops_the_builds_for_other_targets(setting: Setting) -> None:
     setting.submit(setting.request)
     await setting.listener.verdict()
     setting.engine.ports_only = 2
-    setting.submit(retarget(setting, fakes))
+    setting.submit(retarget(setting))
     while not setting.engine.ported:
         await asyncio.sleep(0)
     setting.submit(replace(setting.request, content=b"new"))
@@ -374,16 +374,14 @@ async def test_a_save_stops_the_builds_for_other_targets(setting: Setting, fakes
 
 
 @pytest.mark.parametrize("error", [EngineError("no compiler got ready"), ZeroDivisionError("oops")])
-async def test_failing_engine_ends_builds_with_its_message(
-    setting: Setting, fakes: ModuleType, error: Exception
-) -> None:
-    class Broken(fakes.FakeEngine):  # type: ignore[misc, name-defined]  # the doubles are not typed here
+async def test_failing_engine_ends_builds_with_its_message(setting: Setting, error: Exception) -> None:
+    class Broken(fakes.FakeEngine):
         async def retarget(self, candidate: Any, **_: Any) -> AsyncIterator[Event]:
             raise error
             yield
 
     setting.driver._engine = Broken()
-    setting.submit(retarget(setting, fakes))
+    setting.submit(retarget(setting))
     setting.listener.headers.append(RunHeader(number=None, cached=False, digest=""))
     setting.recording.events_by_run[1] = []
     finished = await ports_of_run(setting)
@@ -414,7 +412,7 @@ async def test_save_runs_before_a_waiting_batch(setting: Setting) -> None:
     assert setting.sources == [b"saved", b"one", b"two"]
 
 
-async def test_save_interrupts_batch_request_which_runs_again(setting: Setting, fakes: ModuleType) -> None:
+async def test_save_interrupts_batch_request_which_runs_again(setting: Setting) -> None:
     setting.engine.script = fakes.stops_half_way
     setting.submit_batch(b"one", b"two")
     await setting.listener.first_case()
@@ -425,7 +423,7 @@ async def test_save_interrupts_batch_request_which_runs_again(setting: Setting, 
     assert setting.sources == [b"one", b"saved", b"one", b"two"]
 
 
-async def test_dropped_interrupted_request_does_not_run_again(setting: Setting, fakes: ModuleType) -> None:
+async def test_dropped_interrupted_request_does_not_run_again(setting: Setting) -> None:
     setting.engine.script = fakes.stops_half_way
     one, two = setting.submit_batch(b"one", b"two")
     await setting.listener.first_case()
@@ -455,7 +453,7 @@ async def test_newer_save_leaves_requests_of_other_slots(setting: Setting) -> No
     assert setting.sources == [b"other", b"new"]
 
 
-async def test_cancelling_drops_the_running_and_all_waiting_requests(setting: Setting, fakes: ModuleType) -> None:
+async def test_cancelling_drops_the_running_and_all_waiting_requests(setting: Setting) -> None:
     setting.engine.script = fakes.stops_half_way
     setting.submit_batch(b"one", b"two")
     await setting.listener.first_case()
@@ -485,7 +483,7 @@ async def test_request_ending_at_verdict_waits_for_nothing(setting: Setting) -> 
     assert isinstance(setting.recording.events_by_run[1][-1], RunFinished)
 
 
-async def test_request_before_engine_is_answered_from_store(setting: Setting, fakes: ModuleType) -> None:
+async def test_request_before_engine_is_answered_from_store(setting: Setting) -> None:
     setting.submit(setting.request)
     await setting.listener.verdict()
     early, listener = RunQueue(on_trouble=setting.listener.trouble_arose), Listener()

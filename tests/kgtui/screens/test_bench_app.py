@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -19,15 +18,17 @@ from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.panes.bench import BenchPane
 from kgtui.widgets.tables.plot_view import PlotView
 from kgtui.widgets.text.toned import Grid, Lines
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 
 
 @pytest.fixture
-def on_gpu(make_bench: Any, bench_fakes: ModuleType) -> Any:
+def on_gpu(make_bench: Any) -> Any:
     """A maker of applications on a GPU, on a problem with five bench cases."""
 
     def make(script: str = "all_timed", **settings: Any) -> Any:
-        options = {"device": "cuda", "problem": bench_fakes.timed_problem(), **settings}
-        return make_bench(getattr(bench_fakes, script), **options)
+        options = {"device": "cuda", "problem": timed_runs.timed_problem(), **settings}
+        return make_bench(getattr(timed_runs, script), **options)
 
     return make
 
@@ -71,9 +72,7 @@ async def test_opening_file_on_gpu_verifies_and_times_it(on_gpu: Any) -> None:
     ],
 )
 @pytest.mark.parametrize("width", [80, 120])
-async def test_best_run_is_shown_where_space_allows(
-    on_gpu: Any, fakes: ModuleType, script: str, right: list[str], width: int
-) -> None:
+async def test_best_run_is_shown_where_space_allows(on_gpu: Any, script: str, right: list[str], width: int) -> None:
     best = BestRun(number=38, baseline="eager", speedup=Interval(value=1.41, low=1.39, high=1.43))
     bench = on_gpu(script, recording=fakes.MemoryRecording(fastest=best))
     async with bench.app.run_test(size=(width, 36)) as pilot:
@@ -82,7 +81,7 @@ async def test_best_run_is_shown_where_space_allows(
         assert [plain_text((line,)) for _, line in strip.rows[1:]] == right
 
 
-async def test_no_run_is_best_without_timing_device(on_gpu: Any, fakes: ModuleType) -> None:
+async def test_no_run_is_best_without_timing_device(on_gpu: Any) -> None:
     best = BestRun(number=38, baseline="eager", speedup=Interval(value=1.41, low=1.39, high=1.43))
     bench = on_gpu("all_timed", device="cpu", recording=fakes.MemoryRecording(fastest=best))
     async with bench.app.run_test() as pilot:
@@ -125,7 +124,7 @@ async def test_b_times_bench_cases_and_shows_their_tab(on_gpu: Any) -> None:
         assert workbench(bench).tabs.shown == "bench"
 
 
-async def test_b_without_bench_cases_reports_it(make_bench: Any, fakes: ModuleType) -> None:
+async def test_b_without_bench_cases_reports_it(make_bench: Any) -> None:
     bench = make_bench(device="cuda", problem=fakes.catalogue()[1])
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -149,12 +148,12 @@ async def test_b_on_cpu_states_why_nothing_is_timed(on_gpu: Any) -> None:
         assert "40 registers" in plain_text(pane(bench).query_one("#bench-detail", Lines).lines)
 
 
-async def test_save_stops_benchmark_and_marks_times_stale(on_gpu: Any, bench_fakes: ModuleType) -> None:
+async def test_save_stops_benchmark_and_marks_times_stale(on_gpu: Any) -> None:
     bench = on_gpu("times_two_of_five")
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: len(workbench(bench).bench.view.benchmarks) == 2)
         await pilot.press("3")
-        bench.engine.script = bench_fakes.waits_for_the_device
+        bench.engine.script = timed_runs.waits_for_the_device
         bench.watcher.save(b"newer\n")
         await bench.until(pilot, lambda: workbench(bench).bench.view.holder is not None)
         assert bench.engine.cancelled == 1
@@ -173,15 +172,15 @@ async def test_failed_run_states_why_it_was_not_timed(on_gpu: Any) -> None:
         assert note(bench) == "nothing was timed: only a candidate that is right is timed; see the cases"
 
 
-async def test_interrupted_benchmark_states_reason_beside_times(on_gpu: Any, bench_fakes: ModuleType) -> None:
+async def test_interrupted_benchmark_states_reason_beside_times(on_gpu: Any) -> None:
     from dataclasses import replace
 
     from engine.model import Outcome, Stage
     from engine.model.events import StageFinished
 
     def script(candidate: Any, plan: Any) -> list[Any]:
-        *begun, finished, printed = bench_fakes.all_pass(candidate, plan)
-        some = bench_fakes.times_two_of_five(candidate, plan)[len(begun) :]
+        *begun, finished, printed = fakes.all_pass(candidate, plan)
+        some = timed_runs.times_two_of_five(candidate, plan)[len(begun) :]
         stopped = StageFinished(
             at_s=3.0, stage=Stage.BENCHMARK, outcome=Outcome.ENGINE_ERROR, elapsed_s=2.5, message="the device was lost"
         )
@@ -281,13 +280,13 @@ async def test_case_under_cursor_is_highlighted_in_plot(on_gpu: Any) -> None:
         assert rule[0] < rule[1]
 
 
-async def test_plot_follows_running_run(on_gpu: Any, bench_fakes: ModuleType) -> None:
+async def test_plot_follows_running_run(on_gpu: Any) -> None:
     bench = on_gpu("times_two_of_five")
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: len(workbench(bench).bench.view.benchmarks) == 2)
         await pilot.press("B")
         assert bench.app.screen.query_one(PlotView).text.count("●") == 2
-        bench.engine.script = bench_fakes.all_timed
+        bench.engine.script = timed_runs.all_timed
         await pilot.press("b")
         await bench.settled(pilot)
         assert isinstance(bench.app.screen, BenchScreen)

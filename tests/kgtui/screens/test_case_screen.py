@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -28,6 +27,7 @@ from kgtui.state.run.failed_case import failed_case
 from kgtui.state.run.suspects import Suspects
 from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.text.toned import Lines
+from tests.kgtui import fakes
 from tests.operators import find
 
 TAIL = Diagnosis(
@@ -56,17 +56,17 @@ WRONG = OutputReport(
 )  # fmt: skip
 
 
-def wrong(fakes: ModuleType, case: Any, **changes: Any) -> CaseResult:
+def wrong(case: Any, **changes: Any) -> CaseResult:
     return replace(fakes.wrong(case), outputs=(replace(WRONG, **changes),), message="", seed=11)
 
 
-def text(fakes: ModuleType, *, width: int = 100, glyphs: Any = UNICODE, **changes: Any) -> list[str]:
-    result = wrong(fakes, fakes.softmax_problem().cases[4], **changes)
+def text(*, width: int = 100, glyphs: Any = UNICODE, **changes: Any) -> list[str]:
+    result = wrong(fakes.softmax_problem().cases[4], **changes)
     return plain_text(failed_case(result, glyphs=glyphs, width=width, number=42)).splitlines()
 
 
-def test_suspect_lines_follow_likely_causes(fakes: ModuleType) -> None:
-    result = wrong(fakes, fakes.softmax_problem().cases[4])
+def test_suspect_lines_follow_likely_causes() -> None:
+    result = wrong(fakes.softmax_problem().cases[4])
     suspected = Suspects(what="a masked load", lines=((21, "x = tl.load(x_ptr)"), (26, "y = tl.load(y_ptr)")))
     reported = plain_text(failed_case(result, glyphs=UNICODE, width=100, number=42, suspected=suspected)).splitlines()
     place = reported.index("check      line 21  x = tl.load(x_ptr)")
@@ -74,8 +74,8 @@ def test_suspect_lines_follow_likely_causes(fakes: ModuleType) -> None:
     assert reported[place + 3].startswith("inputs")
 
 
-def test_all_details_are_listed_in_order(fakes: ModuleType) -> None:
-    assert text(fakes)[:20] == [
+def test_all_details_are_listed_in_order() -> None:
+    assert text()[:20] == [
         "127x128 f32  ✗ wrong value  line 12  run #42",
         "",
         "output     return  float32[127, 128]",
@@ -94,16 +94,16 @@ def test_all_details_are_listed_in_order(fakes: ModuleType) -> None:
         "           wrong elements are there; the dimension is 128 long, which 16 does not divide",
         "inputs     128 elements of the arguments, the 12 most influential:",
         "           x[3, 64] = 1" + "".join(f"   x[3, {column}] = {column / 8 - 7:.4g}" for column in range(65, 69)),
-        *text(fakes)[18:20],
+        *text()[18:20],
     ]
 
 
-def test_in_ascii_every_line_is_ascii(fakes: ModuleType) -> None:
-    assert [line for line in text(fakes, glyphs=ASCII) if not line.isascii()] == []
+def test_in_ascii_every_line_is_ascii() -> None:
+    assert [line for line in text(glyphs=ASCII) if not line.isascii()] == []
 
 
-def test_each_map_row_states_its_start(fakes: ModuleType) -> None:
-    lines = text(fakes, glyphs=ASCII)
+def test_each_map_row_states_its_start() -> None:
+    lines = text(glyphs=ASCII)
     first = next(place for place, one in enumerate(lines) if one.startswith("where"))
     assert lines[first : first + 2] == [
         "where      . right  # all wrong",
@@ -113,25 +113,25 @@ def test_each_map_row_states_its_start(fakes: ModuleType) -> None:
     assert lines[first + 17] == "      120  " + "." * 42 + "######"
 
 
-def test_missing_explanation_is_reported(fakes: ModuleType) -> None:
-    lines = text(fakes, explanation=Explanation(feeds=FEEDS[:1], feeding=1))
+def test_missing_explanation_is_reported() -> None:
+    lines = text(explanation=Explanation(feeds=FEEDS[:1], feeding=1))
     assert any(one.startswith("why        no mistake that is known here fits") for one in lines)
     assert "inputs     1 element of the arguments" in lines
 
 
-def test_unexamined_output_is_reported(fakes: ModuleType) -> None:
-    lines = text(fakes, explanation=Explanation(untried="the case has 9 elements, too many to compute it again"))
+def test_unexamined_output_is_reported() -> None:
+    lines = text(explanation=Explanation(untried="the case has 9 elements, too many to compute it again"))
     assert "why        the case has 9 elements, too many to compute it again" in lines
 
 
-def test_unexplained_run_shows_pattern_of_its_map(fakes: ModuleType) -> None:
-    lines = text(fakes, explanation=None)
+def test_unexplained_run_shows_pattern_of_its_map() -> None:
+    lines = text(explanation=None)
     assert "why        only the end of the last dimension is wrong: check the mask of the tail block" not in lines
     assert not any(one.startswith("inputs") for one in lines)
 
 
-def test_scalar_output_has_map_of_one_cell(fakes: ModuleType) -> None:
-    lines = text(fakes, shape=(), error_map=("#",), total=1, mismatched=1)
+def test_scalar_output_has_map_of_one_cell() -> None:
+    lines = text(shape=(), error_map=("#",), total=1, mismatched=1)
     assert "        0  █" in lines
 
 
@@ -139,11 +139,11 @@ def test_scalar_output_has_map_of_one_cell(fakes: ModuleType) -> None:
 
 
 @pytest.fixture
-def some_explained(fakes: ModuleType) -> Any:
+def some_explained() -> Any:
     """Two cases of width 128 fail, with a reason; the rest passes."""
 
     def script(candidate: Any, plan: Any) -> Any:
-        results = [wrong(fakes, case) if "x128" in case.name else fakes.passed(case) for case in plan.cases]
+        results = [wrong(case) if "x128" in case.name else fakes.passed(case) for case in plan.cases]
         return fakes.run_events(candidate, plan, results)
 
     return script
@@ -190,7 +190,7 @@ async def test_the_next_failed_case_is_one_key_away(make_bench: Any, some_explai
         assert page(bench).startswith("127x128 f32")
 
 
-async def test_replayed_case_shows_its_result(make_bench: Any, fakes: ModuleType, some_explained: Any) -> None:
+async def test_replayed_case_shows_its_result(make_bench: Any, some_explained: Any) -> None:
     bench = make_bench(some_explained)
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot)
@@ -201,7 +201,7 @@ async def test_replayed_case_shows_its_result(make_bench: Any, fakes: ModuleType
         assert page(bench) == "127x128 f32 did not fail; n shows a case that failed"
 
 
-async def test_case_left_by_cancelled_run_is_stale(make_bench: Any, fakes: ModuleType, some_explained: Any) -> None:
+async def test_case_left_by_cancelled_run_is_stale(make_bench: Any, some_explained: Any) -> None:
     bench = make_bench(some_explained)
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot)
@@ -218,9 +218,9 @@ async def test_case_left_by_cancelled_run_is_stale(make_bench: Any, fakes: Modul
         assert page(bench).startswith("127x128 f32  ✗ wrong value  line 12  run #3  stale: of an earlier text")
 
 
-async def test_script_is_new_file_beside_kernel(make_bench: Any, fakes: ModuleType) -> None:
+async def test_script_is_new_file_beside_kernel(make_bench: Any) -> None:
     def script(candidate: Any, plan: Any) -> Any:
-        return fakes.run_events(candidate, plan, [wrong(fakes, case) for case in plan.cases])
+        return fakes.run_events(candidate, plan, [wrong(case) for case in plan.cases])
 
     bench = make_bench(script, problem=find("aten::silu"))
     async with bench.app.run_test() as pilot:
@@ -280,7 +280,7 @@ def offered(bench: Any) -> list[str]:
     return [plain_text((segment.line,)) for segment in bench.app.screen.query_one("#keys", Bar).segments]
 
 
-async def test_only_keys_that_do_something_are_offered(make_bench: Any, some_explained: Any, fakes: ModuleType) -> None:
+async def test_only_keys_that_do_something_are_offered(make_bench: Any, some_explained: Any) -> None:
     bench = make_bench(fakes.all_pass)
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)

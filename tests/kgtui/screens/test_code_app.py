@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from engine.model import Outcome
+from engine.model.events import KernelCompiled, KernelLaunched
 from engine.run.retarget import PORTABILITY_TARGETS
 from kgtui.screens.differences.screen import DifferencesScreen
 from kgtui.screens.targets.screen import TargetsScreen
@@ -16,6 +18,7 @@ from kgtui.widgets.panes.base.pane import is_seen
 from kgtui.widgets.panes.ir import IrPane
 from kgtui.widgets.text.code_view import CodeView
 from kgtui.widgets.text.toned import Grid, Lines
+from tests.kgtui import fakes
 
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
 EXP_LINE, EXP_PLACES = 14, {12, 13, 14, 15}  # of the source, and of the PTX from its `.loc` on
@@ -186,7 +189,7 @@ async def test_enter_shows_target_code_and_escape_returns(make_bench: Any) -> No
         assert (pane.current.target, pane.current.registers) == ("sm_90", 40)
 
 
-async def test_unfinished_work_of_ended_process_can_restart(make_bench: Any, fakes: Any) -> None:
+async def test_unfinished_work_of_ended_process_can_restart(make_bench: Any) -> None:
     def left_half_done(candidate: Any, plan: Any) -> list[Any]:
         return [*fakes.all_pass(candidate, plan), *fakes.ported((fakes.softmax_launch(),), ("sm_80", "sm_90"), 1.0)[:2]]
 
@@ -199,10 +202,10 @@ async def test_unfinished_work_of_ended_process_can_restart(make_bench: Any, fak
         assert text_of(screen, "#ports").startswith("does not build for gfx950")
 
 
-async def test_run_without_launches_has_nothing_to_compile(make_bench: Any, fakes: Any) -> None:
+async def test_run_without_launches_has_nothing_to_compile(make_bench: Any) -> None:
     def launches_nothing(candidate: Any, plan: Any) -> list[Any]:
         events = fakes.all_pass(candidate, plan)
-        return [event for event in events if not isinstance(event, fakes.KernelLaunched | fakes.KernelCompiled)]
+        return [event for event in events if not isinstance(event, KernelLaunched | KernelCompiled)]
 
     bench = make_bench(launches_nothing)
     async with bench.app.run_test(size=MEDIUM) as pilot:
@@ -211,10 +214,10 @@ async def test_run_without_launches_has_nothing_to_compile(make_bench: Any, fake
         assert bench.engine.ported == []
 
 
-async def test_failing_kernel_is_not_reported_as_unlaunched(make_bench: Any, fakes: Any) -> None:
+async def test_failing_kernel_is_not_reported_as_unlaunched(make_bench: Any) -> None:
     def fails(candidate: Any, plan: Any) -> list[Any]:
         events = fakes.some_fail(candidate, plan)
-        return [event for event in events if not isinstance(event, fakes.KernelLaunched | fakes.KernelCompiled)]
+        return [event for event in events if not isinstance(event, KernelLaunched | KernelCompiled)]
 
     words = "no launch of a Triton kernel finished, so there is nothing to compile"
     bench = make_bench(fails)
@@ -227,20 +230,17 @@ async def test_failing_kernel_is_not_reported_as_unlaunched(make_bench: Any, fak
 
 
 @pytest.fixture
-def two_runs(make_bench: Any, fakes: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+def two_runs(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A workbench whose second save compiles to other PTX, with fewer registers."""
     later = fakes.PTX.replace("ex2.approx.f32", "ex2.approx.ftz.f32").replace("%r2", "%r9").replace("1 9 25", "1 8 1")
     texts = {"b" * 64: fakes.PTX, "d" * 64: later}
 
     def compiles_to_less(candidate: Any, plan: Any) -> list[Any]:
         kernel = fakes.compiled()
-        ptx = fakes.replace(kernel.artefacts[1], digest="d" * 64)
-        kernel = fakes.replace(kernel, registers=32, artefacts=(kernel.artefacts[0], ptx))
+        ptx = replace(kernel.artefacts[1], digest="d" * 64)
+        kernel = replace(kernel, registers=32, artefacts=(kernel.artefacts[0], ptx))
         events = fakes.all_pass(candidate, plan)
-        return [
-            fakes.replace(event, kernel=kernel) if isinstance(event, fakes.KernelCompiled) else event
-            for event in events
-        ]
+        return [replace(event, kernel=kernel) if isinstance(event, KernelCompiled) else event for event in events]
 
     bench = make_bench()
 
@@ -288,9 +288,9 @@ async def test_history_cursor_selects_run_to_compare(two_runs: Any) -> None:
         assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
 
 
-async def save_what_compiles_nothing(bench: Any, pilot: Any, fakes: Any) -> None:
+async def save_what_compiles_nothing(bench: Any, pilot: Any) -> None:
     def compiles_nothing(candidate: Any, plan: Any) -> list[Any]:
-        return [event for event in fakes.all_pass(candidate, plan) if not isinstance(event, fakes.KernelCompiled)]
+        return [event for event in fakes.all_pass(candidate, plan) if not isinstance(event, KernelCompiled)]
 
     bench.engine.script, judged = compiles_nothing, len(bench.engine.judged)
     bench.watcher.save(bench.path.read_bytes() + b"# nothing\n")
@@ -298,10 +298,10 @@ async def save_what_compiles_nothing(bench: Any, pilot: Any, fakes: Any) -> None
     await bench.settled(pilot)
 
 
-async def test_runs_that_compiled_nothing_are_passed_over(two_runs: Any, fakes: Any) -> None:
+async def test_runs_that_compiled_nothing_are_passed_over(two_runs: Any) -> None:
     async with two_runs.app.run_test(size=MEDIUM) as pilot:
         await opened(two_runs, pilot)
-        await save_what_compiles_nothing(two_runs, pilot, fakes)
+        await save_what_compiles_nothing(two_runs, pilot)
         two_runs.engine.script = two_runs.later
         two_runs.watcher.save(two_runs.path.read_bytes() + b"# another\n")
         await two_runs.until(pilot, lambda: len(two_runs.engine.judged) == 3)
@@ -319,10 +319,10 @@ async def test_runs_that_compiled_nothing_are_passed_over(two_runs: Any, fakes: 
         assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
 
 
-async def test_compared_run_without_code_reports_it(two_runs: Any, fakes: Any) -> None:
+async def test_compared_run_without_code_reports_it(two_runs: Any) -> None:
     async with two_runs.app.run_test(size=MEDIUM) as pilot:
         await opened(two_runs, pilot)
-        await save_what_compiles_nothing(two_runs, pilot, fakes)
+        await save_what_compiles_nothing(two_runs, pilot)
         two_runs.engine.script = two_runs.later
         two_runs.watcher.save(two_runs.path.read_bytes() + b"# another\n")
         await two_runs.until(pilot, lambda: len(two_runs.engine.judged) == 3)

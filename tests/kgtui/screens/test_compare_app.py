@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -21,32 +20,34 @@ from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.text.side_by_side import SideBySide
 from kgtui.widgets.text.toned import Grid, Lines
+from tests.kgtui import fakes
+from tests.kgtui.fakes import stored_runs, timed_runs
 
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
 
 
 @pytest.fixture
-def runs(compare_fakes: ModuleType, tmp_path: Path) -> Any:
+def runs(tmp_path: Path) -> Any:
     """A store in which the tests judge what they need."""
-    return compare_fakes.Runs(tmp_path)
+    return stored_runs.Runs(tmp_path)
 
 
 @pytest.fixture
-def gpu_runs(compare_fakes: ModuleType, tmp_path: Path) -> Any:
+def gpu_runs(tmp_path: Path) -> Any:
     """The same of a device that can time."""
-    return compare_fakes.Runs(tmp_path, device="cuda")
+    return stored_runs.Runs(tmp_path, device="cuda")
 
 
 @pytest.fixture
-def open_on(make_bench: Any, bench_fakes: ModuleType, compare_fakes: ModuleType) -> Callable[..., Any]:
+def open_on(make_bench: Any) -> Callable[..., Any]:
     """The application on this store, with a text open that was not run before."""
 
     def make(kept: Any, **settings: Any) -> Any:
         return make_bench(
             recording=kept.recording,
             device=kept.device,
-            problem=bench_fakes.timed_problem(),
-            content=b"# mine\n" + compare_fakes.SOURCE,
+            problem=timed_runs.timed_problem(),
+            content=b"# mine\n" + fakes.SOURCE,
             **settings,
         )
 
@@ -54,22 +55,22 @@ def open_on(make_bench: Any, bench_fakes: ModuleType, compare_fakes: ModuleType)
 
 
 @pytest.fixture
-def four(runs: Any, fakes: ModuleType, compare_fakes: ModuleType) -> Any:
+def four(runs: Any) -> Any:
     """Four texts: right, right, wrong, and one that a model wrote, with a note."""
     runs.judge(fakes.all_pass)
-    runs.judge(fakes.all_pass, compare_fakes.SECOND)
-    runs.judge(fakes.some_fail, compare_fakes.THIRD)
-    runs.answered(compare_fakes.FOURTH)
-    runs.judge(compare_fakes.hinted, compare_fakes.FOURTH)
+    runs.judge(fakes.all_pass, stored_runs.SECOND)
+    runs.judge(fakes.some_fail, stored_runs.THIRD)
+    runs.answered(stored_runs.FOURTH)
+    runs.judge(stored_runs.hinted, stored_runs.FOURTH)
     runs.store.set_note(4, "with [os] 形状 🚀")
     return runs
 
 
 @pytest.fixture
-def two_timed(gpu_runs: Any, compare_fakes: ModuleType) -> Any:
+def two_timed(gpu_runs: Any) -> Any:
     """Two texts that were timed, the second faster."""
-    gpu_runs.judge(compare_fakes.all_timed, compare_fakes.SECOND)
-    gpu_runs.judge(compare_fakes.faster(1.2), compare_fakes.FOURTH)
+    gpu_runs.judge(timed_runs.all_timed, stored_runs.SECOND)
+    gpu_runs.judge(stored_runs.faster(1.2), stored_runs.FOURTH)
     return gpu_runs
 
 
@@ -147,12 +148,10 @@ async def test_last_line_is_visible_above_horizontal_scrollbar() -> None:
         assert view.cursor_row - round(view.scroll_y) < view.scrollable_content_region.height
 
 
-async def test_c_compares_the_best_with_the_current_one(
-    open_on: Any, two_timed: Any, compare_fakes: ModuleType
-) -> None:
+async def test_c_compares_the_best_with_the_current_one(open_on: Any, two_timed: Any) -> None:
     best = BestRun(number=2, baseline="eager", speedup=Interval(value=1.5, low=1.4, high=1.6))
     two_timed.recording.best = lambda order: best
-    bench = open_on(two_timed, script=compare_fakes.all_timed)
+    bench = open_on(two_timed, script=timed_runs.all_timed)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c")
@@ -292,29 +291,27 @@ async def test_comparison_on_cpu_reports_nothing_measured(open_on: Any, four: An
         assert said(bench) == ["kernels are executed on the CPU here: times are not speeds, so nothing is measured"]
 
 
-async def test_m_times_two_sides_in_turn(open_on: Any, two_timed: Any, compare_fakes: ModuleType) -> None:
+async def test_m_times_two_sides_in_turn(open_on: Any, two_timed: Any) -> None:
     from engine.model.benchmark import Standing
 
-    bench = open_on(two_timed, script=compare_fakes.all_timed)
+    bench = open_on(two_timed, script=timed_runs.all_timed)
     bench.app.past.marked = (1, 2)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c")
-        first = Candidate(source=compare_fakes.SECOND, problem="")
-        bench.engine.script = compare_fakes.beside(first, 1.25, Standing.FASTER)
+        first = Candidate(source=stored_runs.SECOND, problem="")
+        bench.engine.script = stored_runs.beside(first, 1.25, Standing.FASTER)
         await pressed(bench, pilot, "m")
         ((candidate, other),) = bench.engine.compared
-        assert (candidate.source, other.source) == (compare_fakes.FOURTH, compare_fakes.SECOND)
+        assert (candidate.source, other.source) == (stored_runs.FOURTH, stored_runs.SECOND)
         assert heads(bench)[0].endswith("taking turns on the device")
         assert heads(bench)[2].startswith("#4    ✔ pass 8/8  ▲ 1.25× ±0.01 #1, faster")
 
 
-async def test_failing_side_is_not_measured(
-    open_on: Any, gpu_runs: Any, bench_fakes: ModuleType, compare_fakes: ModuleType
-) -> None:
-    gpu_runs.judge(compare_fakes.all_timed)
-    gpu_runs.judge(bench_fakes.fails_before_it_is_timed, compare_fakes.THIRD)
-    bench = open_on(gpu_runs, script=compare_fakes.all_timed)
+async def test_failing_side_is_not_measured(open_on: Any, gpu_runs: Any) -> None:
+    gpu_runs.judge(timed_runs.all_timed)
+    gpu_runs.judge(timed_runs.fails_before_it_is_timed, stored_runs.THIRD)
+    bench = open_on(gpu_runs, script=timed_runs.all_timed)
     bench.app.past.marked = (1, 2)
     async with bench.app.run_test(size=MEDIUM, notifications=True) as pilot:
         await ready(bench, pilot)
@@ -323,14 +320,12 @@ async def test_failing_side_is_not_measured(
         assert bench.engine.compared == []
 
 
-async def test_save_while_comparing_is_compared_after_verdict(
-    open_on: Any, four: Any, compare_fakes: ModuleType
-) -> None:
+async def test_save_while_comparing_is_compared_after_verdict(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c")
-        bench.watcher.save(b"# another\n" + compare_fakes.SOURCE)
+        bench.watcher.save(b"# another\n" + fakes.SOURCE)
         await bench.until(pilot, lambda: bench.app.workbench.bench.live.number == 6)
         await settled(bench, pilot)
         assert heads(bench)[2].startswith("#6    ✔ pass 8/8")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.workbench.status import Mode
 from kgtui.widgets.text.editor import SourceEditor
+from tests.kgtui import fakes
 
 TEXT = b"one = 1\nx = one + one\ny = one\n"
 
@@ -76,7 +76,7 @@ async def test_escape_keeps_unreplaced_matches(make_bench: Any) -> None:
         assert workbench(bench).bench.mode is Mode.WATCH
 
 
-async def test_escape_leaves_the_edit_and_not_the_run(make_bench: Any, fakes: ModuleType) -> None:
+async def test_escape_leaves_the_edit_and_not_the_run(make_bench: Any) -> None:
     bench = make_bench(fakes.stops_half_way)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: len(workbench(bench).bench.view.cases) == 5)

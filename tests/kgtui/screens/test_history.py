@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ from kgtui.widgets.tables.paged_grid import PagedGrid
 from kgtui.widgets.text.toned import Lines
 from sessions import Generation, Store, open_memory_store
 from sessions.rows import Review
+from tests.kgtui import fakes
 
 TIERS = (Tier.SMOKE, Tier.FULL)
 OURS = {"pages", "more", "way", "mark"}
@@ -45,11 +45,10 @@ class Kept(StoreRecording):
 class Past:
     """Judges what the tests need to have been judged."""
 
-    def __init__(self, fakes: ModuleType, folder: Path) -> None:
+    def __init__(self, folder: Path) -> None:
         self.recording = Kept(open_memory_store(clock=lambda: fakes.NOW))
         self.store = self.recording.store
         self.session = self.store.begin_session("an evening [bold]", environment={"torch": "2.13.0"})
-        self._fakes = fakes
         self._folder = folder
         (folder / "kernels").mkdir()
 
@@ -63,24 +62,24 @@ class Past:
         device: str = "cpu",
     ) -> int:
         """The number of a run of this file."""
-        known = self._fakes.catalogue()[problem]
+        known = fakes.catalogue()[problem]
         path = self._folder / "kernels" / filename
         candidate = Candidate(
-            source=self._fakes.SOURCE if source is None else source,
+            source=fakes.SOURCE if source is None else source,
             problem=known.name,
             filename=filename,
             folder=path.parent,
         )
         number = self.store.begin_run(self.session, candidate, device=device, target="sm_90", tiers=TIERS, path=path)
         plan = Plan.for_tiers(known, tiers=TIERS, device=device, target="sm_90", failed_before=())
-        self.store.record_all(number, getattr(self._fakes, script)(candidate, plan))
+        self.store.record_all(number, getattr(fakes, script)(candidate, plan))
         return number
 
 
 @pytest.fixture
-def past(fakes: ModuleType, tmp_path: Path) -> Past:
+def past(tmp_path: Path) -> Past:
     """A store with nothing but a session."""
-    return Past(fakes, tmp_path)
+    return Past(tmp_path)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,6 +10,8 @@ from kgtui.screens.inspect.screen import InspectScreen
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.text.page_view import PageView
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 
 
 def page(bench: Any) -> PageView:
@@ -39,7 +40,7 @@ async def test_page_states_result_and_unchecked_layers(make_bench: Any) -> None:
         assert max(map(len, text(bench))) <= 77
 
 
-async def test_page_of_running_run_grows_without_verdict(make_bench: Any, fakes: ModuleType) -> None:
+async def test_page_of_running_run_grows_without_verdict(make_bench: Any) -> None:
     bench = make_bench(fakes.stops_half_way)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.workbench and len(bench.app.workbench.bench.view.cases) == 5)
@@ -48,7 +49,7 @@ async def test_page_of_running_run_grows_without_verdict(make_bench: Any, fakes:
         assert "no verdict yet: the run is in progress" in text(bench)
 
 
-async def test_page_before_first_run_states_key(make_bench: Any, fakes: ModuleType) -> None:
+async def test_page_before_first_run_states_key(make_bench: Any) -> None:
     bench = make_bench(fakes.never_begins)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())
@@ -57,7 +58,7 @@ async def test_page_before_first_run_states_key(make_bench: Any, fakes: ModuleTy
         assert said(bench) == ["nothing has run yet; r runs the file"]
 
 
-async def test_results_of_earlier_version_are_marked_stale(make_bench: Any, fakes: ModuleType) -> None:
+async def test_results_of_earlier_version_are_marked_stale(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -67,7 +68,7 @@ async def test_results_of_earlier_version_are_marked_stale(make_bench: Any, fake
         await bench.until(pilot, lambda: text(bench)[0].startswith("stale: from an earlier version"))
 
 
-async def test_enter_on_finding_goes_to_its_line(make_bench: Any, fakes: ModuleType) -> None:
+async def test_enter_on_finding_goes_to_its_line(make_bench: Any) -> None:
     bench = make_bench(fakes.suspicious)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -89,8 +90,8 @@ async def test_enter_elsewhere_stays_and_gives_reason(make_bench: Any) -> None:
         assert said(bench) == ["this line is not about a line of the source; n goes to the next that is"]
 
 
-async def test_claim_is_compared_until_removed(make_bench: Any, bench_fakes: ModuleType) -> None:
-    bench = make_bench(bench_fakes.all_timed, device="cuda", problem=bench_fakes.timed_problem())
+async def test_claim_is_compared_until_removed(make_bench: Any) -> None:
+    bench = make_bench(timed_runs.all_timed, device="cuda", problem=timed_runs.timed_problem())
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
         await pilot.press("I", "c", *"2.3x", "enter")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from kgtui.settings.keys import ACTIONS, Where
 from kgtui.widgets.controls.bars import Bar
+from tests.kgtui import fakes
 
 
 def offered(bench: Any) -> set[str]:
@@ -27,7 +27,7 @@ async def test_workbench_offers_no_failed_case_after_pass(make_bench: Any) -> No
         assert offered(bench) == {"run", "edit", "editor", "zoom"}
 
 
-async def test_workbench_offers_keys_for_failed_run(make_bench: Any, fakes: ModuleType) -> None:
+async def test_workbench_offers_keys_for_failed_run(make_bench: Any) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -8,7 +8,6 @@ import io
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ from kgtui.cli.runs.run_command import _Running
 from kgtui.ports.requests import RetargetRequest, RunRequest
 from kgtui.runner.driver import RunDriver
 from kgtui.runner.run_queue import Ticket, _carry_out
+from tests.kgtui import fakes
 
 Work = Callable[[], Awaitable[object]]
 TIMES = (1, 2)
@@ -34,9 +34,6 @@ class LayeredEngine:
     """Judges through three generators as the engine does: each closes the one below, and the last takes its time."""
 
     device_name = "Triton interpreter"
-
-    def __init__(self, fakes: ModuleType) -> None:
-        self._fakes = fakes
 
     async def __aenter__(self) -> LayeredEngine:
         return self
@@ -50,7 +47,7 @@ class LayeredEngine:
     async def evaluate(
         self, candidate: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
-        async with contextlib.aclosing(self._layer(self._fakes.all_pass(candidate, plan))) as events:
+        async with contextlib.aclosing(self._layer(fakes.all_pass(candidate, plan))) as events:
             async for event in events:
                 yield event
 
@@ -64,7 +61,7 @@ class LayeredEngine:
         after_s: float = 0.0,
         run_id: str | None = None,
     ) -> AsyncGenerator[Event, None]:
-        events = self._fakes.ported(launches, targets, after_s)
+        events = fakes.ported(launches, targets, after_s)
         async with contextlib.aclosing(self._layer(events)) as reported:
             async for event in reported:
                 yield event
@@ -131,7 +128,7 @@ def leave_at_every_step(work: Work, *, times: int) -> int:
 
 
 @pytest.fixture
-def order(fakes: ModuleType) -> RunRequest:
+def order() -> RunRequest:
     path = Path("/k/softmax.py")
     return RunRequest(problem=fakes.softmax_problem(), path=path, content=fakes.SOURCE, device="cpu", target="sm_90")
 
@@ -147,23 +144,23 @@ class Deaf:
         raise AssertionError(message)
 
 
-def carried_out(fakes: ModuleType, request: RunRequest | RetargetRequest) -> Awaitable[object]:
+def carried_out(request: RunRequest | RetargetRequest) -> Awaitable[object]:
     """A request as the queue runs it."""
-    engine: Any = LayeredEngine(fakes)  # it compares nothing
+    engine: Any = LayeredEngine()  # it compares nothing
     driver = RunDriver(engine, recording=None, on_trouble=Deaf().trouble_arose)
     return _carry_out(driver, Ticket(request=request, audience=Deaf(), slot=None, place=1))
 
 
 @pytest.mark.parametrize("times", TIMES)
-def test_a_run_on_the_screen(fakes: ModuleType, order: RunRequest, times: int) -> None:
+def test_a_run_on_the_screen(order: RunRequest, times: int) -> None:
     def work() -> Awaitable[object]:
-        return carried_out(fakes, order)
+        return carried_out(order)
 
     assert leave_at_every_step(work, times=times) > 50
 
 
 @pytest.mark.parametrize("times", TIMES)
-def test_builds_for_other_targets(fakes: ModuleType, order: RunRequest, times: int) -> None:
+def test_builds_for_other_targets(order: RunRequest, times: int) -> None:
     port = RetargetRequest(
         candidate=order.candidate,
         entry="softmax",
@@ -174,7 +171,7 @@ def test_builds_for_other_targets(fakes: ModuleType, order: RunRequest, times: i
     )
 
     def work() -> Awaitable[object]:
-        return carried_out(fakes, port)
+        return carried_out(port)
 
     assert leave_at_every_step(work, times=times) > 10
 
@@ -186,25 +183,25 @@ def console(tmp_path: Path) -> Console:
 
 
 @pytest.mark.parametrize("times", TIMES)
-def test_a_run_of_check(fakes: ModuleType, console: Console, times: int) -> None:
+def test_a_run_of_check(console: Console, times: int) -> None:
     options = parse(["check", "--sample", "--device", "cpu", "--cases", "smoke", "--no-store"]).options
     request = read_request(options, console)
 
     def work() -> Awaitable[object]:
         running = _Running(request, console, recording=None)
-        return running.run(lambda **_: LayeredEngine(fakes), None, lambda run: 0)  # type: ignore[arg-type,return-value]
+        return running.run(lambda **_: LayeredEngine(), None, lambda run: 0)  # type: ignore[arg-type,return-value]
 
     assert leave_at_every_step(work, times=times) > 20
 
 
 @pytest.mark.parametrize("times", TIMES)
-def test_a_run_of_tune(fakes: ModuleType, console: Console, times: int) -> None:
+def test_a_run_of_tune(console: Console, times: int) -> None:
     typed = ["tune", str(SAMPLE), "--op", "aten::softmax", "--device", "cpu", "--cases", "smoke", "--no-store"]
     request = read_request(parse(typed).options, console)
     grid = (tune.Variant(name="as it is", source=SAMPLE.read_bytes()),)
 
     def work() -> Awaitable[object]:
-        engine: Any = LayeredEngine(fakes)  # it compares nothing
+        engine: Any = LayeredEngine()  # it compares nothing
         return tune._try_all(request, grid, console, engine=engine, recording=None)
 
     assert leave_at_every_step(work, times=times) > 20

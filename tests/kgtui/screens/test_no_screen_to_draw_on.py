@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from textual.widget import Widget
 
 from engine.model.events import LogWritten, Stream
 from kgtui.screens import screen_ids
+from tests.kgtui import fakes
 
 pytestmark = pytest.mark.sampled
 
@@ -40,7 +40,7 @@ async def half_way(bench: Any, pilot: Pilot[None]) -> None:
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_run_events_may_arrive_while_screen_opens(make_bench: Any, fakes: ModuleType, screen_id: str) -> None:
+async def test_run_events_may_arrive_while_screen_opens(make_bench: Any, screen_id: str) -> None:
     bench = make_bench(fakes.stops_half_way)
     async with bench.app.run_test() as pilot:
         await half_way(bench, pilot)
@@ -52,7 +52,7 @@ async def test_run_events_may_arrive_while_screen_opens(make_bench: Any, fakes: 
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_run_events_may_arrive_while_app_exits(make_bench: Any, fakes: ModuleType, screen_id: str) -> None:
+async def test_run_events_may_arrive_while_app_exits(make_bench: Any, screen_id: str) -> None:
     bench, happened = make_bench(fakes.stops_half_way), []
     workbench = None
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Strip
+from tests.kgtui import fakes
 
 OLDER = b"# kgtui: op=aten::softmax\n# an older text\n"
 
@@ -25,7 +25,7 @@ async def looked_at(bench: Any, pilot: Any, number: int, **of: Any) -> Workbench
     return screen
 
 
-async def test_new_run_after_past_run_shows_file(make_bench: Any, fakes: ModuleType) -> None:
+async def test_new_run_after_past_run_shows_file(make_bench: Any) -> None:
     bench = make_bench(content=OLDER)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -41,7 +41,7 @@ async def test_new_run_after_past_run_shows_file(make_bench: Any, fakes: ModuleT
         assert bench.path.read_bytes() == b"#" + fakes.SOURCE
 
 
-async def test_save_while_showing_past_run_shows_new_text(make_bench: Any, fakes: ModuleType) -> None:
+async def test_save_while_showing_past_run_shows_new_text(make_bench: Any) -> None:
     bench = make_bench(content=OLDER)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -51,7 +51,7 @@ async def test_save_while_showing_past_run_shows_new_text(make_bench: Any, fakes
         assert screen.source.editor.text == fakes.SOURCE.decode()
 
 
-async def test_run_of_other_operator_keeps_file_open(make_bench: Any, fakes: ModuleType) -> None:
+async def test_run_of_other_operator_keeps_file_open(make_bench: Any) -> None:
     bench = make_bench()
     other = fakes.catalogue()[1]
     async with bench.app.run_test() as pilot:
@@ -79,7 +79,7 @@ async def test_one_key_takes_back_every_mark(make_bench: Any) -> None:
         assert bench.app.past.marked == ()
 
 
-async def test_marks_end_when_another_file_is_opened(make_bench: Any, fakes: ModuleType) -> None:
+async def test_marks_end_when_another_file_is_opened(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any
 
 from engine.model import Candidate, Outcome, Plan, Stage, Verdict
-from engine.model.events import Event, RunFinished
+from engine.model.events import Event, RunFinished, StageFinished
 from kgtui.screens.case.screen import CaseScreen
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.format.lines import plain_text
@@ -15,6 +14,7 @@ from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.panes.cases import CasesPane
 from kgtui.widgets.panes.ir import IrPane
 from kgtui.widgets.text.toned import Grid
+from tests.kgtui import fakes
 
 BROKEN = b"# kgtui: op=aten::softmax\ndef softmax(:\n"
 
@@ -30,7 +30,7 @@ def rows(bench: Any) -> dict[str, str]:
     return {row.key: f"{row.cells[1].text}{' stale' if row.stale else ''}" for row in grid.shown}
 
 
-def does_not_parse(fakes: ModuleType, script: Callable[..., Sequence[Event]]) -> Callable[..., Sequence[Event]]:
+def does_not_parse(script: Callable[..., Sequence[Event]]) -> Callable[..., Sequence[Event]]:
     """As `script`, but for a text that is no Python: its run ends before any case."""
 
     def play(candidate: Candidate, plan: Plan) -> Sequence[Event]:
@@ -38,13 +38,13 @@ def does_not_parse(fakes: ModuleType, script: Callable[..., Sequence[Event]]) ->
             return script(candidate, plan)
         begun = [*fakes.run_events(candidate, plan, (), stop_after=0)[:2]]
         verdict = Verdict(outcome=Outcome.COMPILE_ERROR, sentence="line 2: invalid syntax", passed=0, total=8)
-        stopped = fakes.StageFinished(at_s=0.01, stage=Stage.PARSE, outcome=Outcome.COMPILE_ERROR, elapsed_s=0.01)
+        stopped = StageFinished(at_s=0.01, stage=Stage.PARSE, outcome=Outcome.COMPILE_ERROR, elapsed_s=0.01)
         return [*begun, stopped, RunFinished(at_s=0.01, verdict=verdict)]
 
     return play
 
 
-async def test_failed_cases_run_again_on_their_seeds(make_bench: Any, fakes: ModuleType) -> None:
+async def test_failed_cases_run_again_on_their_seeds(make_bench: Any) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -56,7 +56,7 @@ async def test_failed_cases_run_again_on_their_seeds(make_bench: Any, fakes: Mod
         assert dict(bench.engine.judged[-1][1].seeds) == {}
 
 
-async def test_restart_keeps_seeds_of_stored_run(make_bench: Any, fakes: ModuleType) -> None:
+async def test_restart_keeps_seeds_of_stored_run(make_bench: Any) -> None:
     problem = fakes.softmax_problem()
     before = make_bench(fakes.some_fail, problem=problem)
     async with before.app.run_test() as pilot:
@@ -70,7 +70,7 @@ async def test_restart_keeps_seeds_of_stored_run(make_bench: Any, fakes: ModuleT
         assert dict(bench.engine.judged[-1][1].seeds) == {"127x128 f32": 11, "127x128 f16": 11}
 
 
-async def test_other_cases_keep_their_outcomes(make_bench: Any, fakes: ModuleType) -> None:
+async def test_other_cases_keep_their_outcomes(make_bench: Any) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -88,7 +88,7 @@ async def test_other_cases_keep_their_outcomes(make_bench: Any, fakes: ModuleTyp
         assert set(rows(bench).values()) == {"✔ pass"}
 
 
-async def test_case_run_alone_stays_on_its_page(make_bench: Any, fakes: ModuleType) -> None:
+async def test_case_run_alone_stays_on_its_page(make_bench: Any) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -100,7 +100,7 @@ async def test_case_run_alone_stays_on_its_page(make_bench: Any, fakes: ModuleTy
         assert plain_text(bench.app.screen.query_one("#case-whole").lines).startswith("127x128 f16  ✗ wrong value")
 
 
-async def test_cases_of_other_version_are_not_kept(make_bench: Any, fakes: ModuleType) -> None:
+async def test_cases_of_other_version_are_not_kept(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -113,8 +113,8 @@ async def test_cases_of_other_version_are_not_kept(make_bench: Any, fakes: Modul
         assert rows(bench)["4x1 f32"] == "· not run"
 
 
-async def test_a_syntax_error_leaves_the_old_results_stale(make_bench: Any, fakes: ModuleType) -> None:
-    bench = make_bench(does_not_parse(fakes, fakes.some_fail))
+async def test_a_syntax_error_leaves_the_old_results_stale(make_bench: Any) -> None:
+    bench = make_bench(does_not_parse(fakes.some_fail))
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         for _ in range(2):  # the second one forgets nothing either
@@ -132,7 +132,7 @@ async def test_a_syntax_error_leaves_the_old_results_stale(make_bench: Any, fake
         assert not any("stale" in words for words in rows(bench).values())
 
 
-async def test_a_case_alone_keeps_the_other_failures_first(make_bench: Any, fakes: ModuleType) -> None:
+async def test_a_case_alone_keeps_the_other_failures_first(make_bench: Any) -> None:
     bench = make_bench(fakes.some_fail)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

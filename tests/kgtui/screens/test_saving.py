@@ -6,13 +6,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from kgtui.files.unsaved import UnsavedTexts
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.workbench.status import Mode
 from kgtui.widgets.controls.ask import Ask
+from tests.kgtui import fakes
 
 THEIRS = b"# kgtui: op=aten::softmax\n# theirs\n"
 
@@ -34,7 +34,7 @@ def left_behind(bench: Any, text: str) -> Path:
     return note
 
 
-async def test_save_over_changed_file_asks_and_keeps_both(make_bench: Any, fakes: ModuleType) -> None:
+async def test_save_over_changed_file_asks_and_keeps_both(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -69,7 +69,7 @@ async def test_the_text_on_disk_can_be_taken_instead(make_bench: Any) -> None:
         assert bench.engine.judged[-1][0].source == THEIRS
 
 
-async def test_keeping_mine_after_reported_change_keeps_both(make_bench: Any, fakes: ModuleType) -> None:
+async def test_keeping_mine_after_reported_change_keeps_both(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -83,7 +83,7 @@ async def test_keeping_mine_after_reported_change_keeps_both(make_bench: Any, fa
         assert bench.path.with_name("softmax_on_disk.py").read_bytes() == THEIRS
 
 
-async def test_unsaved_text_is_noted_until_it_is_saved(make_bench: Any, fakes: ModuleType) -> None:
+async def test_unsaved_text_is_noted_until_it_is_saved(make_bench: Any) -> None:
     bench = make_bench()
     folder = bench.app._settings.data / "unsaved"
     async with bench.app.run_test() as pilot:
@@ -98,7 +98,7 @@ async def test_unsaved_text_is_noted_until_it_is_saved(make_bench: Any, fakes: M
         assert list(folder.iterdir()) == []
 
 
-async def test_text_of_a_killed_program_is_taken_up(make_bench: Any, fakes: ModuleType) -> None:
+async def test_text_of_a_killed_program_is_taken_up(make_bench: Any) -> None:
     bench = make_bench()
     note = left_behind(bench, "# mine\n")
     async with bench.app.run_test() as pilot:

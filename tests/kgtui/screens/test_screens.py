@@ -6,11 +6,13 @@ Look at a changed one before accepting it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
 
@@ -42,34 +44,32 @@ def looks_as_before(make_bench: Any, snap_compare: Any) -> Callable[..., bool]:
 
 
 @pytest.fixture
-def gpu(bench_fakes: ModuleType) -> dict[str, Any]:
+def gpu() -> dict[str, Any]:
     """The settings of a workbench on a GPU, with five bench cases."""
-    return {"device": "cuda", "problem": bench_fakes.timed_problem()}
+    return {"device": "cuda", "problem": timed_runs.timed_problem()}
 
 
-def test_a_failed_run(looks_as_before: Any, fakes: ModuleType) -> None:
+def test_a_failed_run(looks_as_before: Any) -> None:
     assert looks_as_before(fakes.some_fail, size=MEDIUM)
 
 
-def test_a_run_that_was_timed(looks_as_before: Any, bench_fakes: ModuleType, gpu: dict[str, Any]) -> None:
-    assert looks_as_before(bench_fakes.all_timed, "3", "j", size=WIDE, **gpu)
+def test_a_run_that_was_timed(looks_as_before: Any, gpu: dict[str, Any]) -> None:
+    assert looks_as_before(timed_runs.all_timed, "3", "j", size=WIDE, **gpu)
 
 
-def test_the_bench_cases_over_their_sizes(looks_as_before: Any, bench_fakes: ModuleType, gpu: dict[str, Any]) -> None:
-    assert looks_as_before(bench_fakes.two_baselines, "B", "j", size=MEDIUM, **gpu)
+def test_the_bench_cases_over_their_sizes(looks_as_before: Any, gpu: dict[str, Any]) -> None:
+    assert looks_as_before(timed_runs.two_baselines, "B", "j", size=MEDIUM, **gpu)
 
 
-def test_the_reason_in_ascii_at_the_least_size(looks_as_before: Any, fakes: ModuleType) -> None:
+def test_the_reason_in_ascii_at_the_least_size(looks_as_before: Any) -> None:
     assert looks_as_before(fakes.some_fail, "1", "enter", size=(60, 15), ascii=True)
 
 
-def test_the_bench_cases_in_their_order_in_ascii(
-    looks_as_before: Any, bench_fakes: ModuleType, gpu: dict[str, Any]
-) -> None:
-    assert looks_as_before(bench_fakes.two_baselines, "B", "x", "m", "m", size=NARROW, ascii=True, **gpu)
+def test_the_bench_cases_in_their_order_in_ascii(looks_as_before: Any, gpu: dict[str, Any]) -> None:
+    assert looks_as_before(timed_runs.two_baselines, "B", "x", "m", "m", size=NARROW, ascii=True, **gpu)
 
 
-def test_the_inspection_at_a_finding_in_ascii(looks_as_before: Any, fakes: ModuleType) -> None:
+def test_the_inspection_at_a_finding_in_ascii(looks_as_before: Any) -> None:
     assert looks_as_before(fakes.suspicious, "I", "n", size=NARROW, ascii=True)
 
 

@@ -16,6 +16,7 @@ from kgtui.screens import screen_ids
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.panes import pane_modules
+from tests.kgtui import fakes
 
 pytestmark = pytest.mark.sampled
 
@@ -81,7 +82,7 @@ async def test_many_resizes_leave_every_screen_unchanged(make_bench: Any, screen
 
 
 @pytest.mark.parametrize("state", STATES)
-async def test_many_resizes_leave_every_state_unchanged(make_bench: Any, fakes: Any, state: str) -> None:
+async def test_many_resizes_leave_every_state_unchanged(make_bench: Any, state: str) -> None:
     script, keys = STATES[state]
     bench = make_bench(getattr(fakes, script))
     async with bench.app.run_test(size=START) as pilot:
@@ -119,7 +120,7 @@ def _fits(bench: Any, *, columns: int, rows: int) -> bool:
 
 
 @pytest.mark.parametrize("tab", pane_modules())
-async def test_every_pane_before_first_run_states_next_step(make_bench: Any, fakes: Any, tab: str) -> None:
+async def test_every_pane_before_first_run_states_next_step(make_bench: Any, tab: str) -> None:
     bench = make_bench(fakes.never_begins)
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await ready(bench, pilot)
@@ -131,7 +132,7 @@ async def test_every_pane_before_first_run_states_next_step(make_bench: Any, fak
 
 
 @pytest.mark.parametrize("screen_id", [name for name in screen_ids() if name not in NEVER_EMPTY])
-async def test_every_screen_before_first_run_states_next_step(make_bench: Any, fakes: Any, screen_id: str) -> None:
+async def test_every_screen_before_first_run_states_next_step(make_bench: Any, screen_id: str) -> None:
     bench = make_bench(fakes.never_begins)
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await ready(bench, pilot)

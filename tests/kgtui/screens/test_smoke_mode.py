@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from engine.model import Tier
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Strip
 from kgtui.widgets.text.toned import Grid
+from tests.kgtui import fakes
 
 
 def tiers(bench: Any) -> set[Tier]:
@@ -19,7 +19,7 @@ def mode(bench: Any) -> str:
     return plain_text((bench.app.screen.query_one("#verdict", Strip).rows[0][1],)).split("  ")[-1]
 
 
-async def test_directive_of_file_selects_smoke_cases(make_bench: Any, fakes: ModuleType) -> None:
+async def test_directive_of_file_selects_smoke_cases(make_bench: Any) -> None:
     bench = make_bench(content=b"# kgtui: op=aten::softmax cases=smoke\n" + fakes.SOURCE)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import replace
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -20,6 +19,8 @@ from kgtui.state.tuning.tunables import Tunables, tunables_in
 from kgtui.widgets.controls.ask import Ask
 from kgtui.widgets.tables.paged_grid import PagedGrid
 from kgtui.widgets.text.toned import Grid, Lines
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 
 NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
 # The tunables of the kernel of the fakes are num_warps and num_stages, which no launch gives.
@@ -56,12 +57,12 @@ async def done(bench: Any, pilot: Pilot[None]) -> None:
 
 
 @pytest.fixture
-def timed(bench_fakes: ModuleType) -> Any:
+def timed() -> Any:
     """Every variant is right and timed; num_warps=8 is the fastest."""
 
     def script(candidate: Any, planned: Any) -> Any:
         value, low, high = next((v for text, v in SPEEDUPS.items() if text in candidate.source), (1.0, 0.98, 1.02))
-        for event in bench_fakes.all_timed(candidate, planned):
+        for event in timed_runs.all_timed(candidate, planned):
             if hasattr(event, "summaries"):
                 (one,) = event.summaries
                 event = replace(event, summaries=(replace(one, speedup=Interval(value=value, low=low, high=high)),))
@@ -71,9 +72,9 @@ def timed(bench_fakes: ModuleType) -> Any:
 
 
 @pytest.fixture
-def gpu(bench_fakes: ModuleType) -> dict[str, Any]:
+def gpu() -> dict[str, Any]:
     """The settings of a workbench on a GPU, with five bench cases."""
-    return {"device": "cuda", "problem": bench_fakes.timed_problem()}
+    return {"device": "cuda", "problem": timed_runs.timed_problem()}
 
 
 async def test_tunables_are_never_read_in_ui_thread(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +112,7 @@ async def test_exit_while_reading_tunables_is_no_error(make_bench: Any, monkeypa
     assert bench.app.return_code == 0
 
 
-async def test_chosen_values_run_every_combination_and_baseline(make_bench: Any, fakes: ModuleType) -> None:
+async def test_chosen_values_run_every_combination_and_baseline(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=NARROW) as pilot:
         await ready(bench, pilot, *CHOOSE, "r")
@@ -144,7 +145,7 @@ async def test_workbench_keeps_run_of_file_and_no_variant(make_bench: Any) -> No
         assert bench.app.workbench.bench.shown.number == 1
 
 
-async def test_run_of_file_stopped_by_grid_is_repeated(make_bench: Any, fakes: ModuleType) -> None:
+async def test_run_of_file_stopped_by_grid_is_repeated(make_bench: Any) -> None:
     bench = make_bench(fakes.stops_half_way)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bench.app.workbench and len(bench.app.workbench.bench.view.cases) == 5)
@@ -202,7 +203,7 @@ async def test_file_without_tunables_states_what_was_searched(make_bench: Any) -
         assert said(bench) == [plan(bench)[0]]
 
 
-async def test_escape_stops_grid_before_it_returns(make_bench: Any, fakes: ModuleType) -> None:
+async def test_escape_stops_grid_before_it_returns(make_bench: Any) -> None:
     bench = make_bench()
 
     def two_then_nothing(candidate: Any, planned: Any) -> Any:
@@ -222,7 +223,7 @@ async def test_escape_stops_grid_before_it_returns(make_bench: Any, fakes: Modul
 
 
 @pytest.mark.parametrize("paused", [False, True], ids=["judging", "paused"])
-async def test_save_stops_grid_and_reports_it(make_bench: Any, fakes: ModuleType, paused: bool) -> None:
+async def test_save_stops_grid_and_reports_it(make_bench: Any, paused: bool) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, *(("p",) if paused else ()), *CHOOSE)
@@ -236,7 +237,7 @@ async def test_save_stops_grid_and_reports_it(make_bench: Any, fakes: ModuleType
         assert len(judged(bench)) == (2 if paused else 3)
 
 
-async def test_another_run_stops_the_grid_too(make_bench: Any, fakes: ModuleType) -> None:
+async def test_another_run_stops_the_grid_too(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, *CHOOSE)
@@ -336,7 +337,7 @@ async def test_unsaved_variant_reports_it(make_bench: Any) -> None:
         assert said(bench)[-1] == "this run was not saved, so it cannot be opened"
 
 
-async def test_the_end_is_reported_on_another_screen(make_bench: Any, fakes: ModuleType) -> None:
+async def test_the_end_is_reported_on_another_screen(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(notifications=True) as pilot:
         await ready(bench, pilot, *CHOOSE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import pytest
 
 from engine.model import (
@@ -11,14 +9,15 @@ from engine.model import (
     Plan,
     Tier,
 )
+from tests.kgtui import fakes
 
 
 @pytest.fixture
-def candidate(fakes: ModuleType) -> Candidate:
+def candidate() -> Candidate:
     return Candidate(source=fakes.SOURCE, problem="aten::softmax", filename="softmax.py")
 
 
 @pytest.fixture
-def plan(fakes: ModuleType) -> Plan:
+def plan() -> Plan:
     problem = fakes.softmax_problem()
     return Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target="sm_90")

@@ -16,7 +16,7 @@ CONTEXT = StripContext(operator="aten::softmax", filename="softmax.py", device="
 
 
 def view_of(events: list[object]) -> RunRecord:
-    return reduce_all(NO_RUN, events)  # type: ignore[arg-type]  # the doubles are not typed here
+    return reduce_all(NO_RUN, events)
 
 
 def started(candidate: Candidate) -> RunStarted:

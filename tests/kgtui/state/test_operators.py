@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from types import ModuleType
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from engine.model import (
 )
 from engine.model.problems.form import CandidateForm
 from engine.model.problems.suite_origin import SuiteOrigin
+from kgtui.ports.protocols import LastRun, PastRun
 from kgtui.state.format.glyphs import UNICODE, State
 from kgtui.state.format.lines import Tone, plain_text
 from kgtui.state.operators import (
@@ -27,10 +28,11 @@ from kgtui.state.operators import (
     rail_rows,
 )
 from kgtui.state.workbench.workbench import Workbench
+from tests.kgtui import fakes
 
 
-def test_targets_are_chosen_round_and_round(fakes: ModuleType) -> None:
-    bench = Workbench(problem=fakes.softmax_problem(), path=fakes.Path("k.py"), saved=b"", device="cpu", target="sm_90")
+def test_targets_are_chosen_round_and_round() -> None:
+    bench = Workbench(problem=fakes.softmax_problem(), path=Path("k.py"), saved=b"", device="cpu", target="sm_90")
     seen = []
     for _ in range(8):
         bench = bench.next_target()
@@ -38,12 +40,12 @@ def test_targets_are_chosen_round_and_round(fakes: ModuleType) -> None:
     assert seen == ["sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100", "sm_90"]
 
 
-def test_operators_are_found_by_few_letters(fakes: ModuleType) -> None:
+def test_operators_are_found_by_few_letters() -> None:
     found = choices(fakes.descriptions(), (), {}, Facets(query="rms"))
     assert [choice.problem.name for choice in found] == ["vllm::rms_norm"]
 
 
-def test_facet_cycles_through_values_and_all(fakes: ModuleType) -> None:
+def test_facet_cycles_through_values_and_all() -> None:
     facets, seen = Facets(), []
     for _ in range(4):
         facets = facets.cycled("source", fakes.descriptions(), {})
@@ -56,7 +58,7 @@ def test_facet_cycles_through_values_and_all(fakes: ModuleType) -> None:
     ]
 
 
-def test_weak_operator_marked_in_list_and_explained(fakes: ModuleType) -> None:
+def test_weak_operator_marked_in_list_and_explained() -> None:
     first, *others = fakes.descriptions()
     weak = replace(first, weakness="zeros pass in every case")
     rows = operator_rows(choices((weak, *others), (), {}, Facets()), {}, glyphs=UNICODE, now=fakes.NOW)
@@ -65,9 +67,9 @@ def test_weak_operator_marked_in_list_and_explained(fakes: ModuleType) -> None:
     assert "audit      cannot tell: zeros pass in every case" in plain_text(lines).splitlines()
 
 
-def test_recent_files_then_operators_with_runs_come_first(fakes: ModuleType) -> None:
-    recent = (fakes.recent_file(fakes.Path("/k/rms_v3.py"), problem="vllm::rms_norm"),)
-    run = fakes.PastRun(
+def test_recent_files_then_operators_with_runs_come_first() -> None:
+    recent = (fakes.recent_file(Path("/k/rms_v3.py"), problem="vllm::rms_norm"),)
+    run = PastRun(
         number=3,
         problem="vllm::rms_norm",
         digest="d",
@@ -77,7 +79,7 @@ def test_recent_files_then_operators_with_runs_come_first(fakes: ModuleType) -> 
         started_at=fakes.NOW - timedelta(minutes=5),
         outcome=Outcome.PASS,
     )
-    last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=3, touched_at=run.started_at)}
+    last = {"vllm::rms_norm": LastRun(run=run, runs=3, touched_at=run.started_at)}
     rows = operator_rows(choices(fakes.descriptions(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
     assert [row.cells[0].text for row in rows] == [
         "▸ rms_v3.py",
@@ -102,11 +104,11 @@ def test_recent_files_then_operators_with_runs_come_first(fakes: ModuleType) -> 
     ],
 )
 def test_progress_follows_last_verdict_and_best_speedup(
-    fakes: ModuleType, changes: dict[str, Any], best: float | None, progress: Progress
+    changes: dict[str, Any], best: float | None, progress: Progress
 ) -> None:
-    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+    run = PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
                         started_at=fakes.NOW, outcome=Outcome.PASS)  # fmt: skip
-    last = fakes.LastRun(run=replace(run, **changes), runs=1, touched_at=fakes.NOW, best_speedup=best)
+    last = LastRun(run=replace(run, **changes), runs=1, touched_at=fakes.NOW, best_speedup=best)
     known = {"vllm::rms_norm": last}
     assert progress_of(last) is progress
     shown = [choice.problem.name for choice in choices(fakes.descriptions(), (), known, Facets(progress=progress))]
@@ -114,10 +116,10 @@ def test_progress_follows_last_verdict_and_best_speedup(
     assert ("aten::softmax" in shown) is (progress is Progress.UNTRIED)
 
 
-def test_summary_counts_right_and_faster_operators(fakes: ModuleType) -> None:
-    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+def test_summary_counts_right_and_faster_operators() -> None:
+    run = PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
                         started_at=fakes.NOW, outcome=Outcome.PASS)  # fmt: skip
-    right = fakes.LastRun(run=run, runs=1, touched_at=fakes.NOW)
+    right = LastRun(run=run, runs=1, touched_at=fakes.NOW)
     known = {"vllm::rms_norm": right, "aten::softmax": replace(right, best_speedup=1.42)}
     assert "".join(span.text for span in progress_line(fakes.descriptions(), known)) == "2 of 3 right, 1 faster"
     rows = operator_rows(choices(fakes.descriptions(), (), known, Facets()), known, glyphs=UNICODE, now=fakes.NOW)
@@ -128,23 +130,23 @@ def test_summary_counts_right_and_faster_operators(fakes: ModuleType) -> None:
     }
 
 
-def test_operator_with_selected_cases_only_has_no_verdict(fakes: ModuleType) -> None:
-    run = fakes.PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+def test_operator_with_selected_cases_only_has_no_verdict() -> None:
+    run = PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
                         started_at=fakes.NOW, outcome=Outcome.PASS, picked=True)  # fmt: skip
-    last = {"vllm::rms_norm": fakes.LastRun(run=run, runs=1, touched_at=fakes.NOW)}
+    last = {"vllm::rms_norm": LastRun(run=run, runs=1, touched_at=fakes.NOW)}
     rows = operator_rows(choices(fakes.descriptions(), (), last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
     assert [cell.text for cell in rows[0].cells[3:]] == ["– none yet", "just now", "1"]
     rail = {row.key: row.cells[1].text for row in rail_rows(fakes.descriptions(), last, glyphs=UNICODE)}
     assert rail["vllm::rms_norm"] == UNICODE.state(State.IDLE)
 
 
-def test_every_recent_file_has_its_own_result(fakes: ModuleType) -> None:
+def test_every_recent_file_has_its_own_result() -> None:
     older, newer = fakes.NOW - timedelta(minutes=9), fakes.NOW - timedelta(minutes=5)
     recent = tuple(
-        fakes.recent_file(fakes.Path(f"/k/{name}.py"), problem="vllm::rms_norm", started_at=at, outcome=outcome)
+        fakes.recent_file(Path(f"/k/{name}.py"), problem="vllm::rms_norm", started_at=at, outcome=outcome)
         for name, at, outcome in (("right", newer, Outcome.PASS), ("wrong", older, Outcome.WRONG_VALUE))
     )
-    last = {"vllm::rms_norm": fakes.LastRun(run=recent[0].run, runs=3, touched_at=recent[0].run.started_at)}
+    last = {"vllm::rms_norm": LastRun(run=recent[0].run, runs=3, touched_at=recent[0].run.started_at)}
     rows = operator_rows(choices(fakes.descriptions(), recent, last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)
     assert [[cell.text for cell in row.cells if cell.text] for row in rows[:2]] == [
         ["▸ right.py", "vllm", "rms_norm", "✔ pass", "5 min ago"],
@@ -152,7 +154,7 @@ def test_every_recent_file_has_its_own_result(fakes: ModuleType) -> None:
     ]
 
 
-def test_preview_states_what_opening_does(fakes: ModuleType) -> None:
+def test_preview_states_what_opening_does() -> None:
     problem, path = fakes.softmax_problem(), "kernels/softmax.py"
     words = [
         plain_text(
@@ -167,7 +169,7 @@ def test_preview_states_what_opening_does(fakes: ModuleType) -> None:
     ]
 
 
-def test_preview_of_foreign_problem_has_no_tolerance_or_work(fakes: ModuleType) -> None:
+def test_preview_of_foreign_problem_has_no_tolerance_or_work() -> None:
     suite = SuiteOrigin(suite="kernelbench", form=CandidateForm.MODULE, own_rule="")
     problem = replace(fakes.softmax_problem(), suite=suite)
     shown = preview(fakes.described(problem), problem, file="k.py", file_exists=True, sample=False)

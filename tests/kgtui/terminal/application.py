@@ -1,4 +1,4 @@
-"""The application on the doubles of the screen's tests, as a program of its own: application.py FAKES FOLDER [BREAKS].
+"""The application on the doubles of the screen's tests, as a program of its own: application.py FOLDER [BREAKS].
 
 BREAKS is the seam that raises what no seam may raise, to see how the terminal is left by a fault of our own; the clock
 raises as soon as FOLDER has a file `break`.
@@ -6,11 +6,9 @@ raises as soon as FOLDER has a file `break`.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from kgtui.app.application import WorkbenchApp
@@ -19,9 +17,10 @@ from kgtui.app.services import Services
 from kgtui.app.shutdown import show
 from kgtui.app.start import Settings, Start
 from kgtui.settings.paths import Paths
+from tests.kgtui import fakes
 
 
-def main(fakes: ModuleType, folder: Path, breaks: str) -> int:
+def main(folder: Path, breaks: str) -> int:
     """Run it as `kgtui open` does."""
     path = folder / "softmax.py"
     path.write_bytes(fakes.SOURCE)
@@ -65,14 +64,5 @@ def _warn(words: str) -> None:
     print(f"kgtui: {words}", file=sys.stderr)
 
 
-def _load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("kgtui_fakes", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 if __name__ == "__main__":
-    sys.exit(main(_load(Path(sys.argv[1])), Path(sys.argv[2]), "".join(sys.argv[3:])))
+    sys.exit(main(Path(sys.argv[1]), "".join(sys.argv[2:])))

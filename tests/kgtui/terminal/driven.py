@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from tests.guards import PATIENCE_S
+from tests.kgtui.terminal.emulated import EmulatedTerminal
 
 
 class Driven:
@@ -30,13 +30,12 @@ class Driven:
         self,
         command: Sequence[str],
         *,
-        emulated: ModuleType,
         columns: int,
         rows: int,
         folder: Path,
         environment: Mapping[str, str],
     ) -> None:
-        self.screen = emulated.EmulatedTerminal(columns, rows)
+        self.screen = EmulatedTerminal(columns, rows)
         self._master, self._slave = pty.openpty()
         self._set_size(columns, rows)
         self._settings_before = termios.tcgetattr(self._slave)

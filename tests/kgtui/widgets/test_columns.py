@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 
 import pytest
 from textual.app import App, ComposeResult
@@ -16,6 +15,7 @@ from kgtui.state.format.lines import Column, Row, Span, laid_out
 from kgtui.state.run.cases import case_columns
 from kgtui.state.run.tables import HISTORY_COLUMNS, kernel_columns, kernel_rows
 from kgtui.widgets.text.toned import Grid
+from tests.kgtui import fakes
 
 COLUMNS = (
     Column(label="name", width=8),
@@ -58,17 +58,17 @@ def test_columns_without_space_keep_preferred_width() -> None:
     assert [one.width for one in laid_out(COLUMNS, room=3)] == [8, 6, 20, 6]
 
 
-def test_cases_at_80_columns_state_error_and_amount(fakes: ModuleType) -> None:
+def test_cases_at_80_columns_state_error_and_amount() -> None:
     seen = [label for label, _ in labels(case_columns(fakes.softmax_problem().cases), SEEN_AT_80)]
     assert seen == ["case", "outcome", "wrong", "max abs", "note"]
 
 
-def test_kernels_at_80_columns_state_resources(fakes: ModuleType) -> None:
+def test_kernels_at_80_columns_state_resources() -> None:
     seen = [label for label, _ in labels(kernel_columns((fakes.compiled(),)), SEEN_AT_80)]
     assert seen == ["kernel", "built", "specialised on", "first in", "regs", "spill", "shared"]
 
 
-def test_specialisations_are_distinguished_at_120_columns(fakes: ModuleType) -> None:
+def test_specialisations_are_distinguished_at_120_columns() -> None:
     known = fakes.compiled().launch
     launches = (
         known,
@@ -92,7 +92,7 @@ def test_specialisations_are_distinguished_at_120_columns(fakes: ModuleType) -> 
     assert list(placed)[:4] == ["kernel", "built", "specialised on", "first in"]
 
 
-def test_the_case_that_launched_a_kernel_is_named(fakes: ModuleType) -> None:
+def test_the_case_that_launched_a_kernel_is_named() -> None:
     launch = fakes.softmax_launch()
     view = replace(NO_RUN, launches=(replace(launch, num_warps=8), launch), launched_by=("1x781 f32", "4x1 f32"))
     other = replace(fakes.compiled(), launch=replace(launch, num_warps=2))
@@ -100,7 +100,7 @@ def test_the_case_that_launched_a_kernel_is_named(fakes: ModuleType) -> None:
     assert [row.cells[3].text for row in rows] == ["4x1 f32", UNICODE.dash]
 
 
-def test_kernels_with_same_error_are_one_row(fakes: ModuleType) -> None:
+def test_kernels_with_same_error_are_one_row() -> None:
     events = fakes.ported((fakes.softmax_launch(),), ("gfx950",), 0.0)
     broken = next(event.kernel for event in events if hasattr(event, "kernel"))
     wider = replace(broken, launch=replace(broken.launch, constants={"BLOCK": "256"}))
@@ -115,7 +115,7 @@ def test_kernels_with_same_error_are_one_row(fakes: ModuleType) -> None:
     assert kernel_rows((broken, renamed), NO_RUN, glyphs=UNICODE)[0].cells[0].text == "2 × softmax_kernel and 1 more"
 
 
-def test_kernel_memory_is_complete_at_80_columns(fakes: ModuleType) -> None:
+def test_kernel_memory_is_complete_at_80_columns() -> None:
     heavy = replace(fakes.compiled(), spill_bytes=14264, shared_bytes=232448)
     widths = dict(labels(kernel_columns((fakes.compiled(), heavy)), SEEN_AT_80))
     assert {"14,264 B", "232,448 B"} <= {cell.text for cell in kernel_rows((heavy,), NO_RUN, glyphs=UNICODE)[0].cells}
@@ -123,7 +123,7 @@ def test_kernel_memory_is_complete_at_80_columns(fakes: ModuleType) -> None:
     assert widths["shared"] >= len("232,448 B") + 1
 
 
-def test_unbuilt_kernels_give_reason_at_80_columns(fakes: ModuleType) -> None:
+def test_unbuilt_kernels_give_reason_at_80_columns() -> None:
     events = fakes.ported((fakes.softmax_launch(),), ("gfx950",), 0.0)
     broken = next(event.kernel for event in events if hasattr(event, "kernel"))
     assert broken.outcome is not Outcome.PASS

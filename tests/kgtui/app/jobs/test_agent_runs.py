@@ -14,6 +14,7 @@ from kgtui.history.recorder import StoreRecording
 from kgtui.ports.requests import AGENT_TAG, DEFAULT_TIERS
 from sessions import Store, open_store
 from sessions.rows import Review
+from tests.kgtui import fakes
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def said(bench: Any) -> list[str]:
     return [note.message for note in bench.app._notifications]
 
 
-async def test_agent_run_is_announced_and_followed_to_verdict(bench: Any, server: Store, fakes: Any) -> None:
+async def test_agent_run_is_announced_and_followed_to_verdict(bench: Any, server: Store) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.until(pilot, lambda: bench.app.past.recording is not None)
         await bench.settled(pilot)

@@ -5,25 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from sessions import open_store
+from tests.kgtui import fakes
+from tests.kgtui.fakes import stored_runs, timed_runs
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.fixture
-def kept(compare_fakes: ModuleType, fakes: ModuleType, home: Path, tmp_path: Path) -> Path:
+def kept(home: Path, tmp_path: Path) -> Path:
     """A store with three runs: timed, timed and faster by a model, and wrong."""
     with open_store(home / "sessions.db", clock=lambda: fakes.NOW) as store:
-        runs = compare_fakes.Runs(tmp_path, device="cuda", store=store)
-        runs.judge(compare_fakes.all_timed)
-        runs.answered(compare_fakes.SECOND)
-        runs.judge(compare_fakes.faster(1.2), compare_fakes.SECOND)
-        runs.judge(fakes.some_fail, compare_fakes.THIRD)
+        runs = stored_runs.Runs(tmp_path, device="cuda", store=store)
+        runs.judge(timed_runs.all_timed)
+        runs.answered(stored_runs.SECOND)
+        runs.judge(stored_runs.faster(1.2), stored_runs.SECOND)
+        runs.judge(fakes.some_fail, stored_runs.THIRD)
         store.set_note(3, "no mask [x]")
         store.set_tag(2, "keep")
     return home

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,29 +31,31 @@ from kgtui.state.format.lines import Row, Tone, plain_text
 from kgtui.state.workbench.markdown import run_markdown
 from kgtui.state.workbench.status import StripContext
 from kgtui.state.workbench.workbench import RunPurpose, Workbench
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 
 
 @pytest.fixture
-def problem(bench_fakes: ModuleType) -> Problem:
-    known: Problem = bench_fakes.timed_problem()
+def problem() -> Problem:
+    known: Problem = timed_runs.timed_problem()
     return known
 
 
 @pytest.fixture
-def plan(bench_fakes: ModuleType, problem: Problem) -> Plan:
-    known: Plan = bench_fakes.bench_plan(problem)
+def plan(problem: Problem) -> Plan:
+    known: Plan = timed_runs.bench_plan(problem)
     return known
 
 
 @pytest.fixture
-def candidate(fakes: ModuleType, problem: Problem) -> Candidate:
+def candidate(problem: Problem) -> Candidate:
     return Candidate(source=fakes.SOURCE, problem=problem.name, filename="softmax.py")
 
 
 @pytest.fixture
-def timed(bench_fakes: ModuleType, candidate: Candidate, plan: Plan) -> Any:
+def timed(candidate: Candidate, plan: Plan) -> Any:
     """The view of a run by the name of its script."""
-    return lambda script: reduce_all(NO_RUN, getattr(bench_fakes, script)(candidate, plan))
+    return lambda script: reduce_all(NO_RUN, getattr(timed_runs, script)(candidate, plan))
 
 
 def rows_of(problem: Problem, view: RunRecord, measurements: Measurements, **options: Any) -> tuple[Row, ...]:
@@ -101,8 +103,8 @@ def test_headline_is_roofline_percentage_and_mean_speedup(timed: Any) -> None:
 
 
 @pytest.mark.parametrize(("shown", "words"), [(42, "best #38 1.32× ±0.03 eager"), (38, "best so far")])
-def test_best_run_is_named_unless_shown(bench_fakes: ModuleType, shown: int, words: str) -> None:
-    best = BestRun(number=38, baseline="eager", speedup=bench_fakes.summary().speedup)
+def test_best_run_is_named_unless_shown(shown: int, words: str) -> None:
+    best = BestRun(number=38, baseline="eager", speedup=timed_runs.summary().speedup)
     assert plain_text((best_line(best, shown=shown, glyphs=UNICODE),)) == words
     assert best_line(None, shown=shown, glyphs=UNICODE) == ()
 
@@ -114,10 +116,8 @@ def test_best_run_is_named_unless_shown(bench_fakes: ModuleType, shown: int, wor
         (("driver", "torch"), "best #38 1.32× ±0.03 eager (2 versions changed since)"),
     ],
 )
-def test_best_run_under_other_versions_reports_them(
-    bench_fakes: ModuleType, changed: tuple[str, ...], words: str
-) -> None:
-    best = BestRun(number=38, baseline="eager", speedup=bench_fakes.summary().speedup, changed=changed)
+def test_best_run_under_other_versions_reports_them(changed: tuple[str, ...], words: str) -> None:
+    best = BestRun(number=38, baseline="eager", speedup=timed_runs.summary().speedup, changed=changed)
     assert plain_text((best_line(best, shown=42, glyphs=UNICODE),)) == words
 
 
@@ -127,21 +127,21 @@ def test_summary_counts_faster_and_slower_cases(timed: Any) -> None:
     )
 
 
-def test_mean_whose_interval_holds_one_is_no_difference(bench_fakes: ModuleType, timed: Any) -> None:
+def test_mean_whose_interval_holds_one_is_no_difference(timed: Any) -> None:
     from engine.model.benchmark import Interval
 
-    same = replace(bench_fakes.summary(), speedup=Interval(value=1.004, low=0.99, high=1.02))
+    same = replace(timed_runs.summary(), speedup=Interval(value=1.004, low=0.99, high=1.02))
     said = headline(replace(measured(timed("all_timed"), number=1), summaries=(same,)), glyphs=UNICODE)
     assert plain_text((said,)) == "78% peak  = 1.00× ±0.02 eager"
     assert said[1].tone is Tone.STRONG
 
 
-def test_mean_within_resolution_is_no_difference(bench_fakes: ModuleType, timed: Any) -> None:
+def test_mean_within_resolution_is_no_difference(timed: Any) -> None:
     from engine.model.benchmark import Interval
 
     measurements = measured(timed("all_timed"), number=1)
     assert measurements.resolution("eager") == 0.011
-    slight = replace(bench_fakes.summary(), speedup=Interval(value=1.008, low=1.004, high=1.012))
+    slight = replace(timed_runs.summary(), speedup=Interval(value=1.008, low=1.004, high=1.012))
     said = headline(replace(measurements, summaries=(slight,)), glyphs=UNICODE)
     assert plain_text((said,)) == "78% peak  = 1.01× ±0.00 eager"
 
@@ -192,7 +192,7 @@ def test_times_without_a_verification_count_for_nothing(timed: Any) -> None:
     assert measured(view, number=1).trust is Trust.CREDIBLE
 
 
-def test_finding_marks_speedups_before_verdict(bench_fakes: ModuleType, timed: Any) -> None:
+def test_finding_marks_speedups_before_verdict(timed: Any) -> None:
     view = timed("timed_and_flagged")
     assert measured(replace(view, verdict=None), number=1).trust is Trust.FLAGGED
 
@@ -201,9 +201,9 @@ def test_finding_marks_speedups_before_verdict(bench_fakes: ModuleType, timed: A
 
 
 @pytest.fixture
-def bench(fakes: ModuleType, problem: Problem) -> Workbench:
+def bench(problem: Problem) -> Workbench:
     """A workbench on a GPU before any run."""
-    return Workbench(problem=problem, path=fakes.Path("softmax.py"), saved=fakes.SOURCE, device="cuda", target="sm_90")
+    return Workbench(problem=problem, path=Path("softmax.py"), saved=fakes.SOURCE, device="cuda", target="sm_90")
 
 
 def judged(bench: Workbench, plan: Plan, script: Any, *, number: int, content: bytes) -> Workbench:
@@ -212,11 +212,9 @@ def judged(bench: Workbench, plan: Plan, script: Any, *, number: int, content: b
     return bench.run_began(number=number, cached=False).happened(events)
 
 
-def test_old_times_are_stale_until_case_is_timed(
-    fakes: ModuleType, bench_fakes: ModuleType, bench: Workbench, plan: Plan, problem: Problem
-) -> None:
-    bench = judged(bench, plan, bench_fakes.all_timed, number=41, content=b"one")
-    bench = judged(bench, plan, bench_fakes.times_two_of_five, number=42, content=b"two")
+def test_old_times_are_stale_until_case_is_timed(bench: Workbench, plan: Plan, problem: Problem) -> None:
+    bench = judged(bench, plan, timed_runs.all_timed, number=41, content=b"one")
+    bench = judged(bench, plan, timed_runs.times_two_of_five, number=42, content=b"two")
     rows = rows_of(problem, bench.view, bench.measurements)
     assert [row.stale for row in rows] == [False, False, True, True, True]
     assert texts(rows[2])[1:3] == ["55.6 ±0.4", "= 1.00 ±0.01"]
@@ -224,31 +222,25 @@ def test_old_times_are_stale_until_case_is_timed(
     assert plain_text((headline(bench.measurements, glyphs=UNICODE),)) == "stale: ▲ 1.32× ±0.03 eager (#41)"
 
 
-def test_times_of_same_text_are_not_stale(
-    bench_fakes: ModuleType, bench: Workbench, plan: Plan, problem: Problem
-) -> None:
-    bench = judged(bench, plan, bench_fakes.all_timed, number=41, content=b"one")
-    bench = judged(bench, plan, bench_fakes.verified_only, number=42, content=b"one")
+def test_times_of_same_text_are_not_stale(bench: Workbench, plan: Plan, problem: Problem) -> None:
+    bench = judged(bench, plan, timed_runs.all_timed, number=41, content=b"one")
+    bench = judged(bench, plan, timed_runs.verified_only, number=42, content=b"one")
     rows = rows_of(problem, bench.view, bench.measurements)
     assert {row.stale for row in rows} == {False}
     assert {row.cells[-1].text for row in rows} == {"of run #41"}
     assert plain_text((headline(bench.measurements, glyphs=UNICODE),)) == "78% peak  ▲ 1.32× ±0.03 eager"
 
 
-def test_times_of_text_later_found_wrong_are_dropped(
-    bench_fakes: ModuleType, bench: Workbench, plan: Plan, problem: Problem
-) -> None:
-    bench = judged(bench, plan, bench_fakes.all_timed, number=41, content=b"one")
-    bench = judged(bench, plan, bench_fakes.fails_before_it_is_timed, number=42, content=b"one")
+def test_times_of_text_later_found_wrong_are_dropped(bench: Workbench, plan: Plan, problem: Problem) -> None:
+    bench = judged(bench, plan, timed_runs.all_timed, number=41, content=b"one")
+    bench = judged(bench, plan, timed_runs.fails_before_it_is_timed, number=42, content=b"one")
     assert {row.cells[2].text for row in rows_of(problem, bench.view, bench.measurements)} == {"–"}
     assert headline(bench.measurements, glyphs=UNICODE) == ()
 
 
-def test_past_run_shows_only_its_own_times(
-    fakes: ModuleType, bench_fakes: ModuleType, bench: Workbench, plan: Plan, candidate: Candidate
-) -> None:
-    bench = judged(bench, plan, bench_fakes.all_timed, number=41, content=b"one")
-    bench = bench.opened(7, bench_fakes.times_two_of_five(candidate, plan))
+def test_past_run_shows_only_its_own_times(bench: Workbench, plan: Plan, candidate: Candidate) -> None:
+    bench = judged(bench, plan, timed_runs.all_timed, number=41, content=b"one")
+    bench = bench.opened(7, timed_runs.times_two_of_five(candidate, plan))
     assert [(one.number, one.stale) for one in bench.measurements.cases] == [(7, False), (7, False)]
 
 
@@ -263,7 +255,7 @@ def test_save_on_gpu_is_verified_then_timed(bench: Workbench) -> None:
     assert (plan.benchmark, len(plan.cases)) == (order.benchmark, 8)
 
 
-def test_cpu_selected_cases_and_verify_only_skip_timing(bench: Workbench, fakes: ModuleType) -> None:
+def test_cpu_selected_cases_and_verify_only_skip_timing(bench: Workbench) -> None:
     assert replace(bench, device="cpu").order().benchmark is None
     assert bench.order(cases=("4x1 f32",)).benchmark is None
     assert bench.order(purpose=RunPurpose.VERIFY).benchmark is None
@@ -332,9 +324,7 @@ def test_result_markdown_has_table_of_times(timed: Any) -> None:
 # Nothing to show
 
 
-def test_empty_tab_states_reason_and_next_step(
-    bench_fakes: ModuleType, fakes: ModuleType, candidate: Candidate, plan: Plan, problem: Problem, timed: Any
-) -> None:
+def test_empty_tab_states_reason_and_next_step(candidate: Candidate, plan: Plan, problem: Problem, timed: Any) -> None:
     unsupported = StageFinished(
         at_s=0.5, stage=Stage.BENCHMARK, outcome=Outcome.UNSUPPORTED, elapsed_s=0.0, message="no precise timer here"
     )
@@ -390,7 +380,7 @@ def test_unknown_work_of_foreign_problem_is_dashes(problem: Problem) -> None:
     assert texts(row) == ["1024x256 f32", "–", "–", "–", "–", "–"]
 
 
-def test_specialisations_are_grouped_by_resources_largest_first(fakes: ModuleType, timed: Any) -> None:
+def test_specialisations_are_grouped_by_resources_largest_first(timed: Any) -> None:
     small = fakes.compiled()
     large, broken = (
         replace(small, registers=90),
@@ -405,7 +395,7 @@ def test_specialisations_are_grouped_by_resources_largest_first(fakes: ModuleTyp
     ]
 
 
-def test_smallest_of_many_specialisations_are_only_counted(fakes: ModuleType, timed: Any) -> None:
+def test_smallest_of_many_specialisations_are_only_counted(timed: Any) -> None:
     kernels = tuple(replace(fakes.compiled(), registers=count) for count in (*range(20, 30), 20))
     drawn = plain_text(static_lines(replace(timed("verified_only"), kernels=kernels))).splitlines()
     assert (drawn[1].split()[:4], drawn[-1]) == (

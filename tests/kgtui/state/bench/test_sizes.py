@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 
 import pytest
 
@@ -24,6 +23,8 @@ from kgtui.state.bench.sizes import (
 )
 from kgtui.state.format.glyphs import ASCII, UNICODE
 from kgtui.state.format.lines import plain_text
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 
 
 def test_distribution_counts_samples_and_separates_outliers() -> None:
@@ -43,19 +44,19 @@ def test_equal_samples_are_one_bar() -> None:
 
 
 @pytest.fixture
-def measurements(fakes: ModuleType, bench_fakes: ModuleType) -> Measurements:
-    plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
+def measurements() -> Measurements:
+    plan = timed_runs.bench_plan(timed_runs.timed_problem())
     candidate = Candidate(source=fakes.SOURCE, problem=plan.problem.name)
-    return measured(reduce_all(NO_RUN, bench_fakes.two_baselines(candidate, plan)), number=1)
+    return measured(reduce_all(NO_RUN, timed_runs.two_baselines(candidate, plan)), number=1)
 
 
-def names(bench_fakes: ModuleType, measurements: Measurements, lens: Lens) -> dict[str, tuple[float, ...]]:
-    found = series_of(bench_fakes.timed_problem(), measurements, lens, glyphs=UNICODE)
+def names(measurements: Measurements, lens: Lens) -> dict[str, tuple[float, ...]]:
+    found = series_of(timed_runs.timed_problem(), measurements, lens, glyphs=UNICODE)
     return {one.name: tuple(point.y for point in one.points) for one in found}
 
 
-def test_time_is_shown_as_bandwidth_operations_or_itself(bench_fakes: ModuleType, measurements: Measurements) -> None:
-    shown = {measure: names(bench_fakes, measurements, Lens(measure=measure)) for measure in Measure}
+def test_time_is_shown_as_bandwidth_operations_or_itself(measurements: Measurements) -> None:
+    shown = {measure: names(measurements, Lens(measure=measure)) for measure in Measure}
     assert shown[Measure.BANDWIDTH]["candidate"][2] == pytest.approx(0.832 * 2900)
     assert shown[Measure.BANDWIDTH][ROOFLINE] == pytest.approx((2900.0,) * 5)
     assert shown[Measure.FLOPS]["candidate"][2] == pytest.approx(0.832 * 2900 * 5 / 8 / 1000)
@@ -84,24 +85,24 @@ def test_mostly_compute_bound_cases_show_operations_first(measurements: Measurem
     ],
 )
 def test_candidate_is_plotted_by_state_unless_wrong(
-    bench_fakes: ModuleType, measurements: Measurements, trust: Trust, stale: bool, shown: str | None
+    measurements: Measurements, trust: Trust, stale: bool, shown: str | None
 ) -> None:
     cases = tuple(replace(one, trust=trust, stale=stale) for one in measurements.cases)
-    found = names(bench_fakes, replace(measurements, cases=cases), Lens(measure=Measure.TIME))
+    found = names(replace(measurements, cases=cases), Lens(measure=Measure.TIME))
     assert [name for name in found if "candidate" in name] == ([shown] if shown else [])
     assert {"eager", "compile", ROOFLINE} <= set(found)
 
 
-def test_legend_lists_candidate_baselines_and_roofline(bench_fakes: ModuleType, measurements: Measurements) -> None:
+def test_legend_lists_candidate_baselines_and_roofline(measurements: Measurements) -> None:
     lens = Lens(measure=Measure.BANDWIDTH, over=Over.ORDER)
-    found = series_of(bench_fakes.timed_problem(), measurements, lens, glyphs=ASCII)
+    found = series_of(timed_runs.timed_problem(), measurements, lens, glyphs=ASCII)
     assert plain_text((legend(found, lens, glyphs=ASCII),)) == (
         "bandwidth, GB/s by case  * candidate  o eager  + compile  - - roofline"
     )
 
 
-def test_cases_are_named_under_points_in_order(bench_fakes: ModuleType, measurements: Measurements) -> None:
-    lens, problem = Lens(measure=Measure.BANDWIDTH, over=Over.ORDER), bench_fakes.timed_problem()
+def test_cases_are_named_under_points_in_order(measurements: Measurements) -> None:
+    lens, problem = Lens(measure=Measure.BANDWIDTH, over=Over.ORDER), timed_runs.timed_problem()
     found = series_of(problem, measurements, lens, glyphs=ASCII)
     lines = plain_text(
         SizesPicture(problem=problem, series=found, lens=lens, glyphs=ASCII).lines(width=78, height=12)
@@ -111,10 +112,8 @@ def test_cases_are_named_under_points_in_order(bench_fakes: ModuleType, measurem
     assert lines[-1].endswith("1024x256 bf16 16384x8192 b~")
 
 
-def test_problem_without_computation_has_no_operations_plot(
-    bench_fakes: ModuleType, measurements: Measurements
-) -> None:
-    problem, lens = bench_fakes.timed_problem(), Lens(measure=Measure.FLOPS)
+def test_problem_without_computation_has_no_operations_plot(measurements: Measurements) -> None:
+    problem, lens = timed_runs.timed_problem(), Lens(measure=Measure.FLOPS)
     copying = replace(
         problem, cost_by_case={name: replace(cost, flops=0) for name, cost in problem.cost_by_case.items()}
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 
 import pytest
 
@@ -20,6 +19,7 @@ from kgtui.state.code.kernel_matching import (
 )
 from kgtui.state.format.glyphs import UNICODE
 from kgtui.state.format.lines import Tone, plain_text
+from tests.kgtui import fakes
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_from_nothing_all_is_new() -> None:
 
 
 @pytest.fixture
-def kernel(fakes: ModuleType) -> CompiledKernel:
+def kernel() -> CompiledKernel:
     built: CompiledKernel = fakes.compiled()
     return built
 

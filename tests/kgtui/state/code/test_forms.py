@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 
 import pytest
 
@@ -16,6 +15,7 @@ from kgtui.state.code.forms import (
     next_form,
     source_lines,
 )
+from tests.kgtui import fakes
 
 MLIR = """\
     %x = tt.load %p loc(#loc26)
@@ -88,7 +88,7 @@ def test_the_code_of_a_source_line_is_found() -> None:
     assert lines_from(source_lines(PTX, form="ptx"), 99) == ()
 
 
-def test_forms_cycle_from_source_to_machine_code(fakes: ModuleType) -> None:
+def test_forms_cycle_from_source_to_machine_code() -> None:
     kernel = fakes.compiled()
     assert forms_of(kernel) == ("ttir", "ptx")
     assert (next_form(kernel, "ttir"), next_form(kernel, "ptx"), next_form(kernel, "sass")) == ("ptx", "ttir", "ttir")
@@ -103,6 +103,6 @@ def test_forms_cycle_from_source_to_machine_code(fakes: ModuleType) -> None:
         (Outcome.COMPILE_ERROR, "it did not build, so it has no code  sm_90: softmax_kernel"),
     ],
 )
-def test_kernel_without_code_gives_reason(fakes: ModuleType, outcome: Outcome, words: str) -> None:
+def test_kernel_without_code_gives_reason(outcome: Outcome, words: str) -> None:
     kernel = replace(fakes.compiled(), outcome=outcome, artefacts=())
     assert "".join(span.text for span in forms_line(kernel, None)) == words

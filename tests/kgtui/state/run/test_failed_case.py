@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from types import ModuleType
 
 import pytest
 
@@ -27,9 +26,10 @@ from kgtui.state.run.cases import (
     reading,
 )
 from kgtui.state.run.failed_case import failed_case
+from tests.kgtui import fakes
 
 
-def test_failed_case_states_what_how_much_and_where(fakes: ModuleType, plan: Plan) -> None:
+def test_failed_case_states_what_how_much_and_where(plan: Plan) -> None:
     detail = plain_text(case_detail(fakes.wrong(plan.cases[4]), glyphs=UNICODE)).splitlines()
     assert detail[:10] == [
         "127x128 f32  ✗ wrong value line 12",
@@ -46,7 +46,7 @@ def test_failed_case_states_what_how_much_and_where(fakes: ModuleType, plan: Pla
     assert detail[10] == "·" * 31 + "▓"
 
 
-def test_message_repeated_by_output_is_shown_once(fakes: ModuleType, plan: Plan) -> None:
+def test_message_repeated_by_output_is_shown_once(plan: Plan) -> None:
     message = "return is float32, expected bfloat16"
     report = OutputReport(
         name="return",
@@ -61,12 +61,12 @@ def test_message_repeated_by_output_is_shown_once(fakes: ModuleType, plan: Plan)
     assert plain_text(case_detail(result, glyphs=UNICODE)).count(message) == 1
 
 
-def test_reason_from_earlier_version_is_marked(fakes: ModuleType, plan: Plan) -> None:
+def test_reason_from_earlier_version_is_marked(plan: Plan) -> None:
     heading = plain_text(case_detail(fakes.wrong(plan.cases[4]), glyphs=UNICODE, stale=True)).splitlines()[0]
     assert heading == "127x128 f32  ✗ wrong value line 12  stale: of an earlier text"
 
 
-def test_out_of_bounds_access_names_tensor_index_and_line(fakes: ModuleType, plan: Plan) -> None:
+def test_out_of_bounds_access_names_tensor_index_and_line(plan: Plan) -> None:
     assert plain_text(case_detail(fakes.out_of_bounds(plan.cases[0]), glyphs=UNICODE)).splitlines() == [
         "1x781 f32  ✗ runtime error line 12",
         "load out of bounds in softmax_kernel at line 12",
@@ -77,7 +77,7 @@ def test_out_of_bounds_access_names_tensor_index_and_line(fakes: ModuleType, pla
     ]
 
 
-def test_error_map_begins_at_first_wrong_tile(fakes: ModuleType, plan: Plan) -> None:
+def test_error_map_begins_at_first_wrong_tile(plan: Plan) -> None:
     report = replace(fakes.WRONG_TAIL, error_map=("....", "....", "...9", "...."))
     reported = plain_text(case_detail(fakes.wrong(plan.cases[4], report), glyphs=UNICODE)).splitlines()
     assert reported[reported.index("where     · right  █ all wrong, one cell per tile") + 1 :][:3] == [
@@ -93,7 +93,7 @@ def test_error_map_begins_at_first_wrong_tile(fakes: ModuleType, plan: Plan) -> 
     ]
 
 
-def test_largest_error_is_nan_where_number_was_expected(fakes: ModuleType, plan: Plan) -> None:
+def test_largest_error_is_nan_where_number_was_expected(plan: Plan) -> None:
     cells = [cell.text for cell in case_rows(plan.cases[4:5], NO_RUN, NO_RUN, glyphs=UNICODE)[0].cells]
     assert cells[3:6] == ["–", "–", "–"]
     view = replace(NO_RUN, cases=(fakes.wrong(plan.cases[4]),))
@@ -120,6 +120,6 @@ def test_error_map_darkens_with_share_of_wrong_elements() -> None:
         (("1.1.1.1.", "1.1.1.1."), ""),
     ],
 )
-def test_pattern_of_wrong_elements_gives_hint(fakes: ModuleType, rows: tuple[str, ...], hint: str) -> None:
+def test_pattern_of_wrong_elements_gives_hint(rows: tuple[str, ...], hint: str) -> None:
     said = reading(replace(fakes.WRONG_TAIL, error_map=rows))
     assert hint in said and bool(hint) == bool(said)

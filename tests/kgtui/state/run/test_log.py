@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.run.log import LONGEST, LogRows, wrapped
 from kgtui.widgets.panes.log import LogPane
 from kgtui.widgets.text.code_view import CodeView
+from tests.kgtui import fakes
 
 WARNING = (
     "/somewhere/lib/python3.11/site-packages/triton/runtime/interpreter.py:1042: "
@@ -72,7 +72,7 @@ def test_control_characters_are_removed_before_wrapping() -> None:
     assert LogRows(cells=60).add([piece("\x1b[31mred\x1b[0m")]) == ["err red"]
 
 
-async def test_pane_wraps_to_width_and_copies_whole_line(make_bench: Any, fakes: ModuleType) -> None:
+async def test_pane_wraps_to_width_and_copies_whole_line(make_bench: Any) -> None:
     def warns(candidate: Any, plan: Any) -> list[Event]:
         events = fakes.all_pass(candidate, plan)
         return [

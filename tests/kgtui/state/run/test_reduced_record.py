@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 
 import pytest
 
@@ -25,10 +24,12 @@ from engine.model.events import (
 )
 from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 from tests.kgtui.state.strip_lines import started, view_of
 
 
-def test_batch_gives_same_view_as_single_events(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_batch_gives_same_view_as_single_events(candidate: Candidate, plan: Plan) -> None:
     events = fakes.some_fail(candidate, plan)
     one_by_one = NO_RUN
     for event in events:
@@ -36,52 +37,50 @@ def test_batch_gives_same_view_as_single_events(fakes: ModuleType, candidate: Ca
     assert one_by_one == view_of(events)
 
 
-def test_replay_of_stored_events_gives_same_view(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_replay_of_stored_events_gives_same_view(candidate: Candidate, plan: Plan) -> None:
     for script in (fakes.all_pass, fakes.some_fail, fakes.suspicious):
         events = script(candidate, plan)
         assert view_of([from_json(to_json(event)) for event in events]) == view_of(events)
 
 
 @pytest.mark.parametrize("script", ["all_timed", "two_baselines", "times_two_of_five", "waits_for_the_device"])
-def test_replay_of_timed_run_gives_same_view(
-    fakes: ModuleType, bench_fakes: ModuleType, candidate: Candidate, script: str
-) -> None:
-    events = getattr(bench_fakes, script)(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem()))
+def test_replay_of_timed_run_gives_same_view(candidate: Candidate, script: str) -> None:
+    events = getattr(timed_runs, script)(candidate, timed_runs.bench_plan(timed_runs.timed_problem()))
     one_by_one = NO_RUN
     for event in events:
         one_by_one = reduce_all(one_by_one, (from_json(to_json(event)),))
     assert one_by_one == view_of(events)
 
 
-def test_the_view_keeps_benchmarks_summaries_and_the_profile(bench_fakes: ModuleType, candidate: Candidate) -> None:
-    view = view_of(bench_fakes.all_timed(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
+def test_the_view_keeps_benchmarks_summaries_and_the_profile(candidate: Candidate) -> None:
+    view = view_of(timed_runs.all_timed(candidate, timed_runs.bench_plan(timed_runs.timed_problem())))
     assert [one.case for one in view.benchmarks][::4] == ["1024x256 f32", "16384x8192 bf16"]
-    assert (view.benchmarks_planned, view.summaries) == (5, (bench_fakes.summary(),))
+    assert (view.benchmarks_planned, view.summaries) == (5, (timed_runs.summary(),))
     assert [span.name for span in view.profile] == ["compile"]
     assert view.benchmark("4096x781 f32") is view.benchmarks[1]
 
 
-def test_device_holder_is_known_until_benchmark_or_end(bench_fakes: ModuleType, candidate: Candidate) -> None:
-    waiting = view_of(bench_fakes.waits_for_the_device(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
-    assert waiting.holder == bench_fakes.HOLDER
+def test_device_holder_is_known_until_benchmark_or_end(candidate: Candidate) -> None:
+    waiting = view_of(timed_runs.waits_for_the_device(candidate, timed_runs.bench_plan(timed_runs.timed_problem())))
+    assert waiting.holder == timed_runs.HOLDER
     assert reduce_all(waiting, (StageStarted(at_s=2.0, stage=Stage.BENCHMARK, total=5),)).holder is None
     assert reduce_all(waiting, (StageStarted(at_s=2.0, stage=Stage.LOAD),)).holder is None
     verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=8, total=8)
     assert reduce_all(waiting, (RunFinished(at_s=2.0, verdict=verdict),)).holder is None
 
 
-def test_the_next_run_starts_from_nothing(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_the_next_run_starts_from_nothing(candidate: Candidate, plan: Plan) -> None:
     events = fakes.some_fail(candidate, plan)
     assert view_of(events + events) == view_of(events)
 
 
-def test_late_machine_code_joins_its_kernel(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_late_machine_code_joins_its_kernel(candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
     assert [artefact.kind for artefact in view.kernels[0].artefacts] == ["ttir", "ptx", "sass"]
     assert (view.finished_s, view.at_s) == (0.42, 0.9)
 
 
-def test_a_view_is_never_changed(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_a_view_is_never_changed(candidate: Candidate, plan: Plan) -> None:
     events = fakes.some_fail(candidate, plan)
     half = view_of(events[:12])
     before = replace(half)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 
 import pytest
 
@@ -21,6 +20,7 @@ from engine.reports.targets import NOT_PORTED, Ports
 from kgtui.state.format.glyphs import UNICODE
 from kgtui.state.format.lines import plain_text
 from kgtui.state.run.targets import ports_line, target_detail, target_rows
+from tests.kgtui import fakes
 
 STARTED = PortingStarted(at_s=1.0, targets=("sm_80", "gfx942"), launches=2)
 DONE = PortingFinished(at_s=2.0, outcome=Outcome.PASS)
@@ -28,7 +28,7 @@ SASS = Artefact(kind="sass", digest="c" * 64, bytes=1)
 
 
 @pytest.fixture
-def kernel(fakes: ModuleType) -> CompiledKernel:
+def kernel() -> CompiledKernel:
     built: CompiledKernel = fakes.compiled()
     return built
 

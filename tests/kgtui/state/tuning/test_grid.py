@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from engine.errors import UsageError
-from engine.model import Outcome
+from engine.model import Candidate, Outcome
 from engine.model.benchmark import Interval
 from engine.reports.reducer import record_of
 from engine.tuning.trials import Trial
@@ -44,6 +43,8 @@ from kgtui.state.tuning.variant_table import (
     trial_rows,
     values_of,
 )
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 
 SOURCE = b"BLOCK = 1024\nRADIX = 10\n\n\ndef f(x):\n    k[(1,)](x, BLOCK=BLOCK)\n"
 TUNED = b"""@triton.autotune(configs=[triton.Config({"B": 64}, num_warps=4), triton.Config({"B": 128})], key=["n"])
@@ -184,7 +185,7 @@ def grid_of(*values: int, tuned: bool = False) -> VariantGrid:
 
 
 @pytest.fixture
-def tried(fakes: ModuleType, bench_fakes: ModuleType) -> Any:
+def tried() -> Any:
     """Tries the next variant of a grid; its speed-up over eager, or that it was not timed, wrong or flagged."""
 
     def next_of(
@@ -196,10 +197,10 @@ def tried(fakes: ModuleType, bench_fakes: ModuleType) -> Any:
         number: int | None = 7,
     ) -> VariantGrid:
         variant = grid.variants[len(grid.tried)]
-        plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
+        plan = timed_runs.bench_plan(timed_runs.timed_problem())
         events = list(
-            (script or (bench_fakes.all_timed if speedup else fakes.all_pass))(
-                fakes.Candidate(source=variant.source, problem="aten::softmax"), plan
+            (script or (timed_runs.all_timed if speedup else fakes.all_pass))(
+                Candidate(source=variant.source, problem="aten::softmax"), plan
             )
         )
         if speedup is not None:
@@ -232,10 +233,10 @@ def test_progress_states_share_and_remaining_time(tried: Any) -> None:
     assert said(grid, now_s=220.0) == "* 2/4 tried  starting, about 2 min left; esc stops"
 
 
-def test_running_variant_states_its_stage(tried: Any, fakes: ModuleType, bench_fakes: ModuleType) -> None:
+def test_running_variant_states_its_stage(tried: Any) -> None:
     grid = tried(grid_of(64, 128))
-    plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
-    candidate = fakes.Candidate(source=b"", problem="aten::softmax")
+    plan = timed_runs.bench_plan(timed_runs.timed_problem())
+    candidate = Candidate(source=b"", problem="aten::softmax")
     grid = grid.run_began().happened(fakes.stops_half_way(candidate, plan))
     assert said(grid).startswith("* 1/3 tried  verifying 5/8")
     columns = trial_columns(grid, timed=False, room=77, glyphs=ASCII)
@@ -324,7 +325,7 @@ def test_each_variant_is_row_with_values_and_results(tried: Any) -> None:
     assert first[3] == second[3] != "-"
 
 
-def test_failing_or_flagged_variant_has_no_ratio(tried: Any, fakes: ModuleType) -> None:
+def test_failing_or_flagged_variant_has_no_ratio(tried: Any) -> None:
     grid = tried(tried(tried(grid_of(64, 128), (1.0, 0.98, 1.02)), script=fakes.some_fail), script=fakes.suspicious)
     assert [row[2:5] for row in cells(grid)[2:]] == [["x wrong value", "-", "-"], ["! flagged", "-", "-"]]
 
@@ -412,7 +413,7 @@ def test_sorting_cycles_through_columns_to_grid_order(tried: Any) -> None:
     assert Sorting(by="registers").on("registers") == Sorting(by="registers", reversed=True)
 
 
-def test_variant_under_cursor_is_shown_in_full(tried: Any, fakes: ModuleType) -> None:
+def test_variant_under_cursor_is_shown_in_full(tried: Any) -> None:
     grid = tried(tried(grid_of(64), (1.0, 0.98, 1.02)), script=fakes.some_fail, number=None)
     assert plain_text(tried_detail(grid.tried[0], grid, glyphs=ASCII)) == (
         "the file as it is  run #7  right on 8 of 8 cases\n"
@@ -439,7 +440,7 @@ def test_chosen_values_are_written_as_typed() -> None:
     assert [tunable.name for tunable in tunables_of(SOURCE)] == ["BLOCK", "RADIX", "num_warps", "num_stages"]
 
 
-def test_a_wrong_outcome_is_named_as_such(tried: Any, fakes: ModuleType) -> None:
+def test_a_wrong_outcome_is_named_as_such(tried: Any) -> None:
     grid = tried(grid_of(64), script=fakes.some_fail)
     assert grid.tried[0].trial.run.final.outcome is Outcome.WRONG_VALUE
     assert cells(grid, timed=False)[1][2] == "x wrong value"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 
 from engine.model import (
     Candidate,
@@ -26,17 +25,18 @@ from kgtui.state.format.lines import plain_text
 from kgtui.state.workbench.next_step import next_step
 from kgtui.state.workbench.status import Status, status_of
 from kgtui.state.workbench.strip import sentence
+from tests.kgtui import fakes
 from tests.kgtui.state.strip_lines import CONTEXT, started, view_of
 
 
-def test_reason_for_flagged_run_comes_first(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_reason_for_flagged_run_comes_first(candidate: Candidate, plan: Plan) -> None:
     assert plain_text((sentence(view_of(fakes.suspicious(candidate, plan)), CONTEXT),)) == (
         "not credible, line 22: torch.softmax computes the answer; the kernel's own result is not used; "
         "right on 8 of 8 cases"
     )
 
 
-def cases_of(fakes: ModuleType, plan: Plan, *, wrong: int = 0, count: int = 8) -> list[CaseFinished]:
+def cases_of(plan: Plan, *, wrong: int = 0, count: int = 8) -> list[CaseFinished]:
     """The first `count` cases of the plan, the last `wrong` of them wrong."""
     right = count - wrong
     results = [fakes.passed(case) if place < right else fakes.wrong(case) for place, case in enumerate(plan.cases)]
@@ -45,36 +45,36 @@ def cases_of(fakes: ModuleType, plan: Plan, *, wrong: int = 0, count: int = 8) -
     ]
 
 
-def test_headline_with_a_passed_tier_names_it(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_headline_with_a_passed_tier_names_it(candidate: Candidate, plan: Plan) -> None:
     tier = TierFinished(at_s=0.27, tier=Tier.SMOKE, passed=3, total=3)
     verifying = StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)
-    view = view_of([started(candidate), verifying, *cases_of(fakes, plan, count=3), tier])
+    view = view_of([started(candidate), verifying, *cases_of(plan, count=3), tier])
     assert status_of(view, CONTEXT) == Status(state=State.VERIFYING, detail="3/8, smoke 3/3 passed")
     assert plain_text((sentence(view, CONTEXT),)) == "smoke passed after 0.27 s; 3 of 8 cases run, none failed"
 
 
-def test_headline_is_failed_with_the_first_failed_case(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_headline_is_failed_with_the_first_failed_case(candidate: Candidate, plan: Plan) -> None:
     verifying = StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)
-    view = view_of([started(candidate), verifying, *cases_of(fakes, plan, wrong=1, count=4)])
+    view = view_of([started(candidate), verifying, *cases_of(plan, wrong=1, count=4)])
     assert status_of(view, CONTEXT) == Status(state=State.FAILED, detail="1/8 so far, verifying 4/8", going_on=True)
 
 
-def test_headline_with_all_cases_right_precedes_builds(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_headline_with_all_cases_right_precedes_builds(candidate: Candidate, plan: Plan) -> None:
     compiling = StageStarted(at_s=0.3, stage=Stage.COMPILE)
-    view = view_of([started(candidate), *cases_of(fakes, plan), compiling])
+    view = view_of([started(candidate), *cases_of(plan), compiling])
     assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, compiling 0/0", going_on=True)
     assert next_step(view, CONTEXT).words == "cancel"
 
 
-def test_headline_with_a_suspect_finding_is_flagged_early(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_headline_with_a_suspect_finding_is_flagged_early(candidate: Candidate, plan: Plan) -> None:
     finding = FindingRaised(at_s=0.3, finding=Finding(check="c", severity=Severity.SUSPECT, message="m"))
-    view = view_of([started(candidate), *cases_of(fakes, plan), finding])
+    view = view_of([started(candidate), *cases_of(plan), finding])
     assert status_of(view, CONTEXT).state is State.FLAGGED
 
 
-def test_headline_of_unbuilt_kernel_fails_early(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_headline_of_unbuilt_kernel_fails_early(candidate: Candidate, plan: Plan) -> None:
     kernel = replace(fakes.compiled(), outcome=Outcome.COMPILE_ERROR, message="too much shared memory")
     compiled = KernelCompiled(at_s=0.4, number=1, total=3, kernel=kernel)
-    view = view_of([started(candidate), *cases_of(fakes, plan), StageStarted(at_s=0.3, stage=Stage.COMPILE), compiled])
+    view = view_of([started(candidate), *cases_of(plan), StageStarted(at_s=0.3, stage=Stage.COMPILE), compiled])
     assert status_of(view, CONTEXT).state is State.FAILED
     assert plain_text((sentence(view, CONTEXT),)).endswith("does not build for sm_90: too much shared memory")

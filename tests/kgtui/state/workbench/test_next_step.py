@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 
 import pytest
 
@@ -13,6 +12,7 @@ from kgtui.settings.keys import ACTIONS, binding_id
 from kgtui.state.format.glyphs import State
 from kgtui.state.workbench.next_step import _BACK, _EDIT, _EDITOR, _STEPS, next_step
 from kgtui.state.workbench.status import Mode, StripContext, status_of
+from tests.kgtui import fakes
 
 CONTEXT = StripContext(operator="aten::softmax", filename="softmax.py")
 RUNNING = replace(NO_RUN, digest="d", planned=8)
@@ -53,7 +53,7 @@ def test_undecodable_file_is_left_to_other_editor() -> None:
     assert next_step(ended(Outcome.COMPILE_ERROR), replace(CONTEXT, editable=False)).binding == "workbench.editor"
 
 
-def test_a_failed_case_can_be_looked_at(fakes: ModuleType) -> None:
+def test_a_failed_case_can_be_looked_at() -> None:
     problem = fakes.softmax_problem()
     failed = replace(ended(Outcome.WRONG_VALUE), cases=(fakes.wrong(problem.cases[0]),))
     assert next_step(failed, CONTEXT).binding == "workbench.why"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -14,17 +13,18 @@ from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
 from kgtui.state.workbench.no_failure_message import why_nothing_failed
 from kgtui.state.workbench.workbench import Shown, Workbench
+from tests.kgtui import fakes
 
 
 @pytest.fixture
-def half(fakes: ModuleType) -> RunRecord:
+def half() -> RunRecord:
     """Five of eight cases are done, of which one is wrong."""
     candidate = Candidate(source=fakes.SOURCE, problem="aten::softmax")
     plan = Plan.for_tiers(fakes.softmax_problem(), tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None)
     return reduce_all(NO_RUN, fakes.stops_half_way(candidate, plan))
 
 
-def bench(fakes: ModuleType, view: RunRecord) -> Workbench:
+def bench(view: RunRecord) -> Workbench:
     return Workbench(
         problem=fakes.softmax_problem(),
         path=Path("k.py"),
@@ -40,23 +40,23 @@ def ended(view: RunRecord, outcome: Outcome, sentence: str) -> RunRecord:
     return reduce_all(view, [RunFinished(at_s=1.0, verdict=verdict)])
 
 
-def test_a_case_that_is_right_did_not_fail(fakes: ModuleType, half: RunRecord) -> None:
-    assert why_nothing_failed(bench(fakes, half), half.cases[0].case) == (
+def test_a_case_that_is_right_did_not_fail(half: RunRecord) -> None:
+    assert why_nothing_failed(bench(half), half.cases[0].case) == (
         f"{half.cases[0].case} did not fail; n shows a case that failed"
     )
 
 
-def test_case_not_run_is_not_called_passed(fakes: ModuleType, half: RunRecord) -> None:
+def test_case_not_run_is_not_called_passed(half: RunRecord) -> None:
     name = "128x127 f16"
     said = {
-        "before": why_nothing_failed(bench(fakes, NO_RUN), name),
-        "during": why_nothing_failed(bench(fakes, half), name),
-        "cancelled": why_nothing_failed(bench(fakes, ended(half, Outcome.CANCELLED, "cancelled")), name),
-        "crashed": why_nothing_failed(bench(fakes, ended(half, Outcome.CRASHED, "the worker died")), name),
+        "before": why_nothing_failed(bench(NO_RUN), name),
+        "during": why_nothing_failed(bench(half), name),
+        "cancelled": why_nothing_failed(bench(ended(half, Outcome.CANCELLED, "cancelled")), name),
+        "crashed": why_nothing_failed(bench(ended(half, Outcome.CRASHED, "the worker died")), name),
         "of others": why_nothing_failed(
-            bench(fakes, ended(replace(half, planned=5), Outcome.WRONG_VALUE, "1 of 5 cases failed")), name
+            bench(ended(replace(half, planned=5), Outcome.WRONG_VALUE, "1 of 5 cases failed")), name
         ),
-        "no case": why_nothing_failed(bench(fakes, half), None),
+        "no case": why_nothing_failed(bench(half), None),
     }
     assert said == {
         "before": "128x127 f16 was not run: there is no run yet; r runs the file",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 
 from engine.model import (
     Candidate,
@@ -15,6 +14,7 @@ from kgtui.state.format.glyphs import UNICODE
 from kgtui.state.format.lines import plain_text
 from kgtui.state.run.tables import kernel_note
 from kgtui.state.workbench.markdown import run_markdown
+from tests.kgtui import fakes
 from tests.kgtui.state.strip_lines import CONTEXT, started, view_of
 
 
@@ -23,9 +23,7 @@ def test_run_without_target_states_nothing_was_compiled(candidate: Candidate) ->
     assert plain_text((kernel_note(view),)) == "nothing was compiled: this run had no target; t chooses one"
 
 
-def test_result_markdown_has_verdict_cases_reason_and_kernels(
-    fakes: ModuleType, candidate: Candidate, plan: Plan
-) -> None:
+def test_result_markdown_has_verdict_cases_reason_and_kernels(candidate: Candidate, plan: Plan) -> None:
     text = run_markdown(view_of(fakes.some_fail(candidate, plan)), CONTEXT, glyphs=UNICODE)
     assert text.startswith("### aten::softmax: wrong value (run #42)\n")
     assert "| 127x128 f32 | wrong value | 127 | nan | nan | 6 ms |" in text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 
 import pytest
 
@@ -24,13 +23,15 @@ from kgtui.state.format.glyphs import UNICODE, State
 from kgtui.state.format.lines import plain_text
 from kgtui.state.workbench.status import Status, status_of
 from kgtui.state.workbench.strip import head, progress, sentence
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 from tests.kgtui.state.strip_lines import CONTEXT, view_of
 
 
-def probed(bench_fakes: ModuleType, candidate: Candidate, *, ended: bool) -> RunRecord:
+def probed(candidate: Candidate, *, ended: bool) -> RunRecord:
     """A run that two of five cases are timed of, or one that is being probed."""
-    plan = bench_fakes.bench_plan(bench_fakes.timed_problem())
-    reported = list(bench_fakes.times_two_of_five(candidate, plan))
+    plan = timed_runs.bench_plan(timed_runs.timed_problem())
+    reported = list(timed_runs.times_two_of_five(candidate, plan))
     verified = next(
         at for at, event in enumerate(reported) if isinstance(event, StageFinished) and event.stage is Stage.VERIFY
     )
@@ -41,16 +42,16 @@ def probed(bench_fakes: ModuleType, candidate: Candidate, *, ended: bool) -> Run
     return view_of([*reported[: verified + 1], began, passed, *reported[verified + 1 :]])
 
 
-def test_probed_run_states_it(bench_fakes: ModuleType, candidate: Candidate) -> None:
-    view = probed(bench_fakes, candidate, ended=False)
+def test_probed_run_states_it(candidate: Candidate) -> None:
+    view = probed(candidate, ended=False)
     assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, probing", going_on=True)
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
         "verify 8/8 0.14s ✔ ▸ PROBE ▸ compile – ▸ bench –\n8/8 cases passed; probing"
     )
 
 
-def test_finished_probes_are_in_strip_if_space_allows(bench_fakes: ModuleType, candidate: Candidate) -> None:
-    view = probed(bench_fakes, candidate, ended=True)
+def test_finished_probes_are_in_strip_if_space_allows(candidate: Candidate) -> None:
+    view = probed(candidate, ended=True)
     assert plain_text((progress(view, UNICODE, short=True),)) == (
         "verify 8/8 0.14s ✔ ▸ probe 50ms ✔ ▸ compile 1/1 0.22s ✔ ▸ BENCH 2/5"
     )
@@ -66,7 +67,7 @@ def test_finished_probes_are_in_strip_if_space_allows(bench_fakes: ModuleType, c
     ],
 )
 def test_case_without_output_is_failed_not_wrong(
-    outcomes: tuple[Outcome, ...], reported: str, fakes: ModuleType, candidate: Candidate, plan: Plan
+    outcomes: tuple[Outcome, ...], reported: str, candidate: Candidate, plan: Plan
 ) -> None:
     results = [fakes.passed(case) for case in plan.cases]
     for place, outcome in enumerate(outcomes):
@@ -74,7 +75,7 @@ def test_case_without_output_is_failed_not_wrong(
     assert reported in plain_text((progress(view_of(fakes.run_events(candidate, plan, results)), UNICODE),))
 
 
-def test_interrupted_run_states_its_progress(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_interrupted_run_states_its_progress(candidate: Candidate, plan: Plan) -> None:
     view = replace(view_of(fakes.stops_half_way(candidate, plan)), cut_short=True)
     strip_context = replace(CONTEXT, opened=True)
     assert (status_of(view, strip_context).state, view.running) == (State.CUT_SHORT, False)
@@ -83,7 +84,7 @@ def test_interrupted_run_states_its_progress(fakes: ModuleType, candidate: Candi
     )
 
 
-def test_active_past_run_is_shown_as_far_as_stored(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_active_past_run_is_shown_as_far_as_stored(candidate: Candidate, plan: Plan) -> None:
     view, strip_context = view_of(fakes.stops_half_way(candidate, plan)), replace(CONTEXT, opened=True, elapsed_s=3e5)
     assert plain_text((head(view, strip_context, UNICODE)[0], sentence(view, strip_context))) == (
         "✗ failed 1/8 so far, verifying 5/8 · aten::softmax · softmax.py · cpu to sm_90\n"
@@ -97,7 +98,7 @@ def test_a_run_that_has_said_nothing_yet_begins() -> None:
     assert plain_text((sentence(NO_RUN, strip_context),)) == "the run begins"
 
 
-def test_the_line_at_fault_is_named_once(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_the_line_at_fault_is_named_once(candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
     for said, reported in (
         ("syntax error: '(' was never closed", "line 14: syntax error: '(' was never closed"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import ModuleType
 
 import pytest
 
@@ -32,6 +31,8 @@ from kgtui.state.format.lines import plain_text
 from kgtui.state.run.error_notes import error_notes
 from kgtui.state.workbench.status import Mode, is_stale, status_of
 from kgtui.state.workbench.strip import head, progress, sentence
+from tests.kgtui import fakes
+from tests.kgtui.fakes import timed_runs
 from tests.kgtui.state.strip_lines import CONTEXT, started, view_of
 
 
@@ -44,7 +45,7 @@ from tests.kgtui.state.strip_lines import CONTEXT, started, view_of
         ("stops_half_way", State.FAILED),
     ],
 )
-def test_a_run_is_in_one_state(fakes: ModuleType, candidate: Candidate, plan: Plan, script: str, state: State) -> None:
+def test_a_run_is_in_one_state(candidate: Candidate, plan: Plan, script: str, state: State) -> None:
     assert status_of(view_of(getattr(fakes, script)(candidate, plan)), CONTEXT).state is state
 
 
@@ -73,16 +74,14 @@ def test_an_outcome_has_its_state(candidate: Candidate, outcome: Outcome, state:
         ("wrong_while_timed", State.FAILED, ""),
     ],
 )
-def test_timed_run_has_one_state(
-    bench_fakes: ModuleType, candidate: Candidate, script: str, state: State, detail: str
-) -> None:
-    view = view_of(getattr(bench_fakes, script)(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
+def test_timed_run_has_one_state(candidate: Candidate, script: str, state: State, detail: str) -> None:
+    view = view_of(getattr(timed_runs, script)(candidate, timed_runs.bench_plan(timed_runs.timed_problem())))
     status = status_of(view, CONTEXT)
     assert (status.state, status.detail) == (state, detail)
 
 
-def test_waiting_strip_names_device_holder(bench_fakes: ModuleType, candidate: Candidate) -> None:
-    view = view_of(bench_fakes.waits_for_the_device(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
+def test_waiting_strip_names_device_holder(candidate: Candidate) -> None:
+    view = view_of(timed_runs.waits_for_the_device(candidate, timed_runs.bench_plan(timed_runs.timed_problem())))
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
         "verify 8/8 0.14s ✔ ▸ compile 1/1 0.22s ✔ ▸ bench –\n"
         "process 4242 has held the device since 2026-03-14 15:02 UTC: python train.py --batch [32]; "
@@ -90,8 +89,8 @@ def test_waiting_strip_names_device_holder(bench_fakes: ModuleType, candidate: C
     )
 
 
-def test_timing_strip_states_progress(bench_fakes: ModuleType, candidate: Candidate) -> None:
-    view = view_of(bench_fakes.times_two_of_five(candidate, bench_fakes.bench_plan(bench_fakes.timed_problem())))
+def test_timing_strip_states_progress(candidate: Candidate) -> None:
+    view = view_of(timed_runs.times_two_of_five(candidate, timed_runs.bench_plan(timed_runs.timed_problem())))
     assert plain_text((progress(view, UNICODE, short=True, timed=False), sentence(view, CONTEXT))) == (
         "verify 8/8 ✔ ▸ compile 1/1 ✔ ▸ BENCH 2/5\n8/8 cases passed; 2 of 5 bench cases timed"
     )
@@ -108,7 +107,7 @@ def test_strip_counts_proofs(gaps: list[Gap | None], words: str) -> None:
     assert f"{words} 1.00s +" in plain_text((progress(replace(NO_RUN, stages=(stage,), proofs=proofs), ASCII),))
 
 
-def test_unsaved_text_and_pause_are_separate_states(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_unsaved_text_and_pause_are_separate_states(candidate: Candidate, plan: Plan) -> None:
     done, going = view_of(fakes.all_pass(candidate, plan)), view_of(fakes.stops_half_way(candidate, plan))
     assert status_of(done, replace(CONTEXT, unsaved=True)).state is State.EDITED
     assert status_of(done, replace(CONTEXT, paused=True)).state is State.PAUSED
@@ -116,7 +115,7 @@ def test_unsaved_text_and_pause_are_separate_states(fakes: ModuleType, candidate
     assert status_of(NO_RUN, CONTEXT).state is State.IDLE
 
 
-def test_results_are_stale_when_file_differs(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_results_are_stale_when_file_differs(candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
     assert not is_stale(view, replace(CONTEXT, content_digest=candidate.digest))
     assert is_stale(view, replace(CONTEXT, content_digest="another"))
@@ -124,7 +123,7 @@ def test_results_are_stale_when_file_differs(fakes: ModuleType, candidate: Candi
     assert not is_stale(view, replace(CONTEXT, content_digest="another", opened=True))
 
 
-def test_the_strip_of_a_failed_run(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_the_strip_of_a_failed_run(candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.some_fail(candidate, plan))
     left, right = head(view, CONTEXT, UNICODE)
     assert plain_text((left, right, progress(view, UNICODE), sentence(view, CONTEXT))) == (
@@ -135,7 +134,7 @@ def test_the_strip_of_a_failed_run(fakes: ModuleType, candidate: Candidate, plan
     )
 
 
-def test_strip_states_symptom_of_first_failure(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_strip_states_symptom_of_first_failure(candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.some_fail(candidate, plan))
     looks = Diagnosis(
         kind=DiagnosisKind.TAIL_MASK, sentence="only the end is wrong", evidence="e", explained=1, wrong=1
@@ -150,7 +149,7 @@ def test_strip_states_symptom_of_first_failure(fakes: ModuleType, candidate: Can
     assert "failed so far, first 127x128 f32: only the end is wrong" in plain_text((sentence(halfway, CONTEXT),))
 
 
-def test_the_strip_while_it_verifies_in_ascii(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_the_strip_while_it_verifies_in_ascii(candidate: Candidate, plan: Plan) -> None:
     view, strip_context = (
         view_of(fakes.stops_half_way(candidate, plan)),
         replace(CONTEXT, mode=Mode.EDIT, elapsed_s=1.5),
@@ -164,7 +163,7 @@ def test_the_strip_while_it_verifies_in_ascii(fakes: ModuleType, candidate: Cand
     )
 
 
-def test_cancelled_run_states_its_progress(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_cancelled_run_states_its_progress(candidate: Candidate, plan: Plan) -> None:
     verdict = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled before it was finished", passed=4, total=8)
     view = view_of([*fakes.stops_half_way(candidate, plan), RunFinished(at_s=0.2, verdict=verdict)])
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
@@ -204,7 +203,7 @@ def test_state_between_stages_is_last_ended_one(candidate: Candidate) -> None:
     assert status_of(view_of(events), CONTEXT).state is State.BENCHMARKING
 
 
-def test_compiling_beside_cases_is_not_the_state(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_compiling_beside_cases_is_not_the_state(candidate: Candidate, plan: Plan) -> None:
     begun = [started(candidate), StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)]
     judged = [CaseFinished(at_s=0.2, number=1, total=8, result=fakes.passed(plan.cases[0]))]
     both = view_of([*begun, StageStarted(at_s=0.15, stage=Stage.COMPILE, total=None), *judged])
@@ -215,7 +214,7 @@ def test_compiling_beside_cases_is_not_the_state(fakes: ModuleType, candidate: C
     assert plain_text((sentence(done, CONTEXT),)) == "1/1 cases passed; compiling what they launched for sm_90"
 
 
-def test_file_changed_during_pause_is_not_called_passed(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_file_changed_during_pause_is_not_called_passed(candidate: Candidate, plan: Plan) -> None:
     view = view_of(fakes.all_pass(candidate, plan))
     paused = replace(CONTEXT, paused=True, content_digest=view.digest)
     assert plain_text((sentence(view, paused),)) == ("paused: saves are not run; the last run: right on 8 of 8 cases")
@@ -223,7 +222,7 @@ def test_file_changed_during_pause_is_not_called_passed(fakes: ModuleType, candi
     assert plain_text((sentence(view, changed),)) == "file changed while paused; p resumes"
 
 
-def test_pause_is_stated_once(fakes: ModuleType, candidate: Candidate, plan: Plan) -> None:
+def test_pause_is_stated_once(candidate: Candidate, plan: Plan) -> None:
     paused = replace(CONTEXT, paused=True)
     assert plain_text(head(view_of(fakes.all_pass(candidate, plan)), paused, UNICODE)) == (
         "‖ paused · aten::softmax · softmax.py · cpu to sm_90\nrun #42  WATCH"

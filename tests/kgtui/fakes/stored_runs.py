@@ -6,9 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kgtui_test_bench_fakes import all_timed, benchmark_of, timed_events, timed_problem
-from kgtui_test_fakes import NOW, SOURCE, passed, run_events
-
 from engine.model import BenchmarkPlan, Candidate, Finding, Location, Plan, Severity, Tier
 from engine.model.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing
 from engine.model.events import Event, OtherLoaded
@@ -16,6 +13,11 @@ from kgtui.history.comparison_source import read_side
 from kgtui.history.recorder import StoreRecording
 from kgtui.state.compare.sides import Side
 from sessions import Generation, Store, open_memory_store
+from tests.kgtui.fakes.cases import passed
+from tests.kgtui.fakes.kernels import SOURCE
+from tests.kgtui.fakes.recording import NOW
+from tests.kgtui.fakes.streams import run_events
+from tests.kgtui.fakes.timed_runs import benchmark_of, timed_events, timed_problem
 
 TIERS = (Tier.SMOKE, Tier.FULL)
 _NOTED = "  # 形状 🚀".encode()
@@ -140,6 +142,3 @@ def _scaled(timed: CaseBenchmark, share: float) -> CaseBenchmark:
     assert timed.timing is not None and timed.timing.device_us is not None
     timing = replace(timed.timing, device_us=scaled(timed.timing.device_us, 1 / share))
     return replace(timed, comparisons=comparisons, timing=timing)
-
-
-__all__ = ["FOURTH", "SECOND", "SOURCE", "THIRD", "Kept", "Runs", "all_timed", "beside", "faster", "hinted"]

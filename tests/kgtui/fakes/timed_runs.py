@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kgtui_test_fakes import all_pass, passed, run_events, softmax_launch, softmax_problem, some_fail, suspicious
-
 from engine.model import BenchmarkPlan, CacheState, Candidate, Case, Cost, DType, Outcome, Plan, Problem, Stage, Tier
 from engine.model.benchmark import (
     Bound,
@@ -32,6 +30,10 @@ from engine.model.events import (
     StageFinished,
     StageStarted,
 )
+from tests.kgtui.fakes.cases import passed
+from tests.kgtui.fakes.kernels import softmax_launch
+from tests.kgtui.fakes.problems import softmax_problem
+from tests.kgtui.fakes.streams import all_pass, run_events, some_fail, suspicious
 
 BANDWIDTH_BYTES_PER_S = 2.9e12
 HOLDER = Holder(pid=4242, command="python train.py --batch [32]", since="2026-03-14T15:02:10+00:00")

@@ -1,0 +1,150 @@
+"""A store of runs in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+
+from engine.errors import StoreError
+from engine.model import (
+    Outcome,
+)
+from engine.model.events import (
+    Event,
+    RunFinished,
+)
+from kgtui.history.store_admin import StoreAdmin
+from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, StoreNotice
+from kgtui.ports.requests import RunRequest
+from sessions import open_memory_store
+
+NOW = datetime(2026, 3, 14, 15, 9, tzinfo=UTC)
+
+
+@dataclass
+class MemoryRecording:
+    """Keeps runs in a list; fails on demand."""
+
+    orders: list[RunRequest] = field(default_factory=list)
+    events_by_run: dict[int, list[Event]] = field(default_factory=dict)
+    recent: tuple[RecentFile, ...] = ()
+    fastest: BestRun | None = None
+    answers: list[tuple[int, int]] = field(default_factory=list)
+    refuses: str = ""
+    closed: bool = False
+
+    def open_or_raise(self) -> None:
+        """What opening the file of a real store may do."""
+        self._check()
+
+    def begin(self, order: RunRequest) -> int:
+        self._check()
+        self.orders.append(order)
+        self.events_by_run[len(self.orders)] = []
+        return len(self.orders)
+
+    def record(self, number: int, events: Sequence[Event]) -> None:
+        self._check()
+        self.events_by_run[number] += events
+
+    def cached(self, order: RunRequest) -> int | None:
+        self._check()
+        for number in range(len(self.orders), 0, -1):
+            known, events = self.orders[number - 1], self.events_by_run[number]
+            finished = _finished(events)
+            if finished and finished.verdict.outcome is not Outcome.CANCELLED and replace(known, again=False) == order:
+                return number
+        return None
+
+    def answered(self, number: int) -> None:
+        self._check()
+        self.answers.append((number, len(self.orders)))
+
+    def failed_cases(self, order: RunRequest) -> tuple[str, ...]:
+        return ()
+
+    def events(self, number: int) -> tuple[Event, ...]:
+        return tuple(self.events_by_run[number])
+
+    def source(self, digest: str) -> bytes:
+        return next(order.content for order in self.orders if order.candidate.digest == digest)
+
+    def runs(self, problem: str, *, limit: int) -> tuple[PastRun, ...]:
+        numbers = [n for n in range(len(self.orders), 0, -1) if self.orders[n - 1].problem.name == problem]
+        return tuple(self._past(number) for number in numbers[:limit])
+
+    def best(self, order: RunRequest) -> BestRun | None:
+        return self.fastest if order.benchmark else None
+
+    def last_runs(self) -> dict[str, LastRun]:
+        names = {order.problem.name for order in self.orders}
+        found = {}
+        for name in names:
+            runs = self.runs(name, limit=999)
+            judged = [run for run in runs if not run.picked and run.outcome not in (None, Outcome.CANCELLED)]
+            again = [number for number, newest in self.answers if not judged or newest >= judged[0].number]
+            last = next((run for run in runs if run.number in again[-1:]), (judged or list(runs))[0])
+            found[name] = LastRun(run=last, runs=len(runs), touched_at=runs[0].started_at)
+        return found
+
+    def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
+        return self.recent[:limit]
+
+    @cached_property
+    def archive(self) -> StoreAdmin:
+        """A store of its own, in memory and empty."""
+        return StoreAdmin(open_memory_store(), remove_artefact=lambda digest: None)
+
+    def listen(self, notice: StoreNotice) -> None:
+        """Its memory is never replaced."""
+
+    def close(self) -> None:
+        self.closed = True
+
+    def _check(self) -> None:
+        if self.refuses:
+            raise StoreError(self.refuses)
+
+    def _past(self, number: int) -> PastRun:
+        order, events = self.orders[number - 1], self.events_by_run[number]
+        finished = _finished(events)
+        verdict = finished.verdict if finished else None
+        return PastRun(
+            number=number,
+            problem=order.problem.name,
+            digest=order.candidate.digest,
+            filename=order.path.name,
+            device=order.device,
+            target=order.target,
+            started_at=NOW - timedelta(minutes=7 * (len(self.orders) - number)),
+            outcome=verdict.outcome if verdict else None,
+            flagged=verdict.flagged if verdict else False,
+            passed=verdict.passed if verdict else None,
+            total=verdict.total if verdict else None,
+            elapsed_s=finished.at_s if finished else None,
+            picked=bool(order.cases),
+        )
+
+
+def recent_file(
+    path: Path, *, problem: str = "aten::softmax", outcome: Outcome = Outcome.PASS, started_at: datetime = NOW
+) -> RecentFile:
+    """A file that was judged, and what it came to."""
+    run = PastRun(
+        number=3,
+        problem=problem,
+        digest="d",
+        filename=path.name,
+        device="cpu",
+        target=None,
+        started_at=started_at,
+        outcome=outcome,
+    )
+    return RecentFile(path=path, run=run)
+
+
+def _finished(events: Sequence[Event]) -> RunFinished | None:
+    return next((event for event in events if isinstance(event, RunFinished)), None)
