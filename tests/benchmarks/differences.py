@@ -58,11 +58,11 @@ def load(path: Path) -> ModuleType:
 def run_side(side: str, file: Path, names: Sequence[str]) -> None:
     """Run every kernel on every smoke case, and write outputs and seconds by kernel to `file`."""
     if side != GPU:
-        sys.argv = [sys.argv[0], side]  # which decides what tests.engine.worker.interpreted installs
-        from tests.engine.worker import interpreted
+        sys.argv = [sys.argv[0], side]  # which decides what the launches of the scenarios install
+        from tests.engine.worker.scenarios.launching import LAUNCHES
 
-        interpreted.LAUNCHES.install()
-        interpreted.LAUNCHES.begin_call({})
+        LAUNCHES.install()
+        LAUNCHES.begin_call({})
     device = torch.device("cuda" if side == GPU else "cpu")
     outputs: dict[str, Any] = {}
     seconds: dict[str, float] = {}

@@ -11,25 +11,26 @@ from typing import Any
 
 import pytest
 
-HERE = Path(__file__).parent
+PROJECT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="session")
 def launched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What became of every scenario of interpreted.py on the machine, all run in one process."""
+    """Results of all scenarios on the machine, all run in one process."""
     return _scenarios(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def interpreted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What became of every scenario of interpreted.py in Triton's interpreter, all run in one process."""
+    """Results of all scenarios in Triton's interpreter, all run in one process."""
     return _scenarios(tmp_path_factory, "interpreter")
 
 
 def _scenarios(tmp_path_factory: pytest.TempPathFactory, *arguments: str) -> dict[str, dict[str, Any]]:
     environment = {"HOME": str(tmp_path_factory.mktemp("home")), "PATH": os.environ["PATH"]}
     done = subprocess.run(
-        [sys.executable, str(HERE / "interpreted.py"), *arguments],
+        [sys.executable, "-m", "tests.engine.worker.scenarios", *arguments],
+        cwd=PROJECT,
         env=environment,
         capture_output=True,
         text=True,
