@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.model import Policy
+from engine.model import Outcome, Policy
 from engine.reports.bench import bench_cells, cost_rows, failure_of, resource_rows
 from engine.reports.printable import printable
 from engine.reports.profile import NO_PROFILE, profile_rows
@@ -17,8 +17,11 @@ from engine.reports.text import numbered
 from engine.reports.verdict_words import word_of
 
 
-def as_markdown(run: RunRecord, *, with_profile: bool = False) -> str:
-    """A page for a pull request or a report: the verdict, the cases, where the first wrong one is wrong, the rest."""
+def as_markdown(run: RunRecord, *, with_profile: bool = False, with_passed_cases: bool = True) -> str:
+    """A page for a pull request or a report: the verdict, the cases, where the first wrong one is wrong, the rest.
+
+    Without passed cases they are a count.
+    """
     verdict = run.final
     place = f" (line {verdict.location.line})" if verdict.location else ""
     lines = [
@@ -33,7 +36,10 @@ def as_markdown(run: RunRecord, *, with_profile: bool = False) -> str:
         *([f"- seed: {run.draw_seed}, {'given' if run.seed_given else 'random'}"] if run.draw_seed is not None else []),
         "",
     ]
-    lines += _table(("case", "outcome", "what happened"), [(c.case, c.outcome, c.message) for c in run.cases])
+    shown = [case for case in run.cases if with_passed_cases or case.outcome is not Outcome.PASS]
+    if len(shown) < len(run.cases):
+        lines += [f"{len(run.cases) - len(shown)}/{len(run.cases)} cases passed", ""]
+    lines += _table(("case", "outcome", "what happened"), [(c.case, c.outcome, c.message) for c in shown])
     wrong = next((output for case in run.cases for output in case.outputs if output.error_map), None)
     if wrong is not None:
         lines += [f"Where `{wrong.name}` is wrong, a character for a tile: `.` nowhere, `#` everywhere", ""]

@@ -66,7 +66,10 @@ class Budget:
             UsageError: the budget is in money and no price is known.
         """
         if self.limits.microusd is not None and worst.microusd is None:
-            raise UsageError("the price of this model is unknown, so a budget in money cannot be kept: set its price")
+            raise UsageError(
+                "the price of this model is unknown, so a budget in money cannot be kept: add it to prices.toml "
+                "(`kgtui manual models`), or limit tokens instead, such as 200000tok"
+            )
         async with self._settled:
             while reason := self._excess(worst):
                 if not self._reserved or self._is_late:

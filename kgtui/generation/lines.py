@@ -33,7 +33,7 @@ def event_line(event: GenerationEvent, progress: Progress, *, now_s: float) -> s
         case JobEnded() if event.message:
             return f"{event.problem} {event.model}: stopped: {event.message}"
         case BatchEnded():
-            return ending_text(progress)
+            return resumable_text(progress)
         case _:
             return None
 
@@ -81,10 +81,13 @@ def ending_text(progress: Progress) -> str:
         f"{progress.answered} answers, {progress.passed} passed, {progress.flagged} flagged, "
         f"{progress.without_code} without code"
     )
-    resumes = (
-        "" if ended is not None and ended.ending is Ending.FINISHED else "; the same command with --resume continues"
-    )
-    return f"batch {progress.number} {words}{reason}: {counts}, {money_text(progress)}{resumes}"
+    return f"batch {progress.number} {words}{reason}: {counts}, {money_text(progress)}"
+
+
+def resumable_text(progress: Progress) -> str:
+    """How the batch of a command ended, and how the rest of it is generated."""
+    is_finished = progress.ended is not None and progress.ended.ending is Ending.FINISHED
+    return ending_text(progress) + ("" if is_finished else "; the same command with --resume continues")
 
 
 def _rest(progress: Progress, *, now_s: float) -> str:

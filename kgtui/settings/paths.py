@@ -43,6 +43,16 @@ class Paths:
         return self.data / "descriptions.json"
 
     @property
+    def prices(self) -> Path:
+        """The user's own prices of language models."""
+        return self.config.parent / "prices.toml"
+
+    @property
+    def prompts(self) -> Path:
+        """The folder of the user's own prompt templates."""
+        return self.config.parent / "prompts"
+
+    @property
     def peaks(self) -> Path:
         """What this machine's devices were measured to do, a file for each."""
         return self.data / "peaks"

@@ -8,7 +8,7 @@ its double, and saves passing, failing, broken and earlier versions of a kernel 
 of the application and of its child processes.  With `objects` the application looks at its own heap at the first and
 the last line of the table, which changes what is measured: what a full collection frees, what the C library gives
 back, and which types of objects became more.  `idle` prints the CPU time of the application and of its children while
-a judged file is on the screen and no key is pressed.
+a verified file is on the screen and no key is pressed.
 """
 
 from __future__ import annotations
@@ -247,16 +247,16 @@ def switches(pid: int) -> int:
 
 def run_child(folder: Path, engine: str) -> None:
     """Be the application, as `kgtui open` starts it, on either engine."""
-    from kgtui.app import application
+    from kgtui.app.jobs.run_audience import RunAudience
 
     verdicts = (folder / _VERDICTS).open("ab", buffering=0)
-    shown = application.WorkbenchApp._show_events
+    shown = RunAudience.events_happened
 
     def counted(self: Any, events: Any) -> None:
         shown(self, events)
         verdicts.write(b"." * sum(type(event).__name__ == "RunFinished" for event in events))
 
-    application.WorkbenchApp._show_events = counted  # type: ignore[method-assign]  # the one place that every event passes
+    RunAudience.events_happened = counted  # type: ignore[method-assign]  # the one place that every event passes
     signal.signal(signal.SIGUSR2, lambda *_: threading.Thread(target=_look, args=(folder,), daemon=True).start())
     if os.environ.get("GROWTH_TRACE"):
         import tracemalloc
@@ -266,11 +266,11 @@ def run_child(folder: Path, engine: str) -> None:
         _use_double()
     from kgtui.__main__ import main as kgtui
 
-    sys.exit(kgtui(["open", "aten::softmax", str(folder / _KERNEL)]))
+    sys.exit(kgtui(["open", str(folder / _KERNEL), "--op", "aten::softmax"]))
 
 
 def _use_double() -> None:
-    """Have the double of the tests judge, with as many events as the engine has."""
+    """Verify with the double of the tests, with as many events as the engine has."""
     import engine.engine
     from tests.kgtui import fakes
 

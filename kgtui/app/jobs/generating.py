@@ -180,7 +180,7 @@ class Generating:
     @property
     def price_file(self) -> Path:
         """Where the user's own prices are, if there are any."""
-        return find_paths(self._settings.environment).config.parent / "prices.toml"
+        return find_paths(self._settings.environment).prices
 
     async def _read(self) -> None:
         workbench, recording = self._host.workbench, self._host.past.recording
@@ -206,13 +206,12 @@ class Generating:
         recording = self._host.past.recording
         if not hasattr(recording, "generations"):
             raise UsageError("answers are paid for, so nothing is generated without a store to keep them in")
-        beside = find_paths(self._settings.environment).config.parent
         return Means(
             recording=cast(GenerationRecording, recording),
             submit=self._service.enqueue,
             drop=self._service.drop,
             prices=read_prices(self.price_file),
-            prompts=Prompts(beside / "prompts"),
+            prompts=Prompts(find_paths(self._settings.environment).prompts),
             environment=self._settings.environment,
             trouble=self._audience.trouble_arose,
             happened=self._happened,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
@@ -28,6 +29,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(f"peaks      {paths.peaks}")
     absent = "" if paths.config.exists() else "  (does not exist; kgtui config init creates it)"
     console.say(f"config     {paths.config}{absent}")
+    console.say(f"prices     {paths.prices}{_optional(paths.prices)}")
+    console.say(f"prompts    {paths.prompts}{_optional(paths.prompts)}")
     console.say(f"kernels    {kernels_of(load_quietly(options, console), console.folder)}")
-    console.say(f"Set {HOME_VARIABLE} to keep all but the kernels elsewhere. Nothing is made before it is written to.")
+    console.say(f"Set {HOME_VARIABLE} to keep all but the kernels elsewhere. Directories are created on first use.")
     return Exit.PASSED
+
+
+def _optional(path: Path) -> str:
+    """A remark where a user has not made the file or folder."""
+    return "" if path.exists() else "  (optional, does not exist; kgtui manual models describes it)"

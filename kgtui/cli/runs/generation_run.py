@@ -16,7 +16,7 @@ from kgtui.cli.runs.run_recorder import open_recording
 from kgtui.cli.runs.signals import SIGNAL_BASE, heed_signals
 from kgtui.generation.carrying_out import Generated, Means, Order, carry_out
 from kgtui.generation.events import GenerationEvent
-from kgtui.generation.lines import ending_text, event_line
+from kgtui.generation.lines import event_line, resumable_text
 from kgtui.generation.prices import PriceList, read_prices
 from kgtui.generation.progress import NO_BATCH, Progress
 from kgtui.generation.prompts import Prompts
@@ -70,12 +70,12 @@ def generate(
 
 def user_prices(paths: Paths) -> PriceList:
     """The prices of `prices.toml` beside the settings file, and the maintained ones."""
-    return read_prices(paths.config.parent / "prices.toml")
+    return read_prices(paths.prices)
 
 
 def user_prompts(paths: Paths) -> Prompts:
     """The templates; those of the folder `prompts` beside the settings file go first."""
-    return Prompts(paths.config.parent / "prompts")
+    return Prompts(paths.prompts)
 
 
 class _Running:
@@ -116,7 +116,8 @@ class _Running:
         except asyncio.CancelledError:
             if self.signal is None:
                 raise
-            self._say(ending_text(self._progress))
+            if self._progress.ended is None:  # it was cancelled before its first request
+                self._say(resumable_text(self._progress))
             return None
 
     def _happened(self, event: GenerationEvent, progress: Progress) -> None:

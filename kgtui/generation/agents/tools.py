@@ -92,10 +92,12 @@ class AgentTools:
     async def check(self, operator: str, source: str, smoke_only: bool = False) -> str:
         """Verify a kernel file. `source` is the whole file. smoke_only runs the small cases alone, in milliseconds.
 
-        The report has the verdict, each failed case with its diagnosis, findings, registers and spills.
+        The report has the verdict, the number of passed cases, each failed case with its diagnosis, findings, registers
+        and spills.
         """
         tiers = (Tier.SMOKE,) if smoke_only else (Tier.SMOKE, Tier.FULL)
-        return as_markdown(await self._run(operator, source, tiers=tiers, is_timed=False))
+        run = await self._run(operator, source, tiers=tiers, is_timed=False)
+        return as_markdown(run, with_passed_cases=False)
 
     async def benchmark(self, operator: str, source: str) -> str:
         """Verify a kernel file, then time it against PyTorch eager. Needs a GPU; without one nothing is timed."""
@@ -103,7 +105,7 @@ class AgentTools:
         note = (
             "" if run.benchmarks else "\n\nNothing was timed: there is no device here that can be timed, or it failed."
         )
-        return as_markdown(run) + note
+        return as_markdown(run, with_passed_cases=False) + note
 
     async def inspect(self, run: int) -> str:
         """Inspect a run of this store: what was checked, each layer's evidence, and what could not be checked."""

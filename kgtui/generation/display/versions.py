@@ -28,7 +28,7 @@ class VersionKey:
 class Version:
     """One candidate; `row` is None while its answer arrives, `run` None unless it is being verified.
 
-    `save` is what an agent saved last while it works.
+    `save` is what an agent saved last while it works; `is_awaited` holds while the batch of the candidate is running.
     """
 
     key: VersionKey
@@ -36,6 +36,7 @@ class Version:
     row: GenerationRow | None = None
     run: RunInFlight | None = None
     save: CandidateSaved | None = None
+    is_awaited: bool = True
 
     @property
     def label(self) -> str:
@@ -56,7 +57,8 @@ class Version:
     @property
     def is_settled(self) -> bool:
         """Whether nothing more comes of it by itself."""
-        return self.row is not None and (self.row.digest is None or self.run_number is not None)
+        is_done = self.row is not None and (self.row.digest is None or self.run_number is not None)
+        return is_done or not self.is_awaited
 
     def source(self, entry: str) -> str | None:
         """The kernel file in the answer, or that an agent saved; None without one."""
@@ -73,13 +75,23 @@ def versions_of(rows: Sequence[GenerationRow], progress: Progress, *, problem: s
         for row in rows
         if row.state is GenerationState.SETTLED and row.problem == problem
     }
+    awaited = progress.number if progress.is_running else None
     in_flight = {
         _key(progress, spot.model, spot.place): (text, progress.saved.get(spot))
         for spot, text in progress.streaming.items()
         if spot.problem == problem
     }
     return (
-        *(Version(key=key, answer=row.received, row=row, run=running.get(key)) for key, row in stored.items()),
+        *(
+            Version(
+                key=key,
+                answer=row.received,
+                row=row,
+                run=running.get(key),
+                is_awaited=awaited is not None and key.batch == awaited,
+            )
+            for key, row in stored.items()
+        ),
         *(
             Version(key=key, answer=text, run=running.get(key), save=save)
             for key, (text, save) in in_flight.items()
@@ -137,12 +149,14 @@ def arriving_text(version: Version, progress: Progress) -> str:
 
 
 def stored_text(version: Version, place: int, total: int) -> str:
-    """Which of the versions it is, and what it cost; a reason where it has no code."""
+    """Which of the versions it is, and what it cost; a reason where it has no code or no verdict."""
     row = version.row
     assert row is not None, "it is stored"
     cost = "cost unknown" if row.cost_microusd is None else usd_text(row.cost_microusd)
     where = f"version {place}/{total} {cost}"
-    return f"no code: {row.extraction} ({where})" if row.digest is None else where
+    if row.digest is None:
+        return f"no code: {row.extraction} ({where})"
+    return where if version.run_number is not None or version.is_awaited else f"not run: its batch ended ({where})"
 
 
 def _key(progress: Progress, model: str, place: str) -> VersionKey:

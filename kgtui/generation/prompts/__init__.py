@@ -147,7 +147,7 @@ def prompt_text(messages: Sequence[Message]) -> str:
 
 def feedback_of(run: RunRecord) -> str:
     """What the engine found in a run, as Markdown of a limited length."""
-    text = as_markdown(run)
+    text = as_markdown(run, with_passed_cases=False)
     if len(text) <= MOST_FEEDBACK_CHARACTERS:
         return text
     return f"{text[:MOST_FEEDBACK_CHARACTERS]}\n\n(the rest of the report is left out)\n"

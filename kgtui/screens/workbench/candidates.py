@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _UNSAVED = "the file has unsaved text: ctrl+s saves it, then generate"
 _NONE_SHOWN = "no candidate is shown: < and > step through the generated ones"
+_NONE_YET = "nothing was generated for this operator yet; m generates"
 _NOT_THERE = "the answer is still arriving; esc on the file stops generating"
 
 
@@ -133,7 +134,7 @@ class CandidateViewer:
             self._drawn = None
             self._show(version, versions)
         else:
-            words = "no other version that way" if versions else "nothing was generated for this operator yet"
+            words = f"no {'later' if step > 0 else 'earlier'} version" if versions else _NONE_YET
             self._context.notify(words)
 
     def _show_new(self, progress: Progress, rows: tuple[GenerationRow, ...]) -> None:
@@ -163,7 +164,7 @@ class CandidateViewer:
         elif version.run is not None:
             self._show_answer(version, stage=CandidateStage.VERIFYING, remark=text)
         else:
-            stage = CandidateStage.QUEUED if version.row.digest is not None else CandidateStage.SETTLED
+            stage = CandidateStage.SETTLED if version.is_settled else CandidateStage.QUEUED
             self._show_answer(version, stage=stage, remark=text)
 
     def _show_answer(self, version: Version, *, stage: CandidateStage, remark: str) -> None:

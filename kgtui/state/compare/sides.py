@@ -141,4 +141,5 @@ def _most_judged(runs: Sequence[PastRun]) -> list[PastRun]:
 def _why(beside: int, current: int, *, is_best: bool, is_right: bool) -> str:
     """Why another version is beside the current one, in a sentence."""
     best = f"#{current} is the best run so far" if is_best else "no best run yet"
-    return f"{best}; #{beside} is the newest other{' that is right' if is_right else ', and no other is right'}"
+    said = " that passed" if is_right else "; no other run of all cases passed"
+    return f"{best}; #{beside} is the newest other{said}"

@@ -21,8 +21,8 @@ _NARROW = ("run", "state", "operator", "file", "cases", TIMES_EAGER, "when")
 _MEDIUM = ("run", "state", "operator", "file", "cases", TIMES_EAGER, "device", "when", "tag", "note")
 _COLUMNS = {
     "run": 8,
-    "state": 16,
-    "operator": 17,
+    "state": 18,
+    "operator": 15,
     "file": 13,
     "cases": 6,
     TIMES_EAGER: 7,
@@ -31,7 +31,7 @@ _COLUMNS = {
     "tag": 9,
     "note": 17,
 }
-_WIDER = {"operator": 32, "file": 32, "device": 22, "tag": 14, "note": 50}
+_WIDER = {"operator": 32, "file": 32, "device": 22, "tag": 14, "note": 48}
 SESSION_COLUMNS = (
     Column(label="session", width=9),
     Column(label="started (UTC)", width=18),

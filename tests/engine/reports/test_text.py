@@ -144,6 +144,13 @@ def test_markdown_page_matches_golden_file():
     assert as_markdown(RUN) == (GOLDEN / "report.md").read_text()
 
 
+def test_markdown_without_passed_cases_counts_them():
+    text = as_markdown(RUN, with_passed_cases=False)
+    assert "\n1/2 cases passed\n" in text
+    assert "| 4x33 f32 |" not in text
+    assert "| 7x781 f32 | wrong_value | return: 3 of 5467 wrong |" in text
+
+
 def test_nondefault_policy_is_named_in_every_report():
     strict = dataclasses.replace(EVENTS[0], policy=Policy.STRICT)
     events = (strict, *EVENTS[1:])

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import StoreError
 from kgtui.generation.batch import BatchRequest
-from kgtui.generation.events import AnswerGrew, AnswerStored, CandidateVerified, RequestRefused, RequestSent
+from kgtui.generation.events import AnswerGrew, AnswerStored, BatchEnded, CandidateVerified, RequestRefused, RequestSent
 from kgtui.generation.prices import PriceList
 from kgtui.generation.progress import NO_BATCH, after
 from kgtui.generation.records import ConnectionCutError, ProviderError
@@ -168,6 +168,7 @@ class TestResuming:
         assert (row.stop, row.cost_microusd, row.received) == (Stop.CANCELLED, None, answer().partition(" ")[0])
         assert row.state is GenerationState.LOST
         assert bench.store.generations.batch(bench.number).ending is Ending.CANCELLED
+        assert [event.ending for event in bench.of(BatchEnded)] == [Ending.CANCELLED]
 
 
 class TestRefine:

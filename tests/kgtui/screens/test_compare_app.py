@@ -126,7 +126,7 @@ async def test_c_compares_last_other_passing_version_with_current(open_on: Any, 
         await ready(bench, pilot)
         current = bench.app.workbench.bench.shown.number
         await pressed(bench, pilot, "c")
-        assert heads(bench)[0] == ("Compare aten::softmax  no best run yet; #4 is the newest other that is right")
+        assert heads(bench)[0] == ("Compare aten::softmax  no best run yet; #4 is the newest other that passed")
         assert [line[:2] for line in heads(bench)[1:]] == ["#4", f"#{current}"]
 
 

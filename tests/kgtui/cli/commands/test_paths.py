@@ -12,7 +12,9 @@ def test_the_paths_are_printed_and_not_made(typed, home, folder):
         f"artefacts  {home}/artefacts",
         f"peaks      {home}/peaks",
         f"config     {home}/config.toml  (does not exist; kgtui config init creates it)",
+        f"prices     {home}/prices.toml  (optional, does not exist; kgtui manual models describes it)",
+        f"prompts    {home}/prompts  (optional, does not exist; kgtui manual models describes it)",
         f"kernels    {folder}/kernels",
-        "Set KGTUI_HOME to keep all but the kernels elsewhere. Nothing is made before it is written to.",
+        "Set KGTUI_HOME to keep all but the kernels elsewhere. Directories are created on first use.",
     ]
     assert not home.exists()

@@ -104,10 +104,14 @@ class TestWhichRuns:
     @pytest.mark.parametrize(
         ("best", "outcome", "why"),
         [
-            (BEST, Outcome.PASS, "#2 is the best run so far; #1 is the newest other that is right"),
-            (BEST, Outcome.CRASHED, "#2 is the best run so far; #1 is the newest other, and no other is right"),
-            (None, Outcome.PASS, "no best run yet; #1 is the newest other that is right"),
-            (None, Outcome.CRASHED, "no best run yet; #1 is the newest other, and no other is right"),
+            (BEST, Outcome.PASS, "#2 is the best run so far; #1 is the newest other that passed"),
+            (
+                BEST,
+                Outcome.CRASHED,
+                "#2 is the best run so far; #1 is the newest other; no other run of all cases passed",
+            ),
+            (None, Outcome.PASS, "no best run yet; #1 is the newest other that passed"),
+            (None, Outcome.CRASHED, "no best run yet; #1 is the newest other; no other run of all cases passed"),
         ],
     )
     def test_why_these_two_is_a_sentence(self, best: BestRun | None, outcome: Outcome, why: str) -> None:
@@ -119,7 +123,7 @@ class TestWhichRuns:
         found = chosen((), current=4, digest="d", runs=runs)
         assert (found.numbers, found.why) == (
             (2, 4),
-            "no best run yet; #2 is the newest other, and no other is right",
+            "no best run yet; #2 is the newest other; no other run of all cases passed",
         )
 
     def test_run_of_selected_case_does_not_represent_whole_run(self) -> None:
