@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,18 +13,13 @@ from engine.model import Outcome, events
 from engine.model.layers import Coverage, LayerReport
 from engine.processes.child import Child
 from engine.run.stages.probe_stage import ProbingStage
+from tests.engine.run.device_run import CASES, DeviceRun, verdict
 from tests.engine.run.test_deaths import Dying, lab_of
-from tests.engine.run.test_pipeline import CASES, Theatre, verdict
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import Employ
+    pass
 
 MACHINE = "this machine is too busy: the worker was given 2 s of CPU time in 200 s"
-
-
-@pytest.fixture
-def theatre(employ: Employ, tmp_path: Path) -> Theatre:
-    return Theatre(employ, tmp_path)
 
 
 @pytest.fixture
@@ -51,10 +45,10 @@ ASKED = [protocol.Prepare, protocol.Compare, protocol.Load, protocol.RunDry, pro
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.__name__)
 async def test_process_without_time_once_leaves_verdict_right(
-    theatre: Theatre, busy: Counter[type[protocol.Command]], asked: type[protocol.Command]
+    device_run: DeviceRun, busy: Counter[type[protocol.Command]], asked: type[protocol.Command]
 ) -> None:
     busy[asked] = 1
-    emitted = await theatre.run(*CASES, target="gfx942")
+    emitted = await device_run.run(*CASES, target="gfx942")
     assert busy[asked] == 0
     assert verdict(emitted) is Outcome.PASS
     assert [event.result.outcome for event in emitted if isinstance(event, events.CaseFinished)] == [Outcome.PASS] * 2
@@ -62,10 +56,10 @@ async def test_process_without_time_once_leaves_verdict_right(
 
 @pytest.mark.parametrize("asked", [protocol.Prepare, protocol.Call], ids=lambda asked: asked.__name__)
 async def test_process_without_time_twice_is_no_verdict(
-    theatre: Theatre, busy: Counter[type[protocol.Command]], asked: type[protocol.Command]
+    device_run: DeviceRun, busy: Counter[type[protocol.Command]], asked: type[protocol.Command]
 ) -> None:
     busy[asked] = 1000
-    emitted = await theatre.run(*CASES)
+    emitted = await device_run.run(*CASES)
     (finished,) = (event for event in emitted if isinstance(event, events.RunFinished))
     assert finished.verdict.outcome is Outcome.ENGINE_ERROR
     assert MACHINE in finished.verdict.sentence
@@ -75,12 +69,12 @@ async def test_process_without_time_twice_is_no_verdict(
     ("times", "coverage"), [(1, Coverage.CHECKED), (2, Coverage.ENGINE_FAILED)], ids=["once", "twice"]
 )
 async def test_probe_without_time_is_made_again(
-    theatre: Theatre, busy: Counter[type[protocol.Command]], times: int, coverage: Coverage
+    device_run: DeviceRun, busy: Counter[type[protocol.Command]], times: int, coverage: Coverage
 ) -> None:
-    lab, emitted = lab_of(theatre)
+    lab, emitted = lab_of(device_run)
     await lab.session.load()
     busy[protocol.Observe] = times
-    probe = Dying(theatre, deaths=0, of="worker")
+    probe = Dying(device_run, deaths=0, of="worker")
     await ProbingStage(lab=lab, emitter=emitted, chosen=(probe,)).run()
     reports = [report for report in emitted.layers if report.by == "dying"]
     assert [(report.coverage, isinstance(report, LayerReport)) for report in reports] == [(coverage, True)]

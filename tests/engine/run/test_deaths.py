@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -18,10 +17,10 @@ from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.run.stages.probe_stage import ProbingStage
-from tests.engine.run.test_pipeline import CASES, GPU, PROBLEM, Theatre, verdict
+from tests.engine.run.device_run import CASES, GPU, PROBLEM, DeviceRun, verdict
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import Employ
+    pass
 
 OF_THE_JUDGE = (
     protocol.Describe,
@@ -42,11 +41,6 @@ ASKED = [
 ]
 
 
-@pytest.fixture
-def theatre(employ: Employ, tmp_path: Path) -> Theatre:
-    return Theatre(employ, tmp_path)
-
-
 def at_its_first(
     kind: str, asked: type[protocol.AnyCommand], act: Callable[[], None]
 ) -> Callable[[str, protocol.AnyCommand], protocol.AnyReply | None]:
@@ -65,56 +59,56 @@ def at_its_first(
 @pytest.mark.parametrize(("kind", "asked"), ASKED, ids=[f"{kind}-{asked.__name__}" for kind, asked in ASKED])
 @pytest.mark.parametrize("who", ["itself", "fork server"])
 async def test_process_killed_once_leaves_the_verdict_right(
-    theatre: Theatre, who: str, kind: str, asked: type[protocol.AnyCommand]
+    device_run: DeviceRun, who: str, kind: str, asked: type[protocol.AnyCommand]
 ) -> None:
     act = (
-        theatre.fork_server.lose_all
+        device_run.fork_server.lose_all
         if who == "fork server"
-        else lambda: theatre.fork_server.die(theatre.fork_server.serving)
+        else lambda: device_run.fork_server.die(device_run.fork_server.serving)
     )
-    theatre.changes = at_its_first(kind, asked, act)
-    emitted = await theatre.run(*CASES, target="gfx942")
-    assert theatre.commands(asked)
+    device_run.changes = at_its_first(kind, asked, act)
+    emitted = await device_run.run(*CASES, target="gfx942")
+    assert device_run.commands(asked)
     results = [event.result for event in emitted if isinstance(event, events.CaseFinished)]
     assert sorted(result.case for result in results) == ["a", "b"]
     assert {result.outcome for result in results} == {Outcome.PASS}
     assert verdict(emitted) is Outcome.PASS
-    assert verdict(await theatre.run(*CASES, target="gfx942")) is Outcome.PASS
+    assert verdict(await device_run.run(*CASES, target="gfx942")) is Outcome.PASS
 
 
 @pytest.mark.parametrize("asked", [protocol.Prepare, protocol.Compare])
-async def test_judge_killed_again_is_an_engine_error(theatre: Theatre, asked: type[protocol.AnyCommand]) -> None:
+async def test_judge_killed_again_is_an_engine_error(device_run: DeviceRun, asked: type[protocol.AnyCommand]) -> None:
     def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, asked):
-            theatre.fork_server.die(theatre.fork_server.serving)
+            device_run.fork_server.die(device_run.fork_server.serving)
         return None
 
-    theatre.changes = die
-    emitted = await theatre.run(*CASES)
+    device_run.changes = die
+    emitted = await device_run.run(*CASES)
     results = [event.result for event in emitted if isinstance(event, events.CaseFinished)]
     assert [(result.case, result.outcome) for result in results] == [("a", Outcome.ENGINE_ERROR)]
     assert verdict(emitted) is Outcome.ENGINE_ERROR
-    theatre.changes = lambda kind, command: None
-    assert verdict(await theatre.run(*CASES)) is Outcome.PASS
+    device_run.changes = lambda kind, command: None
+    assert verdict(await device_run.run(*CASES)) is Outcome.PASS
 
 
-async def test_candidate_ending_itself_twice_has_crashed(theatre: Theatre) -> None:
+async def test_candidate_ending_itself_twice_has_crashed(device_run: DeviceRun) -> None:
     def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Call):
-            theatre.fork_server.die(theatre.fork_server.serving)
+            device_run.fork_server.die(device_run.fork_server.serving)
         return None
 
-    theatre.changes = die
-    assert verdict(await theatre.run(*CASES)) is Outcome.CRASHED
-    assert len(theatre.commands(protocol.Call)) == 2 * len(CASES)
+    device_run.changes = die
+    assert verdict(await device_run.run(*CASES)) is Outcome.CRASHED
+    assert len(device_run.commands(protocol.Call)) == 2 * len(CASES)
 
 
-def lab_of(theatre: Theatre) -> tuple[Lab, EventEmitter]:
+def lab_of(device_run: DeviceRun) -> tuple[Lab, EventEmitter]:
     """A lab whose worker is loaded, and where its probes are told."""
     plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
     session = CandidateSession(
         LoadRequest(candidate=Candidate(source=b"", problem="toy::twice"), entry="f"),
-        spare=theatre.process_pool.worker,
+        spare=device_run.process_pool.worker,
         limits=Limits(),
         on_log=lambda *_: None,
     )
@@ -123,7 +117,7 @@ def lab_of(theatre: Theatre) -> tuple[Lab, EventEmitter]:
         device=GPU,
         passed=(),
         session=session,
-        process_pool=theatre.process_pool,
+        process_pool=device_run.process_pool,
         limits=Limits(),
         profile=Profile(lambda: 0.0, started=0.0),
     )
@@ -137,8 +131,8 @@ class Dying:
     LAYER = Layer.INPUTS
     CATCHES = ()
 
-    def __init__(self, theatre: Theatre, *, deaths: int, of: str) -> None:
-        self._theatre, self._deaths, self._of = theatre, deaths, of
+    def __init__(self, device_run: DeviceRun, *, deaths: int, of: str) -> None:
+        self._theatre, self._deaths, self._of = device_run, deaths, of
         self.asked = 0
 
     async def probe(self, lab: Lab) -> AsyncIterator[Observation]:
@@ -172,20 +166,20 @@ class Dying:
     ],
 )
 async def test_probe_that_a_death_disturbed_is_made_again(
-    theatre: Theatre, of: str, deaths: int, coverage: Coverage
+    device_run: DeviceRun, of: str, deaths: int, coverage: Coverage
 ) -> None:
-    lab, emitted = lab_of(theatre)
-    dying = Dying(theatre, deaths=deaths, of=of)
+    lab, emitted = lab_of(device_run)
+    dying = Dying(device_run, deaths=deaths, of=of)
     await ProbingStage(lab=lab, emitter=emitted, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
     [report] = [report for report in emitted.layers if report.by == "dying"]
     assert (report.coverage, dying.asked) == (coverage, 1 + (deaths > 0))
     await lab.session.clear()
 
 
-async def test_probe_without_a_worker_is_an_engine_failure(theatre: Theatre) -> None:
-    lab, emitted = lab_of(theatre)
-    theatre.fork_server.ready = False
-    dying = Dying(theatre, deaths=0, of="worker")
+async def test_probe_without_a_worker_is_an_engine_failure(device_run: DeviceRun) -> None:
+    lab, emitted = lab_of(device_run)
+    device_run.fork_server.ready = False
+    dying = Dying(device_run, deaths=0, of="worker")
     await ProbingStage(lab=lab, emitter=emitted, chosen=[cast(Probe, dying)]).run()  # cast: an object plays the module
     [report] = [report for report in emitted.layers if report.by == "dying"]
     assert (report.coverage, dying.asked) == (Coverage.ENGINE_FAILED, 2)

@@ -18,7 +18,7 @@ from engine.processes.builds.extensions import Extensions, Toolchain
 from engine.run.engine_resources import EngineResources
 from engine.run.native.building import NOTE
 from engine.run.pipeline import Run
-from tests.engine.run.test_pipeline import PROBLEM
+from tests.engine.run.device_run import PROBLEM
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ

@@ -1,0 +1,162 @@
+"""Baselines on slots: the same content and caches as the candidate, and copies of their own."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from engine import protocol
+from engine.model import CacheState
+from tests.engine.judge.benchmark.arranged import DOUBLE, EIGHT, REAL, Bench, toy, vector
+from tests.operators import definition
+
+
+@pytest.mark.parametrize(("name", "case"), REAL)
+def test_baselines_run_on_private_copies_of_every_problem(name: str, case: str) -> None:
+    bench = Bench(definition(name), case)
+    assert bench.prepare() == protocol.Done(id="i")
+    bench.refresh(*EIGHT)
+    before = bench.device.blocks[-1].content.clone()
+    for how in (protocol.How.SINGLE, protocol.How.BURST, protocol.How.SINGLE):
+        bench.baseline(*EIGHT, how=how)
+    assert torch.equal(bench.device.blocks[-1].content, before)
+    assert bench.check(EIGHT, bench.timed(*EIGHT).returned) == protocol.Checked(id="i", right=8)
+
+
+def test_a_baseline_is_timed_as_the_candidate_is() -> None:
+    bench = Bench(DOUBLE)
+    bench.prepare()
+    bench.refresh(*EIGHT)
+    evictions = bench.device.evictions
+    timed = bench.baseline(3, 4)
+    assert (bench.device.evictions - evictions, timed.method, timed.returned) == (2, "cupti", ())
+
+
+@pytest.mark.parametrize(("cache", "evictions"), [(CacheState.COLD, 1), (CacheState.WARM, 0)])
+def test_cold_timed_run_empties_cache_for_both_sides(cache: CacheState, evictions: int) -> None:
+    bench = Bench(DOUBLE)
+    bench.prepare()
+    bench.refresh(*EIGHT)
+    for side in (bench.baseline, bench.timed):
+        side(0, 1, how=protocol.How.CAPTURE, cache=cache)
+        for how in (protocol.How.BURST, protocol.How.REPLAY):
+            before = bench.device.evictions
+            side(0, 1, how=how, cache=cache)
+            assert bench.device.evictions - before == evictions
+
+
+def test_warm_baseline_reads_its_own_inputs_before_calls() -> None:
+    bench = Bench(DOUBLE)
+    bench.prepare()
+    bench.refresh(*EIGHT)
+    bench.baseline(0, 1, cache=CacheState.WARM)
+    assert bench.device.touched == [400, 400]
+
+
+def device_of_eager(duration_ns: int) -> tuple[Bench, list[torch.Tensor]]:
+    """A bench whose baseline takes this long, and what it was called on."""
+    seen: list[torch.Tensor] = []
+    benches: list[Bench] = []
+
+    def eager(x: torch.Tensor) -> torch.Tensor:
+        seen.append(x.clone())
+        if benches:
+            benches[0].device.put("eager_kernel", duration_ns)
+        return x.mul_(2)
+
+    problem = toy("f(x: Tensor) -> None", vector, lambda x: x * 2, returns=0, mutates=("x",), eager=eager)
+    benches.append(Bench(problem))
+    bench = benches[0]
+    bench.entry = lambda x: x.mul_(2)
+    assert bench.prepare() == protocol.Done(id="i")
+    seen.clear()
+    return bench, seen
+
+
+def test_single_calls_of_baseline_are_recorded_separately() -> None:
+    bench, _ = device_of_eager(70)
+    bench.refresh(3, 4)
+    timed = bench.baseline(3, 4)
+    assert [(call.span_ns, call.activities) for call in timed.calls] == [(70, 1), (70, 1)]
+    assert (timed.late, timed.method) == ((), "cupti")
+    assert timed.kernels == (protocol.KernelTime(name="eager_kernel", device_ns=140, count=2),)
+    assert not bench.device.is_recording
+
+
+def test_in_place_baseline_gets_fresh_inputs_for_every_run() -> None:
+    bench, seen = device_of_eager(70)
+    bench.refresh(3, 4)
+    wanted = [bench.storage(number).view(torch.float32).clone() for number in (3, 4)]
+    bench.timed(3, 4)
+    for how in (protocol.How.SINGLE, protocol.How.BURST):
+        seen.clear()
+        bench.baseline(3, 4, how=how)
+        assert all(torch.equal(one, other) for one, other in zip(seen, wanted, strict=True))
+    assert bench.check((3, 4), ((), ())).right == 2
+
+
+def test_judge_writes_between_baseline_runs_are_not_reported() -> None:
+    bench, _ = device_of_eager(70)
+    for _ in range(2):
+        bench.refresh(3, 4)
+        bench.device.put("the judge's", 10)
+        assert bench.baseline(3, 4).late == ()
+
+
+def test_baseline_replays_on_current_slot_content() -> None:
+    bench, seen = device_of_eager(70)
+    bench.refresh(0, 1)
+    assert bench.baseline(0, 1, how=protocol.How.CAPTURE).kernels == (
+        protocol.KernelTime(name="eager_kernel", count=2),
+    )
+    bench.refresh(5, 6)
+    seen.clear()
+    assert bench.baseline(5, 6, how=protocol.How.REPLAY).elapsed_ns == 140
+    assert [one.tolist() for one in seen] == [bench.storage(number).view(torch.float32).tolist() for number in (5, 6)]
+
+
+def test_graph_of_another_length_is_usage_error() -> None:
+    bench, _ = device_of_eager(70)
+    bench.refresh(0, 1)
+    bench.baseline(0, 1, how=protocol.How.CAPTURE)
+    with pytest.raises(RuntimeError, match="the graph holds 2 calls, 1 were asked for"):
+        bench.baseline(0, how=protocol.How.REPLAY)
+
+
+def test_a_baseline_that_cannot_be_captured_is_unsupported() -> None:
+    def eager(x: torch.Tensor) -> torch.Tensor:
+        if benches and benches[0].device.capturing:
+            raise RuntimeError("not while capturing")
+        return x * 2
+
+    benches: list[Bench] = []
+    benches.append(Bench(toy("f(x: Tensor) -> Tensor", vector, lambda x: x * 2, eager=eager)))
+    benches[0].prepare()
+    benches[0].refresh(0)
+    failed = benches[0].judge(
+        protocol.TimeBaseline(id="i", name="eager", slots=(0,), how=protocol.How.CAPTURE, cache=CacheState.COLD),
+        protocol.Failed,
+    )
+    assert (failed.kind, failed.message) == (
+        protocol.FailureKind.UNSUPPORTED,
+        "eager cannot be captured: RuntimeError: not while capturing",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("cublas", "cuBLAS has no routine for toy::f"), ("fastest", "'fastest' is no baseline")]
+)
+def test_impossible_baseline_is_unsupported_with_reason(name: str, message: str) -> None:
+    reply = Bench(DOUBLE).prepare(name)
+    assert isinstance(reply, protocol.Failed)
+    assert reply.kind is protocol.FailureKind.UNSUPPORTED
+    assert message in reply.message
+
+
+def test_failing_baseline_is_unsupported_with_reason() -> None:
+    def eager(x: torch.Tensor) -> torch.Tensor:
+        raise ArithmeticError("no")
+
+    reply = Bench(toy("f(x: Tensor) -> Tensor", vector, lambda x: x * 2, eager=eager)).prepare()
+    assert isinstance(reply, protocol.Failed)
+    assert (reply.kind, reply.message) == (protocol.FailureKind.UNSUPPORTED, "eager of one: ArithmeticError: no")

@@ -1,0 +1,113 @@
+"""The order of compiling: a held builder, the first specialisation of every kernel, expected launches."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine import protocol
+from engine.processes.directories import EngineDirectories
+from tests.engine.run.compile_site import Site, described, warps
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+
+async def test_a_builder_is_idle_until_something_is_added(site: Site) -> None:
+    assert site.builder.idle
+    site.builder.add(warps(4))
+    assert not site.builder.idle
+    await site.run()
+
+
+async def test_compilers_load_candidate_before_first_launch(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, sessions=3)
+    await site.run()
+    assert [type(command) for command in site.asked] == [protocol.Load] * 3
+
+
+async def test_several_compilers_share_the_work(employ: Employ, directories: EngineDirectories, tmp_path: Path) -> None:
+    site = Site(employ, directories, tmp_path, sessions=3)
+    for count in (1, 2, 4, 8, 16):
+        site.builder.add(warps(count))
+    await site.run()
+    assert sorted(site.compiled) == [1, 2, 4, 8, 16]
+    assert len(site.fork_server.forked) == 3
+    assert [number for number, _, _ in site.emitted] == [1, 2, 3, 4, 5]
+
+
+async def test_settling_waits_only_for_added_launches(site: Site) -> None:
+    running = asyncio.create_task(site.builder.run())
+    await site.builder.settle()
+    [future] = site.builder.add(warps(4))
+    await site.builder.settle()
+    assert future.done()
+    assert not running.done()
+    site.builder.finish()
+    await running
+    await site.builder.clear()
+
+
+async def test_held_builder_compiles_nothing_before_release(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, own=False, held=True)
+    running = asyncio.create_task(site.builder.run())
+    [compiled] = site.builder.add(warps(4))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert (site.builder.held, site.asked) == (True, [])
+    site.builder.release()
+    await compiled
+    assert (site.builder.held, site.compiled) == (False, [4])
+    site.builder.finish()
+    await running
+    await site.builder.clear()
+
+
+async def test_held_builder_ends_when_run_ends_early(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, own=False, held=True)
+    site.builder.add(warps(4))
+    await site.run()
+    assert (site.compiled, site.builder.unfinished) == ([4], 0)
+
+
+async def test_every_kernel_is_compiled_once_before_further_specialisations(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, own=False, held=True)
+    for launch in (warps(1), warps(2), replace(warps(3), kernel="second"), replace(warps(4), kernel="second")):
+        site.builder.add(launch)
+    await site.run()
+    assert site.compiled == [1, 3, 2, 4]
+
+
+async def test_kernels_for_the_own_device_keep_their_order(site: Site) -> None:
+    for launch in (warps(1), warps(2), replace(warps(3), kernel="second")):
+        site.builder.add(launch)
+    await site.run()
+    assert site.compiled == [1, 2, 3]
+
+
+async def test_expected_launches_are_skipped_once_not_awaited(site: Site) -> None:
+    expected = site.builder.add(warps(8), described())
+    launched = site.builder.add(warps(4))
+    site.builder.expect_no_more()
+    await site.run()
+    assert [kernel.launch.num_warps for kernel in site.builder.kernels] == [4]
+    assert (site.emitted, site.builder.unfinished) == ([(1, 1, "pass")], 0)
+    assert [future.done() for future in (*expected, *launched)] == [True, True]
+
+
+async def test_skipped_launch_is_compiled_when_launched(site: Site) -> None:
+    site.builder.add(warps(8), described())
+    site.builder.expect_no_more()
+    site.builder.add(warps(8))
+    await site.run()
+    assert [kernel.launch.num_warps for kernel in site.builder.kernels] == [8]

@@ -1,0 +1,159 @@
+"""A compiler that dies, runs out of memory or cannot load the file is never a kernel's failure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import protocol
+from engine.model import Outcome
+from engine.processes.directories import EngineDirectories, Room
+from tests.engine.run.compile_site import LAUNCH, Site, builder_of, compile_everything, warps
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+
+async def test_artefacts_that_cannot_be_kept_do_not_end_run(employ: Employ, tmp_path: Path) -> None:
+    (tmp_path / "artefacts").write_text("a file stands where the folder should be")
+    _, process_pool = employ(compile_everything)
+    builder = builder_of(process_pool, tmp_path / "artefacts")
+    builder.add(LAUNCH)
+    builder.finish()
+    try:
+        await builder.run()
+        assert [(kernel.outcome, kernel.artefacts) for kernel in builder.kernels] == [(Outcome.PASS, ())]
+    finally:
+        await builder.clear()
+
+
+async def test_binary_of_compiler_dead_later_is_skipped(employ: Employ, tmp_path: Path) -> None:
+    fake, process_pool = employ(compile_everything)
+    builder = builder_of(process_pool, tmp_path)
+    builder.add(LAUNCH)
+    builder.add(replace(LAUNCH, num_warps=8))
+    builder.finish()
+
+    def die_at_the_second(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile) and command.launch.num_warps == 8:
+            fake.die(fake.youngest)
+            return None
+        return compile_everything(kind, command)
+
+    fake.answer = die_at_the_second
+    try:
+        await builder.run()
+        await builder.disassemble(lambda *_: None)
+        assert [kernel.outcome for kernel in builder.kernels] == [Outcome.PASS, Outcome.ENGINE_ERROR]
+    finally:
+        await builder.clear()
+
+
+async def test_compiler_that_cannot_start_does_not_blame_kernel(employ: Employ, tmp_path: Path) -> None:
+    fake, process_pool = employ(compile_everything)
+    fake.ready = False
+    builder = builder_of(process_pool, tmp_path)
+    builder.add(LAUNCH)
+    builder.finish()
+    await builder.run()
+    await builder.clear()
+    assert [kernel.outcome for kernel in builder.kernels] == [Outcome.ENGINE_ERROR]
+    assert set(fake.forked) == {"compiler"}
+
+
+async def test_compiler_out_of_memory_is_reported_and_others_continue(
+    site: Site, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_room = directories.open_room
+    rooms = 0
+
+    def full_twice() -> Room:
+        nonlocal rooms
+        rooms += 1
+        if rooms <= 3:  # when there is nothing to compile yet, and twice for the first kernel
+            raise OSError(28, "No space left on device")
+        return open_room()
+
+    monkeypatch.setattr(directories, "open_room", full_twice)
+    site.builder.add(warps(4))
+    site.builder.add(warps(8))
+    await site.run()
+    assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [
+        (Outcome.ENGINE_ERROR, "no compiler found room: No space left on device; free some space"),
+        (Outcome.PASS, ""),
+    ]
+
+
+async def test_compiler_without_the_file_gets_no_requests(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("engine.processes.candidate_session._snapshot", full)
+    site.builder.add(warps(4))
+    site.builder.add(warps(8))
+    await site.run()
+    assert site.asked == []
+    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.ENGINE_ERROR] * 2
+
+
+async def test_compiler_dying_once_is_replaced_and_retried(site: Site) -> None:
+    deaths = [4]
+
+    def die_once(command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile) and deaths and command.launch.num_warps == deaths.pop():
+            site.fork_server.die(site.fork_server.youngest)
+            return None
+        return compile_everything("", command)
+
+    site.answer = die_once
+    site.builder.add(warps(4))
+    await site.run()
+    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.PASS]
+    assert site.compiled == [4, 4]
+
+
+async def test_compiler_out_of_memory_does_not_blame_kernel(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, own=False)
+    site.answer = lambda command: (
+        protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="No space left on device")
+        if isinstance(command, protocol.Compile)
+        else compile_everything("", command)
+    )
+    site.builder.add(warps(4))
+    await site.run()
+    assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [
+        (Outcome.ENGINE_ERROR, "No space left on device")
+    ]
+
+
+async def test_dying_compiler_does_not_block(site: Site) -> None:
+    def die_at_the_first(command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Compile) and command.launch.num_warps == 4:
+            site.fork_server.die(site.fork_server.youngest)
+            return None
+        return compile_everything("", command)
+
+    site.answer = die_at_the_first
+    futures = [future for count in (4, 8) for future in site.builder.add(warps(count))]
+    await site.run()
+    assert [future.done() for future in futures] == [True, True]
+    assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.ENGINE_ERROR, Outcome.PASS]
+    assert sum(isinstance(command, protocol.Load) for command in site.asked) == 3
+
+
+async def test_file_failing_to_load_without_device_does_not_block(site: Site) -> None:
+    site.answer = lambda command: protocol.Failed(
+        id=command.id, kind=protocol.FailureKind.RAISED, message="no CUDA driver"
+    )
+    futures = [future for count in (4, 8) for future in site.builder.add(warps(count))]
+    await site.run()
+    assert [future.done() for future in futures] == [True, True]
+    assert {kernel.outcome for kernel in site.builder.kernels} == {Outcome.UNSUPPORTED}
+    assert site.builder.trouble is not None
+    assert site.builder.trouble.message == "the file does not load without a device: no CUDA driver"
+    assert site.compiled == []
