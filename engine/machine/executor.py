@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.errors import UnsupportedError, UsageError
 from engine.machine.accesses import Accesses, StopLaunchError
+from engine.machine.descriptor_fields import fields_of
 from engine.machine.errors import LimitError
 from engine.machine.frame import Frame, FunctionPlan, Meter, Services, as_array
 from engine.machine.ir import Descriptor, Function, Module, Pointer, Scalar, Tensor, Type, Value
@@ -144,14 +145,18 @@ def _address_of(argument: Argument) -> Address | None:
 
 
 def _with_descriptor_fields(kernel: Function, arguments: Sequence[Argument]) -> Sequence[Argument]:
-    """A kernel may take the shape and strides of a descriptor as arguments behind it."""
+    """A kernel may take the fields of a descriptor as arguments behind it, or in its place."""
     if len(arguments) == len(kernel.arguments):
         return arguments
     spread: list[Argument] = []
     for argument in arguments:
-        spread.append(argument)
         if isinstance(argument, DescriptorArgument):
-            spread += [*argument.shape, *argument.strides]
+            sizes: tuple[Argument, ...] = (*argument.shape, *argument.strides)
+            flags: tuple[Argument, Argument] = (argument.padding_is_nan, argument.rounds_to_tf32)
+            place = len(spread)
+            spread += fields_of(kernel, place, descriptor=argument, base=argument.base, sizes=sizes, flags=flags)
+        else:
+            spread.append(argument)
     return spread
 
 
@@ -171,6 +176,7 @@ def _argument_value(declared: Value, argument: Argument, memory: Memory) -> Val:
             shape=tuple(np.array([length], np.int64) for length in argument.shape),
             strides=tuple(np.array([stride], np.int64) for stride in argument.strides),
             padding_is_nan=argument.padding_is_nan,
+            rounds_to_tf32=argument.rounds_to_tf32,
         )
     if isinstance(argument, Address) and isinstance(kind, Pointer):
         return _pointer(kind.pointee, argument, memory)

@@ -56,12 +56,13 @@ class Address:
 
 @dataclass(frozen=True, kw_only=True)
 class DescriptorArgument:
-    """A host-side tensor descriptor: a base, and its shape and strides in elements."""
+    """A host-side tensor descriptor: a base, and its shape and strides in elements; it may round float32 to TF32."""
 
     base: Address
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     padding_is_nan: bool = False
+    rounds_to_tf32: bool = False
 
 
 Argument: TypeAlias = int | float | bool | Address | DescriptorArgument

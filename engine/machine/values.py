@@ -52,6 +52,7 @@ class TensorDescriptor:
     shape: tuple[Array, ...]
     strides: tuple[Array, ...]
     padding_is_nan: bool = False
+    rounds_to_tf32: bool = False
 
 
 Val: TypeAlias = Array | Pointers | BlockPointer | TensorDescriptor

@@ -173,8 +173,9 @@ def _argument(value: TapedValue, used: Sequence[int]) -> Argument:
         case TapedDescriptor():
             base = Address(storage=used.index(value.base.storage), offset=value.base.offset_bytes)
             return DescriptorArgument(
-                base=base, shape=value.shape, strides=value.strides, padding_is_nan=value.padding_is_nan
-            )
+                base=base, shape=value.shape, strides=value.strides, padding_is_nan=value.padding_is_nan,
+                rounds_to_tf32=value.rounds_to_tf32,
+            )  # fmt: skip
         case TapedNumber():
             return value.value
         case FloatSpec():

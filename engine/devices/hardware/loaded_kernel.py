@@ -15,6 +15,15 @@ from engine.devices.hardware.device_memory import call_driver
 _SHARED_WITHOUT_ASKING = 48 << 10
 _MOST_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 _PREFER_SHARED = 1  # CU_FUNC_CACHE_PREFER_SHARED
+_ALIGNMENT = 64  # of a CUtensorMap, which no other parameter exceeds
+
+
+def aligned_buffer(content: bytes) -> ctypes.Array[ctypes.c_char]:
+    """The bytes in memory that begins at a multiple of 64, as a parameter of any type may."""
+    room = ctypes.create_string_buffer(len(content) + _ALIGNMENT)
+    made = (ctypes.c_char * len(content)).from_buffer(room, -ctypes.addressof(room) % _ALIGNMENT)
+    made.raw = content
+    return made
 
 
 class LoadedKernel:
@@ -53,7 +62,7 @@ class LoadedKernel:
         Raises:
             DeviceMemoryError: the driver refuses the launch.
         """
-        kept = [ctypes.create_string_buffer(parameter, len(parameter)) for parameter in parameters]
+        kept = [aligned_buffer(parameter) for parameter in parameters]
         pointers = (ctypes.c_void_p * len(kept))(*(ctypes.addressof(buffer) for buffer in kept))
         sizes = map(ctypes.c_uint, (*grid, self._threads, 1, 1, self._shared_bytes))
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)

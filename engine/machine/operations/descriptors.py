@@ -10,7 +10,7 @@ import numpy as np
 from engine.errors import UnsupportedError
 from engine.machine.frame import Frame, Handler, Step, as_array
 from engine.machine.ir import Scalar
-from engine.machine.numerics import Array, constant, encode
+from engine.machine.numerics import Array, constant, encode, round_to_tf32
 from engine.machine.operations.atomics import update_of
 from engine.machine.values import (
     BlockPointer,
@@ -97,13 +97,19 @@ def _padding(descriptor: Val, scalar: Scalar, rank: int) -> Array:
     return constant(scalar, (nan_pattern(scalar) if is_nan else 0,)).reshape((1,) * (1 + rank))
 
 
+def _rounded(descriptor: Val, scalar: Scalar, loaded: Array) -> Array:
+    """What a descriptor makes of the elements that it loads."""
+    rounds = isinstance(descriptor, TensorDescriptor) and descriptor.rounds_to_tf32 and scalar is Scalar.F32
+    return round_to_tf32(loaded) if rounds else loaded
+
+
 def _load(frame: Frame, step: Step, operands: list[Val]) -> Val:
     kind = step.operation.results[0].type
     descriptor, indices = operands[0], [as_array(operand) for operand in operands[1:]]
     pointers, mask = _block_of(descriptor, indices, shape_of(kind))
     rank = pointers.index.ndim - 1
     loaded = frame.services.memory.load(frame, step, pointers, mask, _padding(descriptor, scalar_of(kind), rank))
-    return loaded.reshape(loaded.shape[0], *shape_of(kind))
+    return _rounded(descriptor, scalar_of(kind), loaded.reshape(loaded.shape[0], *shape_of(kind)))
 
 
 def _store(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
@@ -147,7 +153,7 @@ def _gather(frame: Frame, step: Step, operands: list[Val]) -> Val:
     kind = step.operation.results[0].type
     pointers, mask = _rows(frame, operands[0], as_array(operands[1]), as_array(operands[2]), shape_of(kind)[1])
     padding = _padding(operands[0], scalar_of(kind), 2)
-    return frame.services.memory.load(frame, step, pointers, mask, padding)
+    return _rounded(operands[0], scalar_of(kind), frame.services.memory.load(frame, step, pointers, mask, padding))
 
 
 def _scatter(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:

@@ -49,12 +49,16 @@ class TapedNumber(Message, tag_field="kind", tag="number", frozen=True):
 
 
 class TapedDescriptor(Message, tag_field="kind", tag="descriptor", frozen=True):
-    """A tensor descriptor made on the host: its base, and shape and strides in elements."""
+    """A tensor descriptor made on the host: its base, and shape and strides in elements.
+
+    The shape of its blocks is part of the specialisation.  `rounds_to_tf32` is whether float32 is rounded when loaded.
+    """
 
     base: TapedView
     shape: Sizes
     strides: Sizes
     padding_is_nan: bool = False
+    rounds_to_tf32: bool = False
 
 
 TapedValue: TypeAlias = TapedView | TapedNumber | FloatSpec | TapedDescriptor

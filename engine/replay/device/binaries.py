@@ -13,17 +13,17 @@ from triton.backends.compiler import GPUTarget
 from engine.devices.hardware.targets import Target
 from engine.errors import UnsupportedError
 from engine.model import Launch
+from engine.replay.device.descriptors import MAP_BYTES, MapLayout
 
 # Triton's compiled kernels and their metadata are not typed: they are Any throughout this file.
 
 _ENTRY = re.compile(r"\.entry\s+[\w$.]+\s*\(([^)]*)\)")
-_PARAMETER = re.compile(r"\.param\s+\.[subf](8|16|32|64)\b(?![^,]*\[)")
+_PARAMETER = re.compile(r"\.param\s+\.[subf](8|16|32|64)\b(?![^,]*\[)|\.param\s+\.align\s+64\s+\.b8\s+[\w$.]+\[(128)\]")
 _MESSAGE_CHARACTERS = 300
 _LITERALS: dict[str, object] = {"True": True, "False": False}
 _REFUSED = {
     "launch_cooperative_grid": "a cooperative launch",
     "launch_pdl": "a launch that depends on the one before it",
-    "tensordesc_meta": "a tensor descriptor made on the host",
     "profile_scratch_size": "a kernel that profiles itself",
 }
 """Of compiled kernels: what a launch would have to provide for, and a replay does not."""
@@ -35,6 +35,7 @@ class Binary:
 
     `parameters` are the bytes of each one that the binary takes, in order: the arguments of the kernel and, as the last
     two, the addresses of its global scratch memory and of that for profiling.  `scratch_bytes` are for each block.
+    `maps` are the layouts of its tensor maps, in the order of their parameters.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Binary:
     shared_bytes: int
     scratch_bytes: int
     parameters: tuple[int, ...]
+    maps: tuple[MapLayout, ...] = ()
 
 
 def compile_ttir(ttir: str, launch: Launch, target: Target, folder: Path) -> Binary:
@@ -77,7 +79,7 @@ def parameters_of(ptx: str) -> tuple[int, ...]:
     found = [_PARAMETER.search(text) for text in declared]
     if any(one is None for one in found):
         raise UnsupportedError("a kernel that takes an array by value")
-    return tuple(int(one[1]) // 8 for one in found if one is not None)
+    return tuple(int(one[1]) // 8 if one[1] else int(one[2]) for one in found if one is not None)
 
 
 def _options(launch: Launch) -> dict[str, object]:
@@ -97,11 +99,18 @@ def _binary(compiled: Any, kernel: str) -> Binary:
     code, ptx = compiled.asm.get("cubin"), compiled.asm.get("ptx")
     if not isinstance(code, bytes) or ptx is None:
         raise UnsupportedError(f"{kernel}: this device has no CUDA binaries")
+    parameters = parameters_of(str(ptx))
+    maps = tuple(map(MapLayout.of, getattr(metadata, "tensordesc_meta", None) or ()))
+    if parameters.count(MAP_BYTES) != len(maps):
+        raise UnsupportedError(
+            f"{kernel}: {parameters.count(MAP_BYTES)} tensor maps, of which {len(maps)} are described"
+        )
     return Binary(
         name=str(metadata.name),
         code=code,
         threads=int(metadata.num_warps) * int(metadata.target.warp_size),
         shared_bytes=int(metadata.shared),
         scratch_bytes=int(getattr(metadata, "global_scratch_size", 0) or 0),
-        parameters=parameters_of(str(ptx)),
+        parameters=parameters,
+        maps=maps,
     )

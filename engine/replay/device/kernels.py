@@ -17,8 +17,9 @@ from engine.machine.ir import Function, Module
 from engine.machine.plan import may_write
 from engine.machine.reader import read_module
 from engine.model import Launch
-from engine.protocol.proof.tape import Launched, Tape, TapedView
+from engine.protocol.proof.tape import Launched, Tape, TapedDescriptor, TapedView
 from engine.replay.device.binaries import Binary, compile_ttir
+from engine.replay.device.descriptors import MapLayout, check_within, encode, spread
 from engine.replay.device.memory import AddressOf
 from engine.replay.device.parameters import address_bytes, packed
 from engine.replay.execution import KernelStoppedError, Stored
@@ -70,8 +71,10 @@ class DeviceKernels:
         *,
         compiled: Callable[[str, Launch, Target, Path], Binary] = compile_ttir,
         load: Callable[[Binary], LoadedKernel] | None = None,
+        encoded: Callable[[TapedDescriptor, MapLayout, int], bytes] = encode,
     ) -> None:
         self._target, self._device = target, device
+        self._encoded = encoded
         self._compiled = compiled
         self._load = load or _load
         self._held: dict[str, HeldKernel] = {}
@@ -100,13 +103,14 @@ class DeviceKernels:
             KernelStoppedError: the driver refuses it.
         """
         kernel, launch = self._held[name], tape.specialisations[step.specialisation]
-        values = values_of(step, launch.kernel, kernel.names)
+        values = spread(kernel.function, values_of(step, launch.kernel, kernel.names))
         if 0 in step.grid:
             return Stored(used=frozenset(), stored=frozenset())
         try:
             binary, loaded = self._binary(name, kernel, launch)
             sizes = binary.parameters[:-_SCRATCH_PARAMETERS]
-            parameters = packed(kernel.function, values, address_of, sizes)
+            map_of = self._maps(tape, binary, address_of)
+            parameters = packed(kernel.function, values, address_of, sizes, map_of=map_of)
             x, y, z = step.grid
             scratch = self._scratch(binary, programs=x * y * z)
             loaded.launch((x, y, z), (*parameters, *map(address_bytes, (scratch.data_ptr(), 0))))
@@ -114,6 +118,19 @@ class DeviceKernels:
             raise KernelStoppedError(f"{launch.kernel}: the driver refuses it ({error})") from error
         views = list(map(view_behind, values))
         return _stored(kernel, views, storages=len(tape.storages))
+
+    def _maps(self, tape: Tape, binary: Binary, address_of: AddressOf) -> Callable[[TapedDescriptor, str], bytes]:
+        """What makes the tensor maps of one launch, in the order of its parameters."""
+        layouts = iter(binary.maps)
+
+        def map_of(descriptor: TapedDescriptor, name: str) -> bytes:
+            layout = next(layouts, None)
+            if layout is None:
+                raise UnsupportedError(f"argument {name}: a tensor descriptor that the binary does not take")
+            check_within(descriptor, tape.storages[descriptor.base.storage].bytes, name)
+            return self._encoded(descriptor, layout, address_of(descriptor.base))
+
+        return map_of
 
     def _binary(self, name: str, kernel: HeldKernel, launch: Launch) -> tuple[Binary, LoadedKernel]:
         key = (name, launch.num_warps, launch.num_stages, *sorted(launch.options.items()))

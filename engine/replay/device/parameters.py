@@ -7,17 +7,24 @@ import struct
 from collections.abc import Callable, Sequence
 
 from engine.errors import UnsupportedError
-from engine.machine.ir import Function, Pointer, Scalar, Type
+from engine.machine.ir import Descriptor, Function, Pointer, Scalar, Type
 from engine.protocol.messages import FloatSpec
-from engine.protocol.proof.tape import TapedNumber, TapedValue, TapedView
+from engine.protocol.proof.tape import TapedDescriptor, TapedNumber, TapedValue, TapedView
 
 _ADDRESS_BYTES = 8
 
 
 def packed(
-    function: Function, values: Sequence[TapedValue], address_of: Callable[[TapedView], int], sizes: Sequence[int]
+    function: Function,
+    values: Sequence[TapedValue],
+    address_of: Callable[[TapedView], int],
+    sizes: Sequence[int],
+    *,
+    map_of: Callable[[TapedDescriptor, str], bytes],
 ) -> list[bytes]:
     """The bytes of each argument; `sizes` are those that the binary has room for.
+
+    `map_of` makes the tensor map of a descriptor, which is the argument of this name.
 
     Raises:
         UnsupportedError: an argument is none that a replay can pass, or has not the divisibility that the
@@ -28,6 +35,9 @@ def packed(
         raise UnsupportedError(f"{function.name} takes {len(arguments)} arguments, not {len(values)}")
     parameters = []
     for place, (argument, value) in enumerate(zip(arguments, values, strict=True)):
+        if isinstance(value, TapedDescriptor) and isinstance(argument.type, Descriptor):
+            parameters.append(map_of(value, argument.name))
+            continue
         number = address_of(value) if isinstance(value, TapedView) else _number(value, argument.name)
         divisor = function.divisibility.get(place, 1)
         if isinstance(number, int) and number % divisor:
@@ -52,7 +62,7 @@ def _number(value: TapedValue, name: str) -> int | float:
                 return float.fromhex(value.hex)
             except (ValueError, OverflowError) as error:
                 raise UnsupportedError(f"argument {name}: the number {value.hex[:40]!r}") from error
-    raise UnsupportedError(f"argument {name}: a tensor descriptor made on the host")
+    raise UnsupportedError(f"argument {name}: a tensor descriptor for a parameter of another type")
 
 
 def _bytes_of(kind: Type, number: int | float, is_address: bool, name: str) -> bytes:
@@ -62,7 +72,7 @@ def _bytes_of(kind: Type, number: int | float, is_address: bool, name: str) -> b
     if is_address:
         return address_bytes(int(number))
     if not isinstance(kind, Scalar):
-        raise UnsupportedError(f"argument {name}: a tensor descriptor made on the host")
+        raise UnsupportedError(f"argument {name}: a number for a parameter of another type")
     if kind.is_float != isinstance(number, float):
         raise UnsupportedError(f"argument {name}: a number of another type than {kind.value}")
     match kind:

@@ -140,6 +140,7 @@ def _argument(value: Any, first: int | None, memory: Memory) -> Argument:
             shape=tuple(value.shape),
             strides=tuple(value.strides),
             padding_is_nan=getattr(value, "padding", "zero") == "nan",
+            rounds_to_tf32=getattr(value, "round_f32_to_tf32", False) is True,
         )
     return _address(first, memory)
 

@@ -276,6 +276,7 @@ class TapeRecorder:
                 shape=tuple(map(int, value.shape)),
                 strides=tuple(map(int, value.strides)),
                 padding_is_nan=getattr(value, "padding", "zero") == "nan",
+                rounds_to_tf32=getattr(value, "round_f32_to_tf32", False) is True,
             )
         base = value if isinstance(value, torch.Tensor) else getattr(value, "base", None)
         return self._view(base) if isinstance(base, torch.Tensor) else None

@@ -54,6 +54,7 @@ FILES = (
     "scatter",
     "gather_rows",
     "mm_descriptor_cache",
+    "mm_descriptors_in_a_list",
     "rms_norm_graph_by_pointer",
 )
 """Honest kernels: pointwise, in place, reductions, atomics, scans, tl.dot, tuners, several launches, graphs."""

@@ -58,7 +58,6 @@ def test_ttir_that_is_none_is_refused(tmp_path: Path) -> None:
     ("field", "value", "words"),
     [
         ("launch_cooperative_grid", True, "double: a cooperative launch"),
-        ("tensordesc_meta", [{}], "double: a tensor descriptor made on the host"),
         ("num_ctas", 2, "double: clusters of blocks"),
         ("profile_scratch_size", 8, "double: a kernel that profiles itself"),
     ],
@@ -73,11 +72,20 @@ def test_launches_that_need_more_are_refused(
         compile_ttir(DOUBLE, launch_record(), target_named("sm_90"), tmp_path)
 
 
+def test_an_array_without_a_tensor_map_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fields = {"name": "double", "num_warps": 4, "shared": 0, "target": SimpleNamespace(warp_size=32)}
+    ptx = ".entry d(.param .align 64 .b8 d_param_0[128])"
+    made = SimpleNamespace(metadata=SimpleNamespace(**fields), asm={"cubin": b"", "ptx": ptx})
+    monkeypatch.setattr(binaries.triton, "compile", lambda *_, **__: made)
+    with pytest.raises(UnsupportedError, match="double: 1 tensor maps, of which 0 are described"):
+        compile_ttir(DOUBLE, launch_record(), target_named("sm_90"), tmp_path)
+
+
 @pytest.mark.parametrize(
     ("ptx", "words"),
     [
         ("", "a module with 0 kernels"),
-        (".entry a(.param .align 64 .b8 a_param_0[128])", "an array by value"),
+        (".entry a(.param .align 64 .b8 a_param_0[64])", "an array by value"),
     ],
 )
 def test_ptx_with_other_parameters_is_refused(ptx: str, words: str) -> None:
