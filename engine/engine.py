@@ -30,6 +30,7 @@ from engine.model.problems.health import Weakness
 from engine.model.proof import ReplayedCase
 from engine.processes.builds.extensions import find_toolchain
 from engine.processes.directories import EngineDirectories, base_environment
+from engine.processes.fork_server import Family
 from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.process_pool import ProcessPool
 from engine.protocol.proof.proof_file import ProofFile
@@ -124,10 +125,13 @@ class Engine:
         interpreted = self._platform.EXECUTED_ON_CPU
         workers = self._fork_server(self._directories, interpreted=interpreted)
         compilers = self._fork_server(self._directories, interpreted=False) if interpreted else workers
-        self._fork_servers = tuple({id(fork_server): fork_server for fork_server in (workers, compilers)}.values())
+        references = self._fork_server(self._directories, interpreted=False, family=Family.REFERENCES)
+        started = tuple(dict.fromkeys((workers, compilers)))
+        self._fork_servers = (*started, references)  # the last one starts when the first reference is needed
         self._process_pool = ProcessPool(
             workers=workers,
             compilers=compilers,
+            references=references,
             directories=self._directories,
             limits=self._limits,
             torch_device=self._platform.TORCH_DEVICE,
@@ -143,7 +147,7 @@ class Engine:
                 peaks_folder=self._peaks_folder,
                 lock=DeviceLock(shared_folder(), device_id=name, command=_COMMAND),
             )
-        starting = [asyncio.create_task(fork_server.start()) for fork_server in self._fork_servers]
+        starting = [asyncio.create_task(fork_server.start()) for fork_server in started]
         try:
             await starting[0]
             self._process_pool.begin()
@@ -309,13 +313,15 @@ class Engine:
     ) -> None:
         await self.aclose()
 
-    def _fork_server(self, directories: EngineDirectories, *, interpreted: bool) -> ForkServerClient:
+    def _fork_server(
+        self, directories: EngineDirectories, *, interpreted: bool, family: Family = Family.CANDIDATES
+    ) -> ForkServerClient:
         environment = base_environment(self._environment, interpreted=interpreted, folder=directories.folder)
         environment[WARM_TARGET_VARIABLE] = self._warm_target
         environment[WARM_CACHE_VARIABLE] = environment["TRITON_CACHE_DIR"]
         if not self._platform.EXECUTED_ON_CPU:
             environment[DRIVER_VARIABLE] = self._platform.NAME
-        return ForkServerClient(folders=directories.folders, environment=environment)
+        return ForkServerClient(folders=directories.folders, environment=environment, family=family)
 
     def _started_pool(self) -> ProcessPool:
         if self._process_pool is None:

@@ -4,12 +4,19 @@ Forking takes milliseconds where importing torch takes seconds.  The fork server
 no secret, opens no device and starts no thread; it only forks, kills and reaps.  It is the reaper of
 every orphan below it, so that whatever a candidate leaves behind is found and killed here, also when
 the parent is gone: then the control socket closes, everything is killed, and the fork server ends.
+
+Children of one fork server share its pages, copied on write, and its layout of addresses.  So reference processes
+have a fork server of their own, beside that of judge and candidates: it has imported libraries and has never seen
+inputs, expected outputs or a candidate, so that nothing in the shared pages differs from one run to the next, and
+addresses in a reference process say nothing about those of the judge.
 """
 
 from __future__ import annotations
 
 import contextlib
+import enum
 import gc
+import importlib
 import os
 import selectors
 import shutil
@@ -32,6 +39,26 @@ from engine.sandbox.variables import DRIVER_VARIABLE, MACHINE_VARIABLE, WARM_TAR
 
 MAX_MESSAGE_BYTES = 1 << 16
 _SWEEP_S = 30.0  # against what forks as fast as it is killed; each look finds all that there is
+
+
+class Family(enum.StrEnum):
+    """What a fork server has imported, and so which kinds of children it forks."""
+
+    CANDIDATES = "candidates"
+    REFERENCES = "references"
+    PLAIN_REFERENCES = "plain references"
+    """Without the libraries that references commonly need: each imports them itself."""
+
+
+_MODULES = {
+    "judge": "engine.judge.main",
+    "worker": "engine.worker.main",
+    "compiler": "engine.compiler.main",
+    "replayer": "engine.replay.main",
+    "reference": "engine.reference.main",
+}
+"""The modules whose `serve` is the main loop of a kind of child."""
+_OF_REFERENCES = ("reference",)
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork", tag_field="type"):
@@ -78,35 +105,40 @@ Report: TypeAlias = Awake | Forked | Refused | Gone
 
 
 def main() -> None:
-    """Serve the control socket, the first argument's descriptor, until it closes; then delete the folders after it."""
+    """Serve the control socket until it closes, then delete the folders.
+
+    The arguments are the descriptor of that socket, the family, and the folders.
+    """
     control = socket.socket(fileno=int(sys.argv[1]))
-    folders = sys.argv[2:]
+    family, folders = Family(sys.argv[2]), sys.argv[3:]
     settle_inherited()
     linux.set_process_name("kgtui-forkserv")
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c in the terminal is the parent's business
-    _import_everything()
+    if family is Family.CANDIDATES:
+        _import_for_candidates()
+    else:
+        _import_for_references(preloads=family is Family.REFERENCES)
+    _require_one_thread()
     gc.freeze()
     _ForkServer(control).serve()
     for folder in folders:  # the parent removes them when it ends in order; this is for when it was killed
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _import_everything() -> None:
+def _import_for_candidates() -> None:
     """Import and run once whatever the children will need; nothing of it may leave a thread or open a device."""
     # The candidate's child must not import our modules after it has started: a file of the same name may be beside it.
-    import engine.compiler.main
-    import engine.judge.main
-    import engine.reference.main
-    import engine.replay.main
-    import engine.worker.main
-
+    for kind, module in _MODULES.items():
+        if kind not in _OF_REFERENCES:
+            importlib.import_module(module)
     if os.environ.get(MACHINE_VARIABLE) == "1":
         import engine.worker.cpu_driver.warm
 
         engine.worker.cpu_driver.warm.warm_up(os.environ[WARM_TARGET_VARIABLE])
     else:
+        import engine.compiler.main
         import engine.replay.device.place
 
         engine.compiler.main.warm_up(os.environ[WARM_TARGET_VARIABLE])
@@ -114,6 +146,24 @@ def _import_everything() -> None:
         import engine.compiler.offline
 
         engine.compiler.offline.warm_backend(backend, os.environ[WARM_TARGET_VARIABLE])
+
+
+def _import_for_references(*, preloads: bool) -> None:
+    """Import what reference processes need of ours, and what the code of suites commonly needs of others."""
+    for kind in _OF_REFERENCES:
+        importlib.import_module(_MODULES[kind])
+    if preloads:
+        import engine.reference.preload
+
+        engine.reference.preload.preload()
+
+
+def _require_one_thread() -> None:
+    """Nothing, in a process of one thread.
+
+    Raises:
+        RuntimeError: a fork would copy the locks that other threads hold.
+    """
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads != 1:
         raise RuntimeError(f"the fork server has {threads} threads and cannot fork safely")
@@ -282,20 +332,7 @@ def _arrange_descriptors(handles: list[int]) -> tuple[int, int]:
 
 
 def _serve(kind: str, commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    import engine.compiler.main
-    import engine.judge.main
-    import engine.reference.main
-    import engine.replay.main
-    import engine.worker.main
-
-    serve = {
-        "judge": engine.judge.main.serve,
-        "worker": engine.worker.main.serve,
-        "compiler": engine.compiler.main.serve,
-        "replayer": engine.replay.main.serve,
-        "reference": engine.reference.main.serve,
-    }[kind]
-    serve(commands, replies, in_force)
+    importlib.import_module(_MODULES[kind]).serve(commands, replies, in_force)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from engine.processes.exit_reason import telling_line
 from engine.processes.fork_server import (
     MAX_MESSAGE_BYTES,
     Awake,
+    Family,
     Fork,
     Forked,
     Gone,
@@ -42,9 +43,14 @@ _END_S = 20.0
 class ForkServerClient:
     """A running fork server.  `await start()` before the first fork, `await close()` at the end."""
 
-    def __init__(self, *, folders: tuple[Path, ...], environment: dict[str, str]) -> None:
+    def __init__(
+        self, *, folders: tuple[Path, ...], environment: dict[str, str], family: Family = Family.CANDIDATES
+    ) -> None:
         self._folders = folders
         self._environment = environment
+        self._family = family
+        self.not_preloaded = ""
+        """Why the fork server of references has imported no libraries for them; "" where it has."""
         self._children: dict[int, Child] = {}
         self._gone_early: dict[int, int] = {}
         self._forks = asyncio.Lock()
@@ -73,6 +79,17 @@ class ForkServerClient:
         Raises:
             EngineError: it ended instead, with what it printed.
         """
+        losses = self.losses
+        try:
+            await self._start()
+        except EngineError as error:
+            if self._family is not Family.REFERENCES:
+                raise
+            await self._end()
+            self._family, self.not_preloaded, self.losses = Family.PLAIN_REFERENCES, str(error), losses
+            await self._start()
+
+    async def _start(self) -> None:
         loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
@@ -85,6 +102,7 @@ class ForkServerClient:
                 "-m",
                 "engine.processes.fork_server",
                 str(theirs.fileno()),
+                self._family,
                 *map(str, self._folders),
                 pass_fds=(theirs.fileno(),),
                 env=self._environment,
@@ -168,6 +186,14 @@ class ForkServerClient:
     async def close(self) -> None:
         """End the fork server and everything below it.  Safe to call twice."""
         self._closed = True
+        await self._end()
+        for child in list(self._children.values()):
+            child.gone(0)
+            await child.kill()
+        self._children.clear()
+
+    async def _end(self) -> None:
+        """End the process, and wait until it is gone."""
         if self._control is not None:
             asyncio.get_running_loop().remove_reader(self._control.fileno())
             self._control.close()
@@ -179,10 +205,6 @@ class ForkServerClient:
                 self._process.kill()  # its children are reported by the kernel
                 await self._process.wait()
             await self._last_words()
-        for child in list(self._children.values()):
-            child.gone(0)
-            await child.kill()
-        self._children.clear()
 
     def _receive(self) -> None:
         assert self._control is not None

@@ -52,6 +52,7 @@ class ProcessPool:
         *,
         workers: ForkServerClient,
         compilers: ForkServerClient,
+        references: ForkServerClient,
         directories: EngineDirectories,
         limits: Limits,
         torch_device: str,
@@ -68,6 +69,9 @@ class ProcessPool:
         self.compiles_beside_cases = _has_idle_cores()
         self._workers = workers
         self._compilers = compilers
+        self._reference_server = references
+        self._fork_servers = tuple(dict.fromkeys((workers, compilers, references)))
+        self._judging_servers = tuple(dict.fromkeys((workers, references)))
         self._limits = limits
         self._environment = {DEVICE_VARIABLE: torch_device}
         self._judge: PooledProcess | None = None
@@ -82,7 +86,12 @@ class ProcessPool:
         self.worker = Spare(self._hire_worker, depth=1 if interpreted else 2)
         self.compiler = Spare(self._hire_compiler, depth=1 if interpreted else self.most_compilers)
         self.replayer = Spare(self._hire_replayer)
-        self.references = References(hire=self._hire_reference, judge=self.judge, ask_judge=self.ask_judge)
+        self.references = References(
+            hire=self._hire_reference,
+            judge=self.judge,
+            ask_judge=self.ask_judge,
+            not_preloaded=lambda: references.not_preloaded,
+        )
         self.extensions = Extensions(
             spare=self.compiler,
             folder=directories.open_extensions(),
@@ -165,7 +174,7 @@ class ProcessPool:
     @property
     def failures(self) -> int:
         """How often a process that judges died or broke so far: what was asked of it meanwhile is to be asked again."""
-        return self._judge_failures + self._workers.losses
+        return self._judge_failures + sum(server.losses for server in self._judging_servers)
 
     def _count_failure(self, judge: Child) -> None:
         """Count a judge once, however often it is met; one that was lost with its fork server is counted there."""
@@ -180,8 +189,8 @@ class ProcessPool:
     @property
     def pids(self) -> tuple[int, ...]:
         """Every process of this engine that is alive, as far as they are known."""
-        fork_servers = (fork_server.pid for fork_server in (self._workers, self._compilers))
-        return (*(pid for pid in fork_servers if pid is not None), *self._workers.pids, *self._compilers.pids)
+        servers = [server.pid for server in self._fork_servers if server.pid is not None]
+        return (*servers, *(pid for server in self._fork_servers for pid in server.pids))
 
     @property
     def makes_groups(self) -> bool:
@@ -197,9 +206,7 @@ class ProcessPool:
 
     def usage(self) -> Usage:
         """What all children but the judge use together, with all that they started and wrote; reads files."""
-        fork_servers = dict.fromkeys(
-            fork_server.pid for fork_server in (self._workers, self._compilers) if fork_server.pid is not None
-        )
+        fork_servers = [server.pid for server in self._fork_servers if server.pid is not None]
         judge = self._judge
         trusted = (judge.child.pid,) if judge is not None else ()
         judges = (judge.room.folder.name,) if judge is not None else ()
@@ -248,7 +255,7 @@ class ProcessPool:
         return await self._hire(self._workers, "replayer")
 
     async def _hire_reference(self) -> PooledProcess:
-        return await self._hire(self._workers, "reference")
+        return await self._hire(self._reference_server, "reference")
 
     async def _hire_compiler(self) -> PooledProcess:
         if self._compilers_started is not None:

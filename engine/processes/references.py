@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+import msgspec
+
 from engine import protocol
 from engine.errors import EngineError
 from engine.model import ProblemId
@@ -22,10 +24,13 @@ class References:
         hire: Callable[[], Awaitable[PooledProcess]],
         judge: Callable[[], Awaitable[Child]],
         ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
+        not_preloaded: Callable[[], str],
     ) -> None:
+        """`not_preloaded` is why a process must import common libraries itself; "" where it has them at its start."""
         self._hire = hire
         self._judge = judge
         self._ask_judge = ask_judge
+        self._not_preloaded = not_preloaded
         self._process: PooledProcess | None = None
         self._attached: tuple[ProblemId, int] | None = None
         self._reply: protocol.AnyReply | None = None
@@ -58,6 +63,9 @@ class References:
             await self.close()
             raise
         if isinstance(reply, protocol.ReferenceAttached):
+            if reason := self._not_preloaded():
+                note = f"opening a reference takes longer: its libraries could not be imported ahead ({reason})"
+                reply = msgspec.structs.replace(reply, notes=(*reply.notes, note))
             self._attached, self._reply = (problem, (await self._judge()).pid), reply
         else:
             await self.close()

@@ -34,6 +34,7 @@ CHILDREN = (
     "engine/replay/rearranged.py",
     "engine/replay/main.py",
     "engine/reference/main.py",
+    "engine/reference/preload.py",
     "problems/suites/harness/",
     "kgtui/samples/",
     "engine/protocol/tensors.py",

@@ -39,6 +39,7 @@ class FakeForkServer:
         self.pid = 1
         self.pids = ()
         self.losses = 0
+        self.not_preloaded = ""
         self._ends: dict[int, tuple[Child, list[int]]] = {}
 
     @property
@@ -114,15 +115,19 @@ async def employ(directories: EngineDirectories) -> AsyncIterator[Employ]:
     """Make a process pool whose children answer as they are told; unless told otherwise, that they are done.
 
     With a `target` it is the process pool of a device that really launches, otherwise that of the interpreter.
+    `references` is the fork server of references, where that is another one.
     """
     pools: list[ProcessPool] = []
 
-    def employ(answer: Answer = obedient, *, target: str | None = None) -> tuple[FakeForkServer, ProcessPool]:
+    def employ(
+        answer: Answer = obedient, *, target: str | None = None, references: FakeForkServer | None = None
+    ) -> tuple[FakeForkServer, ProcessPool]:
         fake = FakeForkServer(answer)
         fork_server = cast(ForkServerClient, fake)  # the double at the seam
         process_pool = ProcessPool(
             workers=fork_server,
             compilers=fork_server,
+            references=cast(ForkServerClient, references or fake),
             directories=directories,
             limits=Limits(),
             torch_device="cuda" if target else "cpu",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _MOST_ELEMENTS = 1 << 22  # of all arguments and outputs, to be computed again
 _MOST_WORK = 1 << 26  # elements times computations
 _MOST_TRIALS = 200
+_MOST_ASKED = 40  # of a reference in a process of its own, where each takes some 20 ms
 _MOST_UNTRIED = 300  # characters
 _NOT_ASKED = "only the first wrong cases of a run are explained; run this case alone to have it explained"
 _VALUES_ARE_WRONG = (Outcome.WRONG_VALUE, Outcome.NONFINITE)
@@ -94,7 +95,10 @@ class Explainer:
             with torch.device("cpu"):
                 inputs, comparison = _inputs_on_host(hand.content), comparison.on_host
                 found = self.diagnoses(problem, inputs, number, comparison)
-                feeds, count = feeding(problem, inputs, number=number, index=worst.index)
+                # No derivative comes from another process, and hundreds of calls would be needed without one.
+                feeds, count = (
+                    feeding(problem, inputs, number=number, index=worst.index) if problem.suite is None else ((), None)
+                )
         except Exception as error:  # a fault of a reference or of ours must not hide that the output is wrong
             return Explanation(untried=f"not explained: {type(error).__name__}: {error}"[:_MOST_UNTRIED])
         return Explanation(diagnoses=found, feeds=feeds, feeding=count)
@@ -108,8 +112,10 @@ class Explainer:
     ) -> Iterator[Clue]:
         """A clue for each supposition that predicts anything, until one predicts every element."""
         supposed = list(suppositions(problem, inputs, comparison.expected.shape))
-        supposed.sort(key=lambda one: (problem.name, one.symptom) != self._last)
         most = min(_MOST_TRIALS, _MOST_WORK // max(1, _elements(inputs, comparison)))
+        if problem.suite is not None:  # its process computes in no other arithmetic than it is asked for
+            supposed, most = [one for one in supposed if one.arithmetic is None], min(most, _MOST_ASKED)
+        supposed.sort(key=lambda one: (problem.name, one.symptom) != self._last)
         for supposition in supposed[:most]:
             guess = _guess(problem, supposition, number, comparison)
             clue = comparison.clue(supposition.symptom, guess, **supposition.facts) if guess is not None else None

@@ -13,6 +13,7 @@ import pytest
 from engine.errors import EngineError
 from engine.processes.child import Child
 from engine.processes.exit_reason import telling_line
+from engine.processes.fork_server import Family
 from engine.processes.fork_server_client import ForkServerClient
 
 
@@ -121,3 +122,22 @@ async def test_refusal_answers_the_oldest_fork_request(fork_server: ForkServer) 
 )
 def test_line_with_reason_is_reported_from_all_output(printed: str, line: str) -> None:
     assert telling_line(printed) == line
+
+
+class Failing(ForkServerClient):
+    """Fails to start wherever it would import libraries for references."""
+
+    started = ()
+
+    async def _start(self) -> None:
+        self.started = (*self.started, self._family)
+        if self._family is Family.REFERENCES:
+            self.losses += 1
+            raise EngineError("it has 2 threads")
+
+
+async def test_references_start_plain_where_preloading_fails(tmp_path: Path) -> None:
+    client = Failing(folders=(tmp_path,), environment={}, family=Family.REFERENCES)
+    await client.start()
+    assert client.started == (Family.REFERENCES, Family.PLAIN_REFERENCES)
+    assert (client.not_preloaded, client.losses) == ("it has 2 threads", 0)

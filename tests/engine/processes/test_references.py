@@ -8,6 +8,7 @@ import pytest
 
 from engine import protocol
 from engine.model import ProblemId
+from tests.engine.conftest import FakeForkServer
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -56,3 +57,20 @@ async def test_fault_says_how_the_process_ended(employ: Employ) -> None:
     fake.die(fake.youngest)
     reply = await pool.ask_judge(protocol.Release(id=protocol.new_id()))
     assert isinstance(reply, protocol.Failed) and reply.message == "broken (signal 9)"
+
+
+async def test_reference_comes_from_its_own_fork_server(employ: Employ) -> None:
+    own = FakeForkServer(attaching)
+    fake, pool = employ(attaching, references=own)
+    await pool.references.attach(ONE)
+    assert (fake.forked, own.forked) == (["judge"], ["reference"])
+
+
+async def test_libraries_not_imported_ahead_are_noted(employ: Employ) -> None:
+    fake, pool = employ(attaching)
+    fake.not_preloaded = "it has 2 threads"
+    reply = await pool.references.attach(ONE)
+    assert isinstance(reply, protocol.ReferenceAttached)
+    assert reply.notes[1:] == (
+        "opening a reference takes longer: its libraries could not be imported ahead (it has 2 threads)",
+    )

@@ -13,7 +13,19 @@ from engine.judge.compare.compare import compare
 from engine.judge.diagnosis.argument_hypotheses import suppositions
 from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.judge.diagnosis.prediction import Comparison
-from engine.model import Case, Cost, DiagnosisKind, DType, Explanation, Outcome, ProblemDefinition, Tier, Tolerance
+from engine.model import (
+    CandidateForm,
+    Case,
+    Cost,
+    DiagnosisKind,
+    DType,
+    Explanation,
+    Outcome,
+    ProblemDefinition,
+    SuiteOrigin,
+    Tier,
+    Tolerance,
+)
 from engine.protocol import tensors
 
 K = DiagnosisKind
@@ -363,6 +375,27 @@ def test_hypotheses_are_computed_on_host_whatever_the_default():
     with torch.device("meta"):
         (reported,) = Explainer().explained(hand, [got], (report,), repeated=None)
     assert (reported.explanation.untried, len(reported.explanation.feeds)) == ("", 1)
+
+
+def test_foreign_reference_is_asked_a_limited_number_of_times():
+    calls = []
+
+    def counted(x):
+        calls.append(x)
+        return torch.softmax(x.double(), -1).to(x.dtype)
+
+    x = normal(37, 97)
+    origin = SuiteOrigin(suite="Suite", form=CandidateForm.FUNCTION, own_rule="")
+    content = content_of(SOFTMAX, x)
+    foreign = replace(operator("x", counted), suite=origin)
+    hand = SimpleNamespace(
+        problem=foreign, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
+    )
+    got = normal(37, 97, seed=5)
+    report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
+    (reported,) = Explainer().explained(hand, [got], (report,), repeated=None)
+    assert len(calls) == 40
+    assert (reported.explanation.untried, reported.explanation.feeds, reported.explanation.feeding) == ("", (), None)
 
 
 def test_output_without_request_is_not_explained():
