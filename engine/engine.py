@@ -112,7 +112,7 @@ class Engine:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """Where the children of this engine live; gone after `aclose`."""
+        """Folders in which the children of this engine work; removed by `aclose`."""
         return self._directories.folders if self._directories is not None else ()
 
     async def start(self) -> None:
@@ -164,7 +164,7 @@ class Engine:
         await self._started_pool().wait_until_warm()
 
     async def measure_peaks(self) -> Peaks | None:
-        """What the device can do, kept from before or measured now; None where kernels are interpreted, or it fails.
+        """Measured peaks of the device, stored or measured now; None where kernels are interpreted, or where it fails.
 
         Waits for the run in progress, and for the holder of the device.  The next run reports an error.
         """
@@ -258,7 +258,7 @@ class Engine:
                     yield case
 
     async def audit(self, problem: Problem) -> tuple[Weakness, ...]:
-        """What is wrong with a foreign problem, found by runs of its reference.
+        """Defects of a foreign problem, found by runs of its reference.
 
         Raises:
             EngineError: the engine was not started, or could not audit it.

@@ -32,7 +32,7 @@ class CandidateError(KgtuiError):
 
 
 class UnsupportedError(KgtuiError):
-    """What was asked for does not exist on this machine or in this version."""
+    """A request for something that does not exist on this machine or in this version."""
 
 
 class StoreError(KgtuiError):
@@ -60,7 +60,7 @@ class KilledError(ChildDiedError):
 
 
 class EngineLostError(EngineError):
-    """The process that starts all children ended, and they with it: it says nothing of a candidate."""
+    """The process that starts all children ended, and they with it; this is no fault of the candidate."""
 
 
 class DeadlineError(EngineError):
@@ -80,7 +80,7 @@ class WireError(EngineError):
 
 
 def says_nothing(error: EngineError) -> bool:
-    """Whether an error says nothing of the candidate: it was killed from outside, or the engine failed.
+    """Whether an error is no evidence about the candidate: it was killed from outside, or the engine failed.
 
     Such a step is made again once, by another process: a candidate that ends itself does so again.
     """

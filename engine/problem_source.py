@@ -1,4 +1,4 @@
-"""Where problems come from: a source lists them, says what it knows of one, and loads its code.
+"""Sources of problems: a source lists them, describes one without running it, and loads its code.
 
 A source has an id, so that the parent and the judge open the same one: the name of a module, and after a colon
 an argument, if it takes one, such as "problems.catalogue".  The module defines `open_source(argument)`.  So the
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemDescription:
-    """What is known of a problem without running its file.
+    """Description of a problem that is read without running its file.
 
     `category` is one of Category, or of a suite's own. `formula` is the first line of the file's docstring, `contract`
     the rest of it. `dtypes` are those that its cases name, in their order; empty where the text does not tell.
@@ -51,12 +51,12 @@ class ProblemDescription:
 
     @property
     def file_stem(self) -> str:
-        """What a kernel file for it is called, as Problem.file_stem."""
+        """Stem of a kernel file's name, as Problem.file_stem."""
         return self.stem or self.entry
 
     @property
     def library(self) -> str:
-        """Where the operator comes from, the first part of its name: aten, vllm, cublas."""
+        """Library of the operator, the first part of its name: aten, vllm, cublas."""
         return self.name.partition("::")[0]
 
 
@@ -65,7 +65,7 @@ class ProblemSource(Protocol):
 
     @property
     def id(self) -> str:
-        """What `open_source` makes this source from."""
+        """Id from which `open_source` makes this source."""
         ...
 
     def names(self) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class ProblemSource(Protocol):
         ...
 
     def describe(self, name: str) -> ProblemDescription:
-        """What the file of a problem says of it; runs nothing of the file.
+        """Description of a problem by its file, which is read and not run.
 
         Raises:
             EngineError: it cannot be read as a problem; the text names file, line and next step.
@@ -122,7 +122,7 @@ class AttachedProblem:
 
 
 class ReferenceUnavailableError(Exception):
-    """The reference cannot compute in the precision that was asked for; the text says why."""
+    """The reference cannot compute in the required precision; the text has the reason."""
 
 
 class ReferenceClient(Protocol):
@@ -145,7 +145,7 @@ class ReferenceClient(Protocol):
         ...
 
     def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:
-        """What the task's own code says of the outputs of a call.
+        """Result of the task's own check for the outputs of a call.
 
         Raises:
             ReferenceUnavailableError: the task has no such code.

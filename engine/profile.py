@@ -1,4 +1,4 @@
-"""Where the time of a run goes: kinds of work, counted and measured by the parent's clock."""
+"""Time of a run by kind of work, counted and measured by the parent's clock."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Profile:
         tally.ended_s = max(tally.ended_s, ended_s)
 
     def spans(self) -> tuple[Span, ...]:
-        """What was measured, in the order in which the kinds of work began; of two at once the longer first."""
+        """Measured spans, in the order in which the kinds of work began; of two at once the longer first."""
         ordered = sorted(self._tallies.items(), key=lambda item: (item[1].began_s, -item[1].ended_s))
         return tuple(
             Span(name=name, count=tally.count, busy_s=tally.busy_s, began_s=tally.began_s, ended_s=tally.ended_s)

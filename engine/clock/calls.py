@@ -46,7 +46,7 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What single calls put on the device; without a precise timer `method` is "" and `reason` says why.
+    """Activities of single calls on the device; without a precise timer `method` is "" and `reason` is set.
 
     `notes` say what was done otherwise than usual.
     """
@@ -265,7 +265,7 @@ class Calls:
 def attributed(
     activities: Sequence[Activity], windows: Sequence[Window], *, calls: int
 ) -> tuple[list[list[Activity]], tuple[str, ...]]:
-    """What each call put on the device, by start, and the names of what belongs to no call.
+    """Activities of each call, by start, and the names of those that belong to no call.
 
     `windows` are in the order of time.  A window of ours with more activities than it may have is not
     ours alone, and all of it is named.
@@ -307,7 +307,7 @@ def _busy_ns(found: Sequence[Activity]) -> int:
 
 
 def _by_name(activities: Sequence[Activity]) -> tuple[protocol.KernelTime, ...]:
-    """What each name took in all, the longest first."""
+    """Total time of each name, the longest first."""
     counts = Counter(_cut(activity.name) for activity in activities)
     times_ns: Counter[str] = Counter()
     for activity in activities:

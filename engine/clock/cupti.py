@@ -26,7 +26,7 @@ _KNOWN_CYCLES = 1000
 
 
 class CuptiError(Exception):
-    """CUPTI is not there, or refused; the text says which call and why."""
+    """CUPTI is not there, or refused; the text has the call and the reason."""
 
 
 class Kind(enum.IntEnum):
@@ -286,7 +286,7 @@ def _activity(address: int) -> Activity | None:
 
 
 def _candidates() -> list[str]:
-    """Where libcupti may be: what is loaded already, what came with torch, what the loader knows."""
+    """Possible paths of libcupti: loaded already, from torch's packages, or found by the loader."""
     maps = Path("/proc/self/maps")
     lines = maps.read_text().splitlines() if os.access(maps, os.R_OK) else []
     mapped = {line.split()[-1] for line in lines if "libcupti.so" in line}

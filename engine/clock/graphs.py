@@ -43,7 +43,7 @@ class CapturedGraph:
 
 
 def capture(work: Callable[[], None], stream: torch.cuda.Stream) -> CapturedGraph:
-    """What `work` puts on the device, as a graph that is replayed on `stream`.
+    """The work of `work` on the device, as a graph that is replayed on `stream`.
 
     Raises:
         Exception: whatever `work` raises, or torch's error for what cannot be captured.

@@ -1,4 +1,4 @@
-"""What a clock is made of on a device: a recorder, events, graphs, and a cache that can be emptied.
+"""Instruments of a clock on a device: a recorder, events, graphs, and a cache that can be emptied.
 
 Everything that needs a device is in here, so that the rest can be run and tested without one.
 """

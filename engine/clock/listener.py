@@ -55,7 +55,7 @@ _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_ui
 
 
 class Listener:
-    """Hears every call of the driver in this process, from whatever thread; one of it in a process."""
+    """Records every call of the driver in this process, from any thread; one of it in a process."""
 
     def __init__(self, library: Any) -> None:  # Any: a loaded library, whose functions have no types
         self._cupti = library
@@ -81,7 +81,7 @@ class Listener:
         self._expect("cuptiUnsubscribe", self._subscriber)
 
     def take(self) -> tuple[DriverCall, ...]:
-        """Everything heard since the last time, in its order."""
+        """Everything recorded since the last time, in its order."""
         calls, self._calls = self._calls, []
         return tuple(calls)
 

@@ -1,4 +1,4 @@
-"""What calls return: as a tuple, and as bytes copied to given memory."""
+"""Returned values of calls: as a tuple, and as bytes copied to given memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DTYPES_OF_NUMBERS = {bool: torch.bool, int: torch.int64, float: torch.float64, 
 
 
 def values_of(returned: object) -> tuple[object, ...]:
-    """What an entry returned as a tuple, cut at a count that no operator reaches.
+    """Returned values of an entry as a tuple, cut at a count that no operator reaches.
 
     By the base class: a kind of list may have methods of its own, which would work when they are called here.
     """

@@ -65,14 +65,14 @@ class ScriptedListener:
             self._calls.append(call)
 
     def take(self) -> tuple[DriverCall, ...]:
-        """What was heard since the last time."""
+        """Calls recorded since the last time."""
         taken, self._calls = tuple(self._calls), []
         return taken
 
 
 @dataclass(kw_only=True)
 class ScriptedDevice:
-    """`trouble` is what its recorder answers with; `capturing` says whether a graph is being captured."""
+    """A scripted device: `trouble` is the answer of its recorder; `capturing` whether a graph is being captured."""
 
     cache_bytes: int = 1024
     note: str = ""
@@ -197,7 +197,7 @@ class ScriptedDevice:
         self.is_recording = False
 
     def take(self) -> tuple[Activity, ...]:
-        """What was recorded since the last time."""
+        """Activities recorded since the last time."""
         if self.trouble is not None:
             raise self.trouble
         taken, self._activities = tuple(self._activities), []

@@ -34,7 +34,7 @@ _MESSAGE_CHARACTERS = 1900
 
 @dataclass(frozen=True, kw_only=True)
 class _Slot:
-    """One slot as the entry sees it, and the place for what it returns; all of it views of `own`.
+    """One slot as the entry gets it, and the place for its outputs; all of it views of `own`.
 
     `shared` is the same slot where the judge fills it and looks at it.
     """
@@ -93,7 +93,7 @@ class Stopwatch:
 
     @property
     def instruments(self) -> Instruments | None:
-        """Those from before there was a candidate; None where nothing can be timed."""
+        """Instruments made before there was a candidate; None where nothing can be timed."""
         return self._instruments
 
     def carry_out(

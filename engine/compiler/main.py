@@ -39,7 +39,7 @@ _STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    """Get warm, say so, and carry out commands."""
+    """Get warm, report that, and carry out commands."""
     warnings.simplefilter("ignore")  # Triton's advice to authors of compilers is not the candidate's log
     be_nicer(_NICER)
     line = Line(commands, replies)

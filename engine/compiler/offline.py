@@ -24,7 +24,7 @@ from engine.loading import warm_kernel
 
 
 class OfflineDriver:
-    """What Triton asks of a driver before it compiles, for a device that is not there."""
+    """Triton's driver before it compiles, for a device that is not there."""
 
     def __init__(self, target: Target) -> None:
         self._target = GPUTarget(target.backend, target.architecture, target.warp_size)
@@ -38,11 +38,11 @@ class OfflineDriver:
         return 0
 
     def get_current_target(self) -> Any:
-        """What to compile for."""
+        """Target of the compilation."""
         return self._target
 
     def get_active_torch_device(self) -> torch.device:
-        """Where mock tensors would live."""
+        """Device of mock tensors."""
         return torch.device("cpu")
 
 

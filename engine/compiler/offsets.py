@@ -1,4 +1,4 @@
-"""Where a kernel computes addresses in 32 bits, read off its TTIR.
+"""Kernels that compute addresses in 32 bits, read off their TTIR.
 
 Such a kernel is right for tensors of up to 2^31 - 1 elements and addresses the wrong ones beyond, which no case is
 large enough to show.

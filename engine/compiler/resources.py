@@ -1,4 +1,4 @@
-"""What a compiled kernel uses, read by the vendor's own tools from the binary itself."""
+"""Resources of a compiled kernel, read by the vendor's own tools from the binary itself."""
 
 from __future__ import annotations
 

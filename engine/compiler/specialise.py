@@ -1,4 +1,4 @@
-"""From a recorded launch back to what Triton's compiler wants: types, constants and attributes by argument."""
+"""From a recorded launch back to the input of Triton's compiler: types, constants and attributes by argument."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _read_types(node: ast.expr) -> Types:
 
 
 def _parts(path: tuple[int, ...], name: str, types: Types) -> Iterator[tuple[tuple[int, ...], str, str]]:
-    """Where each part of a tuple is, what it is recorded as, and its type."""
+    """Position of each part of a tuple, its record, and its type."""
     if isinstance(types, str):
         yield path, name, types
         return

@@ -27,7 +27,7 @@ class Patience(enum.Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """What was measured of a process between two looks.
+    """Measurements of a process between two readings.
 
     `cpu_s` is the CPU time of all its threads and of the processes below it, `delayed_s` how long, added up,
     those could have run and were given no CPU, and `stolen_s` what a hypervisor took of each core.
@@ -54,12 +54,12 @@ class Waited:
 
     @property
     def counted_s(self) -> float:
-        """What counts against a limit."""
+        """Time that counts against a limit."""
         return self.running_s + ASLEEP_SHARE * self.asleep_s
 
 
 def together(one: Interval, other: Interval) -> Interval:
-    """What two processes used in the same time, as if they were one."""
+    """Sum over two processes in the same time, as if they were one."""
     return Interval(
         wall_s=max(one.wall_s, other.wall_s),
         cpu_s=one.cpu_s + other.cpu_s,

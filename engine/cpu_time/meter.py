@@ -1,4 +1,4 @@
-"""What a process and all below it have used of the machine, read from /proc by its parent.
+"""Resources that a process and all its descendants have used, read from /proc by its parent.
 
 The process cannot influence what is read here: the kernel counts.  A figure that the kernel does not offer is
 taken for zero, which makes a wait shorter and never endless.
@@ -44,7 +44,7 @@ class Meter:
         self._last: _Reading | None = None
 
     def look(self) -> Interval:
-        """What was used since the last look."""
+        """Resources used since the last reading."""
         last, now = self._last, self._read()
         self._last = now
         if last is None:

@@ -32,7 +32,7 @@ class Device:
 
 
 class Platform(Protocol):
-    """What every platform module offers."""
+    """Interface of every platform module."""
 
     NAME: str
     VISIBLE_ENV: str | None

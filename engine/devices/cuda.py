@@ -15,7 +15,7 @@ HAS_ACTIVITY_RECORD = True  # CUPTI's
 
 
 def detect() -> tuple[Device, ...]:
-    """The GPUs that the driver knows, in its order; () without a driver."""
+    """The GPUs that the driver lists, in its order; () without a driver."""
     import pynvml
 
     try:

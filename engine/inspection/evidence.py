@@ -1,4 +1,4 @@
-"""What one run says of one kernel, put together for somebody who has to decide over it.
+"""Evidence of one run on one kernel, collected for the person who decides about it.
 
 A pure function from what was observed to a frozen record.  It decides nothing: the verdict is the one of the run.
 What was not checked is listed beside what was, and nothing is ever left out because it is missing.

@@ -25,7 +25,7 @@ from engine.verdict.policy import WEIGHTS, Effect
 
 
 class Mark(enum.StrEnum):
-    """What a word on the page means; a format gives it a colour, and the word stands without one."""
+    """Meaning of a word on the page; a format gives it a colour, and the word is complete without one."""
 
     PLAIN = "plain"
     MUTED = "muted"
@@ -190,7 +190,7 @@ def _layer(seen: LayerSeen, inspection: Inspection) -> Entry:
 
 
 def _report(report: LayerReport) -> Iterator[str]:
-    """Who reported, then the facts."""
+    """The reporter, then the facts."""
     how = "" if report.coverage is Coverage.CHECKED else f": {report.coverage}, {report.why}"
     yield printable(f"by {report.by}{how}")
     for fact in report.facts:

@@ -1,4 +1,4 @@
-"""What an inspection times: enough to see how the kernel behaves while it is timed, as soon as somebody waits for it.
+"""Times of an inspection: enough to show the kernel's behaviour while it is timed, in an acceptable time.
 
 Pure.  A claim is about all cases, so that with one all of them are timed, however long that takes.
 """

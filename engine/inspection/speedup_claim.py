@@ -23,7 +23,7 @@ _FORM = re.compile(r"(?P<speedup>\d+(?:\.\d+)?)[x×]?(?:\s+(?P<baseline>\S+))?",
 
 
 class Backing(enum.StrEnum):
-    """What a measurement does for a claim."""
+    """Relation of a measurement to a claim."""
 
     SUPPORTED = "supported"
     NOT_SUPPORTED = "not supported"
@@ -50,7 +50,7 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True)
 class HeldClaim:
-    """A claim and what became of it, in one sentence.
+    """A claim and its result, in one sentence.
 
     `measured` is the geometric mean that counts, None where there is none.  `resolution` is the smallest relative
     difference that counts in any of its cases.  `shortfall` is the part of the claimed speed-up that even the upper
@@ -88,7 +88,7 @@ def parse_claim(text: str, *, baselines: Sequence[str]) -> Claim:
 
 
 def hold(claim: Claim, benchmarks: Benchmarks, *, untimed: str) -> HeldClaim:
-    """The claim against the measurement; `untimed` says why nothing was timed, where nothing was."""
+    """The claim against the measurement; `untimed` is the reason why nothing was timed, where nothing was."""
     summary = next((one for one in benchmarks.summaries if one.baseline == claim.baseline), None)
     resolution = _resolution(benchmarks, claim.baseline)
     why = _unmeasured(claim, benchmarks, summary, resolution, untimed=untimed)

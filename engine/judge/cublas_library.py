@@ -49,7 +49,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # Any: ctypes' own types have no co
 
 
 class Operation(enum.IntEnum):
-    """What is done to an operand first; the values are those of cublasOperation_t."""
+    """Operation on an operand before its use; the values are those of cublasOperation_t."""
 
     NONE = 0
     TRANSPOSE = 1
@@ -133,7 +133,7 @@ class Cublas:
 
 
 def library_of(torch_folder: Path, *, cuda_version: str) -> str:
-    """What to load: the cuBLAS that was installed for the torch in this folder, or its bare name for the loader.
+    """Path for the loader: the cuBLAS that was installed for the torch in this folder, or its bare name.
 
     `cuda_version` is that of torch ("13.0"): beside it may lie libraries for others.
     """

@@ -43,7 +43,7 @@ _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 4000, 20_000
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    """Say that we are there, and carry out commands."""
+    """Send that the judge is ready, and carry out commands."""
     torch.set_num_threads(_THREADS)
     line = Line(commands, replies)
     judge = _Judge(torch.device(os.environ[DEVICE_VARIABLE]))
@@ -303,7 +303,7 @@ def _reports(
 
 
 def _passes_own_rule(hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport]) -> bool | None:
-    """What the rule of a foreign problem's suite says; None of other problems."""
+    """Result of the rule of a foreign problem's suite; None for other problems."""
     rule, content = hand.problem.passes_own_rule, hand.content
     if rule is None:
         return None

@@ -94,7 +94,7 @@ class Reference:
         return tuple(cast("torch.Tensor", output).contiguous() for output in outputs)
 
     def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:
-        """What the task's own code says of outputs."""
+        """Whether outputs pass the task's own check."""
         specs, storages = tensors.lay_out((arguments, outputs))
         on_host = [storage.cpu() for storage in storages]
         asked = ApplyOwnRule(values=specs, storages=tuple(storage.numel() for storage in on_host))

@@ -14,7 +14,7 @@ _LOOK_S = 0.2  # at least, between two looks: the other end may send its answer 
 
 
 class ReferenceDeadline:
-    """The time that a reference process has for all that one command asks of it.
+    """The time of a reference process for all requests of one command.
 
     What the process computed counts, and half of what it slept; not how long it waited for a CPU.
     """
@@ -33,7 +33,7 @@ class ReferenceDeadline:
         self._look_again()
 
     def check(self) -> None:
-        """Nothing while there is time.
+        """Raise when the time is over.
 
         Raises:
             StreamError: the process has had its time.

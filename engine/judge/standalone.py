@@ -124,7 +124,7 @@ class Replay:
         return {"return": returned} if self.returns == 1 else _numbered("return", returned)
 
     def _troubles(self, call: _Call, earlier: tuple[torch.Tensor, ...]) -> Iterator[str]:
-        """What is wrong after one call, a line for each output or argument; `earlier` are the outputs of the first."""
+        """Errors after one call, a line for each output or argument; `earlier` are the outputs of the first."""
         if len(call.got) != len(call.expected):
             count = f"{len(call.got)} outputs, expected {len(call.expected)}"
             yield "the entry returned no Python number" if self.returns_scalar else count
@@ -143,7 +143,7 @@ class Replay:
                 yield f"argument {place} was changed; the signature does not say that it is written"
 
     def _mismatches(self, call: _Call, earlier: tuple[torch.Tensor, ...]) -> Iterator[str]:
-        """What the problem's own comparer finds; all outputs are of the right type and shape."""
+        """Errors by the problem's own comparer; all outputs are of the right type and shape."""
         assert self.compare is not None
         outputs = tuple(value.contiguous() for value in call.got.values())
         called = CalledCase(

@@ -40,7 +40,7 @@ class ExtensionNeededError(BaseException):
 
 
 class ExtensionRefusedError(BaseException):
-    """The extension cannot be built here; the text says why.  Not an Exception, for the same reason."""
+    """The extension cannot be built here; the text has the reason.  Not an Exception, for the same reason."""
 
 
 def serve_extensions(access: ExtensionAccess) -> None:

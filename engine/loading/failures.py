@@ -37,7 +37,7 @@ _NO_GPU = "needs a GPU, and this machine has none: {}; run it on a machine with 
 
 
 class NeedsGpuError(Exception):
-    """The candidate asks for a GPU, in `line` of its file."""
+    """The candidate requires a GPU, in `line` of its file."""
 
     def __init__(self, line: int | None, why: str) -> None:
         super().__init__(_NO_GPU.format(why))
@@ -145,7 +145,7 @@ def is_raised(error: BaseException) -> bool:
 
 
 def asks_for_a_gpu(error: BaseException) -> bool:
-    """Whether torch or Triton was asked for a GPU, and none is here; also where another error was raised over that."""
+    """Whether torch or Triton needed a GPU, and none is here; also where another error was raised over that."""
     if torch.cuda.is_available():
         return False
     seen: set[int] = set()
@@ -182,7 +182,7 @@ def _message(error: BaseException) -> str:
 
 
 def _where_to_write(error: BaseException) -> str:
-    """What to do about a file that may not be written."""
+    """Next step for a file that may not be written."""
     if not isinstance(error, OSError) or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
         return ""
     path = f"{os.fspath(error.filename)!r} is refused" if error.filename else "the path is refused"

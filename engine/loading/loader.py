@@ -1,4 +1,4 @@
-"""Importing a candidate, the one place where somebody else's text is executed."""
+"""Importing a candidate, the one place where foreign code is executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a candidate asks for and this installation lacks: a package, or a part of Triton that another version has."""
+"""Requirements of a candidate that this installation lacks: a package, or a part of Triton of another version."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _VERSION_BY_NAME = {
 
 
 def missing(error: BaseException) -> str:
-    """What is missing and what to do, as a sentence; "" where the error means something else."""
+    """The missing requirement and the next step, as a sentence; "" where the error has another cause."""
     name = _name(error)
     if version := _VERSION_BY_NAME.get(name):
         return f"{name} is missing from Triton {triton.__version__}, which is installed here; Triton {version} has it"

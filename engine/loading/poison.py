@@ -19,7 +19,7 @@ _ALLOCATIONS = frozenset(
 
 
 class AllocationListener(Protocol):
-    """Hears which memory is uninitialized."""
+    """Records uninitialized memory."""
 
     def allocated(self, tensor: torch.Tensor, poison: int) -> None:
         """Memory was allocated and filled with the byte `poison`."""

@@ -1,4 +1,4 @@
-"""Exceptions that the worker's own code raises inside a candidate's call, and that `failures` tells apart by type."""
+"""Exceptions that the worker's own code raises inside a candidate's call; `failures` distinguishes them by type."""
 
 from __future__ import annotations
 

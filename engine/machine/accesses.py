@@ -260,7 +260,7 @@ class Accesses:
         view: Array,
         written: Array,
     ) -> None:
-        """What other programs wrote or read of the elements that are about to change."""
+        """Check the elements that are about to change against writes and reads of other programs."""
         writes = shadow.writes_of_others(granules, owners, self._atomics)
         reads = shadow.reads_of_others(granules, owners, self._atomics) if access.place in self._tracked else None
         if writes is None and reads is None:

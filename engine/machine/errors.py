@@ -1,4 +1,4 @@
-"""What the machine refuses.
+"""Errors of the machine: operations that it refuses.
 
     MachineError
     |- MalformedError   the text is no TTIR, or breaks its rules

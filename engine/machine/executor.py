@@ -138,7 +138,7 @@ def _tracked(module: Module, kernel: Function, arguments: Sequence[Argument], me
 
 
 def _address_of(argument: Argument) -> Address | None:
-    """Where an argument points to."""
+    """Address that an argument points to."""
     if isinstance(argument, DescriptorArgument):
         return argument.base
     return argument if isinstance(argument, Address) else None

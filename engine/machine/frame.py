@@ -1,4 +1,4 @@
-"""What operations see while they run: the launch, a frame of active programs, and the plan of a block.
+"""Context of operations while they run: the launch, a frame of active programs, and the plan of a block.
 
 Programs of a chunk run in lockstep, operation by operation.  Where they diverge, a child frame runs the programs of one
 branch: it reads values of its parent for its programs alone, on first use.
@@ -167,7 +167,7 @@ Handler: TypeAlias = Callable[[Frame, Step, list[Val]], "Val | tuple[Val, ...]"]
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
-    """What a launch offers to operations beside values."""
+    """Services of a launch for operations, beside values."""
 
     memory: MemoryAccess
     grid: tuple[int, int, int]
@@ -176,7 +176,7 @@ class Services:
 
 
 class MemoryAccess(Protocol):
-    """What operations do to memory; `accesses.Accesses` does it.  `changes` counts what may have changed memory."""
+    """Memory operations; `accesses.Accesses` implements them.  `changes` counts those that may have changed memory."""
 
     changes: int
 

@@ -81,7 +81,7 @@ Type: TypeAlias = Scalar | Pointer | Tensor | Descriptor
 
 @dataclass(frozen=True, kw_only=True)
 class SourceLocation:
-    """Where in the source a value comes from; lines and columns count from 1.
+    """Source line of a value; lines and columns count from 1.
 
     `variable` is the name that the source gives the value, "" if none.  `callers` are the call sites that lead to the
     line, innermost first: for `tl.sum(x)` the file is Triton's own, and the first caller is the line of the kernel.
@@ -116,7 +116,7 @@ Attribute: TypeAlias = "int | float | bool | str | Constant | Type | tuple[Attri
 
 @dataclass(frozen=True, kw_only=True)
 class Successor:
-    """A block that a branch of `cf` goes to (its place in the region), with the operands of its arguments."""
+    """Target block of a branch of `cf` (its place in the region), with the operands of its arguments."""
 
     block: int
     operands: tuple[Value, ...] = ()
@@ -178,7 +178,7 @@ class Function:
 
 @dataclass(frozen=True, kw_only=True)
 class Module:
-    """What one specialisation was turned into: a public function, the kernel, and private ones that it calls."""
+    """Result of one specialisation: a public function, the kernel, and private ones that it calls."""
 
     functions: Mapping[str, Function]
 

@@ -1,4 +1,4 @@
-"""What is kept of a launch while it runs: its memory operations in order, findings, and facts of each access."""
+"""Record of a launch while it runs: its memory operations in order, findings, and facts of each access."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Journal:
 
     @property
     def findings(self) -> tuple[MemoryFinding, ...]:
-        """What was found, in the order of the first time."""
+        """Findings, in the order of their first occurrence."""
         return tuple(self._findings.values())
 
     @property

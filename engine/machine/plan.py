@@ -57,7 +57,7 @@ def _has_atomics(region: Region) -> bool:
 
 
 def _may_repeat(function: Function) -> bool:
-    """Whether a branch goes back to an earlier block."""
+    """Whether a branch returns to an earlier block."""
     return any(
         successor.block <= place
         for place, block in enumerate(function.body.blocks)
@@ -96,7 +96,7 @@ class _PointerClasses:
 
     @property
     def written(self) -> set[int]:
-        """Classes that a store goes through."""
+        """Classes that a store writes through."""
         return {self.find(value) for value in self._written}
 
     @property
@@ -115,7 +115,7 @@ class _PointerClasses:
         self._parents[self.find(one)] = self.find(other)
 
     def visit(self, operation: Operation) -> None:
-        """Join what meets in an operation, and note what it writes through."""
+        """Join the operands of an operation, and record the classes that it writes through."""
         values = [*operation.operands, *operation.results]
         for region in operation.regions:
             for block in region.blocks:

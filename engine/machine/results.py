@@ -1,4 +1,4 @@
-"""What an execution reports: memory findings, facts of each load and store, counts, prints.  Pure records."""
+"""Report of an execution: memory findings, facts of each load and store, counts, prints.  Pure records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LIBRARY = "triton/language"  # functions of tl.* carry locations in Triton's ow
 
 
 class FindingKind(enum.Enum):
-    """What is wrong about an access."""
+    """Kind of a wrong access."""
 
     OUT_OF_BOUNDS = "out of bounds"
     MISALIGNED = "misaligned"
@@ -23,7 +23,7 @@ class FindingKind(enum.Enum):
 
 
 class AccessKind(enum.Enum):
-    """What an operation does to memory."""
+    """Kind of a memory operation."""
 
     LOAD = "load"
     STORE = "store"
@@ -83,7 +83,7 @@ class MemoryFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class AccessFacts:
-    """What one load, store or atomic moved, summed over programs and executions; masked lanes are not counted.
+    """Bytes of one load, store or atomic, summed over programs and executions; masked lanes are not counted.
 
     `requested_bytes` counts each lane; `distinct_bytes` and `sectors` count the different bytes and 32-byte sectors
     that one program touches in one execution, as if the whole block were one request: no warps, no caches.

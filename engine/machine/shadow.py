@@ -151,7 +151,7 @@ class Shadow:
 
 
 def _clashes(earlier: Array, programs: Array, atomics: Array | None) -> Conflict | None:
-    """Those earlier stamps that are another program's and not ordered before this access."""
+    """The conflict with earlier accesses of another program that are not ordered before this one."""
     if earlier.size == 0 or int(earlier.max()) == NEVER:
         return None
     owners = program_of(earlier)

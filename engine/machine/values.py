@@ -125,7 +125,7 @@ def take(array: Array, chosen: Array) -> Array:
 
 
 def merge(parts: Sequence[Val], places: Sequence[Array], programs: int) -> Val:
-    """One value of the values of disjoint sets of programs; `places` says which programs each part belongs to."""
+    """One value from the values of disjoint sets of programs; `places` has the programs of each part."""
     if len(parts) == 1:
         return parts[0]
     parts = _unified(parts)

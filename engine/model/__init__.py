@@ -1,4 +1,4 @@
-"""The records that every room of the engine speaks in.
+"""Records that every room of the engine uses.
 
 Frozen and keyword-only, checked when they are made.  Imports nothing else of the engine, and no torch.
 """

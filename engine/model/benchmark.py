@@ -1,4 +1,4 @@
-"""What a benchmark found: times with their intervals, comparisons, floors, and the state of the device.
+"""Results of a benchmark: times with their intervals, comparisons, floors, and the state of the device.
 
 Records only, beside those of `engine.model`.  A time that was not measured is None, never a number;
 every time says by which method it was taken, and every interval covers 95 %.
@@ -43,7 +43,7 @@ class Standing(enum.StrEnum):
 
 
 class Bound(enum.StrEnum):
-    """What a case cannot be faster than: moving its bytes, or doing its arithmetic."""
+    """The resource that limits a case: moving its bytes, or doing its arithmetic."""
 
     MEMORY = "memory"
     COMPUTE = "compute"
@@ -119,7 +119,7 @@ class Floor:
 
 @dataclass(frozen=True, kw_only=True)
 class Peaks:
-    """What this very device was measured to do: copy bandwidth, and matrix products by precision.
+    """Measured peaks of one device: copy bandwidth, and matrix products by precision.
 
     `flops_per_s` maps "float32", "tf32", "float16", "bfloat16", "float64" to operations a second.
     """
@@ -137,7 +137,7 @@ class Peaks:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceState:
-    """The device at one moment, as its driver tells; None for what it does not tell.
+    """State of the device at one moment, as its driver reports it; None for values that it does not report.
 
     `throttled_by` names the reasons for which clocks are held down right now; `other_processes` are
     processes that are not ours and use the device.  () means that there are none, None that it is unknown;
@@ -154,14 +154,14 @@ class DeviceState:
     refused: tuple[str, ...] = ()
 
     def why_unknown(self, what: str) -> str:
-        """Why the driver did not tell of `what`, as `refused` names it; what that says of everything where it does."""
+        """The reason why the driver did not report `what`, by its name or for the whole state, as in `refused`."""
         reasons = (reason for reason in self.refused if reason.startswith((f"{what}: ", f"{WHOLE_STATE}: ")))
         return next(reasons, f"{what}: unknown")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CaseBenchmark:
-    """What was measured for one case.
+    """Measurements of one case.
 
     `outcome` is PASS when every timed call gave the right answer; otherwise there are no times.
     `slots` is how many distinct input sets rotate, `slot_bytes` how large one is, `calls` how many
@@ -212,7 +212,7 @@ class Summary:
 
 @dataclass(frozen=True, kw_only=True)
 class Holder:
-    """Who holds a device: process id, command, and since when (ISO 8601, UTC)."""
+    """Holder of a device: process id, command, and start (ISO 8601, UTC)."""
 
     pid: int
     command: str

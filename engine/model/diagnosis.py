@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 class DiagnosisKind(enum.StrEnum):
-    """What a wrong output looks like."""
+    """A pattern of a wrong output."""
 
     UNWRITTEN_OUTPUT = "unwritten_output"
     TAIL_MASK = "tail_mask"
@@ -33,7 +33,7 @@ class DiagnosisKind(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """What a wrong output looks like, and how well that fits: a reading of numbers, never a verdict.
+    """A pattern of a wrong output and how well it fits: an interpretation of numbers, never a verdict.
 
     Of the `wrong` elements, `explained` are what this mistake would have made of them; `contradicted` right
     elements are not what it would have left.

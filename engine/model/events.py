@@ -1,4 +1,4 @@
-"""What happens during a run, as a stream of past events.
+"""Events of a run, as a stream in the past tense.
 
 The screen, the command line, the store and a replay are consumers of the same stream.  Every event
 says how many seconds after the start of its run it happened, by the parent's clock.
@@ -56,7 +56,7 @@ class StageStarted:
 
 @dataclass(frozen=True, kw_only=True)
 class StageFinished:
-    """A stage ended.  A `message` says why when the outcome is not PASS."""
+    """A stage ended.  `message` is the reason when the outcome is not PASS."""
 
     at_s: float
     stage: Stage
@@ -68,7 +68,7 @@ class StageFinished:
 
 @dataclass(frozen=True, kw_only=True)
 class FindingRaised:
-    """A check or a probe observed something, or says that it could not check."""
+    """A check or a probe observed something, or could not check."""
 
     at_s: float
     finding: Finding
@@ -94,7 +94,7 @@ class CaseFinished:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseProven:
-    """Passed case `number` of `total` was replayed: proven or not, its proof says which."""
+    """Passed case `number` of `total` was replayed; its proof states whether it is proven."""
 
     at_s: float
     number: int
@@ -169,7 +169,7 @@ class PortingStarted:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelPorted:
-    """Build `number` of `total` over all targets is done, well or badly; its kernel says for which target."""
+    """Build `number` of `total` over all targets is done, with or without success; its kernel has the target."""
 
     at_s: float
     number: int
@@ -188,7 +188,7 @@ class PortDisassembled:
 
 @dataclass(frozen=True, kw_only=True)
 class PortingFinished:
-    """Nothing more is compiled for other targets.  A `message` says why when the outcome is not PASS."""
+    """Nothing more is compiled for other targets.  `message` is the reason when the outcome is not PASS."""
 
     at_s: float
     outcome: Outcome
@@ -197,7 +197,7 @@ class PortingFinished:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceAwaited:
-    """Somebody else holds the device; the benchmark begins when they let go.  None when they left no name."""
+    """Another process holds the device; the benchmark begins when it is released.  None where the name is unknown."""
 
     at_s: float
     holder: Holder | None
@@ -213,7 +213,7 @@ class OtherLoaded:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseBenchmarked:
-    """Case `number` of `total` was timed, or could not be: its outcome says which."""
+    """Case `number` of `total` was timed, or could not be: its outcome states which."""
 
     at_s: float
     number: int
@@ -231,7 +231,7 @@ class BenchmarkSummarised:
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileTaken:
-    """Where the time of the run went, in the order in which the kinds of work began."""
+    """Time of the run by kind of work, in the order in which the kinds began."""
 
     at_s: float
     spans: tuple[Span, ...]

@@ -19,7 +19,7 @@ def written(record: object) -> Plain:
 
 
 def read(plain: Plain) -> Plain:
-    """What `written` made of a record, to be converted to its type.
+    """The values that `written` made of a record, to be converted to its type.
 
     Raises:
         ValueError: an entry that should be a float is none.

@@ -16,7 +16,7 @@ SECTOR_BYTES = 32
 
 
 class TrafficKind(enum.StrEnum):
-    """What an operation does to memory."""
+    """Kind of a memory operation."""
 
     LOAD = "load"
     STORE = "store"
@@ -25,7 +25,7 @@ class TrafficKind(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class AccessTraffic:
-    """What one load, store or atomic of a launch moved, summed over its programs; masked lanes are not counted.
+    """Bytes moved by one load, store or atomic of a launch, summed over its programs; masked lanes are not counted.
 
     `executions` counts each program that executed it.  `requested_bytes` counts every lane; `distinct_bytes` and
     `sectors` (of 32 bytes) are those that one program touches in one execution, as if its block were one request:
@@ -48,7 +48,7 @@ class AccessTraffic:
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """What a launch did on the machine: its memory accesses, and elements computed by each operation of TTIR."""
+    """Work of a launch on the machine: its memory accesses, and elements computed by each operation of TTIR."""
 
     programs: int
     accesses: tuple[AccessTraffic, ...]
@@ -79,7 +79,7 @@ class Launch:
 
 
 def specialisation(launch: Launch) -> tuple[object, ...]:
-    """What tells two compiled forms of kernels apart: everything of a launch but grid, count and traffic."""
+    """The key by which compiled forms of kernels differ: everything of a launch but grid, count and traffic."""
     return (
         launch.kernel,
         launch.line,
@@ -103,7 +103,7 @@ class Artefact:
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledKernel:
-    """A launch compiled for a target.  Resources are None where the target's tools do not tell them.
+    """A launch compiled for a target.  Resources are None where the target's tools do not report them.
 
     `narrow_offset_line` is the first line with a product of at most 32 bits in an address, None without one.
     """

@@ -14,7 +14,7 @@ LEFT_OUT = "cases left out"
 
 
 class Layer(enum.StrEnum):
-    """Where evidence about a candidate comes from; none of them is trusted alone."""
+    """Source of evidence about a candidate; no layer is trusted alone."""
 
     PROOF = "proof"
     STATIC = "static"
@@ -49,7 +49,7 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True)
 class LayerReport:
-    """What one check or probe tells of its layer; `why` says it where the layer was not checked."""
+    """Report of one check or probe on its layer; `why` is the reason where the layer was not checked."""
 
     layer: Layer
     by: str

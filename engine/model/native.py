@@ -13,7 +13,7 @@ from engine.model.results import Location
 
 
 class NativeLanguage(enum.StrEnum):
-    """What a text is written in."""
+    """Language of a native source text."""
 
     CUDA = "cuda"
     CPP = "c++"

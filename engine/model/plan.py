@@ -17,7 +17,7 @@ from engine.model.problems.problem import Problem
 
 
 class Policy(enum.StrEnum):
-    """What decides over findings; engine.verdict.policy says what each does with them."""
+    """Rule by which findings affect the verdict; engine.verdict.policy has the effects of each."""
 
     DEFAULT = "default"
     STRICT = "strict"
@@ -33,7 +33,7 @@ class CacheState(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a candidate may use up before it is stopped: one process of it, and in total all of one run together.
+    """Resources that a candidate may use before it is stopped: one process of it, and all of one run together.
 
     Seconds are those that it had of the machine, as engine/cpu_time/deadline.py counts them.
     """

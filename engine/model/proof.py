@@ -1,4 +1,4 @@
-"""Whether a case is proven: its tape gave the answer on content that the candidate never met.
+"""Proof of a case: its tape gave the right answer on content that the candidate never had.
 
 Only records.  What a gap means for the verdict is the policy's business.
 """
@@ -34,7 +34,7 @@ COMPUTED_ELSEWHERE = frozenset({Gap.TORCH, Gap.MEMORY, Gap.NOT_REPRODUCED, Gap.N
 
 @dataclass(frozen=True, kw_only=True)
 class CaseProof:
-    """Whether a case is proven; a `gap` and its `reason` say why not, and are None and "" where it is.
+    """Proof of a case, or the `gap` and its `reason`, which are None and "" where it is proven.
 
     `moved_bytes` were written by operators that only move or fill; `constants` names the memory of unknown origin
     whose content the answer was computed with.  `constant_bytes` is its size without bytes that only repeat, and

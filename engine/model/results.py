@@ -1,4 +1,4 @@
-"""What a run found: outcomes, findings, output reports and the verdict.
+"""Results of a run: outcomes, findings, output reports and the verdict.
 
 Frozen, keyword-only, checked when they are made.  No torch here.
 """
@@ -13,7 +13,7 @@ from engine.model.problems.case import Tier
 
 
 class Outcome(enum.StrEnum):
-    """What became of a stage, a case or a run.
+    """Outcome of a stage, a case or a run.
 
     Neither ENGINE_ERROR, which is ours, nor PROBLEM_ERROR, a fault of a foreign problem's own reference, ever counts
     against a candidate.
@@ -62,7 +62,7 @@ class Stage(enum.StrEnum):
 
 
 class Stream(enum.StrEnum):
-    """Where a log line came from."""
+    """Source of a log line."""
 
     STDOUT = "stdout"
     STDERR = "stderr"
@@ -150,7 +150,7 @@ class OutputReport:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseResult:
-    """What became of one case.  `seed` makes the inputs again; None when none were made."""
+    """Result of one case.  `seed` makes the inputs again; None when none were made."""
 
     case: str
     tier: Tier
@@ -166,7 +166,7 @@ class CaseResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a run comes to, in one word and one sentence.
+    """Result of a run, in one word and one sentence.
 
     `proven` of the `passed` cases are proven; None where no proof was tried.
     """

@@ -32,7 +32,7 @@ _REQUIRED = ("CATCHES", "LAYER", "probe")
 
 
 class Probe(Protocol):
-    """What every probe module offers."""
+    """Interface of every probe module."""
 
     __name__: str
     CATCHES: tuple[str, ...]
@@ -69,12 +69,12 @@ def name_of(probe: Probe) -> str:
 
 
 def is_apart(probe: Probe) -> bool:
-    """Whether it is asked beside the others, where that is possible."""
+    """Whether it runs beside the others, where that is possible."""
     return bool(getattr(probe, "APART", False))
 
 
 async def observations_of(probe: Probe, lab: Lab) -> AsyncIterator[Observation]:
-    """What one probe observes, with exactly one report on its layer: that it could not check, when it fails."""
+    """Observations of one probe, with exactly one report on its layer, also when it fails."""
     reports = 0
     why = "the probe ended without a report"
     try:

@@ -1,4 +1,4 @@
-"""What did the candidate do while it was verified?  Its worker kept a record, and is asked for it.
+"""Effects of the candidate while it was verified, by the record of its worker.
 
 Named so that it is the first probe: the record is that of the worker that verified, and later probes call the
 candidate under conditions in which an honest one may do what it never does otherwise.
@@ -30,7 +30,7 @@ CATCHES = (
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
-    """What the record says, and that there is none when the worker has not verified or does not answer."""
+    """Findings of the record; none when the worker has not verified or does not answer."""
     if (lab.session.kills or not lab.session.occupied) and (why := await _call_again(lab)):
         yield _unchecked(why)
         return

@@ -41,7 +41,7 @@ _BLOCK = 16
 
 @dataclass(kw_only=True)
 class _Facts:
-    """What is known so far: the answers by case, and why there are none where there should be."""
+    """Facts collected so far: the answers by case, and the reasons for missing ones."""
 
     answers: dict[str, list[Answer]] = field(default_factory=dict)
     trouble: str = ""
@@ -66,7 +66,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 
 
 def _chosen(lab: Lab) -> list[tuple[Passed, tuple[Variant, ...]]]:
-    """The cases to ask, each with its variants: where a kernel was seen first, and a larger one."""
+    """The chosen cases, each with its variants: the first one of each kernel, and a larger one."""
     by_size = sorted((one for one in lab.passed if one.elements), key=lambda one: lab.size_of(one.case))
     if not by_size:
         return []
@@ -81,7 +81,7 @@ def _chosen(lab: Lab) -> list[tuple[Passed, tuple[Variant, ...]]]:
 
 
 def _new_kernels(cases: Sequence[Passed]) -> Iterator[Passed]:
-    """Those of the cases that launched a kernel which none before them did."""
+    """Cases that launched a kernel which none before them did."""
     seen: set[tuple[str, int]] = set()
     for one in cases:
         here = {(launch.kernel, launch.line) for launch in one.launches}
@@ -91,7 +91,7 @@ def _new_kernels(cases: Sequence[Passed]) -> Iterator[Passed]:
 
 
 async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: _Facts) -> Finding | None:
-    """Ask until an answer is wrong, or none comes; what was wrong."""
+    """Call variants until an answer is wrong or missing; the finding on it."""
     answers = facts.answers.setdefault(one.case.name, [])
     async with lab.at(one.case) as bench:
         with contextlib.closing(Varying(bench)) as varying:
@@ -115,7 +115,7 @@ def _finding(lab: Lab, one: Passed, answer: Answer) -> Finding:
 
 
 def _report(facts: _Facts, shapes: tuple[Fact, ...]) -> LayerReport:
-    """Which variants were asked where, what was dismissed and why, and what the cases themselves cover."""
+    """Report on the variants by case, the dismissed ones with the reason, and the coverage of the cases themselves."""
     reported: list[Fact] = []
     for case, answers in facts.answers.items():
         called = [answer for answer in answers if not answer.dismissed]
@@ -170,7 +170,7 @@ def _is_boundary(spec: protocol.TensorSpec) -> bool:
 
 
 def _is_strided(spec: protocol.TensorSpec) -> bool:
-    """Whether the elements do not lie one after another in the order of their indices."""
+    """Whether the elements are not contiguous in the order of their indices."""
     dense = 1
     for size, stride in zip(reversed(spec.shape), reversed(spec.strides), strict=True):
         if size > 1 and stride != dense:

@@ -34,7 +34,7 @@ _LONGER = 2.0  # times as long as the later calls took: whether it also comes wi
 
 @dataclass(frozen=True, kw_only=True)
 class _Looked:
-    """What was seen of an answer: at the return, left alone for a while, and after other calls."""
+    """An answer at three times: at the return, left alone for a while, and after other calls."""
 
     before: Contrasting
     after: Contrasting

@@ -1,4 +1,4 @@
-"""Whose kernels does the device say it ran?  Its record is read for one call of the largest case.
+"""Origin of the kernels in the device's own record of one call of the largest case.
 
 That call comes second in a worker that has never called the candidate: what is tuned, captured or set up once
 is over by then, and what the first call captured was heard.  A recorded call is a checked call, or a candidate

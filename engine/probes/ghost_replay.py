@@ -41,7 +41,7 @@ _ENOUGH = 256  # elements of outputs: with fewer one that a kernel writes for sh
 
 @dataclass(kw_only=True)
 class _Facts:
-    """What is known so far.
+    """Facts collected so far.
 
     `share` is, by kernel, how much of the answer is right without it, and in which case; `together` the same
     without any of them, where it is most, and `torn` that of one output which is right in part.  Where a worker
@@ -186,7 +186,7 @@ def _is_informative(replay: Replayed) -> bool:
 
 
 def _share(replays: Sequence[Replayed]) -> float:
-    """The least share of an answer that is right beyond what is right without computing; 0 where nothing tells."""
+    """The least share of an answer that is right beyond what is right without computing; 0 without evidence."""
     return min(_share_of(replay) for replay in replays)
 
 
@@ -213,7 +213,7 @@ def _percent(share: float) -> str:
 
 
 def _findings(facts: _Facts) -> Iterator[Finding]:
-    """What is said when the answer depends on some kernel."""
+    """Findings when the answer depends on some kernel."""
     what = "with every launch suppressed: other code computes that part"
     (torn, torn_case), (share, case) = facts.torn, facts.together
     if torn >= _SOME:
@@ -229,7 +229,7 @@ def _findings(facts: _Facts) -> Iterator[Finding]:
 
 
 def _report(facts: _Facts, wanted: Set[protocol.Kernel]) -> LayerReport:
-    """What is known of each kernel; without an answer for any, nor for all together, the layer was not checked.
+    """Report on each kernel; without an answer for any, nor for all together, the layer was not checked.
 
     A kernel that reads addresses from what a withheld one would have written may end the worker: nothing is known of
     each alone then, but the count without all of them holds.

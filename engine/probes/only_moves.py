@@ -35,7 +35,7 @@ _ENOUGH = 8  # elements that are not right without computing: with fewer chance 
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
-    """Look at one call of the smallest case, and of others as long as a kernel was not met."""
+    """Examine one call of the smallest case, and of others until every kernel is covered."""
     facts: list[Fact] = []
     why = ""
     unmet = {(launch.kernel, launch.line) for one in lab.passed for launch in one.launches}

@@ -1,4 +1,4 @@
-"""Is the answer as precise as the type that was asked for?  Its error is held against two of the judge's own.
+"""Compares the precision of an answer with its type: its error against two errors of the judge's own.
 
 A tolerance must allow for long sums in any order, and so leaves room for a step that is rounded to the next
 lower precision, TF32 in the middle of float32.  An honest kernel errs no more than torch does in the same
@@ -78,7 +78,7 @@ def _is_lowered(dtype: DType, precision: protocol.OutputPrecision) -> bool:
 
 
 def _limit(dtype: DType, precision: protocol.OutputPrecision) -> float | None:
-    """The error beyond which an answer is nearer to the lowered one; None where the case cannot tell."""
+    """The error beyond which an answer is nearer to the lowered one; None where the case cannot decide."""
     if precision.honest is None or precision.lowered is None:
         return None
     least = _LEAST_ULPS if dtype is DType.FLOAT32 else _LEAST_ULPS_OF_HALVES

@@ -34,7 +34,7 @@ _CALLS_PER_CASE = 7  # that were verified, for a larger one to be called too: af
 
 @dataclass(kw_only=True)
 class _Facts:
-    """What is known so far.
+    """Facts collected so far.
 
     `reordered` counts the launches that ran in another order, `idle` the cases in which nothing is to be written, so
     that no order can be wrong; `waited` says in which case a call never ended, and `why` what could not be checked
@@ -126,7 +126,7 @@ def _found(session: CaseSession, contrasting: Contrasting, what: str) -> Finding
 
 
 async def _race_of(session: CaseSession, program_order: protocol.ProgramOrder) -> protocol.Race | None:
-    """Which two programs meet, as the worker says; None where it cannot tell.
+    """Conflict of two programs by the worker's report; None without one.
 
     Raises:
         EngineError: the judge failed.
@@ -149,7 +149,7 @@ def _race_found(
 
 
 def _met(race: protocol.Race) -> str:
-    """What two programs do to one element: "program (1, 0, 0) of k stores out[3] at line 7, where ..."."""
+    """Accesses of two programs to one element: "program (1, 0, 0) of k stores out[3] at line 7, where ..."."""
     first, second = race.first, race.second
     element = f"{race.tensor}[{race.index}]"
     another = "another value there" if first.stores and second.stores else "it"
@@ -182,7 +182,7 @@ def _program_orders(lab: Lab) -> Iterator[protocol.ProgramOrder]:
 
 
 def _cases(lab: Lab) -> tuple[list[Passed], list[Passed]]:
-    """Those that spread something along an axis for the first time, and a larger one; and what is left out of them."""
+    """First cases that distribute work along an axis, with a larger one; and those left out."""
     by_size = smallest_first(lab)
     met: set[tuple[str, int, int]] = set()
     chosen: list[Passed] = []

@@ -19,7 +19,7 @@ from engine.processes.warm_pool import PooledProcess, Spare
 
 
 class LoadError(EngineError):
-    """The candidate did not load: `failed` is what the worker said."""
+    """The candidate did not load: `failed` is the worker's reply."""
 
     def __init__(self, failed: protocol.Failed) -> None:
         super().__init__(failed.message)
@@ -179,13 +179,13 @@ class CandidateSession:
 
     @property
     def unrecorded(self) -> str:
-        """Why the worker in use cannot read the device's record, as it said before it had a candidate."""
+        """The reason why the current worker cannot read the device's record, reported before it had a candidate."""
         ready = self._hand.child.ready if self._hand is not None else None
         return ready.unrecorded if ready is not None else "there is no worker"
 
     @property
     def fault(self) -> EngineError | None:
-        """What the worker wrote that was no reply, if anything."""
+        """Output of the worker that was no reply, if there was any."""
         return self._hand.child.fault if self._hand is not None else None
 
     def another(self) -> CandidateSession:

@@ -64,7 +64,7 @@ class Child:
 
     @property
     def fault(self) -> WireError | None:
-        """What this child said that was no reply, if anything."""
+        """Output of this child that was no reply, if there was any."""
         return self._fault
 
     @property
@@ -78,7 +78,7 @@ class Child:
         return self._is_lost
 
     async def wait_until_ready(self, deadline_s: float) -> protocol.Ready:
-        """The unasked-for first line, which says that the child is warm; for `deadline_s` of its time.
+        """The first line, sent without a command, when the child is warm; for `deadline_s` of its time.
 
         Raises:
             EngineError: it died, was silent, or said something else.

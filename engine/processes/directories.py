@@ -1,4 +1,4 @@
-"""Where child processes live: a private folder, a folder of shared memory, a user id, an environment.
+"""Directories of child processes: a private folder, a folder of shared memory, a user id, an environment.
 
 Everything a child may write is made here before it starts and removed after it has ended.
 """
@@ -40,7 +40,7 @@ _FIRST_UID, _UIDS = 1 << 30, 1 << 30
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What a child can read besides libraries: files and folders, and folders whose names alone it may list."""
+    """Readable files of a child besides libraries: files and folders, and folders whose names alone it may list."""
 
     readable: tuple[str, ...]
     listed: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Room:
 
     @property
     def cache(self) -> Path:
-        """Where Triton keeps what this child compiled."""
+        """Triton's cache for this child's compiled code."""
         return self.folder / "triton"
 
     def confinement(self, limits: Limits, *, address_space: bool) -> Confinement:
@@ -75,7 +75,7 @@ class Room:
         )
 
     def view_of(self, candidate: Path | None) -> View:
-        """What the child can read once a candidate of the folder `candidate` is loaded in it.
+        """Readable files of the child once a candidate of the folder `candidate` is loaded in it.
 
         A folder that contains a private place, such as a home folder, is not opened as a whole: its names can be
         listed, and the plain files directly in it read, but for hidden ones.
@@ -178,7 +178,7 @@ class EngineDirectories:
 
 
 def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Path) -> dict[str, str]:
-    """What a fork server gets of our environment: where programs and libraries are, nothing that looks like a key."""
+    """Environment of a fork server: paths of programs and libraries, and no variable that may hold a key."""
     kept = {name: source[name] for name in _KEPT_VARIABLES if name in source}
     kept["PYTHONDONTWRITEBYTECODE"] = "1"
     kept["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # as NVML counts, so that device 0 is the one that we name
@@ -239,7 +239,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _lock(folder: Path) -> int:
-    """Hold the folder: a process id says nothing to another container that shares the place."""
+    """Lock the folder: a process id means nothing in another container that shares the place."""
     handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

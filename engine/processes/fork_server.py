@@ -77,13 +77,13 @@ class Kill(msgspec.Struct, frozen=True, kw_only=True, tag="kill", tag_field="typ
 
 
 class Forked(msgspec.Struct, frozen=True, kw_only=True, tag="forked", tag_field="type"):
-    """The child that the last Fork asked for."""
+    """The child of the last Fork."""
 
     pid: int
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused", tag_field="type"):
-    """The child that the last Fork asked for could not be forked."""
+    """The child of the last Fork could not be forked."""
 
     reason: str
 
@@ -97,7 +97,7 @@ class Gone(msgspec.Struct, frozen=True, kw_only=True, tag="gone", tag_field="typ
 
 
 class Awake(msgspec.Struct, frozen=True, kw_only=True, tag="awake", tag_field="type"):
-    """Everything is imported; forks are served from now on."""
+    """All imports are done; forks are served from now on."""
 
 
 Order: TypeAlias = Fork | Kill
@@ -290,7 +290,7 @@ def _parent_of(pid: int) -> int | None:
 
 
 def _become_child(order: Fork, handles: list[int]) -> NoReturn:
-    """Turn this fork into a child of the kind that was asked for; never returns."""
+    """Turn this fork into a child of the requested kind; never returns."""
     status = 70  # EX_SOFTWARE, unless the child says otherwise
     try:
         commands, replies = _arrange_descriptors(handles)

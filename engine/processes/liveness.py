@@ -1,4 +1,4 @@
-"""Whether the process that had a given id is still there, as its start time tells.
+"""Whether the process that had a given id is still there, by its start time.
 
 A process id alone is no identity, for it is given out again; with the boot and the start time of its
 process it is one.  Linux tells both under /proc; where there is no /proc every unfinished run counts

@@ -173,11 +173,11 @@ class ProcessPool:
 
     @property
     def failures(self) -> int:
-        """How often a process that judges died or broke so far: what was asked of it meanwhile is to be asked again."""
+        """Number of failures of judging processes so far: commands sent meanwhile are repeated."""
         return self._judge_failures + sum(server.losses for server in self._judging_servers)
 
     def _count_failure(self, judge: Child) -> None:
-        """Count a judge once, however often it is met; one that was lost with its fork server is counted there."""
+        """Count a judge once, however often it fails; one that was lost with its fork server is counted there."""
         if judge is not self._failed_judge and not judge.lost:
             self._failed_judge = judge
             self._judge_failures += 1
@@ -205,7 +205,7 @@ class ProcessPool:
         return open_group(memory_bytes=limits.total_memory_bytes, threads=limits.total_processes * _THREADS)
 
     def usage(self) -> Usage:
-        """What all children but the judge use together, with all that they started and wrote; reads files."""
+        """Resources of all children but the judge together, with their descendants and files; reads files."""
         fork_servers = [server.pid for server in self._fork_servers if server.pid is not None]
         judge = self._judge
         trusted = (judge.child.pid,) if judge is not None else ()
@@ -214,7 +214,7 @@ class ProcessPool:
         return usage_below(fork_servers, trusted=trusted, folders=rooms)
 
     async def close(self) -> None:
-        """Dismiss everybody."""
+        """End all children."""
         if self.launchers is not None:
             await self.launchers.close()
         await self.worker.close()

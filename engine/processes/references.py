@@ -41,7 +41,7 @@ class References:
         return self._process.child.pid if self._process is not None else None
 
     async def attach(self, problem: ProblemId) -> protocol.AnyReply:
-        """What the judge says of the problem: ReferenceAttached, or Failed with whose fault it is.
+        """The judge's reply on the problem: ReferenceAttached, or Failed with the side at fault.
 
         Raises:
             EngineError: no process could be started, or the judge did not answer.
@@ -72,7 +72,7 @@ class References:
         return reply
 
     async def audit(self, problem: ProblemId) -> protocol.AnyReply:
-        """What the judge finds wrong with the problem, with a reference process of its own: Audited, or Failed.
+        """The judge's audit of the problem, with a reference process of its own: Audited, or Failed.
 
         Raises:
             EngineError: no process could be started, or the judge did not answer.

@@ -20,7 +20,7 @@ _WALL_S = 300.0
 
 
 async def ask_apart(module: str, request: bytes, *, cpu_s: int, memory_bytes: int, max_reply_bytes: int) -> bytes:
-    """What `python -m module` writes in answer to `request`.
+    """Output of `python -m module` for `request`.
 
     Raises:
         DeadlineError: it took more than `cpu_s` seconds of CPU time.

@@ -1,4 +1,4 @@
-"""Waiting for a process with the patience that a busy machine asks for."""
+"""Waiting for a process, with time limits that allow for a busy machine."""
 
 from __future__ import annotations
 

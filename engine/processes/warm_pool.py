@@ -27,7 +27,7 @@ class PooledProcess:
 
 
 class Spare:
-    """Always `depth` warm children ahead: `take` gives one away, and the next are made when asked."""
+    """Always `depth` warm children ahead: `take` removes one, and the next are made on request."""
 
     def __init__(self, hire: Callable[[], Awaitable[PooledProcess]], *, depth: int = 1) -> None:
         self._hire = hire
@@ -67,7 +67,7 @@ class Spare:
         return await self._wait()
 
     async def settle(self) -> None:
-        """Wait until none is being made; those that fail are heard of when they are taken."""
+        """Wait until none is being made; those that fail are reported when they are taken."""
         if self._waiting:
             await asyncio.wait(list(self._waiting))
 

@@ -1,4 +1,4 @@
-"""What parent and children say to each other: one JSON object a line, strictly typed.
+"""Messages between parent and children: one JSON object a line, strictly typed.
 
 The parent writes commands, a child writes replies; each reply carries the random id of the command
 that it answers.  Nothing here is ever unpickled, and a line that does not fit its type is an error
@@ -313,7 +313,7 @@ AnyReply: TypeAlias = (
 
 
 class _Addressed(msgspec.Struct):
-    """What is left of a command when all but its id is passed over."""
+    """A command of which only the id was read."""
 
     id: str
 

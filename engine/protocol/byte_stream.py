@@ -16,7 +16,7 @@ _LOOK_MS = 250
 
 
 class StreamError(Exception):
-    """The other end closed its pipe, kept silent, or sent more or less than it should; says which."""
+    """The other end closed its pipe, sent nothing, or sent more or less than it should; the text has the case."""
 
 
 class ByteStream:

@@ -62,14 +62,14 @@ class Disassemble(Command, tag="disassemble", frozen=True):
 
 
 class SuppressedLaunch(Message, frozen=True):
-    """A launch that a dry run met, and Triton's own description of its specialisation."""
+    """A suppressed launch of a dry run, and Triton's own description of its specialisation."""
 
     launch: Launch
     specialisation: Text
 
 
 class RanDry(Reply, tag="ran_dry", frozen=True):
-    """What the entry would launch, specialisations that this worker has told before included.
+    """Launches of the entry, specialisations that this worker has reported before included.
 
     An entry that `stumbled`, because results were missing in the dry run, may launch more.
     """

@@ -19,7 +19,7 @@ MOST_ACTIVITIES = 256
 
 
 class ActivityKind(enum.StrEnum):
-    """What a device can be seen to do."""
+    """Kind of a device's activity."""
 
     KERNEL = "kernel"
     COPY = "copy"

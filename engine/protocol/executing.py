@@ -1,4 +1,4 @@
-"""What a worker on the CPU reports of the launches of a call: kernels that were interpreted, and facts about memory.
+"""A CPU worker's report on the launches of a call: kernels that were interpreted, and facts about memory.
 
 A worker says so of its candidate: a report can only count against it.
 """
@@ -17,7 +17,7 @@ MOST_REPORTS = 64
 
 
 class MemoryFault(enum.StrEnum):
-    """What is wrong about accesses that did not stop a launch."""
+    """A wrong access that did not stop its launch."""
 
     MISALIGNED = "misaligned"
     UNINITIALIZED = "uninitialized"
@@ -59,7 +59,7 @@ class InterpretedKernel(Message, frozen=True):
 
 
 class Executed(Message, frozen=True):
-    """What is new about the launches of a call."""
+    """New facts about the launches of a call."""
 
     interpreted: Annotated[tuple[InterpretedKernel, ...], msgspec.Meta(max_length=MOST_REPORTS)] = ()
     memory: Annotated[tuple[MemoryReport, ...], msgspec.Meta(max_length=MOST_REPORTS)] = ()

@@ -1,4 +1,4 @@
-"""Messages about CUDA and C++ that a candidate has compiled: what is to be built, and what came of it.
+"""Messages about CUDA and C++ that a candidate has compiled: the build request and its result.
 
 The texts and flags are a stranger's: they reach nothing but a compiler in a confined process.
 """
@@ -55,12 +55,12 @@ class ExtensionRequest(Message, frozen=True):
 
     @property
     def key(self) -> str:
-        """What tells builds apart within one engine, whose device and versions do not change: a SHA-256."""
+        """Key of a build within one engine, whose device and versions do not change: a SHA-256."""
         return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
 
 
 class ExtensionAccess(Message, frozen=True):
-    """Where a child finds built extensions, by key; and why those with or without CUDA cannot be built here."""
+    """Folders of built extensions, by key; and the reasons why those with or without CUDA cannot be built here."""
 
     folder: FilePath
     no_cuda: Text = ""
@@ -82,7 +82,7 @@ class BuildExtension(Command, tag="build_extension", frozen=True):
 
 
 class NativeKernel(Message, frozen=True):
-    """What ptxas says of one kernel, by its symbol; None where it does not say."""
+    """Figures of ptxas for one kernel, by its symbol; None where it does not print them."""
 
     symbol: Text
     registers: Count | None = None

@@ -1,4 +1,4 @@
-"""Commands and replies of unusual content: the judge lays out another content, and says when that would be unfair."""
+"""Commands and replies of unusual content: the judge lays out another content, or reports that it would be unfair."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.protocol.verifying import ArenaSpec
 
 
 class Variant(enum.StrEnum):
-    """What is unlike the content before, in the words of a sentence."""
+    """Kind of unusual content, in the words of a sentence."""
 
     MOVED = "the same content in other memory"
     PERMUTED = "the same content in another order"
@@ -45,7 +45,7 @@ class PrepareVariant(CaseCommand, tag="prepare_variant", frozen=True):
 
 
 class VariantLaidOut(Reply, tag="variant_laid_out", frozen=True):
-    """The content is in `arena`; it is not where `dismissed` says why no candidate could be verified with it.
+    """The content is in `arena`, unless `dismissed` is the reason why no candidate could be verified with it.
 
     `changed` tells which element of ONE_ELEMENT, `kept` names the tensors that no variant changes.
     """

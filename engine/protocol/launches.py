@@ -1,4 +1,4 @@
-"""Bounds of what workers tell of launches and of stray accesses, which are records of the whole engine."""
+"""Bounds of workers' records of launches and of stray accesses, which are records of the whole engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every message is made of: the base of commands and replies, and values described without their bytes.
+"""Parts of every message: the base of commands and replies, and values described without their bytes.
 
 Whatever a reply carries has a bound: a worker may forge every line that it writes, and the parent hands
 some of what it reads to the judge.  Bounds are far above what honest work needs.
@@ -63,7 +63,7 @@ class ScalarSpec(Message, tag_field="kind", tag="scalar", frozen=True):
 
 
 class FloatSpec(Message, tag_field="kind", tag="float", frozen=True):
-    """A float in hexadecimal, which JSON cannot round and which knows nan and inf."""
+    """A float in hexadecimal, which JSON cannot round and which has nan and inf."""
 
     hex: str
 
@@ -109,7 +109,7 @@ def tensor_specs(spec: ValueSpec) -> list[TensorSpec]:
 
 
 class Command(Message, tag_field="type", frozen=True):
-    """What every command carries: the id that its reply must repeat."""
+    """Base of every command: the id that its reply must repeat."""
 
     id: Identifier
 
@@ -138,10 +138,10 @@ Returned: TypeAlias = Annotated[tuple[ReturnedSpec, ...], msgspec.Meta(max_lengt
 
 
 class Reply(Message, tag_field="type", frozen=True):
-    """What every reply carries: the id of its command."""
+    """Base of every reply: the id of its command."""
 
     id: Identifier
 
 
 class Done(Reply, tag="done", frozen=True):
-    """The command was carried out and has nothing else to tell."""
+    """The command was carried out and has no result."""

@@ -1,4 +1,4 @@
-"""What a worker has seen its candidate do.
+"""A worker's record of its candidate's effects.
 
 All of it is a claim that a candidate may forge: it can count against one, and its silence for none.
 """
@@ -58,7 +58,7 @@ LIGHT = frozenset(
 
 
 class OperatorKind(enum.StrEnum):
-    """What calling an operator of torch amounts to.
+    """Kind of work of a torch operator.
 
     LIGHT is arithmetic element by element and sums: a candidate may finish so what its kernel left.
     QUESTION has no answer but yes and no.  COMPUTE is everything that no other kind fits.
@@ -75,7 +75,7 @@ class OperatorKind(enum.StrEnum):
 
 
 class ActionKind(enum.StrEnum):
-    """What code of the candidate did in the process, as Python's audit events tell it."""
+    """Kind of an action of the candidate's code in the process, by Python's audit events."""
 
     FILE_READ = "file_read"
     FILE_WRITTEN = "file_written"
@@ -90,7 +90,7 @@ class ActionKind(enum.StrEnum):
 
 
 class ChangeKind(enum.StrEnum):
-    """What was another after the last call than before the load.  A THREAD or PROCESS has come and stayed.
+    """Kind of a difference in the process between load and last call; THREAD and PROCESS are new ones.
 
     A BUSY_THREAD has tensors in hand, a BURNING_THREAD uses the processor between calls.  PRELOADING has a
     library loaded in front of all others by processes that are started later.
@@ -107,7 +107,7 @@ class ChangeKind(enum.StrEnum):
 
 
 class Observe(Command, tag="observe", frozen=True):
-    """Worker: tell what the candidate did since it was loaded; asked after the last verified call."""
+    """Worker: report the candidate's effects since it was loaded; sent after the last verified call."""
 
 
 class OperatorSeen(Message, frozen=True):
@@ -142,7 +142,7 @@ class ActionSeen(Message, frozen=True):
 
 
 class ChangeSeen(Message, frozen=True):
-    """Something that is not as it was; `name` says what, `detail` how."""
+    """A difference from before the load: `name` is the object, `detail` the change."""
 
     kind: ChangeKind
     name: Word
@@ -150,7 +150,7 @@ class ChangeSeen(Message, frozen=True):
 
 
 class Observed(Reply, tag="observed", frozen=True):
-    """What was seen; `unchecked` says what could not be looked at, and why.  More than fits is left out and said."""
+    """Observed effects; `unchecked` has what could not be checked, and why.  More than fits is left out and counted."""
 
     operators: Annotated[tuple[OperatorSeen, ...], msgspec.Meta(max_length=MOST_OPERATORS)] = ()
     actions: Annotated[tuple[ActionSeen, ...], msgspec.Meta(max_length=MOST_ACTIONS)] = ()

@@ -1,4 +1,4 @@
-"""What judge and reference process say to each other: a line of JSON, and behind it the bytes of the tensors.
+"""Messages between judge and reference process: a line of JSON, then the bytes of the tensors.
 
 The reference process runs a foreign suite's own code, so nothing that it says is believed: lines and bytes have
 limits, and every tensor is checked against its bytes before it is made.  The two share no memory; bytes are copied.
@@ -57,7 +57,7 @@ class ApplyOwnRule(Message, tag_field="type", tag="own_rule", frozen=True):
 
 
 class Answered(Message, tag_field="type", tag="answered", frozen=True):
-    """The values that were asked for, whose bytes follow; `notes` say how the task differs from the suite's own run.
+    """The requested values, whose bytes follow; `notes` are the differences between the task and the suite's own run.
 
     `needed_bytes` is the size of all inputs, weights and outputs as far as it is known before any is made.
     """
@@ -69,7 +69,7 @@ class Answered(Message, tag_field="type", tag="answered", frozen=True):
 
 
 class CouldNot(Message, tag_field="type", tag="could_not", frozen=True):
-    """The suite's code failed; or, with `is_unavailable`, it does not offer what was asked for."""
+    """The suite's code failed; or, with `is_unavailable`, it does not offer the request."""
 
     reason: Text
     trace: Text = ""

@@ -74,7 +74,7 @@ class ArenaFile:
         os.ftruncate(self._handle, max(spec.bytes, 1))
 
     def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> None:
-        """Put the bytes of every storage where the spec says, and the byte `guard` into the guard zones."""
+        """Put the bytes of every storage at its offset in the spec, and the byte `guard` into the guard zones."""
         for zone in guard_zones(self.spec):
             _write_all(self._handle, torch.full((zone.bytes,), guard, dtype=torch.uint8), zone.offset)
         for spec, content in zip(self.spec.storages, storages, strict=True):
@@ -89,7 +89,7 @@ class ArenaFile:
         return [_read_all(self._handle, spec) for spec in self.spec.storages]
 
     def damaged(self, *, guard: int) -> Damage | None:
-        """What was written to the first guard zone that something was written to.
+        """The first guard zone that was written to, None when none was.
 
         Raises:
             TruncatedError: the file has become shorter than its spec.
@@ -111,7 +111,7 @@ class DeviceArena:
         self._content = content[: spec.bytes]
 
     def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> None:
-        """Put the bytes of every storage where the spec says, and the byte `guard` everywhere else."""
+        """Put the bytes of every storage at its offset in the spec, and the byte `guard` everywhere else."""
         self._content.fill_(guard)
         for spec, content in zip(self.spec.storages, storages, strict=True):
             part(self._content, spec).copy_(content)
@@ -127,11 +127,11 @@ class DeviceArena:
         return part(self._content, self.spec.outputs).clone()
 
     def damaged(self, *, guard: int) -> Damage | None:
-        """What was written to the first guard zone that something was written to."""
+        """The first guard zone that was written to, None when none was."""
         return first_damage([part(self._content, zone) for zone in guard_zones(self.spec)], guard=guard)
 
     def close(self) -> None:
-        """Nothing to let go of: the block is used for the next case."""
+        """No operation: the block is used for the next case."""
 
 
 class TruncatedError(Exception):
@@ -140,7 +140,7 @@ class TruncatedError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Damage:
-    """What was written to a guard zone: how many bytes at least, and whether nearer to the zone's end.
+    """A write to a guard zone: how many bytes at least, and whether nearer to the zone's end.
 
     Zone n is before storage n; the last of the `zones` has nothing behind it.
     """
@@ -185,7 +185,7 @@ def _read_all(handle: int, spec: protocol.StorageSpec) -> torch.Tensor:
 def lay_out(
     values: Sequence[Value], *, on_cpu: Container[int] = ()
 ) -> tuple[tuple[protocol.ValueSpec, ...], list[torch.Tensor]]:
-    """How these values travel: their specs, and each storage's bytes as uint8, on the device where it lies.
+    """Transport of these values: their specs, and each storage's bytes as uint8, on the device of the storage.
 
     Tensors at the positions `on_cpu` belong in host memory; their bytes travel on the device of the others.
     """
@@ -232,7 +232,7 @@ def place(sizes: Sequence[int], *, first: int = 0) -> tuple[tuple[protocol.Stora
 
 
 def guard_zones(spec: protocol.ArenaSpec) -> list[protocol.StorageSpec]:
-    """What is before, between and behind the storages and the place for outputs."""
+    """Zones before, between and behind the storages and the place for outputs."""
     zones, begin = [], 0
     for storage in (*spec.storages, *((spec.outputs,) if spec.outputs is not None else ())):
         zones.append(protocol.StorageSpec(offset=begin, bytes=storage.offset - begin))

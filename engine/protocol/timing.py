@@ -46,7 +46,7 @@ class How(enum.StrEnum):
 
 
 class SlotLayout(Message, frozen=True):
-    """Where the slots of a case lie: slot n begins at `first + n * stride` of the block behind `handle`.
+    """Layout of the slots of a case: slot n begins at `first + n * stride` of the block behind `handle`.
 
     `storages` and `outputs` are places inside a slot; the bytes between them are guard zones.
     """
@@ -90,7 +90,7 @@ class Check(Command, tag="check", frozen=True):
 
 
 class PrepareBaseline(Command, tag="prepare_baseline", frozen=True):
-    """Judge: make the baseline of this name ready for the arranged case; Failed with UNSUPPORTED says why not."""
+    """Judge: make the baseline of this name ready for the arranged case; Failed with UNSUPPORTED has the reason."""
 
     name: str
 
@@ -196,7 +196,7 @@ class CallTime(Message, frozen=True):
 
 
 class KernelTime(Message, frozen=True):
-    """What the device did under one name in all calls of a run; copies and fills have the name "".
+    """Device time under one name in all calls of a run; copies and fills have the name "".
 
     Nodes of a graph that was captured have no time yet.
     """

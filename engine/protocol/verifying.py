@@ -52,7 +52,7 @@ class ShareMemory(Command, tag="share_memory", frozen=True):
 
 
 class OpenMemory(Command, tag="open_memory", frozen=True):
-    """Worker: open this block of the judge; asked before there is a candidate, so that the answer can be believed."""
+    """Worker: open this block of the judge; sent before there is a candidate, so that the answer can be believed."""
 
     handle: str
     block_bytes: Count
@@ -119,7 +119,7 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
 
 
 class Describe(Command, tag="describe", frozen=True):
-    """Tell what the arguments of these cases look like, without their content.
+    """Describe the arguments of these cases, without their content.
 
     What is made for that is kept for a Prepare without a seed, unless `keeps` is false.
     """
@@ -152,7 +152,7 @@ class Audited(Reply, tag="audited", frozen=True):
 
 
 class ReferenceAttached(Reply, tag="reference_attached", frozen=True):
-    """The reference has run; `notes` say how, and which tolerance came of it."""
+    """The reference has run; `notes` describe how, and the tolerance that follows."""
 
     notes: Annotated[tuple[Text, ...], msgspec.Meta(max_length=64)] = ()
 
@@ -207,7 +207,7 @@ class CompareSnapshot(Command, tag="compare_snapshot", frozen=True):
 
 
 class Release(CaseCommand, tag="release", frozen=True):
-    """Forget the case in hand, and tell its seed now that it has ended."""
+    """Forget the current case, and send its seed now that it has ended."""
 
 
 class Ready(Reply, tag="ready", frozen=True):
@@ -256,7 +256,7 @@ class Shape(Message, frozen=True):
 
 
 class Described(Reply, tag="described", frozen=True):
-    """One shape for each case that was asked for."""
+    """One shape for each requested case."""
 
     shapes: tuple[Shape, ...]
 
@@ -286,7 +286,7 @@ class ContentDigests(Message, frozen=True):
 
 
 class Compared(Reply, tag="compared", frozen=True):
-    """How the outputs of one call compare; `mutated` says what should not have changed, or was written beside.
+    """Comparison of the outputs of one call; `mutated` names an input that changed, or memory beside the outputs.
 
     `repeated` is whether they are the first call's to the bit, None when the content was another.  `seed` is
     told with what ends a case.  `digests` are those that were asked for.  `passes_own_rule` is what the suite's own

@@ -1,4 +1,4 @@
-"""What a harness is: the module that makes inputs and expected outputs of one suite's tasks, in this process only."""
+"""Interface of a harness: the module that makes inputs and expected outputs of one suite's tasks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class UnavailableError(Exception):
-    """The task does not offer what was asked for, such as a run in float64; the text says why."""
+    """The task does not offer the request, such as a run in float64; the text has the reason."""
 
 
 class OpenedTask(Protocol):
-    """A task whose file has been imported.  `notes` say in what its run differs from the suite's own."""
+    """A task whose file has been imported.  `notes` are the differences of its run from the suite's own."""
 
     notes: tuple[str, ...]
 
@@ -49,12 +49,12 @@ class ChecksItself(Protocol):
     """A task that has code of its own to check an output."""
 
     def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:
-        """What that code says of the outputs of a call on these arguments."""
+        """Result of that code for the outputs of a call on these arguments."""
         ...
 
 
 class Harness(Protocol):
-    """What the module of a harness defines."""
+    """Interface of a harness module."""
 
     def open_task(self, file: Path, details: Mapping[str, str], device: torch.device) -> OpenedTask:
         """Import the task's file, which is the suite's code, and whatever it needs beside it."""

@@ -49,7 +49,7 @@ _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 2000, 20_000
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    """Make the pipes, say that the process is there, and answer the judge until it closes its end."""
+    """Make the pipes, report that the process is ready, and answer the judge until it closes its end."""
     folder = Path.cwd()
     stream = _opened(folder)
     torch.set_num_threads(_THREADS)
@@ -68,7 +68,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 
 def _opened(folder: Path) -> ByteStream:
-    """Both pipes; neither open waits for the judge, and the judge sees the end when this process ends."""
+    """Both pipes; neither open waits for the judge, and the judge gets end of file when this process ends."""
     for name in (QUESTIONS, ANSWERS):
         os.mkfifo(folder / name, 0o600)
     reads = os.open(folder / QUESTIONS, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -122,7 +122,7 @@ class Answering:
                     return _carried((self._own_rule(sent, returned),))
 
     def _own_rule(self, arguments: object, outputs: object) -> bool:
-        """What the task's own code says of outputs."""
+        """Whether the task's own code accepts the outputs."""
         task = self._opened_task()
         if not isinstance(task, ChecksItself):
             raise UnavailableError("the task has no code that checks an output")

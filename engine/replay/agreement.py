@@ -28,7 +28,7 @@ from engine.protocol.proof.tape import (
 
 
 class Disagreement(enum.Enum):
-    """What two tapes do not agree in."""
+    """Kind of a difference between two tapes."""
 
     NONE = "none"
     SCALAR = "scalar"

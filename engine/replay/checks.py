@@ -154,7 +154,7 @@ def views_of(step: Step) -> Iterator[TapedView]:
 
 
 def _check_compact(tape: Tape, view: TapedView, where: str) -> None:
-    """What is written or returned has no more elements than its storage: a view that expands has no end."""
+    """Refuse written or returned views with more elements than their storage: an expanded view has no end."""
     size = ELEMENT_BYTES.get(view.dtype, 1) * prod(view.shape)
     if view.storage < len(tape.storages) and size > max(tape.storages[view.storage].bytes, _most_returned(tape)):
         raise TapeError(f"{where}: {size:,} bytes of a storage of {tape.storages[view.storage].bytes:,}")

@@ -127,7 +127,7 @@ def _look_up(tape: Tape, state: Replay, step: LookedUp, memory: TapeMemory) -> N
 
 
 def _note_written(tape: Tape, state: Replay, target: TapedView, sources: tuple[int, ...]) -> None:
-    """What a fill or a move leaves in a storage; one that covers it replaces what was known."""
+    """Record the content of a storage after a fill or a move; one that covers it replaces earlier records."""
     state.moved_bytes += bytes_of(target)
     state.changed.add(target.storage)
     covers = bytes_of(target) >= tape.storages[target.storage].bytes
@@ -150,7 +150,7 @@ def _add_foreign(state: Replay, storage: int, steps: frozenset[int]) -> None:
 
 
 def _note_launched(state: Replay, launched: Stored) -> None:
-    """Everything that a kernel stores may come from everything that it was given."""
+    """Record that all stores of a kernel may depend on all of its arguments."""
     foreign = _foreign_of(state, launched.used)
     for storage in launched.stored:
         state.launched.add(storage)

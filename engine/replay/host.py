@@ -49,7 +49,7 @@ class Host:
         return HostCase(command=command, memory=memory, arguments=arguments)
 
     def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
-        """Refuse: a time in host memory says nothing about a kernel.
+        """Refuse: a time in host memory is not the speed of a kernel.
 
         Raises:
             UnsupportedError: always.
@@ -110,7 +110,7 @@ def write_out(command: protocol.ReplayTape, state: Replay) -> tuple[protocol.Ret
 
 
 def no_tensor() -> protocol.ReturnedSpec:
-    """What is reported in the place of a value that a tape does not have."""
+    """Report in the place of a value that a tape does not have."""
     return protocol.ReturnedSpec(type_name="no tensor of the tape")
 
 

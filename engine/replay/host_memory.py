@@ -57,7 +57,7 @@ def replay_on_host(
 
 
 def values_of(step: Launched, kernel: str, names: Sequence[str]) -> tuple[TapedValue, ...]:
-    """What a launch gives to the parameters of these names.
+    """Arguments of a launch for the parameters of these names.
 
     Raises:
         TapeError: one of them is missing.

@@ -45,7 +45,7 @@ class Case(Protocol):
 
 
 class Place(Protocol):
-    """Where tapes are replayed: in host memory, or on a device."""
+    """Memory in which tapes are replayed: of the host, or of a device."""
 
     def hold(self, command: protocol.HoldKernel) -> None:
         """Keep a kernel under its name."""
@@ -65,7 +65,7 @@ class Place(Protocol):
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    """Say that the process is there, and carry out commands."""
+    """Report that the process is ready, and carry out commands."""
     line = Line(commands, replies)
     replayer = Replayer(limits_reading=Measure.READING in in_force, place=_place())
     versions = {"numpy": np.__version__, "python": platform.python_version()}

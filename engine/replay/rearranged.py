@@ -40,7 +40,7 @@ _UNKNOWN = ""  # the origin of elements that a kernel or another operator made
 
 
 def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -> Rearranged | None:
-    """What follows the moves of a checked tape; None where there are none, or the answer is no rearrangement."""
+    """The rearrangement by the moves of a checked tape; None where there are none, or the answer is none."""
     moves = any(isinstance(step, Filled | Moved | LookedUp) for step in tape.steps)
     if command.rearrangement is Rearrangement.NO or not moves:
         return None
@@ -182,7 +182,7 @@ def _codes(elements: Array) -> Array:
 
 
 def _place(view: TapedView) -> tuple[object, ...]:
-    """What two views of the same elements in the same order have in common."""
+    """Key of views of the same elements in the same order."""
     axes = tuple(axis for axis in zip(view.shape, view.strides, strict=True) if axis[0] != 1)
     return view.storage, view.dtype, view.offset_bytes, axes
 

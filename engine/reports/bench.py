@@ -1,4 +1,4 @@
-"""What is said of a benchmark: its cells, its numbers, and one line a case as it comes.
+"""Text of a benchmark: its cells, its numbers, and one line a case as it arrives.
 
 Only arranges what the events say.  A case that was not right has no numbers here, whatever is in
 its record, and what was not measured is said in words, never as a number.
@@ -34,7 +34,7 @@ Cells = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmarks:
-    """What a run measured; `doubt` says why its numbers do not count, "" when they do."""
+    """Measurements of a run; `doubt` is the reason why they do not count, "" when they do."""
 
     cases: tuple[CaseBenchmark, ...]
     summaries: tuple[Summary, ...]
@@ -53,7 +53,7 @@ class Benchmarks:
 
     @property
     def baselines(self) -> tuple[str, ...]:
-        """Everything that some case is compared with, in the order of the plan."""
+        """Baselines of all cases, in the order of the plan."""
         return tuple(dict.fromkeys(comparison.baseline for case in self.right for comparison in case.comparisons))
 
 
@@ -84,7 +84,7 @@ def case_text(benchmark: CaseBenchmark) -> str:
 
 
 def cost_rows(costs: Mapping[str, Cost]) -> list[tuple[str, ...]]:
-    """What each case cannot do without, a header first: the inputs of its floor."""
+    """Least work of each case under a header: the inputs of its floor."""
     rows = [
         (name, f"{cost.bytes_read:,}", f"{cost.bytes_written:,}", f"{cost.flops:,}") for name, cost in costs.items()
     ]
@@ -92,7 +92,7 @@ def cost_rows(costs: Mapping[str, Cost]) -> list[tuple[str, ...]]:
 
 
 def resource_rows(kernels: Sequence[CompiledKernel]) -> list[tuple[str, ...]]:
-    """What each compiled kernel takes of its target, a header first."""
+    """Resources of each compiled kernel on its target, under a header."""
     header = ("kernel", "target", "outcome", "registers", "spilled bytes", "shared bytes", "occupancy")
     return [header, *((k.launch.kernel, k.target, str(k.outcome), *_taken(k)) for k in kernels)]
 
@@ -171,7 +171,7 @@ def _occupied(kernel: CompiledKernel) -> str:
 
 
 def _key(launch: Launch) -> tuple[object, ...]:
-    """What is compiled for a launch depends on this, and not on its grid or on how often it is launched."""
+    """The part of a launch that its compiled code depends on: not the grid, and not the number of launches."""
     mappings = (launch.signature, launch.constants, launch.options)
     return (
         launch.kernel,

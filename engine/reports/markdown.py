@@ -53,7 +53,7 @@ def as_markdown(run: RunRecord, *, with_profile: bool = False, with_passed_cases
 
 
 def _benchmark_lines(run: RunRecord) -> list[str]:
-    """What was timed and how far to trust it; of what was not, only what it cannot do without."""
+    """Lines on timed cases and the trust in them; for others only their least work."""
     benchmarks = run.benchmark_report
     if not benchmarks.cases:
         return ["## Not timed", "", *_rows(cost_rows(run.costs))] if run.costs else []

@@ -8,7 +8,7 @@ from engine.model import OutputReport
 
 
 def output_lines(output: OutputReport) -> Iterator[str]:
-    """Where an output is wrong and by how much; what was not measured is left out."""
+    """Lines on the wrong elements of an output and the size of the error; values not measured are left out."""
     errors = {
         "absolute": output.max_absolute_error,
         "relative": output.max_relative_error,

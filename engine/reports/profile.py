@@ -1,4 +1,4 @@
-"""Where the time of a run went: each kind of work and each stage, with a bar on the run's own time axis.
+"""Time of a run by kind of work and by stage, with a bar on the run's own time axis.
 
 Work of different kinds overlaps; the bars show that, and the seconds of a column are never summed up.
 """
@@ -43,7 +43,7 @@ def profile_lines(run: RunRecord, *, width: int, is_ascii: bool = False) -> list
 
 
 def profile_rows(run: RunRecord) -> list[tuple[str, ...]]:
-    """The kinds of work, a header first; nothing when the run told none."""
+    """Kinds of work under a header; empty when the run reported none."""
     rows = _work_rows(run.profile or ())
     return [("work", "count", "busy s", "from", "to"), *rows] if rows else []
 

@@ -1,4 +1,4 @@
-"""What a replayed proof file shows, as lines and as JSON."""
+"""Result of a replayed proof file, as lines and as JSON."""
 
 from __future__ import annotations
 

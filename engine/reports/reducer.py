@@ -149,7 +149,7 @@ class _Draft:
                 self._profile = event.spans
 
     def _finish(self, event: StageFinished) -> None:
-        """Close the open stage of this name; a stage that never said it began is taken as begun."""
+        """Close the open stage of this name; a stage without a start counts as started."""
         opened = next(
             (i for i, seen in enumerate(self._stages) if seen.stage is event.stage and not seen.outcome), None
         )
@@ -217,7 +217,7 @@ def _begun(event: RunStarted, known: RunRecord) -> RunRecord:
 
 
 def _ported(known: Ports, event: PortingStarted | KernelPorted | PortDisassembled | PortingFinished) -> Ports:
-    """What is known of other targets after one more event; a new start forgets what was compiled before."""
+    """State of other targets after one more event; a new start discards what was compiled before."""
     kernel_by_number = dict(zip(known.numbers, known.kernels, strict=True))
     match event:
         case PortingStarted():

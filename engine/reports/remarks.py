@@ -1,4 +1,4 @@
-"""What is to be known about the numbers of a benchmark, in sentences: means, method, resolution, device, notes.
+"""Remarks on the numbers of a benchmark, in sentences: means, method, resolution, device, notes.
 
 Only repeats what was recorded.  What a driver did not tell is left out, never guessed.
 """
@@ -28,7 +28,7 @@ _METHODS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """What is to be known about the numbers: one word for what it is about, and a sentence."""
+    """A remark on the numbers: one word for its subject, and a sentence."""
 
     label: str
     text: str

@@ -173,7 +173,7 @@ class RunRecord:
 
     @property
     def benchmark_report(self) -> Benchmarks:
-        """What was timed, without the numbers of cases that were not right, and whether it counts."""
+        """Timed cases, without the numbers of wrong ones, and whether they count."""
         return Benchmarks(
             cases=tuple(map(gated, self.benchmarks)),
             summaries=self.summaries,
@@ -186,11 +186,11 @@ class RunRecord:
         return next((case for case in self.cases if case.case == name), None)
 
     def benchmark(self, name: str) -> CaseBenchmark | None:
-        """What was measured for the case called `name`, or None when it was not timed yet."""
+        """Measurements of the case called `name`, or None when it was not timed yet."""
         return next((timed for timed in self.benchmarks if timed.case == name), None)
 
     def stage(self, stage: Stage) -> StageRecord | None:
-        """What is known of `stage`, or None when it has not begun."""
+        """Record of `stage`, or None when it has not begun."""
         return next((seen for seen in self.stages if seen.stage is stage), None)
 
 

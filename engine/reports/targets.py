@@ -1,4 +1,4 @@
-"""What became of a run's launches on each of several targets, summed up a target at a time.
+"""Builds of a run's launches for each of several targets, summed up by target.
 
 Several specialisations differ in what they take up, so a target is described by its worst.  What no
 tool told stays None: a target is never said to take nothing.
@@ -28,7 +28,7 @@ class TargetReport:
 
     @property
     def built(self) -> tuple[CompiledKernel, ...]:
-        """Those that built."""
+        """Kernels that built."""
         return tuple(kernel for kernel in self.kernels if kernel.outcome is Outcome.PASS)
 
     @property
@@ -69,7 +69,7 @@ class TargetReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Ports:
-    """What is known of other targets; `outcome` is None while they are compiled for, and before somebody asked.
+    """State of other targets; `outcome` is None while they are compiled, and before a request for them.
 
     `numbers` are those of the events of `kernels`: where machine code belongs to.
     """
@@ -83,7 +83,7 @@ class Ports:
 
     @property
     def asked(self) -> bool:
-        """Whether somebody wanted to know."""
+        """Whether builds for other targets were requested."""
         return bool(self.targets)
 
     @property
@@ -102,13 +102,13 @@ class Ports:
         return len(self.targets) * self.launches
 
     def of(self, target: str) -> TargetReport:
-        """What is known of one target."""
+        """Report on one target."""
         kernels = tuple(kernel for kernel in self.kernels if kernel.target == target)
         return TargetReport(target=target, launches=self.launches, kernels=kernels)
 
     @property
     def reports(self) -> tuple[TargetReport, ...]:
-        """What is known of each, in the order in which they were asked for."""
+        """Reports on all targets, in the order of the request."""
         return tuple(map(self.of, self.targets))
 
 
@@ -134,7 +134,7 @@ def plain_target(report: TargetReport) -> dict[str, Any]:  # Any: JSON values of
 
 
 def target_table(reports: Sequence[TargetReport]) -> list[Row]:
-    """A row for each target under a header; `first_errors` says why one does not build."""
+    """A row for each target under a header; `first_errors` has the first error of each that does not build."""
     return [
         ("target", "builds", "registers", "spilled B", "shared B", "occupancy"),
         *(

@@ -96,7 +96,7 @@ def as_plain(events: Sequence[Event], *, file: str, number: int | None = None) -
 
 
 def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterator[PlainLine]:
-    """What one event says in plain lines; nothing for an event that another one repeats in full.
+    """Plain lines of one event; none for an event that another one repeats in full.
 
     The labels are run, the names of the stages, case, proof, tier, timing, finding, layer, kernel, device, log and
     verdict.  The states are started, the outcomes, failed, unproven, flagged, busy, unchecked, the severities of
@@ -196,7 +196,7 @@ def _seed_lines(event: RunFinished) -> Iterator[str]:
 
 
 def numbered(number: int | None) -> str:
-    """How a run that is kept is called, after whatever it stands."""
+    """A suffix with the number of a recorded run, " run #3"; "" without a number."""
     return f" run #{number}" if number is not None else ""
 
 
@@ -236,7 +236,7 @@ def _plain_stage(stage: StageRecord) -> Plain:
 
 
 def _place(location: Location, *, file: str) -> str:
-    """Where editors and people look: file:line:column."""
+    """Location in the form of editors: file:line:column."""
     return f"{file}:{location.line}" + (f":{location.column}" if location.column is not None else "")
 
 
@@ -247,7 +247,7 @@ def _explained(message: str, location: Location | None, *, file: str) -> str:
 
 
 def _waiting(holder: Holder | None) -> str:
-    """Who is waited for, in words."""
+    """Holder of the device that is waited for, in words."""
     if holder is None:
         return "waiting for the device: another process holds it and left no name"
     return f"waiting for the device: process {holder.pid} ({holder.command}) has held it since {holder.since}"

@@ -35,7 +35,7 @@ _PATIENCE_S = 600.0
 
 @dataclass(frozen=True, kw_only=True)
 class _Binary:
-    """A compiled binary that can be disassembled: the kernel's number, who compiled it, and where it lies."""
+    """A compiled binary that can be disassembled: the kernel's number, its compiler, and its file."""
 
     number: int
     session: CandidateSession
@@ -72,7 +72,7 @@ class _Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """Where workers find what is compiled for their own device: kernels in `cache_folder`, launchers beside them."""
+    """Folders from which workers load code for their own device: kernels in `cache_folder`, launchers beside them."""
 
     cache_folder: Path
     launchers: Launchers | None = None
@@ -186,7 +186,7 @@ class Builder:
         self._jobs.put_nowait(_Turn(rank=rank, arrival=next(self._arrivals), job=job))
 
     def _launcher(self, specialisation: str) -> tuple[asyncio.Future[None], ...]:
-        """What must be built beside the kernel before it can be launched."""
+        """Launchers that must be built beside the kernel before it can be launched."""
         launchers = self._publication.launchers if self._publication is not None else None
         if launchers is None or len(self._needed) == _MOST_LAUNCHERS:
             return ()
@@ -276,7 +276,7 @@ class Builder:
             self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
 
     def _pass_over(self, job: _Job) -> None:
-        """Tell nothing of a job, unless it is launched after all."""
+        """Report nothing of a job, unless it is launched after all."""
         job.passed_over = True
         self._passed_over += 1
         self.unfinished -= 1

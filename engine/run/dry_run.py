@@ -97,7 +97,7 @@ class DryRun:
             await self._session.clear()
 
     def launches(self, case: str) -> tuple[Launch, ...]:
-        """What this case launches, as far as the dry run came."""
+        """Launches of this case, as far as the dry run reached."""
         return self._launches.get(case, ())
 
     def call_s(self, case: Case) -> float:

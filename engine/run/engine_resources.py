@@ -1,4 +1,4 @@
-"""What the runs of one engine share."""
+"""Resources that the runs of one engine share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.timing.measurement_context import MeasurementContext
 
 @dataclass(frozen=True, kw_only=True)
 class EngineResources:
-    """What the runs of one engine use in turn; without `measurement_context` nothing is timed."""
+    """Resources that the runs of one engine use in turn; without `measurement_context` nothing is timed."""
 
     process_pool: ProcessPool
     artefacts: ArtefactStore

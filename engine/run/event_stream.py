@@ -1,4 +1,4 @@
-"""What happens in a run, reported as events in the order in which it happens."""
+"""Events of a run, reported in the order in which they happen."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class EventEmitter:
         self.layers: list[LayerReport] = []
 
     async def stream(self) -> AsyncGenerator[events.Event, None]:
-        """Everything that is reported, until `close`."""
+        """All reported events, until `close`."""
         while (event := await self._queue.get()) is not None:
             yield event
 
     def close(self) -> None:
-        """Nothing more will be reported."""
+        """End the stream: nothing more is reported."""
         self._queue.put_nowait(None)
 
     def now(self) -> float:
@@ -71,11 +71,11 @@ class EventEmitter:
         self.tell(events.LayerChecked(at_s=self.now(), report=report))
 
     def note(self, check: str, message: str) -> None:
-        """A check has something to say that weighs nothing."""
+        """Report a finding of severity NOTE."""
         self.find(Finding(check=check, severity=Severity.NOTE, message=message))
 
     def awaited(self, holder: Holder | None) -> None:
-        """The device is waited for; None is somebody whose name cannot be read."""
+        """Report that the device is waited for; None is a holder whose name cannot be read."""
         self.tell(events.DeviceAwaited(at_s=self.now(), holder=holder))
 
     def log(self, stream: Stream, text: str) -> None:
@@ -84,7 +84,7 @@ class EventEmitter:
             self.tell(events.LogWritten(at_s=self.now(), stream=stream, text=text))
 
     def trace(self, trace: str) -> None:
-        """Log the way to an error once, however many cases fail on it; what each met there is in its result."""
+        """Log the traceback of an error once, however many cases fail with it; each result has its own error."""
         way = trace.rstrip().rpartition("\n")[0]
         if way not in self._ways:
             self._ways.add(way)

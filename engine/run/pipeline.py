@@ -307,7 +307,7 @@ class Run:
         await ProbingStage(lab=self._lab(), emitter=self._emitter, chosen=self._probes).run()
 
     def _lab(self) -> Lab:
-        """What further calls of the candidate that passed are made with."""
+        """The lab with which probes call a candidate that passed."""
         return Lab(
             plan=self._plan, device=self._device, session=self._session, process_pool=self._process_pool,
             limits=self._limits, profile=self._profile,
@@ -323,7 +323,7 @@ class Run:
         return bool(plan and plan.cases) and self._measurement_context is not None and self._dry_run is not None
 
     async def _time(self) -> Stop | None:
-        """Time a candidate that is right; why it is not after all, when a timed call says so."""
+        """Time a candidate that is right; the reason why it is not, when a timed call was wrong."""
         plan = self._plan.benchmark
         if plan is None or not plan.cases:
             self._emitter.report(not_timed(Coverage.NOT_ASKED, "no case was to be timed"))

@@ -1,4 +1,4 @@
-"""What all processes of one run may use together.
+"""Limits on the resources of all processes of one run together.
 
 Each process has limits of its own from the kernel (`engine.sandbox.confinement`).  Many processes that each stay
 below theirs are stopped here: the parent adds them up while the run lasts, and ends the run when it is too much.

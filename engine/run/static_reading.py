@@ -42,7 +42,7 @@ _MAX_REPLY_BYTES = 32 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class StaticRead:
-    """What the checks find in a text, and where the policy asks for it the rules that it breaks."""
+    """Findings of the checks in a text, and the rules that it breaks where the policy has rules."""
 
     findings: tuple[Finding, ...] = ()
     breaches: tuple[Breach, ...] = ()
@@ -66,7 +66,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Reply(msgspec.Struct, forbid_unknown_fields=True):
-    """What came of it: `error` where the text is no candidate."""
+    """Reply to a reading; `error` where the text is no candidate."""
 
     findings: tuple[Finding, ...] = ()
     breaches: tuple[Breach, ...] = ()
@@ -123,7 +123,7 @@ async def parse_candidate(candidate: Candidate, plan: Plan, *, cpu_s: int = CPU_
 
 
 async def read_parsed(parsed: Parsed) -> StaticRead:
-    """What the checks find in it."""
+    """Findings of the checks in a parsed text."""
     if parsed.read is not None:
         return parsed.read
     assert parsed.source is not None

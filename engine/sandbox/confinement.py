@@ -22,7 +22,7 @@ from engine.sandbox.system_calls import filter_system_calls
 
 
 class Measure(enum.StrEnum):
-    """What a child can give up, in the order in which it does; and what its parent bounds from outside.
+    """Rights that a child can give up, in the order in which it does; and bounds that its parent sets from outside.
 
     The last two of a child come last because a change of user clears both.
     """

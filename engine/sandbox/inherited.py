@@ -1,4 +1,4 @@
-"""What a process inherits from the one that started it, and that would break it.
+"""Settings that a process inherits from the one that started it, and that would break it.
 
 A shell, a service manager or a scheduler may ignore SIGCHLD, block signals, or take the owner's rights away from new
 files.  Only such states are changed: whatever else the caller chose stays.

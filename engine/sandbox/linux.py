@@ -34,7 +34,7 @@ def prctl(option: int, argument: int = 0, detail: int = 0) -> None:
 
 
 def set_process_name(name: str) -> None:
-    """What this process is called in lists of processes; the kernel keeps 15 bytes."""
+    """Set the name of this process in process lists; the kernel keeps 15 bytes."""
     _check(_libc.prctl(c_int(PR_SET_NAME), ctypes.c_char_p(name.encode()), c_long(0), c_long(0), c_long(0)))
 
 

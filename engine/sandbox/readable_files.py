@@ -1,4 +1,4 @@
-"""What a process that runs a candidate can still read: libraries, its own folders and the candidate's.
+"""Files that a process with a candidate can still read: libraries, its own folders and the candidate's.
 
 A second Landlock ruleset beside the one against writing, since the folder of a candidate is not known yet when
 its process is forked.  It binds the calling thread and all that it starts, cannot be undone, and holds for root.

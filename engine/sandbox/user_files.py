@@ -21,7 +21,7 @@ _KINDS = (
 
 
 class UserFileError(Exception):
-    """The path cannot be read as a file; the text says why, in a clause of its own."""
+    """The path cannot be read as a file; the text has the reason, in a clause of its own."""
 
 
 class MissingFileError(UserFileError):
@@ -66,7 +66,7 @@ def read_user_file(path: Path, *, max_bytes: int) -> bytes:
 
 
 def require_regular(status: os.stat_result) -> None:
-    """Nothing for a regular file.
+    """Raise unless it is a regular file.
 
     Raises:
         NoFileError: it is something else, which the text names.

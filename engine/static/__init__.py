@@ -1,4 +1,4 @@
-"""What a candidate's source says, found without running any of it.
+"""Facts of a candidate's source, found without running any of it.
 
 Imports `model` and `verdict` only: it must never start a process or import the candidate.
 """

@@ -28,7 +28,7 @@ _DIRECTIVE = re.compile(r"^#\s*kgtui:\s*(.*)$")
 
 
 class SourceError(CandidateError):
-    """The text is no candidate; `location` says where."""
+    """The text is no candidate; `location` is the place."""
 
     def __init__(self, message: str, location: Location | None = None) -> None:
         super().__init__(message)
@@ -82,7 +82,7 @@ def decode(content: bytes, filename: str) -> str:
 
 
 def directives(text: str) -> dict[str, str]:
-    """What the `# kgtui: key=value ...` lines at the head of a file ask for."""
+    """Values of the `# kgtui: key=value ...` lines at the head of a file."""
     found: dict[str, str] = {}
     for line in text.splitlines()[:20]:
         match = _DIRECTIVE.match(line.strip())

@@ -48,12 +48,12 @@ def breaches(
 
 
 def unread_breach(finding: Finding) -> Breach:
-    """What a file breaks of which this could not be checked."""
+    """The breach of a rule by a file that could not be checked."""
     return Breach(rule=_READABLE, finding=finding)
 
 
 def unread_import(path: Path) -> Breach:
-    """What a file breaks that imports this one: the rules are asked of one text."""
+    """The breach of a rule by a file that imports this one: the rules are checked in one text."""
     message = f"could not check: {path.name} is imported, and only the file itself is read; put all of it into one file"
     return Breach(rule=_READABLE, finding=Finding(check="imports", severity=Severity.NOTE, message=message))
 

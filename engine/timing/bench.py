@@ -188,7 +188,7 @@ class Bench:
     def _table(
         self, facts: CaseFacts, participants: list[WorkerParticipant | None], arranged: protocol.Arranged
     ) -> Table:
-        """Who takes part: the candidate, another worker, the baselines of the plan."""
+        """Participants: the candidate, another worker, the baselines of the plan."""
         mine = participants[0]
         assert mine is not None
         opponents: list[Entrant] = []

@@ -1,4 +1,4 @@
-"""What follows the rounds of a case: bursts, for the time of a whole call, and graphs, to check the device time by.
+"""After the rounds of a case: bursts, for the time of a whole call, and graphs, to check the device time by.
 
 Both are timed by the parent's own clock, which no worker can reach.
 """
@@ -22,7 +22,7 @@ _CLOCK_REPLAYS = 8
 
 
 async def bursts(table: Table, *, case_s: float) -> None:
-    """Back-to-back calls of everybody who is left; of a worker also bursts of one call, for what an exchange takes."""
+    """Back-to-back calls of all remaining participants; of a worker also bursts of one call, to time an exchange."""
     calls = calls_of_a_stretch(table, case_s=case_s)
     for entrant in table.present:
         slots = table.slots_for(entrant, calls)
@@ -31,7 +31,7 @@ async def bursts(table: Table, *, case_s: float) -> None:
 
 
 async def graphs(table: Table, *, case_s: float, repeatable: bool) -> None:
-    """Replays of a graph of everybody who is left; of the candidate also of a graph of one call.
+    """Replays of a graph of all remaining participants; of the candidate also of a graph of one call.
 
     The difference between the two is free of what an exchange and the launch of a graph take.  A
     `repeatable` candidate changes no input, so that its graph may call a slot again and last longer.
@@ -55,7 +55,7 @@ async def graphs(table: Table, *, case_s: float, repeatable: bool) -> None:
 
 
 async def round_trips(entrant: Entrant) -> None:
-    """What an exchange with a worker takes by itself; the judge's own clock needs no such correction."""
+    """Times of exchanges with a worker without calls; the judge's own clock needs no such correction."""
     participant = entrant.participant
     if not isinstance(participant, WorkerParticipant):
         return

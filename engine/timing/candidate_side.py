@@ -99,7 +99,7 @@ class WorkerParticipant:
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=verified)
 
     async def round_trip_s(self) -> float:
-        """What an exchange takes that makes no calls."""
+        """Time of an exchange that makes no calls."""
         _, took_s = await self._time((), protocol.How.BURST)
         return took_s
 
@@ -207,7 +207,7 @@ class WorkerParticipant:
 
 
 def _wrong(checked: protocol.Checked, number: int) -> Stop:
-    """What a wrong output at the timed shape comes to."""
+    """End of a case with a wrong output at the timed shape."""
     where = f"verified cases passed, but call {number} at the timed shape was not"
     report = next((report for report in checked.reports if report.outcome is not Outcome.PASS), None)
     if report is not None:

@@ -71,7 +71,7 @@ def of_timed(
 
 
 def _kernel_times(facts: CaseFacts, rng: random.Random) -> tuple[Timing | None, str]:
-    """The times of the launches alone, and what is to be said of them."""
+    """The times of the launches alone, and a note on them."""
     if facts.kernels is None:
         return None, ""
     try:
@@ -82,7 +82,7 @@ def _kernel_times(facts: CaseFacts, rng: random.Random) -> tuple[Timing | None, 
 
 
 def _baselines(facts: CaseFacts, rng: random.Random) -> tuple[tuple[Timing, ...], tuple[Comparison, ...]]:
-    """The times of each baseline, and the comparisons that could be made; a note says why one could not."""
+    """The times of each baseline, and the comparisons that could be made; a note has the reason for a missing one."""
     timings: list[Timing] = []
     comparisons: list[Comparison] = []
     for side in facts.baselines:

@@ -1,4 +1,4 @@
-"""Asking judge and workers on behalf of a benchmark: by the parent's clock, and with every way to fail distinguished.
+"""Exchanges with judge and workers for a benchmark: by the parent's clock, and with every failure distinguished.
 
 What a worker does wrong ends the case with the candidate's outcome; what the judge does wrong ends it
 with ENGINE_ERROR.  Nothing here repeats a question, and no failure becomes a default.
@@ -35,7 +35,7 @@ class Side(Protocol):
 
 
 class CaseEnded(Exception):  # noqa: N818  # a signal of this package, never an error that a user sees
-    """The case cannot go on; `stop` says why, in the words of an outcome."""
+    """The case cannot go on; `stop` has the reason, in the words of an outcome."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__(stop.message)
@@ -43,7 +43,7 @@ class CaseEnded(Exception):  # noqa: N818  # a signal of this package, never an 
 
 
 class FailedHere(CaseEnded):
-    """The child said that it could not carry out this command; it is still there for others."""
+    """The child could not carry out this command; it is still there for others."""
 
     def __init__(self, stop: Stop, failed: protocol.Failed) -> None:
         super().__init__(stop)
@@ -51,7 +51,7 @@ class FailedHere(CaseEnded):
 
 
 class Exchange:
-    """Judge and clock of one benchmark; `on_work` hears what each command was for, and from when to when it took."""
+    """Judge and clock of one benchmark; `on_work` gets the purpose, begin and end of each command."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Exchange:
         return reply, took_s
 
     async def judge_quietly(self, command: protocol.AnyCommand) -> None:
-        """Have the judge carry out a command whose reply says nothing."""
+        """Have the judge carry out a command whose reply has no content."""
         await self._judge(command)
 
     def _took(self, doing: str, began: float) -> float:
@@ -119,7 +119,7 @@ class Exchange:
 
 
 def _of_judge(failed: protocol.Failed, doing: str) -> Stop:
-    """As `of_trusted`; but what this machine cannot do, or has no memory for, is said by its name."""
+    """As `of_trusted`; but a missing capability or memory of this machine has an outcome of its own."""
     if failed.kind in (protocol.FailureKind.UNSUPPORTED, protocol.FailureKind.OUT_OF_MEMORY):
         return Stop(outcome=Outcome.UNSUPPORTED, message=f"{doing}: {failed.message}")
     return outcome_mapping.of_trusted(failed, doing)

@@ -1,4 +1,4 @@
-"""What is observed while a case is timed: raw facts, before anything is computed from them."""
+"""Observations while a case is timed: raw facts, before anything is computed from them."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Batch:
 
     @property
     def typical_s(self) -> float | None:
-        """What one call takes, by the best of its times; None without any."""
+        """Time of one call, by the best of its methods; None without any."""
         times_us = self.spans_us or self.streams_us
         return statistics.median(times_us) * 1e-6 if times_us else None
 
     def times_us(self, method: Method) -> tuple[float, ...]:
-        """What was taken by this method; () when nothing was."""
+        """Times by this method; () when there are none."""
         return {Method.CUPTI: self.spans_us, Method.EVENTS: self.streams_us, Method.GRAPH: self.replay_us}[method]
 
 
@@ -57,7 +57,7 @@ class Stretch:
 
 @dataclass(kw_only=True)
 class SideFacts:
-    """What was observed of one side of a case.
+    """Observations of one side of a case.
 
     `rounds` has two batches a round, in the order in which they were timed.  `bursts` are of many calls,
     `short_bursts` of one; `replays` of a graph of many calls, `short_replays` of a graph of one.
@@ -84,7 +84,7 @@ class SideFacts:
         return [(first.times_us(method), second.times_us(method)) for first, second in self.rounds]
 
     def work_us(self, method: Method) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
-        """For how long the calls of each round kept the device busy; by a method that cannot tell, their times."""
+        """Busy time of the device for the calls of each round; for a method that cannot measure it, their times."""
         if method is not Method.CUPTI:
             return self.batches_us(method)
         return [(first.busy_us, second.busy_us) for first, second in self.rounds]
@@ -100,7 +100,7 @@ class SideFacts:
 
 @dataclass(kw_only=True)
 class CaseFacts:
-    """What was observed of one case; `stored_us_by_baseline` is from earlier runs.
+    """Observations of one case; `stored_us_by_baseline` is from earlier runs.
 
     `kernels_ns` is the device's time by the name of what ran in timed calls, `nodes` how many kernels of each
     name were in captured graphs, `own` the names that launches of the candidate are known by, `native`
@@ -143,7 +143,7 @@ def batch_of(timed: protocol.Timed) -> Batch:
 
 
 def each_us(timed: protocol.Timed, calls: int) -> float | None:
-    """What the side itself says that one call took; None when it says nothing."""
+    """Time of one call by the side's own report; None without one."""
     return timed.elapsed_ns / calls / 1e3 if timed.elapsed_ns and calls else None
 
 

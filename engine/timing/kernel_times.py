@@ -22,7 +22,7 @@ _TIDY_S = 10.0
 
 
 class NotTimedError(Exception):
-    """The launches of a case cannot be timed apart; the text says why."""
+    """The launches of a case cannot be timed apart; the text has the reason."""
 
 
 class KernelSource(Protocol):
@@ -47,7 +47,7 @@ async def measured(
     cache: CacheState,
     slots: Sequence[int],
 ) -> SideFacts:
-    """What was observed of the launches of a case, on the same slots as the candidate; its notes say what was not.
+    """Times of the launches of a case, on the same slots as the candidate; its notes name what is missing.
 
     Every output is verified as the candidate's are.  No failure here ends the case.
     """

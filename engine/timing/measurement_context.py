@@ -1,4 +1,4 @@
-"""What an engine knows about measuring on its device, for as long as it lives: lock, peaks, times of before.
+"""Context of measurements on an engine's device, for as long as it lives: lock, peaks, earlier times.
 
 Nothing here is measured on the side: peaks are taken once, while the device is ours alone and no candidate
 has a process, and kept in a file for every later engine on the same device, driver and versions.  Peaks

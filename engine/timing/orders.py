@@ -75,7 +75,7 @@ def bounds(*, slots: int, call_s: float) -> Bounds:
 
 
 class Costs:
-    """What chunks of one kind have cost, as seconds for a chunk and seconds for each call in it."""
+    """Costs of chunks of one kind, as seconds for a chunk and seconds for each call in it."""
 
     def __init__(self) -> None:
         self._seconds_by_calls: list[tuple[int, float]] = []
@@ -90,7 +90,7 @@ class Costs:
 
     @property
     def line(self) -> tuple[float, float]:
-        """Seconds for a chunk, and seconds for each of its calls; all of it for the calls while nothing tells more."""
+        """Seconds for a chunk, and seconds for each of its calls; all of it for the calls while one size is known."""
         counts = [calls for calls, _ in self._seconds_by_calls]
         seconds = [spent for _, spent in self._seconds_by_calls]
         if not counts:

@@ -1,4 +1,4 @@
-"""Who takes part in the measurement of a case, on which slots, and what a failure of one costs the others."""
+"""Participants in the measurement of a case, their slots, and the effect of a failure on the others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(kw_only=True, eq=False)
 class Entrant:
-    """A party with what was observed of it; `out` once it cannot go on, and then its notes say why."""
+    """A participant and its observations; `out` once it cannot go on, and then its notes have the reason."""
 
     participant: Participant
     facts: SideFacts
@@ -52,12 +52,12 @@ class Table:
 
     @property
     def present(self) -> list[Entrant]:
-        """Everybody who has not dropped out, the candidate first."""
+        """All participants that have not dropped out, the candidate first."""
         return [self.candidate, *self.rivals]
 
     @property
     def rivals(self) -> list[Entrant]:
-        """The opponents who have not dropped out."""
+        """The opponents that have not dropped out."""
         return [entrant for entrant in self.opponents if not entrant.out]
 
     @property
@@ -72,19 +72,19 @@ class Table:
         return bounds(slots=self.ring.slots, call_s=call_s)
 
     def slots_for(self, entrant: Entrant, calls: int) -> tuple[int, ...]:
-        """Where this one is called next, about so many times."""
+        """Slots of the next calls of this participant, about so many."""
         if isinstance(entrant.participant, BaselineParticipant) or (entrant is not self.candidate and self._last):
             return self._last
         self._last = self.ring.take(calls)
         return self._last
 
     def round_cost_s(self) -> tuple[float, float]:
-        """What a round of two chunks of everybody takes: without calls, and for each call of a chunk."""
+        """Cost of a round of two chunks of every participant: without calls, and for each call of a chunk."""
         lines = [entrant.participant.costs.line for entrant in self.present]
         return 2 * sum(chunk_s for chunk_s, _ in lines), 2 * sum(call_s for _, call_s in lines)
 
     async def attempt(self, entrant: Entrant, work: Coroutine[Any, Any, T]) -> T | None:  # Any: of no interest
-        """What `work` of this one brings; None when that puts an opponent out.
+        """Result of `work` for this participant; None when that drops an opponent.
 
         Raises:
             CaseEnded: the candidate or the judge failed.

@@ -46,13 +46,13 @@ async def arranged_slots(
 
 
 async def seat(table: Table, arranged: protocol.Arranged) -> None:
-    """Let everybody get ready for the arranged case."""
+    """Let every participant get ready for the arranged case."""
     for entrant in table.present:
         await table.attempt(entrant, _get_ready(entrant.participant, table.facts.case.name, arranged))
 
 
 async def warm_up(table: Table, *, case_s: float) -> None:
-    """Call everybody on every slot, and for long enough; their costs are known afterwards."""
+    """Call every participant on every slot, and for long enough to measure their costs."""
     probe_from = table.clock()
     await _everybody(table, min(_PROBE_CALLS, table.bounds.most))
     each_s = (table.clock() - probe_from) / min(_PROBE_CALLS, table.bounds.most)
@@ -64,7 +64,7 @@ async def warm_up(table: Table, *, case_s: float) -> None:
 
 
 async def first_calls(table: Table) -> None:
-    """One call of everybody: it may compile and tune, so that it says nothing about the cost of others."""
+    """One call of every participant: it may compile and tune, so that it does not measure the cost of others."""
     await _everybody(table, 1)
     for entrant in table.present:
         entrant.participant.costs.clear()
@@ -150,7 +150,7 @@ async def _chunk(table: Table, entrant: Entrant, slots: tuple[int, ...], *, is_g
 
 
 async def _everybody(table: Table, calls: int) -> None:
-    """One chunk of everybody, not kept."""
+    """One chunk of every participant, not recorded."""
     for entrant in table.present:
         await table.attempt(entrant, entrant.participant.single(table.slots_for(entrant, calls)))
 

@@ -1,4 +1,4 @@
-"""What can be timed: a side of a comparison, and the baselines of the judge as such sides."""
+"""Sides that can be timed: those of a comparison, and the baselines of the judge as such sides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.verdict.decide import Stop
 
 
 class NotCapturedError(Exception):
-    """The side's calls cannot be timed inside a graph; the text says why.  No finding follows."""
+    """The side's calls cannot be timed inside a graph; the text has the reason.  No finding follows."""
 
 
 class Participant(Protocol):

@@ -1,4 +1,4 @@
-"""What came of a grid of variants of one candidate: a row for each, and which of them may be proposed.
+"""Results of a grid of variants of one candidate: a row for each, and those that may be proposed.
 
 Only measured times propose anything.  What was not timed, is wrong or not credible never wins, and a
 variant that the measurement cannot tell from the file as it is is no improvement.
@@ -74,7 +74,7 @@ class Trial:
 
     @property
     def kernels(self) -> tuple[CompiledKernel, ...]:
-        """What was compiled for the target, and built."""
+        """Kernels that were compiled for the target, and built."""
         return tuple(kernel for kernel in self.run.kernels if kernel.outcome is Outcome.PASS)
 
     @property

@@ -1,4 +1,4 @@
-"""What can be turned in a kernel file without rewriting it: constants, launch options, lists of configurations.
+"""Values of a kernel file that can be varied without rewriting it: constants, launch options, configurations.
 
 Read from the syntax tree and changed in the text, so that everything else of the file stays as its
 author wrote it, comments and spaces included.  Nothing here runs a candidate or writes a file.
@@ -44,14 +44,14 @@ class Tunable:
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """The file with other values; `name` says which."""
+    """The file with other values, which are in its `name`."""
 
     name: str
     source: bytes
 
 
 def tunables_of(source: bytes) -> tuple[Tunable, ...]:
-    """Everything that can be turned, in the order of the file; launch options that no launch gives come last.
+    """Everything that can be varied, in the order of the file; launch options that no launch gives come last.
 
     Raises:
         SyntaxError: the file is no Python.
@@ -190,7 +190,7 @@ def _configuration_lists(tree: ast.Module) -> Iterator[ast.List]:
 
 
 def _configuration_name(entry: ast.expr) -> str:
-    """What tells an entry from the others: `BLOCK=128 num_warps=4`; its text where it is built in another way."""
+    """Name of an entry among the others: `BLOCK=128 num_warps=4`; its text where it is built in another way."""
     if not isinstance(entry, ast.Call):
         return ast.unparse(entry)
     parts = []
@@ -236,7 +236,7 @@ def _edited(source: bytes, edits: Sequence[tuple[_Place, bytes]]) -> bytes:
 
 
 def _line_offsets(source: bytes) -> list[int]:
-    """Where each line begins, as Python counts lines: also after a lone carriage return."""
+    """Offset of each line, as Python counts lines: also after a lone carriage return."""
     return [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
 
 

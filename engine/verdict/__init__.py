@@ -1,4 +1,4 @@
-"""What decides: pure functions from recorded facts to findings, outcomes and the verdict.
+"""Decisions: pure functions from recorded facts to findings, outcomes and the verdict.
 
 Imports `model` and `protocol` only: no process, no clock, no file.
 """

@@ -30,7 +30,7 @@ NOT_BUILT_HERE = frozenset({Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR})
 
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    """What ended a run before all of its cases were run."""
+    """The reason why a run ended before all of its cases were run."""
 
     outcome: Outcome
     message: str
@@ -90,7 +90,7 @@ def judge(facts: Facts) -> Verdict:
 
 
 def interim(facts: Facts) -> Interim | None:
-    """What these facts of a run in progress say already; None as long as they decide nothing.
+    """The interim verdict of a run in progress; None as long as its facts decide nothing.
 
     PASS says that every case passed; probes, builds and times may still make the verdict worse.
     """
@@ -161,7 +161,7 @@ def _unchecked(layers: Sequence[LayerReport], weights: Weights) -> Iterator[str]
 
 
 def _unmade(facts: Facts, weights: Weights) -> Iterator[Stop]:
-    """Every check that the plan asked for and that could not be made: never a pass, nor the candidate's fault."""
+    """Checks of the plan that could not be made: never a pass, nor the candidate's fault."""
     for report in facts.layers:
         if report.coverage is Coverage.ENGINE_FAILED and weights.requires(report.layer):
             message = f"{report.layer} ({report.by}) could not be checked: {report.why}"
@@ -178,7 +178,7 @@ def _heaviest_first(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _count(findings: Sequence[Finding]) -> str:
-    """How many findings there are of each severity, and what the heaviest says where it is a grave one."""
+    """Number of findings of each severity, and the message of the heaviest where it is SUSPECT or PROOF."""
     ordered = _heaviest_first(findings)
     if not ordered:
         return "none"

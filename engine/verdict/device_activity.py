@@ -1,4 +1,4 @@
-"""What the device's record of a call says of whose kernels did the work: from one reply to findings and facts.
+"""Findings and facts from the device's record of a call: which kernels did the work.
 
 Shares are of the time that the device was seen busy.  A kernel's name distinguishes a library
 from PyTorch, but not the candidate's own kernels: those are known by the function that Triton loaded from its files.
@@ -37,7 +37,7 @@ _LIBRARY = re.compile(
 
 
 class Origin(enum.StrEnum):
-    """Whose work on the device it was."""
+    """Origin of work on the device."""
 
     OWN = "its own kernels"
     NATIVE = "kernels of its CUDA text, by name"
@@ -77,7 +77,7 @@ def shares(recorded: protocol.Recorded, native: NativeKernels = _NONE) -> tuple[
 
 
 def origin_of(activity: protocol.ActivitySeen, native: NativeKernels = _NONE) -> Origin:
-    """Whose work this was; `native` are the kernels that the file's CUDA text defines."""
+    """Origin of a kernel; `native` are the kernels that the file's CUDA text defines."""
     if activity.kind is not protocol.ActivityKind.KERNEL:
         return Origin.COPIES
     if activity.own:
@@ -102,7 +102,7 @@ def _origin_by_name(name: str, native: NativeKernels) -> Origin:
 def findings(
     case: str, recorded: protocol.Recorded, *, may_copy: bool = False, native: NativeKernels = _NONE
 ) -> Iterator[Finding]:
-    """What no file that computes by its own kernels shows; where it `may_copy`, copies need none of them."""
+    """Findings that no file shows which computes by its own kernels; where it `may_copy`, copies need none of them."""
     found = {share.origin: share for share in shares(recorded, native)}
     busy_ns = sum(share.device_ns for share in found.values())
     for origin in (Origin.LIBRARY, Origin.COMPILED, Origin.UNKNOWN, Origin.TORCH):
@@ -129,7 +129,7 @@ def findings(
 def strange_kernels(
     case: str, amounts: Mapping[str, int], *, own: frozenset[str], of: str, native: NativeKernels = _NONE
 ) -> tuple[Finding, ...]:
-    """What timed calls ran besides the candidate's kernels, where names are all that is known.
+    """Kernels of timed calls other than the candidate's, where only names are recorded.
 
     `amounts` is how much there is under each name, in one unit, and `of` says of what.  `own` are names of kernels
     that the candidate launches: a name that somebody chose well is believed here, and not in the record of a call.

@@ -1,4 +1,4 @@
-"""What executions of kernels on the CPU come to: pure functions from one report to findings and to a failed case.
+"""Findings and failed cases from executions of kernels on the CPU: pure functions of one report.
 
 Conflicts between programs are computed from the sets of addresses of one execution, so that they are a proof, and a
 case with one has failed even where its values are right.  A GPU stops a kernel at a misaligned access.  Memory that

@@ -24,7 +24,7 @@ class NativeKernels:
     namespaces: frozenset[str] = frozenset()
 
     def __or__(self, other: NativeKernels) -> NativeKernels:
-        """Those of both."""
+        """Union of both."""
         return NativeKernels(
             names=self.names | other.names,
             plain=self.plain | other.plain,

@@ -1,4 +1,4 @@
-"""What it means that a candidate whose answers are right launched no kernel: a pure function."""
+"""Findings on a candidate whose answers are right and that launched no kernel: a pure function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be said of what a worker has seen its candidate do: a pure function from one reply to findings.
+"""Findings on the effects that a worker observed of its candidate: a pure function from one reply.
 
 The reply is a claim, so that a finding says what was seen and no finding says that something was not done.
 Torch for memory, views, copies, casts, padding and small sums is honest and says nothing.
@@ -92,7 +92,7 @@ _CHANGES = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Weight:
-    """How much a case asks for: elements of its largest output, of inputs and outputs together, and operations."""
+    """Size of a case: elements of its largest output, of inputs and outputs together, and operations."""
 
     largest_output: int
     whole: float
@@ -102,7 +102,7 @@ class _Weight:
 
 
 def findings(problem: Problem, results: Iterable[CaseResult], observed: protocol.Observed) -> Iterator[Finding]:
-    """What the reply says of a candidate that was judged with these results."""
+    """Findings of the reply on a candidate with these results."""
     may_copy = FrameworkWork.COPIES in problem.framework
     yield from _of_operators(_weights(problem, results), observed.operators, may_copy=may_copy)
     yield from _of_actions(observed.actions)
@@ -110,7 +110,7 @@ def findings(problem: Problem, results: Iterable[CaseResult], observed: protocol
 
 
 def facts(observed: protocol.Observed) -> tuple[Fact, ...]:
-    """What was seen in numbers, whatever it amounts to."""
+    """Observed effects in numbers, whether they matter or not."""
     uses = Counter[str]()
     for operator in observed.operators:
         uses[operator.kind.value] += operator.uses
@@ -210,7 +210,7 @@ def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _reduces_all(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    """Whether it went through all of the inputs for a number of each row; one number of all may be a question.
+    """Whether it read all inputs for one number of each row; one number in all may be a check of the arguments.
 
     So it does where a kernel has copied or scaled them before.
     """

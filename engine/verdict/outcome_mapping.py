@@ -25,13 +25,13 @@ _OF_KIND = {
 
 
 def of_failure(failed: protocol.Failed) -> Stop:
-    """What a Failed reply means for the candidate."""
+    """The end of a run by a Failed reply."""
     location = Location(line=failed.line) if failed.line is not None else None
     return Stop(outcome=_OF_KIND[failed.kind], message=failed.message, location=location)
 
 
 def of_worker_error(error: EngineError, doing: str) -> Stop:
-    """What it means when the candidate's own process did not answer properly."""
+    """The end of a run in which the candidate's own process did not answer properly."""
     match error:
         case WireError():
             return Stop(
@@ -49,7 +49,7 @@ def of_worker_error(error: EngineError, doing: str) -> Stop:
 
 
 def of_trusted(reply: protocol.AnyReply | EngineError, doing: str) -> Stop:
-    """What it means when the judge failed: never the candidate's fault, unless it cut the shared memory."""
+    """The end of a run in which the judge failed: never the candidate's fault, unless it cut the shared memory."""
     if isinstance(reply, protocol.Failed):
         if reply.kind is protocol.FailureKind.TAMPERED:
             return Stop(outcome=Outcome.TAMPERED, message=f"{doing}: {reply.message}")

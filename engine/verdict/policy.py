@@ -1,4 +1,4 @@
-"""What each policy does with what was found: one table, which the verdict decides by and the manual prints.
+"""Effects of findings under each policy: one table, which the verdict decides by and the manual prints.
 
 Only data, and the table as text.  Nothing here looks at a candidate, and outcomes are no policy's business: a wrong
 answer is wrong under each of them.  A layer that the machine does not offer is shown under each, and flags nothing.
@@ -16,7 +16,7 @@ from engine.model.layers import Layer
 
 
 class Effect(enum.StrEnum):
-    """What a policy does with something that was found, as the table says it."""
+    """Effect of a finding under a policy, as in the table."""
 
     NOT_ASKED = "not asked"
     SHOWN = "shown"

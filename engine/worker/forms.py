@@ -22,7 +22,7 @@ Entry: TypeAlias = Callable[..., Any]  # Any: a stranger's function
 
 
 def entry_of(found: Entry, form: CandidateForm) -> Entry:
-    """What is called with the arguments of a case."""
+    """The entry that is called with the arguments of a case."""
     if form is CandidateForm.CALL:
         return lambda args, kwargs, _written=(): _without_nesting(found(*args, **dict(kwargs)))
     return ModuleEntry(found) if form is CandidateForm.MODULE else found
@@ -43,7 +43,7 @@ class ModuleEntry:
         self._class = found
 
     def __call__(self, *arguments: Any) -> Any:
-        """What a new module of the class returns for the inputs."""
+        """Returned value of a new module of the class for the inputs."""
         return self.bind(arguments)()
 
     def bind(self, arguments: Sequence[Any]) -> Callable[[], Any]:

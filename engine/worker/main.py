@@ -55,7 +55,7 @@ _PARTS = 10  # of a pause: on a busy machine each waits for a CPU after it, as a
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    """Get warm, say so, and carry out commands."""
+    """Get warm, report that, and carry out commands."""
     line = Line(commands, replies)
     worker = _Worker(torch.device(os.environ[DEVICE_VARIABLE]), limits_reading=Measure.READING in in_force)
     versions = {"torch": str(torch.__version__), "triton": triton.__version__, "python": platform.python_version()}
@@ -277,7 +277,7 @@ class _Worker:
     def _taping(
         self, command: protocol.Call, storages: Sequence[torch.Tensor]
     ) -> contextlib.AbstractContextManager[None]:
-        """Records the tape of a call that one was wanted of."""
+        """Records the tape of a call if the command requests one."""
         return self._tape_recorder.of_call(storages, self._filename) if command.tape else contextlib.nullcontext()
 
     def _has_edges(self, command: protocol.Call) -> bool:
@@ -320,7 +320,7 @@ def _called_on_copies(
     command: protocol.Call,
     storages: Sequence[torch.Tensor],
 ) -> Any:  # Any: as above
-    """What the entry returns on copies of the storages, which live as long as the call."""
+    """Returned values of the entry on copies of the storages, which live as long as the call."""
     copies = [storage.clone() for storage in storages]
     return entry(*(tensors.argument_of(spec, copies) for spec in command.arguments))
 

@@ -1,4 +1,4 @@
-"""Where a worker finds the tensors of a call, and where it leaves what the entry returned.
+"""Memory of a worker's calls: the tensors of their arguments, and the place for returned values.
 
 On the CPU that is a file of shared memory, on a device a block that the judge owns; and on a device
 whose driver shares no memory between processes, the file again, copied there and back.

@@ -1,4 +1,4 @@
-"""What a record of operators asks of the tensors that they take: where these lie, and what they are.
+"""Facts about the tensors that a recorded operator takes: their addresses and properties.
 
 A candidate may replace the methods of torch.Tensor; these are of its base class, which is immutable.
 """
@@ -39,7 +39,7 @@ def are_integers(tensors: Iterable[torch.Tensor]) -> bool:
 
 
 def address_of(tensor: torch.Tensor) -> int:
-    """Where the memory of a tensor begins; 0 when it has none of its own."""
+    """Address of the first byte of a tensor's memory; 0 when it has none of its own."""
     try:
         return int(_storage(tensor).data_ptr())
     except (RuntimeError, NotImplementedError):

@@ -28,7 +28,7 @@ class ThreadSemaphore:
         self._depth = 0
 
     def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
-        """Take one, waiting for it as long as asked."""
+        """Acquire one, waiting for it as long as given."""
         until_s = None if timeout is None else time.monotonic() + max(0.0, timeout)
         with self._changed:
             if self.kind == _RECURSIVE and self._owner == threading.get_ident():

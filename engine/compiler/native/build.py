@@ -1,4 +1,4 @@
-"""One extension from its texts to a library, with what ptxas and the disassembler say of its kernels."""
+"""Builds one extension from its texts to a library, with the figures of its kernels by ptxas and the disassembler."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def _failed(command: protocol.BuildExtension, failed: Sequence[Completed]) -> pr
 
 
 def _said(output: str) -> str:
-    """What the compilers wrote without the resources of kernels, cut to what a message holds."""
+    """Output of the compilers without the resources of kernels, cut to the limit of a message."""
     lines = (line for line in output.splitlines() if line.strip() and not _OF_PTXAS.match(line))
     return "\n".join(lines)[:MOST_TEXT].encode("utf-8", "backslashreplace").decode()[:MOST_TEXT]
 
 
 def _kernels(compiled: Sequence[Completed], target: str) -> Iterator[protocol.NativeKernel]:
-    """The kernels that ptxas compiled for the target, with what it says of each until the next."""
+    """The kernels that ptxas compiled for the target, each with its lines up to the next."""
     for done in compiled:
         entries = list(_ENTRY.finditer(done.output))
         for entry, following in itertools.zip_longest(entries, entries[1:]):

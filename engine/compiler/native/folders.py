@@ -18,7 +18,7 @@ _PATHS = re.compile(r"^(?:COMPILER_PATH|LIBRARY_PATH)=(.*)$", re.MULTILINE)
 
 
 def toolchain_folders(command: BuildExtension, *, run: Run = run_tool) -> tuple[str, ...]:
-    """What the C++ compiler says that it reads, and the folder of the CUDA toolkit; only folders that are there.
+    """Include folders of the C++ compiler, and the folder of the CUDA toolkit; only folders that exist.
 
     Never the root folder, which would allow to read everything.
     """

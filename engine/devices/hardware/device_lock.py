@@ -129,7 +129,7 @@ class DeviceLock:
 
 
 def shared_folder(places: tuple[Path, ...] = _PLACES) -> Path:
-    """Where the locks of this machine lie, the same for all of its users: in the first place that is open to all."""
+    """Folder of this machine's locks, the same for all of its users: the first place that all can write to."""
     for place in places:
         with contextlib.suppress(OSError):
             if _mode(place.stat()) & _OPEN_TO_ALL == _OPEN_TO_ALL:
@@ -159,7 +159,7 @@ def occupancy(folder: Path, device_id: str) -> Occupancy:
 
 
 class _Announcer:
-    """Tells who is waited for once, and again when that changes."""
+    """Reports the holder that is waited for once, and again when it changes."""
 
     def __init__(self, on_wait: Callable[[Holder | None], None]) -> None:
         self._on_wait = on_wait
@@ -238,7 +238,7 @@ def _try_lock(descriptor: int, *, how: int = fcntl.LOCK_EX) -> bool:
 
 
 def _stand_in_line(line: int) -> int:
-    """Our place: behind everybody who waits.  0 where there can be no line, so that chance decides who is next."""
+    """Our position in the queue, the last.  0 where there can be no queue, so that chance decides."""
     place = 0
     try:
         for _ in range(_MOST_PLACES):
@@ -271,14 +271,14 @@ def _range_taken(line: int, *, start: int, length: int) -> range | None:
 
 
 def _write_holder(descriptor: int, holder: Holder) -> None:
-    """Our name in the locked file; without one, where it cannot be written, we are somebody."""
+    """Write our name to the locked file; without one, where it cannot be written, the holder is unknown."""
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, msgspec.json.encode(holder) + b"\n", 0)
 
 
 def _read_holder(descriptor: int) -> Holder | None:
-    """Who wrote their name; None when it is missing, damaged, or nothing that a terminal should be shown."""
+    """Name of the holder; None when it is missing, damaged, or unfit for a terminal."""
     line, newline, _ = os.pread(descriptor, _MOST_HOLDER_BYTES, 0).partition(b"\n")
     if not newline:
         return None

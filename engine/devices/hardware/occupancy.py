@@ -20,7 +20,7 @@ _WARP_REGISTERS = 256  # are handed out in steps of this many
 
 
 class Limit(enum.StrEnum):
-    """What is used up first."""
+    """The resource that is used up first."""
 
     WARPS = "warps"
     BLOCKS = "blocks"
@@ -49,7 +49,7 @@ class Occupancy:
 
 @dataclass(frozen=True, kw_only=True)
 class _Multiprocessor:
-    """What one multiprocessor holds; `reserved_bytes` of shared memory are the driver's in each block."""
+    """Resources of one multiprocessor; `reserved_bytes` of shared memory are the driver's in each block."""
 
     warps: int
     blocks: int

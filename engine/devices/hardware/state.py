@@ -1,4 +1,4 @@
-"""The state of a device at one moment, as its driver tells: clocks, heat, power, who else is there.
+"""The state of a device at one moment, by its driver: clocks, temperature, power, other processes.
 
 A time that was taken beside another process, or while clocks were held down, has to say so.  Nothing is
 made up for what the driver does not tell: it stays None, and the state names it with the reason.  Needs no
@@ -57,7 +57,7 @@ class Memory(Protocol):
 
 
 class Driver(Protocol):
-    """What is asked of the pynvml module."""
+    """The part of the pynvml module in use."""
 
     NVMLError: type[Exception]
 
@@ -133,7 +133,7 @@ def _opened(driver: Driver, index: int) -> Iterator[Handle]:
 
 
 class _Interview:
-    """Asks one thing after the other and notes what is refused."""
+    """Queries the driver for one value after the other and records those that it refuses."""
 
     def __init__(self, driver: Driver, handle: Handle) -> None:
         self._driver = driver

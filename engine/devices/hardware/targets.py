@@ -1,4 +1,4 @@
-"""What a launch can be compiled for, on any machine: the names, and the limits that the compiler does not check.
+"""Targets that a launch can be compiled for, on any machine: their names, and the limits that Triton does not check.
 
 Shared memory per block after opt-in: CUDA C++ Programming Guide, table of technical specifications per
 compute capability; LDS per workgroup: the AMD GPU user guide of LLVM and the CDNA and RDNA ISA documents.
@@ -47,7 +47,7 @@ class Target:
 
 
 def asked_target(name: str) -> Target:
-    """The target that somebody asks for by `name`: one that some Triton makes machine code for.
+    """The requested target `name`: one that some Triton makes machine code for.
 
     Raises:
         UsageError: there is no such one; lists the usual ones, or names the nearest to what is no name at all.
@@ -59,7 +59,7 @@ def asked_target(name: str) -> Target:
 
 
 def target_named(name: str) -> Target:
-    """The target that is written as `name`, "sm_90" or "gfx942"; it may be a device's that no Triton knows yet.
+    """The target with this name, "sm_90" or "gfx942"; it may be a device's that no Triton supports yet.
 
     Raises:
         UsageError: no architecture is written so; names the nearest.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Runtime(Protocol):
-    """What every module here offers."""
+    """Interface of every module here."""
 
     TORCH_TYPE: str  # the `type` of its torch devices
     EXECUTED_ON_CPU: bool  # whether kernels are executed without machine code of theirs

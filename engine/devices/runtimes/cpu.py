@@ -17,7 +17,7 @@ def is_nvidia() -> bool:
 
 
 def synchronise(device: torch.device) -> None:
-    """Nothing is queued on a CPU."""
+    """No operation: nothing is queued on a CPU."""
 
 
 def release_cached_memory() -> None:

@@ -1,4 +1,4 @@
-"""What a candidate is compared with: one file each, found by scanning this folder.
+"""Baselines that a candidate is compared with: one file each, found by scanning this folder.
 
 A baseline module defines `NAME` (what a plan calls it), `available(problem, device)` ("" when it
 can be used there, else the reason in a sentence) and `prepare(problem, case, arguments, device)`,
@@ -30,7 +30,7 @@ _REQUIRED = ("NAME", "available", "prepare")
 
 
 class BaselineError(EngineError):
-    """A baseline that should be available could not be made ready; the text says which, and why."""
+    """A baseline that should be available could not be made ready; the text has its name and the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class ReadyBaseline:
 
 
 class Baseline(Protocol):
-    """What every baseline module offers."""
+    """Interface of every baseline module."""
 
     NAME: str
 
@@ -106,7 +106,7 @@ def ready(
 def call_once(
     call: Callable[..., Returned], problem: ProblemDefinition, arguments: Arguments, *, label: str, device: torch.device
 ) -> Returned:
-    """What `call` returns for private copies of `arguments`, once the device has finished.
+    """Returned values of `call` for private copies of `arguments`, once the device has finished.
 
     Raises:
         BaselineError: an argument is on another device, or the call failed.

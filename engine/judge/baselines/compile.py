@@ -26,7 +26,7 @@ _MOST_SETTLING_CALLS = 4
 
 
 def available(problem: ProblemDefinition, device: torch.device) -> str:
-    """Where the compiler that it generates code for is installed; not for problems of a foreign suite."""
+    """The reason why it cannot be used: no compiler for its code, or a problem of a foreign suite; "" otherwise."""
     if problem.suite is not None:
         return RUNS_APART
     if device.type == "cpu":

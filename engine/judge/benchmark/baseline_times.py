@@ -44,7 +44,7 @@ class BaselineTimes:
         self._sets: list[list[torch.Tensor]] = []
 
     def prepare(self, command: protocol.PrepareBaseline, layout: Layout, inputs: Arguments) -> protocol.AnyReply:
-        """Make a baseline ready, or say why it cannot be.
+        """Make a baseline ready, or reply with the reason why it cannot be.
 
         Raises:
             KgtuiError: there is none of that name, or it failed.

@@ -1,4 +1,4 @@
-"""What this very device can do, measured: moving bytes, and multiplying matrices in each precision.
+"""Measured peaks of this device: moving bytes, and multiplying matrices in each precision.
 
 Floors are computed from these numbers, so they are the best of several rounds on random content:
 a peak that is too low would call an honest kernel impossible.  Nothing here is taken from a data sheet.

@@ -1,4 +1,4 @@
-"""What a timed call left in its slot, held against what the judge wrote there.
+"""Checks of timed calls: the content of a slot after a call against the content that the judge wrote there.
 
 First a look at several calls together, whose answer stays on the device so that a whole chunk is waited
 for once; then, only for what that look suspects, the full reports.  Both see the same private copy of the
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything is in each slot of a case; `bytes` from one slot to the next, guard zones included."""
+    """Offsets in each slot of a case; `bytes` is the distance of two slots, guard zones included."""
 
     problem: ProblemDefinition
     case: Case
@@ -52,7 +52,7 @@ class Layout:
 
     @cached_property
     def written_only(self) -> frozenset[int]:
-        """The storages of arguments that are overwritten, whose content says nothing."""
+        """The storages of arguments that are overwritten, whose content does not count."""
         by_name = zip(self.problem.arguments, self.specs, strict=True)
         return frozenset(
             part.storage
@@ -82,7 +82,7 @@ class Written:
 
 @dataclass(frozen=True, kw_only=True)
 class Left:
-    """What a call left, and what should have come of it."""
+    """Outputs and arguments after a call, and their expected values."""
 
     written: Written
     arguments: Arguments
@@ -126,7 +126,7 @@ def look(
 
 
 def explain(layout: Layout, left: Left) -> Explained:
-    """What exactly is wrong, if anything is."""
+    """The error of a wrong call, explained."""
     call = Call(
         problem=layout.problem,
         case=layout.case,
@@ -142,7 +142,7 @@ def explain(layout: Layout, left: Left) -> Explained:
 
 
 def _left(layout: Layout, written: Written, returned: tuple[protocol.ReturnedSpec, ...]) -> Left:
-    """What one call left where, and what should be there."""
+    """Outputs and arguments of one call, and their expected values."""
     problem = layout.problem
     storages, final = layout.parts(written.image), layout.parts(written.final)
     arguments = tuple(tensors.value_of(spec, storages) for spec in layout.specs)

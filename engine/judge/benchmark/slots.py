@@ -158,7 +158,7 @@ class Slots:
         )
 
     def _layout(self, problem: ProblemDefinition, case: Case) -> Layout:
-        """Where everything is in a slot, found out with content that is thrown away."""
+        """Layout of a slot, found with content that is thrown away."""
         inputs = self._inputs(problem, case)
         specs, storages = lay_out(problem, inputs)
         with self._device:
@@ -215,7 +215,7 @@ class Slots:
     def _look(
         self, arranged: _Arranged, command: protocol.Check, some: range
     ) -> tuple[list[slot_checks.Left], torch.Tensor]:
-        """What these calls left, by their positions in the command, and which of them are suspects."""
+        """Outputs of these calls, by their positions in the command, and those that may be wrong."""
         left: list[slot_checks.Left] = []
         suspects: list[torch.Tensor] = []
         for group in _groups(some, at_a_time=_TOGETHER_BYTES // arranged.layout.bytes):

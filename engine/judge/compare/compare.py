@@ -36,7 +36,7 @@ def compare(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tol
 def compare_masked(
     name: str, got: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor, *, poison: int
 ) -> OutputReport:
-    """As `compare`, for values of which somebody else has said which are `wrong`; both are of one type and shape."""
+    """As `compare`, for values with given `wrong` elements; both are of one type and shape."""
     if got.numel() == 0:
         return OutputReport(name=name, outcome=Outcome.PASS, shape=tuple(got.shape), dtype=dtype_name(got.dtype))
     judged = judge(got, expected, Tolerance(relative=0.0, absolute=0.0))
@@ -51,7 +51,7 @@ def count_wrong(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance)
 
 
 def of_another_kind(name: str, dtype: str, shape: tuple[int, ...], expected: torch.Tensor) -> OutputReport | None:
-    """A report for an output of another type or shape than expected, whose values say nothing then; None for others."""
+    """A report for an output of another type or shape than expected, whose values are not compared; None for others."""
     wanted = dtype_name(expected.dtype)
     if dtype != wanted:
         outcome, message = Outcome.WRONG_DTYPE, f"{name} is {dtype}, expected {wanted}"
@@ -78,11 +78,11 @@ class Judged:
 
     @property
     def both(self) -> torch.Tensor:
-        """Where an error is a number."""
+        """Elements whose error is a number."""
         return self.got_finite & self.expected_finite
 
     def worst(self) -> int:
-        """Flat position of the wrong element that lies furthest beyond what is allowed; a non-finite one wins."""
+        """Flat position of the wrong element that exceeds its tolerance most; a non-finite one comes first."""
         beyond = torch.where(self.both & (self.allowed > 0), self.error / self.allowed, math.inf)
         excess = torch.where(self.wrong, beyond, -1.0)
         # Where nothing is allowed all are infinitely beyond it, and the largest error is the worst.
@@ -211,7 +211,7 @@ def _element(flat: int, got: torch.Tensor, expected: torch.Tensor) -> WrongEleme
 
 
 def error_map(wrong: torch.Tensor) -> tuple[str, ...]:
-    """Where elements are wrong, in the notation of `OutputReport.error_map`."""
+    """Map of the wrong elements, in the notation of `OutputReport.error_map`."""
     plane = wrong.reshape(-1, wrong.shape[-1]) if wrong.dim() else wrong.reshape(1, 1)
     shares = _pool(_pool(plane.double(), _MAP_ROWS).T.contiguous(), _MAP_COLUMNS).T
     return tuple("".join(map(_mark, row)) for row in shares.tolist())

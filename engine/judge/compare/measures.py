@@ -1,4 +1,4 @@
-"""What outputs are measured with: their typical size, and how many representable numbers are between two.
+"""Measures of outputs: their typical size, and the number of representable values between two.
 
 Every way to compare outputs measures with these, so that none allows what another refuses.
 """

@@ -61,7 +61,7 @@ def right_counts(call: Call) -> tuple[int, ...]:
 
 
 def _matches(call: Call) -> tuple[OutputMatch, ...] | None:
-    """What the problem's comparer says; None where it has none, or an output is of another kind.
+    """Result of the problem's comparer; None where it has none, or an output is of another kind.
 
     Raises:
         ValueError: the comparer answers with another number or shape of masks than there are outputs.

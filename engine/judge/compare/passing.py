@@ -1,4 +1,4 @@
-"""The report of an output that is right everywhere, by as few operations on the device as tell it.
+"""The report of an output that is right everywhere, by as few operations on the device as possible.
 
 Nearly every output is right, and of a small one each operation costs more than the arithmetic in it.
 What is not plainly right is left to the full comparison, which knows every rule and says what is wrong.

@@ -1,4 +1,4 @@
-"""Whether outputs are wrong anywhere, by the rule of `compare`, without waiting for the device to say so.
+"""Whether outputs are wrong anywhere, by the rule of `compare`, without waiting for the device.
 
 For the many outputs of timed calls: their answers are worked out together, because asking a device for each is slow,
 and looked at together, and only what is wrong is compared in full.  The two may differ by the last bit of a sum; where

@@ -19,6 +19,6 @@ def unravelled(flat: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def text_of(value: torch.Tensor) -> str:
-    """One element in as many digits as tell it from its neighbours; nan and inf in words."""
+    """One element with as many digits as separate it from its neighbours; nan and inf in words."""
     digits = _DIGITS.get(value.dtype)
     return f"{value.item():.{digits}g}" if digits else str(value.item())

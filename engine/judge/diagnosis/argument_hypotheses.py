@@ -1,4 +1,4 @@
-"""What the reference would answer if the kernel made a known mistake.
+"""Answers of the reference under known mistakes of a kernel.
 
 Each supposition is the case's own arguments, changed as the mistake would have it: a scalar that is
 ignored, strides that are not looked at, a tail that is left out.  The trusted reference computes what
@@ -34,7 +34,7 @@ _STRIDE_NAMES = ("inc", "ld", "stride")
 
 
 def suppositions(problem: ProblemDefinition, inputs: Arguments, shape: torch.Size) -> Iterator[Supposition]:
-    """What may have gone wrong in a call on `inputs` with an output of this shape, the likelier first."""
+    """Possible mistakes in a call on `inputs` with an output of this shape, the likelier first."""
     places = [place for place, value in enumerate(inputs) if isinstance(value, torch.Tensor) and value.numel()]
     read = [place for place in places if problem.arguments[place] not in problem.written_only]
     for place, value in enumerate(inputs):
@@ -229,7 +229,7 @@ def _read_as(tensor: torch.Tensor, shape: torch.Size, strides: Sequence[int]) ->
 
 
 def _refuse_immense(elements: int, tensor: torch.Tensor) -> None:
-    """Nothing, where what is supposed needs no more than some times the memory of the tensor.
+    """Raise unless the supposed tensor needs at most a few times the memory of the tensor.
 
     Raises:
         ValueError: it does; a hypothesis must not exhaust the memory.
@@ -365,7 +365,7 @@ def _sizes(tensor: torch.Tensor) -> list[tuple[str, int | None, int]]:
 
 
 def _fills(tensor: torch.Tensor) -> tuple[float, ...]:
-    """What is in the place of an element that takes no part."""
+    """Values in place of an element that is masked out."""
     return (0.0, -math.inf) if tensor.is_floating_point() else (0,)
 
 

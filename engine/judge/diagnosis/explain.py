@@ -1,4 +1,4 @@
-"""Why an output is wrong, as far as the judge can tell from what was got, expected and given.
+"""Causes of a wrong output, as far as its values, the expected ones and the inputs show them.
 
 Only for outputs that are wrong, after the verdict on them: nothing here can make an output right.  The
 work is bounded by the size of the case, and what fitted the case before is tried first.  All of it is done
@@ -74,7 +74,7 @@ class Explainer:
     def diagnoses(
         self, problem: ProblemDefinition, inputs: Arguments, number: int, comparison: Comparison
     ) -> tuple[Diagnosis, ...]:
-        """What output `number` looks like, best first.  Empty when nothing fits."""
+        """Diagnoses of output `number`, best first.  Empty when nothing fits."""
         clues = [*patterns(comparison), *line_clues(comparison, problem, inputs)]
         if not any(self._is_plain(problem, clue) and _is_perfect(clue, comparison) for clue in clues):
             clues += self._tried(problem, inputs, number, comparison)
@@ -156,7 +156,7 @@ def _comparison(hand: cases.CaseInHand, number: int, got: torch.Tensor, name: st
 
 
 def _before(hand: cases.CaseInHand, number: int, name: str) -> torch.Tensor | None:
-    """What lay in an output before the call; a returned one may be an argument that was written in place."""
+    """Content of an output before the call; a returned one may be an argument that was written in place."""
     problem, expected = hand.problem, hand.content.expected
     names = output_names(problem, hand.content.specs, expected)
     for other, spec in written_specs(problem, hand.content.specs):
@@ -184,7 +184,7 @@ def _is_perfect(clue: Clue, comparison: Comparison) -> bool:
 def _guess(
     problem: ProblemDefinition, supposition: Supposition, number: int, comparison: Comparison
 ) -> torch.Tensor | None:
-    """What the reference makes of the supposition, cut to the shape of the output; None when it says nothing."""
+    """Output of the reference under the supposition, cut to the shape of the output; None when there is none."""
     try:
         outputs = supposition.outcome(lambda arguments: expected_outputs(problem, arguments))
     except Exception:  # a reference may refuse what was supposed, in any way; then it was not that

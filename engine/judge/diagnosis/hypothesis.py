@@ -33,7 +33,7 @@ class Supposition:
     after: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     def outcome(self, compute: Callable[[Arguments], tuple[torch.Tensor, ...]]) -> tuple[torch.Tensor, ...] | None:
-        """What comes of it by the reference `compute`; None when it says nothing."""
+        """Outputs of the reference `compute` under the hypothesis; None when there are none."""
         arguments = self.arguments()
         if self.arithmetic is None:
             outputs = compute(arguments)
@@ -63,7 +63,7 @@ def tensor_at(inputs: Arguments, place: int) -> torch.Tensor:
 
 
 class NarrowArithmetic(TorchFunctionMode):
-    """While active, what asks for double precision gets `dtype` instead."""
+    """While active, requests for double precision get `dtype` instead."""
 
     def __init__(self, dtype: torch.dtype) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a wrong output itself tells: values that were never written, lie elsewhere, or are off by a rule.
+"""Clues in a wrong output itself: values that were never written, are elsewhere, or are off by a rule.
 
 Every function looks at one comparison and yields clues; none of them judges, none changes a tensor.
 """
@@ -42,7 +42,7 @@ def patterns(comparison: Comparison) -> Iterator[Clue]:
 
 
 def _memory(comparison: Comparison) -> Iterator[Clue]:
-    """What lay there before, or what an earlier call left there."""
+    """Clues on earlier content of the memory: from before the call, or from an earlier call."""
     got, wrong = comparison.got, comparison.wrong
     unwritten = wrong & _is_byte(got, comparison.poison)
     where = _where(comparison, unwritten)
@@ -76,7 +76,7 @@ def _places(comparison: Comparison) -> Iterator[Clue]:
 
 
 def _moved(comparison: Comparison) -> Iterator[Clue]:
-    """Elements that hold what belongs to another one, whose number is a multiple of theirs or lies a step away."""
+    """Elements with the value of another one, whose position is a multiple of theirs or a step away."""
     expected, count = comparison.expected.flatten(), comparison.expected.numel()
     if count < 2 * _LEAST_IN_LINE:
         return
@@ -110,7 +110,7 @@ def _moved_along(comparison: Comparison, dim: int, size: int) -> Iterator[Clue]:
 
 
 def _from_elsewhere(comparison: Comparison, guess: torch.Tensor, inside: torch.Tensor, text: str) -> Iterator[Clue]:
-    """A clue of elements that hold those of `guess`, which says nothing where there are none `inside`."""
+    """A clue of elements with the values of `guess`; none where there are none `inside`."""
     fits = comparison.agrees(guess) & inside
     explained = int((comparison.wrong & fits).sum())
     if explained >= _LEAST_IN_LINE:
@@ -146,7 +146,7 @@ def _tails(comparison: Comparison) -> Iterator[Clue]:
 
 
 def _region(comparison: Comparison, symptom: Symptom, region: torch.Tensor, **facts: str | int | float) -> Clue:
-    """A clue of where wrong elements lie: right ones inside of the region speak against it."""
+    """A clue of a region of wrong elements: right ones inside of it count against it."""
     explained, contradicted = (comparison.wrong & region).sum(), (~comparison.wrong & region).sum()
     return Clue(symptom=symptom, explained=int(explained), contradicted=int(contradicted), facts=facts)
 

@@ -1,4 +1,4 @@
-"""One wrong output, and how well a guess at what went wrong predicts it.
+"""One wrong output, and how well a supposed mistake predicts it.
 
 A guess is a whole output as some mistake would have left it.  It is held against what was got by the
 rule that decides right and wrong, so that "fits" means the same as "right" does.
@@ -23,7 +23,7 @@ _GUESSES, _MOST_CHANCE = 64, 0.1  # how many are made of one output, and how oft
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What was got and expected of one output, of one shape and type.
+    """Computed and expected values of one output, of one shape and type.
 
     `before` is what an argument that is written in place held before the call; `earlier` what the call before
     left in this output, and `same_input` whether that had the same input.
@@ -53,12 +53,12 @@ class Comparison:
 
     @cached_property
     def got64(self) -> torch.Tensor:
-        """What was got, in double precision."""
+        """Computed values in double precision."""
         return self.got.to(self._wide)
 
     @cached_property
     def expected64(self) -> torch.Tensor:
-        """What was expected, in double precision."""
+        """Expected values in double precision."""
         return self.expected.to(self._wide)
 
     @cached_property

@@ -42,7 +42,7 @@ def diagnose(clues: Iterable[Clue], *, wrong: int) -> tuple[Diagnosis, ...]:
 
 
 def ranked(clues: Iterable[Clue], *, wrong: int) -> list[Clue]:
-    """The clues that fit nearly as well as the best one does, that which is said first in front."""
+    """The clues that fit nearly as well as the best one, in the order in which they are reported."""
     fitting = [clue for clue in clues if clue.explained and _fit(clue, wrong) >= _LEAST_FIT]
     # Nearly any error that is small has this symptom, so it says something only where nothing else does.
     fitting = [clue for clue in fitting if clue.symptom is not Symptom.SMALL_ERRORS] or fitting
@@ -55,7 +55,7 @@ def ranked(clues: Iterable[Clue], *, wrong: int) -> list[Clue]:
 
 
 def says_cause(clue: Clue) -> bool:
-    """Whether the symptom says more than where the wrong elements are, or by how much they are wrong."""
+    """Whether the symptom describes more than the positions of the wrong elements, or the size of the error."""
     order = list(Symptom)
     return order.index(clue.symptom) < order.index(Symptom.SMALL_ERRORS)
 

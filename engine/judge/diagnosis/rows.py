@@ -57,7 +57,7 @@ def _clues(comparison: Comparison, values: torch.Tensor, dim: int, name: str) ->
 
 
 def _of_lines(comparison: Comparison, symptom: Symptom, marked: torch.Tensor, facts: Facts) -> Clue:
-    """A clue that says of whole lines that they must be wrong."""
+    """A clue by which whole lines must be wrong."""
     explained = (comparison.wrong & marked).sum()
     weighty = comparison.expected64.abs() > _WEIGHTY * comparison.scale
     contradicted = (~comparison.wrong & marked & weighty).sum()

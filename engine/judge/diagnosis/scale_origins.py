@@ -1,4 +1,4 @@
-"""Where a factor or a distance that an output is off by comes from: the size of a dimension, a constant, a type.
+"""Origins of a factor or distance that an output is off by: the size of a dimension, a constant, a type.
 
 A number alone sends its reader to a calculator; 0.00389105 is 1 / 257, and the sum was divided by its length.
 """

@@ -1,4 +1,4 @@
-"""What the reports print for each symptom of a wrong output.
+"""Text of the reports for each symptom of a wrong output.
 
 One entry per symptom: its kind, a sentence that names the mistake, and the words for how well it fits.
 """

@@ -6,7 +6,7 @@ import enum
 
 
 class Symptom(enum.StrEnum):
-    """What can be seen in a wrong output, that which says most about the cause first."""
+    """Symptom of a wrong output; those that describe the cause best come first."""
 
     DIFFERS = "differs"
     KEPT = "kept"

@@ -27,7 +27,7 @@ _MOST_ALONE = 4  # indices below 0 that are supposed to be taken for 0 one at a 
 
 
 def misreadings(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
-    """What may have been mistaken in the tensors at the places `read`, the likelier first."""
+    """Possible mistakes in reading the tensors at the places `read`, the likelier first."""
     for place in read:
         tensor, name = tensor_at(inputs, place), problem.arguments[place]
         if tensor.is_floating_point():

@@ -1,1 +1,1 @@
-"""The inputs of one case as only the judge knows them, and snapshots of calls that are compared later."""
+"""The inputs of one case, which only the judge has, and snapshots of calls that are compared later."""

@@ -1,4 +1,4 @@
-"""One case being judged: content that only the judge knows, in memory that the worker sees, and what must come of it.
+"""One case under judgement: content that only the judge has, in memory that the worker maps, and expected outputs.
 
 Inputs and expected outputs of a case are kept for the next save: the first calls of a case may meet
 content again that an earlier candidate has met, which is why every case whose content is kept also
@@ -137,7 +137,7 @@ class Contents:
         return content
 
     def shape_of(self, problem: ProblemDefinition, case: Case, *, keeps: bool = True) -> protocol.Shape:
-        """What the arguments of a case look like; its content is kept with `keeps`, unless it is a case for timing."""
+        """Shapes of the arguments of a case; its content is kept with `keeps`, unless it is a case for timing."""
         key = (problem, case.name)
         if key not in self._shapes:
             if case.tier is Tier.BENCH or not keeps:
@@ -275,7 +275,7 @@ def outputs_of(
     command: protocol.Compare | protocol.CountCorrect | protocol.MeasurePrecision,
     final: list[torch.Tensor],
 ) -> list[torch.Tensor | OutputReport]:
-    """What the call in hand returned, and what it left in the storages, `final`, of arguments written in place.
+    """Returned values of the call in progress, and the `final` content of arguments written in place.
 
     Raises:
         UntrustedFileError: the worker has left no file that can be read.
@@ -314,7 +314,7 @@ def mutated(
     initial: list[torch.Tensor],
     final: list[torch.Tensor],
 ) -> str | None:
-    """What changed and should not have: an input, or memory between the elements of an output."""
+    """A change that is not permitted: in an input, or in memory between the elements of an output."""
     owners = storage_owners(problem, specs)
     untouchable = list(initial)
     for _, part in written_specs(problem, specs):

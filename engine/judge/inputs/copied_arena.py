@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CopiedArena:
-    """Stands for the arena of a call that is over."""
+    """A copy of the arena of a call that is over."""
 
     def __init__(self, spec: protocol.ArenaSpec, final: list[torch.Tensor], damage: tensors.Damage | None) -> None:
         self.spec = spec
@@ -28,7 +28,7 @@ class CopiedArena:
         return self._final
 
     def damaged(self, *, guard: int) -> tensors.Damage | None:
-        """What was written to the first guard zone that something was written to."""
+        """The first guard zone that was written to, None when none was."""
         return self._damage
 
     def outputs(self) -> torch.Tensor:
@@ -47,4 +47,4 @@ class CopiedArena:
         raise TypeError("a copy of an arena is never written")
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """No operation: there are no resources."""

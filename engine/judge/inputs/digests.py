@@ -1,4 +1,4 @@
-"""Hashes of the content of a call, so that two machines can tell whether they had the same numbers."""
+"""Hashes of the content of a call, so that two machines can compare whether they had the same numbers."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def estimated_bytes(cost: Cost) -> int:
 
 
 def require_room(case: Case, cost: Cost, *, available_bytes: int | None) -> None:
-    """Nothing, for a case that fits; what is available is unknown where that is None.
+    """Raise unless the case fits; the available memory is unknown where it is None.
 
     Raises:
         DeviceMemoryError: the estimate is above what is available.
@@ -38,12 +38,12 @@ def require_room(case: Case, cost: Cost, *, available_bytes: int | None) -> None
 
 
 def available_bytes(cost: Cost, *, information: Path = _MEMORY_INFORMATION) -> int | None:
-    """The memory that the system can give away; None where it does not say, or the case is too small to ask."""
+    """Available memory of the system in bytes; None where it is unknown, or the case is too small for the question."""
     return None if estimated_bytes(cost) < _SMALL_BYTES else available_memory(information=information)
 
 
 def available_memory(*, information: Path = _MEMORY_INFORMATION) -> int | None:
-    """The memory that the system can give away; None where it does not say."""
+    """Available memory of the system in bytes; None where it is unknown."""
     try:
         lines = information.read_text().splitlines()
     except OSError:

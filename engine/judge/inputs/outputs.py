@@ -50,7 +50,7 @@ def returned_count(
 def output_names(
     problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], expected: Sequence[torch.Tensor]
 ) -> list[str]:
-    """What is compared in this case."""
+    """Names of the compared outputs of this case."""
     names = returned_names(returned_count(problem, specs, expected), is_sequence=problem.returns is None)
     return [*names, *(name for name, _ in written_specs(problem, specs))]
 
@@ -62,7 +62,7 @@ def returned_values(
     expected: tuple[torch.Tensor, ...],
     content: Callable[[], torch.Tensor],
 ) -> list[torch.Tensor | OutputReport]:
-    """What the entry returned, as views of the bytes that `content` gives, or reports of why they are none."""
+    """Returned values as views of the bytes in `content`, or reports of why they are no tensors."""
     wanted = returned_count(problem, specs, expected)
     if problem.returns == 0:
         return []
@@ -108,13 +108,13 @@ def written_values(
 
 
 def expected_outputs(problem: ProblemDefinition, arguments: Arguments) -> tuple[torch.Tensor, ...]:
-    """What should come of a call on these arguments, which it does not touch."""
+    """Expected outputs of a call on these arguments, which are not changed."""
     outputs = problem.reference(*private_copies(arguments))
     return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)
 
 
 def eager_outputs(problem: ProblemDefinition, arguments: Arguments) -> tuple[torch.Tensor, ...]:
-    """What `eager` returns for these arguments, which it does not touch, and what it leaves in those it writes."""
+    """Outputs of `eager` for these arguments, which are not changed: returned ones, and those written in place."""
     own = private_copies(arguments)
     returned = as_tensors(problem.eager(*own))
     value_by_name = dict(zip(problem.arguments, own, strict=True))
@@ -123,7 +123,7 @@ def eager_outputs(problem: ProblemDefinition, arguments: Arguments) -> tuple[tor
 
 
 def as_tensors(returned: Returned) -> tuple[torch.Tensor, ...]:
-    """What an entry or `eager` returned as tensors; a Python number as a 0-d one of 64 bits a part, or boolean."""
+    """Returned values as tensors; a Python number as a 0-d one of 64 bits a part, or boolean."""
     if isinstance(returned, torch.Tensor):
         return (returned,)
     if isinstance(returned, bool | int | float | complex):

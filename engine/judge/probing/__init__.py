@@ -1,1 +1,1 @@
-"""What the judge computes for probes: unusual inputs, contrasts of calls, precision, correctness without kernels."""
+"""Computations of the judge for probes: unusual inputs, contrasts of calls, precision, correctness without kernels."""

@@ -46,7 +46,7 @@ class Contrasts:
 
 
 def _handed_back(hand: cases.CaseInHand, command: protocol.Contrast) -> list[torch.Tensor | OutputReport]:
-    """What the entry returned, and the arguments that it writes, as the worker handed back both."""
+    """The returned values, and the arguments that the entry writes, both as the worker sent them."""
     problem, specs, expected = hand.problem, hand.content.specs, hand.content.expected
     count = returned_count(problem, specs, expected)
     first = max(0, len(command.returned) - (len(expected) - count))

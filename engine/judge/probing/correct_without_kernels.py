@@ -78,13 +78,13 @@ def _idle(hand: cases.CaseInHand, expected: torch.Tensor) -> int:
 
 
 def _poisoned(hand: cases.CaseInHand, expected: torch.Tensor) -> torch.Tensor:
-    """What new memory holds before a call."""
+    """Content of new memory before a call."""
     content = torch.full((expected.numel() * expected.element_size(),), hand.poison, dtype=torch.uint8)
     return content.to(expected.device).view(expected.dtype).view(expected.shape)
 
 
 def _overwritten(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.Tensor]:
-    """What arguments that the entry may write held before the call."""
+    """Content before the call of arguments that the entry may write."""
     for name, spec in zip(hand.problem.arguments, hand.content.specs, strict=True):
         if name not in hand.problem.mutates:
             continue

@@ -26,7 +26,7 @@ _ATTEMPTS = 256
 
 
 def values_of(variant: Variant, tensor: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
-    """What `tensor` holds in this variant; a new tensor of the same shape and dtype."""
+    """Values of `tensor` in this variant; a new tensor of the same shape and dtype."""
     drawn = tensor.double()
     usual = torch.where(drawn.isfinite(), drawn, 1.0)
     made = _MADE[variant](usual, tensor.dtype, rng).to(tensor.dtype)
@@ -139,7 +139,7 @@ def _rows(usual: torch.Tensor) -> torch.Tensor:
 
 
 def _unrowed(rows: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """What `_rows` was made of, with these values."""
+    """The tensor that `_rows` was made of, with these values."""
     return rows.reshape(-1)[: like.numel()].view(like.shape)
 
 

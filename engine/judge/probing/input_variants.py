@@ -34,7 +34,7 @@ _HARMLESS = (protocol.Variant.ONE_ELEMENT, protocol.Variant.PERMUTED)
 
 
 class UnfairError(Exception):
-    """This content cannot decide about a candidate; the message says why."""
+    """This content cannot decide about a candidate; the message has the reason."""
 
 
 class Variants:
@@ -45,7 +45,7 @@ class Variants:
         self._memory = memory
 
     def vary(self, hand: cases.CaseInHand, command: protocol.LayOutVariant) -> protocol.VariantLaidOut:
-        """Lay out the variant, or say why not; then everything is as it was."""
+        """Lay out the variant, or reply with the reason why not; then everything is as it was."""
         if command.variant is not protocol.Variant.MOVED:
             return self._changed(hand, command)
         hand.arena = self._moved(hand, command)

@@ -66,7 +66,7 @@ def measure_precision(
 
 
 def honest_outputs(problem: ProblemDefinition, inputs: Arguments) -> list[torch.Tensor]:
-    """What a user of torch gets in the dtype of the inputs, without TF32; in the order of the problem's outputs."""
+    """Outputs of eager torch in the dtype of the inputs, without TF32; in the order of the problem's outputs."""
     allowed = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = False
     try:
@@ -111,7 +111,7 @@ def _device_of(inputs: Arguments) -> torch.device:
 
 
 def _widened(inputs: Arguments) -> Arguments:
-    """The same values in float64, and results asked for in it."""
+    """The same values in float64, with float64 as the requested type of results."""
     return tuple(_each_tensor(value, torch.Tensor.double) for value in inputs)
 
 

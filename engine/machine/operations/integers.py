@@ -61,7 +61,7 @@ def divide(left: Array, right: Array) -> Array:
 
 
 def remainder(left: Array, right: Array) -> Array:
-    """What is left of the division toward zero; the sign is that of the dividend."""
+    """Remainder of the division toward zero; the sign is that of the dividend."""
     result = np.fmod(left, right)
     return np.where(right == 0, left, result) if (right == 0).any() else result
 

@@ -1,4 +1,4 @@
-"""Reductions and scans: combine regions that numpy knows run as one call, all others as a tree of the region.
+"""Reductions and scans: combine regions that numpy has run as one call, all others as a tree of the region.
 
 Order of float sums: along the last axis numpy's pairwise order for f32 and f64, along other axes and for smaller types
 a tree of halves.  A scan of floats is a tree of doubling distances.  Integers, maxima and minima have no order.
@@ -81,7 +81,7 @@ def _whole(combiner: str, source: Array, axis: int) -> Array:
 
 
 def _combine(frame: Frame, block: BlockPlan, left: list[Array], right: list[Array]) -> list[Array]:
-    """The region on blocks: what it sees as scalars are arrays with the axis of programs first."""
+    """The region on blocks: its scalars are arrays with the axis of programs first."""
     results = frame.child().run(block, [*left, *right])
     return [np.broadcast_to(as_array(result), left[0].shape) for result in results]
 

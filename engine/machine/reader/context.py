@@ -1,4 +1,4 @@
-"""What the forms of operations read with: tokens, values in scope, types, attributes and locations."""
+"""Context of reading the forms of operations: tokens, values in scope, types, attributes and locations."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class Context:
         raise UnsupportedError(f"operation {name[:60]} is not supported{self._source_of_line()}")
 
     def _source_of_line(self) -> str:
-        """Where in the source the operation of this line of text comes from, in brackets; "" if it is not said."""
+        """Source location of the operation on this line of text, in brackets; "" if there is none."""
         text, start = self.cursor.text, self.cursor.offset(self.cursor.place)
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else len(text)]

@@ -146,7 +146,7 @@ class Cursor:
         return self._at
 
     def offset(self, place: int) -> int:
-        """Where in the text the token of that number begins."""
+        """Offset in the text of the token with that number."""
         for number, found in enumerate(_TOKEN.finditer(self.text, self._start, self._end)):
             if number == place:
                 return found.start(1)

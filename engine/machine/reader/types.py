@@ -15,7 +15,7 @@ _OTHER_SCALAR = re.compile(r"(?:[su]?i\d+|t?f\d+\w*|none|complex<.*>|vector<.*>|
 
 
 class MalformedTypeError(ValueError):
-    """The text is no type; the caller knows the place."""
+    """The text is no type; the caller adds the place."""
 
 
 class TypeTable:

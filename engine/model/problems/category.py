@@ -1,4 +1,4 @@
-"""What kind of operator a problem is: what lists are narrowed by."""
+"""Category of an operator, by which lists are filtered."""
 
 from __future__ import annotations
 

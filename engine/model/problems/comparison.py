@@ -1,4 +1,4 @@
-"""What a problem's own comparer gets, and what it answers: for operators that a tolerance cannot judge.
+"""Arguments and results of a problem's own comparer: for operators that need more than a tolerance.
 
 Examples are quantised outputs (errors counted in steps), sets whose order is free, and random operators, whose
 numbers follow a distribution.  No torch here but for types.
@@ -34,7 +34,7 @@ class CalledCase:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OutputMatch:
-    """What a comparer says of one output.
+    """Result of a comparer for one output.
 
     `wrong` are booleans of the output's shape.  Where the output is wrong as a whole, as of a random operator, all of
     them are true.  `message` says in a sentence what is wrong, "" to have the counts say it.  `error` is the largest

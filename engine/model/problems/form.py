@@ -9,7 +9,7 @@ MODULE_ARGUMENTS = 4
 
 
 class CandidateForm(enum.StrEnum):
-    """What the entry of a candidate is, and what it gets.
+    """The form of a candidate's entry, and its arguments.
 
     FUNCTION: a function of the arguments of the signature.  MODULE: a class of torch.nn.Module, made from the initial
     arguments, given the reference's parameters and buffers by name, then called.  SUBMISSION: a function of one

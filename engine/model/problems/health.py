@@ -1,4 +1,4 @@
-"""What an audit finds wrong with a problem.  Values only."""
+"""Defects of a problem that an audit finds.  Values only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class Defect(enum.StrEnum):
-    """What is wrong with a problem."""
+    """Kind of defect of a problem."""
 
     REFERENCE_FAILS = "reference fails"
     UNSEEDED = "unseeded"
@@ -30,7 +30,7 @@ class Defect(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Weakness:
-    """A defect and the sentence that says what shows it."""
+    """A defect and the sentence with its evidence."""
 
     defect: Defect
     text: str

@@ -23,7 +23,7 @@ from engine.model.problems.suite_origin import SuiteOrigin
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerance:
-    """How far an output may lie from its float64 reference.
+    """Permitted distance of an output from its float64 reference.
 
     An element passes when |got - expected| <= relative * |expected| + absolute * scale, where
     `scale` is the root mean square of the finite expected values of that output, but not under
@@ -46,7 +46,7 @@ class Tolerance:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """The least work that a case asks for: each input byte read once, each output byte written once."""
+    """The least work of a case: each input byte read once, each output byte written once."""
 
     flops: int
     bytes_read: int
@@ -59,7 +59,7 @@ class Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemId:
-    """What a problem is opened by: the id of its source and its full name there.
+    """Key that opens a problem: the id of its source and its full name there.
 
     `source` is the name of a module with `open_source`, and after a colon its argument; see engine/problem_source.py.
     `version` is the hash of the file of a problem that may change; empty for one that comes with the program.
@@ -72,7 +72,7 @@ class ProblemId:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProblemContract:
-    """What a problem asks of a candidate: the entry, its signature, what it returns and writes, and the cases.
+    """Contract between a problem and its candidates: entry, signature, returned and written values, and cases.
 
     `returns` is the number of returned tensors; None for a sequence whose length the case decides.  With
     `returns_scalar` the one returned value is a Python number, and the reference returns it as a 0-d tensor.
@@ -145,12 +145,12 @@ class ProblemContract:
 
     @property
     def form(self) -> CandidateForm:
-        """What a candidate's entry is."""
+        """Form of a candidate's entry."""
         return self.suite.form if self.suite is not None else CandidateForm.FUNCTION
 
     @property
     def shown_signature(self) -> str:
-        """What a candidate defines; of a foreign problem without the arguments that carry weights."""
+        """Signature that a candidate defines; for a foreign problem without the arguments that carry weights."""
         return (self.suite.signature if self.suite is not None else "") or self.signature
 
     @property
@@ -160,17 +160,17 @@ class ProblemContract:
 
     @property
     def file_stem(self) -> str:
-        """What a kernel file for it is called: its entry; of a foreign problem, whose entries are alike, its name."""
+        """Stem of a kernel file's name: the entry, or for a foreign problem, whose entries are alike, its name."""
         return self.entry if self.suite is None else re.sub(r"\W+", "_", self.name.rpartition("::")[2])
 
     @property
     def library(self) -> str:
-        """Where the operator comes from, the first part of its name: aten, vllm, cublas."""
+        """Library of the operator, the first part of its name: aten, vllm, cublas."""
         return self.name.partition("::")[0]
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """What is compared, in order: "return" (or "return[i]") and the names written in place.
+        """Names of the compared outputs, in order: "return" (or "return[i]") and the arguments written in place.
 
         Where the case decides the number of returned tensors, "return[...]" is the name of them all.
         """
@@ -197,7 +197,7 @@ def returned_names(count: int, *, is_sequence: bool = False) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Problem(ProblemContract):
-    """An operator as everybody but the judge knows it; its code is a ProblemDefinition, which the judge opens by `id`.
+    """An operator without its code, which is a ProblemDefinition that the judge opens by `id`.
 
     `source` and `version` are those of the id.  `weakness` is why it cannot tell a right candidate from some wrong
     ones, found by an audit; empty where it can, or was not audited.
@@ -219,11 +219,11 @@ class Problem(ProblemContract):
 
     @property
     def id(self) -> ProblemId:
-        """What the judge opens it by."""
+        """Id by which the judge opens it."""
         return ProblemId(source=self.source, name=self.name, version=self.version)
 
     def tolerance(self, case: Case) -> Tolerance:
-        """How far outputs of this case may lie from the reference."""
+        """Permitted distance of outputs of this case from the reference."""
         return self.tolerance_by_case[case.name]
 
     def cost(self, case: Case) -> Cost:

@@ -1,4 +1,4 @@
-"""What an operator promises of its answer, and what of it a candidate may leave to the framework."""
+"""Properties of an operator's answer, and the part of the work that a candidate may leave to the framework."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Determinism(enum.StrEnum):
 
     @property
     def has_one_answer(self) -> bool:
-        """Whether the distance to the reference says how wrong an output is."""
+        """Whether the distance to the reference measures how wrong an output is."""
         return self in (Determinism.EXACT, Determinism.ROUNDING)
 
 

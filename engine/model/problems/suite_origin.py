@@ -1,4 +1,4 @@
-"""What a problem of a foreign suite brings along beside its contract."""
+"""Origin of a problem in a foreign suite: what it has beside its contract."""
 
 from __future__ import annotations
 

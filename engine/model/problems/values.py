@@ -1,4 +1,4 @@
-"""What an entry is called with and what it returns.  No torch here but for types."""
+"""Arguments and results of an entry.  No torch here but for types."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What probes share: a candidate that passed, called again.  The scan for probes skips this package."""
+"""Functions that probes share: a candidate that passed, called again.  The scan for probes skips this package."""

@@ -45,7 +45,7 @@ class Passed:
 
 @dataclass(frozen=True, kw_only=True)
 class Replayed:
-    """What came of one more call.
+    """Result of one more call.
 
     `ledger` is the worker's claim of what it launched and withheld.  `trouble` says why there are no
     outputs, `lost` that the worker went with them, `silent` that it had not answered in time; `outputs` is
@@ -61,7 +61,7 @@ class Replayed:
 
 @dataclass(frozen=True, kw_only=True)
 class Taped:
-    """What came of a call that was recorded: the worker's claim, and the judge's count; `trouble` says why not."""
+    """Result of a recorded call: the worker's claim, and the judge's count; `trouble` is the reason for neither."""
 
     recorded: protocol.Recorded | None = None
     outputs: tuple[protocol.CorrectCount, ...] = ()
@@ -70,7 +70,7 @@ class Taped:
 
 @dataclass(frozen=True, kw_only=True)
 class Lab:
-    """What a probe may know and do.
+    """Interface of a probe to a candidate that passed.
 
     One that is `apart` is asked beside another of the same candidate: it has a worker of its own, and its own case in
     the judge's hands.  `native` are the kernels of its CUDA text, None for a file without native code.  `draws` gives
@@ -90,7 +90,7 @@ class Lab:
 
     @property
     def problem(self) -> Problem:
-        """What the candidate computes."""
+        """The candidate's problem."""
         return self.plan.problem
 
     def size_of(self, case: Case) -> int:
@@ -217,7 +217,7 @@ class CaseSession:
         tape: Path | None = None,
         seed: int | None = None,
     ) -> protocol.Called | Replayed:
-        """Make a call whose outputs are then to be judged, or say what trouble came of it.
+        """Make a call whose outputs are compared later, or return its trouble.
 
         Without `fresh` the content is that of the case as it was prepared; new content is that of `seed`, where one is
         given.  The tape of the call goes to the file `tape`.

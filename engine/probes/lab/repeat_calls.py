@@ -1,4 +1,4 @@
-"""What probes ask of judge and worker about a call that is made again: outputs contrasted, recalled and gauged.
+"""Commands of probes for another call: outputs contrasted, recalled, and measured for precision.
 
 A candidate that fails at that is trouble, reported in words; only a judge that fails is an exception.
 """
@@ -18,7 +18,7 @@ _MOST_TIMES = 16  # the work of a small case, for a larger one to be asked too
 
 @dataclass(frozen=True, kw_only=True)
 class Contrasting:
-    """How the outputs of a call differ, or the trouble that came of it; `lost` and `silent` are as in `Replayed`.
+    """Difference of a call's outputs, or its trouble; `lost` and `silent` are as in `Replayed`.
 
     `reordered` is the worker's claim of how many launches ran their programs in another order.
     """
@@ -31,12 +31,12 @@ class Contrasting:
 
     @property
     def wrong(self) -> str:
-        """What is not right, in words; "" when all of it is."""
+        """Number of wrong elements by output, in words; "" when all are right."""
         return _counted([(output.name, output.total - output.right, output.total) for output in self.outputs], "wrong")
 
     @property
     def changed(self) -> str:
-        """Whose bits are others than those of the kept outputs, in words; "" when they are the same."""
+        """Number of elements by output whose bits differ from the kept ones, in words; "" when none does."""
         return _counted([(output.name, output.changed or 0, output.total) for output in self.outputs], "changed")
 
 
@@ -55,7 +55,7 @@ async def watched(
 
 
 def watch_of(session: CaseSession) -> protocol.Watch:
-    """What a watched call hands back: the outputs of the problem, and nothing else that an entry may return."""
+    """Outputs that a watched call returns: those of the problem, and nothing else that an entry may return."""
     return protocol.Watch(positions=_written(session), returns=session.lab.problem.returns != 0)
 
 
@@ -77,7 +77,7 @@ async def repeated_outputs(session: CaseSession, *, pause_s: float) -> Contrasti
 
 
 async def measured_precision(session: CaseSession, *, poison: int) -> tuple[protocol.OutputPrecision, ...] | str:
-    """Make a call on new content and gauge its precision; in words what trouble came of it.
+    """Make a call on new content and measure its precision; else the trouble in words.
 
     Raises:
         EngineError: the judge failed.
@@ -105,7 +105,7 @@ def smallest_first(lab: Lab) -> list[Passed]:
 
 
 def one_larger(lab: Lab, cases: Sequence[Passed], *, than: Passed) -> Passed | None:
-    """The largest of these cases that asks for no more than a limited multiple of the work of another; None without."""
+    """The largest of these cases with at most a limited multiple of the work of another; None without."""
     most = _MOST_TIMES * lab.size_of(than.case)
     near = [one for one in cases if one is not than and lab.size_of(one.case) <= most]
     return max(reversed(near), key=lambda one: lab.size_of(one.case), default=None)
@@ -129,7 +129,7 @@ async def _contrasted(
 
 
 def _trouble(session: CaseSession, reply: protocol.AnyReply, action: str) -> str:
-    """What is wrong with the bytes that the worker left.
+    """Error in the bytes that the worker returned.
 
     Raises:
         EngineError: it is the judge that failed.

@@ -1,4 +1,4 @@
-"""Calls of a right candidate on content that a case seldom has; what is right then, the judge says.
+"""Calls of a right candidate on content that a case seldom has; the judge computes the expected answers.
 
 The parent's side of `engine.judge.probing.input_variants`.  One case at a time, in the session that laid it out.
 """
@@ -111,7 +111,7 @@ class Varying:
         return called
 
     async def _prepare_variant(self, variant: protocol.Variant | None) -> None:
-        """What cannot be foreseen is made, or dismissed, when it is asked for."""
+        """Make or dismiss a variant that cannot be foreseen, on its first use."""
         lab = self._bench.lab
         if variant is not None and variant is not protocol.Variant.MOVED:
             await lab.process_pool.ask_judge(
@@ -133,7 +133,7 @@ class Varying:
         return str(path)
 
     async def _compared(self, called: protocol.Called) -> str:
-        """What is wrong with the answer; "" when it is right."""
+        """Error in the answer; "" when it is right."""
         lab = self._bench.lab
         compared = await lab.process_pool.ask_judge(
             protocol.Compare(
@@ -156,7 +156,7 @@ class Varying:
 
 
 def _of_failure(failed: protocol.Failed) -> tuple[str, str]:
-    """What was wrong, where only the candidate can have failed; else what may have come between."""
+    """The error, where only the candidate can have failed; else a cause outside of it."""
     if failed.kind in _ITS_OWN_FAULT and not failed.broken:
         return f"it failed: {failed.message}", ""
     return "", failed.message

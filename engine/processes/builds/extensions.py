@@ -46,7 +46,7 @@ def find_toolchain(environment: Mapping[str, str]) -> Toolchain:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtensionBuild:
-    """What came of a build: `output` of the tool that refused it, or what ptxas says of its kernels, and their code."""
+    """Result of a build: `output` of the tool that refused it, or figures of ptxas on its kernels, and their code."""
 
     is_built: bool
     output: str = ""
@@ -67,7 +67,7 @@ class Extensions:
 
     @property
     def access(self) -> protocol.ExtensionAccess:
-        """Where workers find what was built, and why others cannot be built here."""
+        """Folders of built extensions for workers, and the reasons why others cannot be built here."""
         no_cxx = "" if self._toolchain.cxx else "no C++ compiler (install g++, or name one in CXX)"
         no_nvcc = "" if self._toolchain.nvcc else "no nvcc (install the CUDA toolkit, or set CUDA_HOME)"
         no_device = "" if self._target else "this device is no NVIDIA GPU, and CUDA code runs on those only"

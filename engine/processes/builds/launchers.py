@@ -87,7 +87,7 @@ class Launchers:
             self._idle.put_nowait(hand)
 
     async def _is_needed(self) -> bool:
-        """What the compilers' Triton needs; asked of one that stays where it is."""
+        """Whether the compilers' Triton needs a launcher; a compiler without a candidate answers."""
         if self._needed is None:
             ready = (await self._spare.wait()).child.ready
             self._needed = ready is not None and target_named(self._target).backend in ready.launchers_for

@@ -1,1 +1,1 @@
-"""What child processes use of the machine, and the bounds that the parent sets.  Imports no other process code."""
+"""Resources of child processes, and the bounds that the parent sets.  Imports no other process code."""

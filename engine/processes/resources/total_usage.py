@@ -1,4 +1,4 @@
-"""What all processes below some others use together, as the kernel counts it; read only, for one moment."""
+"""Resources of all processes below some others, as the kernel counts them; read only, for one moment."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _of(fields: dict[str, str], name: str) -> int:
 
 
 def _disk_bytes(folder: Path) -> int:
-    """What the files below `folder` take up; what is removed or closed to us in the meantime is left out."""
+    """Size of the files below `folder`; those removed or closed to us in the meantime are left out."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:

@@ -73,7 +73,7 @@ class RepeatOutputs(Command, tag="repeat_outputs", frozen=True):
 
 
 class OutputsRepeated(Reply, tag="outputs_repeated", frozen=True):
-    """What was handed back is where that of the call did."""
+    """The returned tensors are in the place of those of the call."""
 
     returned: Returned
 

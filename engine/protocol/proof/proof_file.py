@@ -28,7 +28,7 @@ _PACKING_LEVEL = 1  # tapes and TTIR shrink to an eighth in milliseconds
 
 
 class ProofFileError(UsageError):
-    """A file that is no proof, was changed, or contradicts itself; the text says which and what to do."""
+    """A file that is no proof, was changed, or contradicts itself; the text has the case and the next step."""
 
 
 class ProvenRun(Message, tag_field="record", tag="run", frozen=True):
@@ -122,7 +122,7 @@ def packed(content: bytes) -> bytes:
 
 
 def unpacked(content: bytes) -> bytes:
-    """What `packed` was given.
+    """The bytes that `packed` got.
 
     Raises:
         ProofFileError: the content is damaged, or too large.
@@ -156,7 +156,7 @@ def _assembled(records: list[_Record]) -> ProofFile:
 
 
 def _faults(proof: ProofFile) -> Iterator[str]:
-    """What of a proof contradicts the rest of it."""
+    """Parts of a proof that contradict the rest of it."""
     names = {kernel.name for kernel in proof.kernels}
     if len(names) < len(proof.kernels):
         yield "two lines have the same kernel"

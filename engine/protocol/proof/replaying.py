@@ -1,4 +1,4 @@
-"""Commands and replies of replaying: a kernel as data, and a tape on content that its candidate never met."""
+"""Commands and replies of replaying: a kernel as data, and a tape on content that its candidate never had."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class HostRead(Message, frozen=True):
 
 
 class Tape(Message, frozen=True):
-    """What led from the arguments of a call to its outputs; `incomplete` says why something is missing, or is ""."""
+    """Steps from the arguments of a call to its outputs; `incomplete` is the reason for a missing one, or ""."""
 
     storages: Annotated[tuple[TapedStorage, ...], msgspec.Meta(max_length=MOST_STORAGES)]
     specialisations: Annotated[tuple[Launch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]

@@ -87,7 +87,7 @@ class DeviceKernels:
         self._held[name] = kernel
 
     def launcher(self, tape: Tape, names: Sequence[str]) -> Callable[[Launched, AddressOf], Stored]:
-        """What launches the specialisations of a tape, whose kernels have these names."""
+        """Launcher of the specialisations of a tape, whose kernels have these names."""
 
         def launch(step: Launched, address_of: AddressOf) -> Stored:
             return self._launch(tape, step, names[step.specialisation], address_of)
@@ -163,7 +163,7 @@ def _load(binary: Binary) -> LoadedKernel:
 
 
 def _stored(kernel: HeldKernel, views: Sequence[TapedView | None], *, storages: int) -> Stored:
-    """What a launch may have used and stored to, by its text."""
+    """Reads and stores of a launch, by the text of its kernel."""
     used = frozenset(view.storage for view in views if view is not None)
     if kernel.makes_pointers:
         used = frozenset(range(storages))

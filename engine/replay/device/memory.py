@@ -94,7 +94,7 @@ class DeviceMemory:
         return typed.set_(storage.untyped_storage(), first, view.shape, view.strides)
 
     def address_of(self, view: TapedView) -> int:
-        """Where on the device a view begins."""
+        """Device address of the first element of a view."""
         return int(self.storages[view.storage].data_ptr()) + view.offset_bytes
 
     def fill(self, target: TapedView, element: bytes) -> None:

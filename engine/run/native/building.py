@@ -1,4 +1,4 @@
-"""Having a candidate's extensions built while it is loaded or called, and telling what came of each."""
+"""Building a candidate's extensions while it is loaded or called, and the report on each."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class NativeCode:
 
     @property
     def is_there(self) -> bool:
-        """Whether the file compiles native code, by its text or by what it asked for."""
+        """Whether the file compiles native code, by its text or by its requests."""
         return bool(self._read or self._asked)
 
     def read(self, extensions: Sequence[Extension]) -> None:
-        """Take what the static layer read, and say what native code means for the inspection."""
+        """Take the result of the static layer, and report how native code affects the inspection."""
         self._read = tuple(extensions)
         for extension in self._read:
             self.kernels |= _kernels_in([(text.language, text.text) for text in extension.texts])
@@ -85,7 +85,7 @@ class NativeCode:
         return None
 
     def _refused(self, request: protocol.ExtensionRequest, error: CompilerError) -> Stop:
-        """What it means that a compiler refused the text, at its place in the file where that is known."""
+        """The end of a run whose text a compiler refused, at its location in the file where that is known."""
         if error.missing:
             message = f"extension {request.name!r} could not be built here: header {error.missing} is not installed"
             return Stop(outcome=Outcome.UNSUPPORTED, message=message)
@@ -113,7 +113,7 @@ class NativeCode:
         return Location(line=call.line) if call is not None else None
 
     def _tell_kernels(self, request: protocol.ExtensionRequest, build: ExtensionBuild, elapsed_s: float) -> None:
-        """One event for each kernel: what ptxas says of it, and the code of the whole extension."""
+        """One event for each kernel: the figures of ptxas, and the code of the whole extension."""
         artefacts = tuple(self._kept(build))
         for kernel in build.kernels:
             compiled = CompiledKernel(

@@ -1,4 +1,4 @@
-"""Calls of the candidate that may ask for an extension: it is built, and the case is begun again."""
+"""Calls of the candidate that may request an extension: it is built, and the case is begun again."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _MOST_CHARACTERS = 400
 
 @dataclass(frozen=True, kw_only=True)
 class CompilerError:
-    """What the first error says, and where: `label` names a text of the request, None where no text is named.
+    """First error of a compiler: `label` names a text of the request, None where no text is named.
 
     `missing` is a header of a library that is not installed here, which is no fault of the file; "" for all else.
     """

@@ -1,1 +1,1 @@
-"""Proves passing cases: tapes of two calls that agree, replayed by the replayer on a content that no worker met."""
+"""Proves passing cases: tapes of two calls that agree, replayed on content that no worker had."""

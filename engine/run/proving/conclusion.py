@@ -1,4 +1,4 @@
-"""What follows from a replay: that a case is proven, or why it is not.  Pure functions."""
+"""Conclusions from a replay: a case is proven, or the reason why not.  Pure functions."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def flagging(proofs: Iterable[CaseProof]) -> tuple[CaseProof, ...]:
 
 
 def _move(step: Step) -> str:
-    """What an operator of torch did in one step."""
+    """Description of one step of a torch operator."""
     match step:
         case LookedUp():
             return "a look-up by torch"

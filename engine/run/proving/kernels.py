@@ -26,11 +26,11 @@ class LoweredKernel:
 
 
 class NotLoweredError(Exception):
-    """A kernel has no TTIR that can be replayed; the message says why, and names the kernel."""
+    """A kernel has no TTIR that can be replayed; the message has its name and the reason."""
 
 
 class LoweredKernels:
-    """Asks a compiler of the candidate's own for each specialisation, and keeps the answers; `close` at the end."""
+    """Compiles each specialisation in a compiler of the candidate's own, once; `close` at the end."""
 
     def __init__(self, *, session: CandidateSession, target: str | None) -> None:
         self._session = session

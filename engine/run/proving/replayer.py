@@ -15,7 +15,7 @@ _HOLD_S = 10.0
 
 
 class HeldReplayer:
-    """Asks a replayer, and takes another one where it has died; `close` at the end."""
+    """A replayer that is replaced when it dies; `close` at the end."""
 
     def __init__(self, process_pool: ProcessPool) -> None:
         self._process_pool = process_pool

@@ -20,7 +20,7 @@ from engine.run.proving.replayer import HeldReplayer
 
 @dataclass(frozen=True, kw_only=True)
 class Replayed:
-    """The judge's comparison of one replay; `mismatch` says what is wrong, "" when all is right.
+    """The judge's comparison of one replay; `mismatch` is the error, "" when all is right.
 
     `rearranged_by` is the step of a move that may have computed an answer that is a rearrangement; `made_by_moves` is
     whether memory that moves alone filled holds it, which is allowed where the framework may copy.  `looks_up_foreign`
@@ -42,7 +42,7 @@ class Replayed:
 
 @dataclass(frozen=True, kw_only=True)
 class NotReplayed:
-    """Why a tape could not be executed to its end; `stopped` is whether a kernel failed with the content it met."""
+    """The reason why a tape was not executed to its end; `stopped` is whether a kernel failed with its content."""
 
     reason: str
     stopped: bool = False
@@ -139,7 +139,7 @@ class Replays:
 
 
 def _mismatch(compared: protocol.Compared) -> str:
-    """What the judge found wrong, "" when nothing."""
+    """Mismatch that the judge found, "" when there is none."""
     for report in compared.reports:
         if report.outcome is not Outcome.PASS:
             return report.message or f"{report.name} is {report.outcome}"

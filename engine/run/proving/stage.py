@@ -52,7 +52,7 @@ async def prove(
 async def _store(
     stage: ProvingStage, lab: Lab, emitter: EventEmitter, artefacts: ArtefactStore, *, target: str
 ) -> None:
-    """Store the proof file of a run; a folder that cannot be written is noted, and the run goes on."""
+    """Store the proof file of a run; a folder that cannot be written is noted, and the run continues."""
     run = ProvenRun(
         problem=lab.problem.name,
         problem_version=lab.problem.version,
@@ -94,7 +94,7 @@ class ProvingStage:
         self.proofs: list[CaseProof] = []
 
     async def run(self) -> None:
-        """Tell of each passed case whether it is proven."""
+        """Report for each passed case whether it is proven."""
         began = self._emitter.begin(Stage.PROVE, len(self._lab.passed))
         # Three cases are in progress at once: one is taped, the one before it compiled, the one before that replayed.
         compiling: asyncio.Task[None] | None = None
@@ -119,7 +119,7 @@ class ProvingStage:
         self._emitter.end(Stage.PROVE, began)
 
     async def _replayed(self, one: Passed, calls: TapedCalls | CaseProof, *, after: asyncio.Task[None] | None) -> None:
-        """Tell whether a case with these tapes is proven, once `after` has ended."""
+        """Report whether a case with these tapes is proven, once `after` has ended."""
         if isinstance(calls, CaseProof):
             proof = calls
         else:
@@ -131,7 +131,7 @@ class ProvingStage:
         self._emitter.tell(events.CaseProven(at_s=self._emitter.now(), number=number, total=total, proof=proof))
 
     async def _within_engine(self, one: Passed, work: Coroutine[Any, Any, _T]) -> _T | CaseProof:
-        """What `work` comes to; a fault of the engine is a gap of its own, and never the kernel's."""
+        """Result of `work`; a fault of the engine is a gap of its own, and never the kernel's."""
         if self._failures >= _MOST_FAILURES:
             work.close()
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason="not tried: the engine failed before")
@@ -165,7 +165,7 @@ class ProvingStage:
         return await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size) or gap
 
     async def _on_other_inputs(self, taped: TapedCase, agreed: Agreement) -> CaseProof:
-        """The proof by a replay on inputs that the candidate never met; a case that is proven is recorded."""
+        """The proof by a replay on inputs that the candidate never had; a case that is proven is recorded."""
         tried = await try_to_prove(self._replays, taped)
         if tried.proof.proven and tried.replayed is not None:
             tried = replace(tried, proof=conclusion.of_seeds(tried.proof, agreed.seeds, tried.replayed.answer_bytes))
@@ -223,7 +223,7 @@ def report_of(proofs: Sequence[CaseProof]) -> LayerReport:
 
 
 def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
-    """What flags a run: cases whose answer something other than the kernels computed."""
+    """The finding that flags a run: cases whose answer something other than the kernels computed."""
     elsewhere = conclusion.flagging(proofs)
     if not elsewhere:
         return None

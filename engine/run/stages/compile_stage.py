@@ -14,7 +14,7 @@ OVERFULL = "too many specialisations for one candidate; the rest was not compile
 
 
 class CompilingStage:
-    """Passes launches on to one builder, and tells of the stage.
+    """Passes launches on to one builder, and reports the stage.
 
     It begins with the first launch, or, where the builder is held until the cases are done, with its release.
     """
@@ -37,7 +37,7 @@ class CompilingStage:
         self._builder.release()
 
     def end(self) -> None:
-        """Tell how compiling ended, once, if it has begun."""
+        """Report the end of compiling, once, if it has begun."""
         builder, began = self._builder, self._began
         if began is None:
             return

@@ -15,7 +15,7 @@ from engine.verdict.decide import Stop
 async def load(
     session: CandidateSession, *, native: NativeCode, emitter: EventEmitter, profile: Profile
 ) -> Stop | None:
-    """Load the candidate and tell of the stage; what stopped it, or None where it is loaded."""
+    """Load the candidate and report the stage; None where it is loaded, else what stopped it."""
     began = emitter.begin(Stage.LOAD)
     try:
         stop = await _load(session, native, profile)
@@ -32,7 +32,7 @@ async def load(
 
 
 async def _load(session: CandidateSession, native: NativeCode, profile: Profile) -> Stop | None:
-    """Why an extension that the candidate asks for was not built; None where it is loaded.
+    """None where the candidate is loaded, else the reason why an extension that it requests was not built.
 
     Raises:
         EngineError: as of a load.

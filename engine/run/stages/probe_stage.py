@@ -62,7 +62,7 @@ class ProbingStage:
             self._lab.session.send_away(session)
 
     async def _ask(self, probe: Probe, lab: Lab) -> None:
-        """Tell what one probe observes; what it saw while a process of ours failed or was killed counts for nothing."""
+        """Report the observations of one probe; those made while a process of ours failed or was killed are dropped."""
         lab = replace(lab, draws=Draws(lab.plan.draw_seed, name_of(probe)))
         before = _failures(lab), lab.session.kills
         observed = [observation async for observation in observations_of(probe, lab)]
@@ -83,5 +83,5 @@ class ProbingStage:
 
 
 def _failures(lab: Lab) -> int:
-    """How often the engine failed so far at what probes ask for."""
+    """Number of failures of the engine so far in commands of probes."""
     return lab.process_pool.failures + lab.session.failures

@@ -53,5 +53,5 @@ async def attach_reference(
 
 
 def own_rule_note(suite: SuiteOrigin, count: OwnRuleCount) -> str:
-    """What the suite's own rule says of the calls that were compared."""
+    """Result of the suite's own rule for the compared calls, as a note."""
     return f"{suite.suite}'s own rule: {count.passed}/{count.calls} calls pass ({suite.own_rule})"

@@ -1,4 +1,4 @@
-"""The static stage of a run: tell what the text shows, and refuse it where the policy asks for that.
+"""The static stage of a run: report the findings in the text, and refuse it where the policy requires that.
 
 Runs nothing of the candidate, and decides nothing: what a broken rule does is the policy's business.
 """
@@ -23,7 +23,7 @@ async def read_and_refuse(
     emitter: EventEmitter,
     on_native: Callable[[Sequence[Extension]], None] = lambda _: None,
 ) -> Stop | None:
-    """Tell every finding, and `on_native` the native code; why the file is not run, or None where it is."""
+    """Report every finding, and pass native code to `on_native`; None, or the reason why the file is not run."""
     began = emitter.begin(Stage.STATIC)
     read = await read_parsed(parsed)
     found, broken = read.findings, read.breaches

@@ -58,7 +58,7 @@ class TimingStage:
         self._timed_cases: list[CaseBenchmark] = []
 
     async def run(self) -> None:
-        """Wait for the device, then time every case; what could not be measured is said."""
+        """Wait for the device, then time every case; cases that could not be measured are reported."""
         async with contextlib.AsyncExitStack() as held:
             try:
                 await held.enter_async_context(self._measurement_context.alone(self._emitter.awaited))
@@ -150,7 +150,7 @@ def not_timed(coverage: Coverage, why: str) -> LayerReport:
 
 
 def _report(timed: Sequence[CaseBenchmark]) -> LayerReport:
-    """What the times were held against; only the device's own record covers every call."""
+    """Report on the checks of the times; only the device's own record covers every call."""
     right = [one for one in timed if one.outcome is Outcome.PASS]
     methods = Counter(one.timing.method if one.timing is not None else None for one in right)
     facts = (

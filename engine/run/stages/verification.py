@@ -66,7 +66,7 @@ _WHY_LATER = (
 
 @dataclass(kw_only=True)
 class Judging:
-    """What is known of a case while its calls are made.
+    """State of a case while its calls are made.
 
     `overlaps` is whether outputs are compared beside the next call, `comparing` the comparison that is
     under way, `taken` what is left to be compared when all calls are made, `fault` what fails the case although its
@@ -183,7 +183,7 @@ class Verifier:
 
     @property
     def _explains(self) -> bool:
-        """Whether a wrong output is looked into: the first of a run say what others would, and a save is waited for."""
+        """Whether a wrong output is explained: only the first ones of a run, as a save waits for the result."""
         return self._wrong < _MOST_EXPLAINED
 
     async def _calls(self, judging: Judging) -> Stop | None:
@@ -222,7 +222,7 @@ class Verifier:
         return None
 
     async def _prepare(self, case: Case, arena: Path) -> protocol.AnyReply | EngineError:
-        """The case's inputs in memory that the worker sees: the device's own, and a file where that is not shared."""
+        """The case's inputs in memory that the worker maps: the device's own, or a file where that is not shared."""
         shared = self._process_pool.shares_device
         prepare = protocol.Prepare(
             id=protocol.new_id(),
@@ -282,7 +282,7 @@ class Verifier:
         return None
 
     def _find_executed(self, judging: Judging, executed: Executed | None) -> None:
-        """Tell what the launches of a call showed: of each check, kernel and line once in a run."""
+        """Report findings of a call's launches: once in a run for each check, kernel and line."""
         if executed is None:
             return
         judging.fault = judging.fault or executed_launches.stop_of(executed)
@@ -293,7 +293,7 @@ class Verifier:
                 self._emitter.find(finding)
 
     def _limit_s(self, case: Case) -> float:
-        """How long a call may take; who has not returned once need not be waited for as long to have it confirmed."""
+        """Time limit of a call; shorter for a candidate that has never returned and is called to confirm that."""
         return min(self._call_s(case), _CONFIRMING_S) if self._has_timed_out else self._call_s(case)
 
     async def _take(
@@ -319,7 +319,7 @@ class Verifier:
         return None
 
     async def _compared(self, judging: Judging) -> Stop | None:
-        """Wait for the comparison that is under way; what it found comes before whatever was met meanwhile."""
+        """Wait for the comparison in progress; its result takes precedence over an error that came meanwhile."""
         if judging.comparing is None:
             return None
         stop, judging.comparing = await judging.comparing, None

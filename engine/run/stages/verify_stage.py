@@ -74,7 +74,7 @@ class VerifyingStage:
         return stop
 
     async def _end(self, judging: Judging) -> Stop | None:
-        """Tell the result of a case; why no other is to be tried, when there is a reason."""
+        """Report the result of a case; the reason why no other case runs, if there is one."""
         result = await self._verifier.end(judging)
         if self._is_to_be_repeated(judging, result):
             self._repeated.add(result.case)
@@ -94,7 +94,7 @@ class VerifyingStage:
         return None
 
     def _tell_tier(self, tier: Tier) -> None:
-        """Tell that a tier is judged, with its last case."""
+        """Report the end of a tier with its last case."""
         judged = [result.outcome for result in self._results if result.tier is tier]
         if len(judged) == sum(case.tier is tier for case in self._cases):
             passed = judged.count(Outcome.PASS)

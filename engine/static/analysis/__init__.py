@@ -1,4 +1,4 @@
-"""What a candidate's text says, found without running any of it.
+"""Analysis of a candidate's text, without running any of it.
 
 The static checks ask here what a name represents, which code runs, what is a tensor and what a kernel
 writes.  Everything is a guess from spelling: it may miss, it must never decide, and it must never raise

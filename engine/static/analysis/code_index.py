@@ -68,7 +68,7 @@ class CodeIndex:
             yield from self._host[kind]  # type: ignore[misc]  # filed under their own type
 
     def mentions(self, *wanted: str) -> Iterator[tuple[ast.expr, str]]:
-        """Where the host code calls one of these dotted names or hands it on; `socket.` represents all of a module."""
+        """Calls and other uses in host code of these dotted names; `socket.` represents all of a module."""
         seen: set[ast.AST] = set()
         for top in sorted({name.partition(".")[0] for name in wanted}):
             for node, name in self._uses.get(top, ()):
@@ -113,11 +113,11 @@ class CodeIndex:
         return self._is_live[self.layout.scopes[node]]
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        """What this is a part of."""
+        """The node that contains this one."""
         return self.layout.parents.get(node)
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
-        """What this is a part of, from the inside."""
+        """The nodes that contain this one, from the inside."""
         parent = self.layout.parents.get(node)
         while parent is not None:
             yield parent
@@ -136,7 +136,7 @@ class CodeIndex:
         return outermost
 
     def bindings(self, name: ast.Name) -> list[Binding]:
-        """What may give this name its value."""
+        """Bindings that may give this name its value."""
         return self.layout.scopes[name].find(name.id)
 
     def is_persistent(self, name: ast.Name) -> bool:

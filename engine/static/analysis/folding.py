@@ -46,7 +46,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
 
 
 def fold(node: ast.AST | None, lookup: Lookup, unknown: str | None = None) -> Value | None:
-    """What the expression comes to; None if that cannot be seen.
+    """Value of the expression; None if it cannot be determined.
 
     With `unknown`, the parts of a template that cannot be seen are replaced by it.
     """

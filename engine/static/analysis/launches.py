@@ -1,4 +1,4 @@
-"""Where kernels are launched, and which of their arguments they write."""
+"""Launches of kernels, and the arguments that they write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an expression represents, as dotted names: t.nn.functional.relu after `import torch as t`.
+"""Dotted names of an expression: t.nn.functional.relu after `import torch as t`.
 
 A name that is bound twice represents both.  The result of a call ends in "()", an item in "[]", a function or
 class of the file itself begins with ".": `torch.cuda.Stream()`, `.softmax_kernel[]`.  What is looked up by a
@@ -40,7 +40,7 @@ class Names:
                 self.returns.setdefault(layout.scopes[node], []).append(node)
 
     def of(self, node: ast.AST | None) -> frozenset[str]:
-        """Everything that the expression may represent; empty if nothing is known of it."""
+        """Everything that the expression may represent; empty if it is unknown."""
         if node is None:
             return _NOTHING
         known = self._known.get(node)
@@ -224,7 +224,7 @@ class Names:
             yield f"{base.removesuffix('.__dict__')}.{name or UNSEEN}"
 
     def _returned(self, function: str) -> Iterator[str]:
-        """What a function of this file returns."""
+        """Names that a function of this file returns."""
         if not function.startswith(".") or function.count(".") != 1:
             return
         for binding in self._layout.module.bindings.get(function[1:], ()):

@@ -1,4 +1,4 @@
-"""What functions return just as it was allocated."""
+"""Functions that return an output just as it was allocated."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def untouched_outputs(
 
 
 def used_here(reading: Reading, *, through_variables: bool = False) -> set[str]:
-    """Functions whose result goes on to something else than the caller: workspaces, counters, packed weights.
+    """Functions whose result is used elsewhere than by the caller: workspaces, counters, packed weights.
 
     With `through_variables`, a result that is returned by way of a variable counts as handed to the caller.
     """

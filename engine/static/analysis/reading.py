@@ -29,5 +29,5 @@ class Reading(CodeIndex):
 
     @cached_property
     def launches(self) -> Launches:
-        """Where kernels are launched."""
+        """Launches of kernels."""
         return Launches(self)

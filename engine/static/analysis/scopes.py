@@ -55,7 +55,7 @@ class Scope:
     as_script: bool = False
 
     def find(self, name: str) -> list[Binding]:
-        """What may give `name` its value, as code in this scope sees it."""
+        """Bindings that may give `name` its value in this scope."""
         scope: Scope | None = self.elsewhere.get(name, self)
         first = True
         while scope is not None:
@@ -86,7 +86,7 @@ class Scope:
 
 @dataclass(kw_only=True, slots=True)
 class Layout:
-    """What one walk over a tree finds."""
+    """Result of one walk over a tree."""
 
     module: Scope
     nodes: defaultdict[type[ast.AST], list[ast.AST]] = field(default_factory=lambda: defaultdict(list))

@@ -35,7 +35,7 @@ _DEPTH = 30
 
 
 class Origin(IntEnum):
-    """Where the values of an expression come from, as far as can be seen."""
+    """Origin of the values of an expression, as far as it can be determined."""
 
     UNKNOWN = 0
     OWN = 1
@@ -197,7 +197,7 @@ class Flow:
 
     @cached_property
     def returns(self) -> list[ast.expr]:
-        """What the function returns; what nested functions return does not count."""
+        """Returned expressions of the function, without those of nested functions."""
         scope = self._reading.layout.inner[self.function]
         return [node.value for node in self._reading.names.returns.get(scope, ()) if node.value is not None]
 
@@ -227,7 +227,7 @@ class Flow:
 
     @cached_property
     def values_of(self) -> dict[str, list[ast.expr]]:
-        """What is assigned to each variable."""
+        """Expressions assigned to each variable."""
         found: dict[str, list[ast.expr]] = {}
         for target, value in self.assignments:
             found.setdefault(target, []).append(value)

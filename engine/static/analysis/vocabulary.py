@@ -123,7 +123,7 @@ _DTYPE = re.compile(r"b?float\d|u?int\d|q?u?int\d|complex\d|bits\d")
 
 
 class Weight(StrEnum):
-    """How much a PyTorch name says about where an answer comes from."""
+    """Weight of a PyTorch name as evidence of an answer's origin."""
 
     HEAVY = "heavy"
     """A whole operator: a product, a softmax, a sort."""
@@ -134,7 +134,7 @@ class Weight(StrEnum):
 
 
 def weight_of(name: str) -> Weight | None:
-    """What a dotted name computes, if it names an operator of PyTorch that computes."""
+    """Weight of a dotted name, if it names an operator of PyTorch that computes."""
     operator = _operator_of(name)
     if operator is None:
         return None
@@ -145,7 +145,7 @@ def weight_of(name: str) -> Weight | None:
 
 
 def weight_of_method(attribute: str) -> Weight | None:
-    """What a method of a tensor computes, in place or not."""
+    """Weight of a method of a tensor, in place or not."""
     plain = attribute.rstrip("_") if not attribute.startswith("__") else _OPERATORS.get(attribute, "")
     if plain not in COMPUTING_METHODS:
         return None

@@ -96,7 +96,7 @@ def _writes(reading: Reading, flow: Flow) -> Iterator[tuple[ast.expr, str]]:
 
 
 def _written_by(node: ast.AST) -> Iterator[ast.expr]:
-    """What an expression of PyTorch writes to: x.mul_(2), out=x, x[...] = 0, x.data = w."""
+    """Expressions that one of PyTorch writes to: x.mul_(2), out=x, x[...] = 0, x.data = w."""
     match node:
         case ast.Call(func=function, keywords=keywords):
             method = function.attr if isinstance(function, ast.Attribute) else ""

@@ -146,7 +146,7 @@ def _runs_without_a_gpu(reading: Reading, node: ast.AST) -> bool:
 
 
 def _holds_on_a_gpu(test: ast.expr) -> bool | None:
-    """What a condition comes to on a GPU; None where more than the device decides."""
+    """Value of a condition on a GPU; None where more than the device decides."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             held = _holds_on_a_gpu(operand)
@@ -185,7 +185,7 @@ def _is_tensor(reading: Reading, owner: ast.expr, attribute: str) -> bool:
 
 
 def _counts(reading: Reading, node: ast.expr, weight: Weight) -> bool:
-    """Whether an operator of this weight says something here."""
+    """Whether an operator of this weight counts here."""
     if weight is Weight.HEAVY:
         return True
     if weight is Weight.MATH and reading.tensors.origin(node) is Origin.INPUT:

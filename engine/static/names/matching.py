@@ -1,4 +1,4 @@
-"""What a row of the table of names consists of, and how it finds what it names.
+"""A row of the table of names, and the search for its names.
 
 A regular expression here matches the whole of a name.  `unless` recognises the ordinary use that is left out.
 """
@@ -24,7 +24,7 @@ def _never(reading: Reading, node: ast.AST, name: str) -> bool:
 
 @dataclass(frozen=True)
 class Pattern:
-    """What is looked for, and the sentence of its findings, in which {name} is what was found."""
+    """A pattern to look for, and the sentence of its findings, in which {name} is the match."""
 
     matches: Callable[[Reading], Iterator[Match]]
     sentence: str

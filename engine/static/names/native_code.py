@@ -44,7 +44,7 @@ def _never(reading: Reading, node: ast.AST, name: str) -> bool:
 
 
 def _native(regex: str, sentence: str, *, unless: Unless = _never) -> Pattern:
-    """What a regular expression finds in the texts; its first group is the name."""
+    """Pattern of a regular expression in the texts; its first group is the name."""
     compiled = re.compile(regex)
 
     def matches(reading: Reading) -> Iterator[Match]:

@@ -1,4 +1,4 @@
-"""CUDA C++ as far as a reader without a compiler can tell: comments blanked out, and the kernels that it defines."""
+"""CUDA C++ as far as it can be read without a compiler: comments blanked out, and the kernels that it defines."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _joined(node: ast.JoinedStr, reading: Reading, depth: int) -> PlacedText:
 
 
 def _field(node: ast.expr, reading: Reading, depth: int) -> str | None:
-    """What `{...}` of an f-string comes to; None where it cannot be seen."""
+    """Value of `{...}` in an f-string; None where it cannot be determined."""
     if not isinstance(node, ast.FormattedValue) or node.conversion != -1 or node.format_spec is not None:
         return None
     found = placed(node.value, reading, depth - 1)

@@ -1,1 +1,1 @@
-"""What a benchmark's numbers contradict: findings from raw times.  Pure; imports no process code."""
+"""Contradictions between a benchmark's numbers: findings from raw times.  Pure; imports no process code."""

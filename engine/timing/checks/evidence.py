@@ -30,7 +30,7 @@ EARLY_SHARE = 0.1  # of the calls: the median does not move for fewer
 def findings_of(
     facts: CaseFacts, timing: Timing, baselines: tuple[Timing, ...], problem: Problem, peaks: Peaks | None
 ) -> tuple[Finding, ...]:
-    """Everything that is to be said of a case whose outputs were right."""
+    """All findings on a case whose outputs were right."""
     name = facts.case.name
     found = [timer_missing(facts), *seen_without_times(facts), idle_calls(facts), early_calls(facts)]
     found += [uneven_calls(facts), shared_outputs(facts)]
@@ -68,7 +68,7 @@ def kernels_apart(case: str, timing: Timing, kernels: Timing) -> Finding | None:
 
 
 def seen_without_times(facts: CaseFacts) -> tuple[Finding, ...]:
-    """What is worth telling even of a case that came to no times."""
+    """Findings that hold even for a case without times."""
     late = work_after_return(facts.case.name, facts.late)
     name, own, native = facts.case.name, facts.own, facts.native
     strange = strange_kernels(name, facts.kernels_ns, own=own, of="device time in timed calls", native=native)

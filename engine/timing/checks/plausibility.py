@@ -73,7 +73,7 @@ def contradicted_by_the_clock(
 
 
 def unconfirmed_by_a_graph(case: str, device_us: float, *, burst_us: float, launches: int) -> Finding | None:
-    """HINT when calls back to back take longer than their device time, and no graph tells why; SUSPECT beyond reason.
+    """HINT when calls back to back take longer than their device time and no graph confirms it; SUSPECT far beyond.
 
     `burst_us` is one of the calls by the parent's clock, without the exchange; `launches` is how many things
     one of them puts on the device.  Honest code leaves the device idle while the host launches, above all
@@ -121,7 +121,7 @@ def replays_that_differ(case: str, *, verified_us: float, unverified_us: float, 
 
 
 def work_on_other_streams(case: str, device_us: float, stream_us: float) -> Finding | None:
-    """SUSPECT when a call keeps the device busy for much longer than the current stream knows of.
+    """SUSPECT when a call keeps the device busy for much longer than the work on the current stream.
 
     `device_us` is the span of one call over all streams, `stream_us` what events on the caller's stream
     saw.  Honest code that forks to streams of its own joins them again before it returns, so that the
@@ -169,7 +169,7 @@ def precise_timer_missing(case: str, reason: str, method: Method | None, resolut
 
 
 def contention(case: str, before: DeviceState | None, after: DeviceState | None) -> tuple[Finding, ...]:
-    """What about the device makes this case's times uncertain, one finding each.
+    """Conditions of the device that make this case's times uncertain, one finding each.
 
     HINT for processes of others and for a clock that moved by more than CLOCK_CHANGE: both change
     times, although interleaving spares the ratios.  NOTE for clocks that are held down, which is the

@@ -1,4 +1,4 @@
-"""What the parent's own clock has to say about a device time, which is a worker's word until then.  Pure.
+"""Checks of a device time by the parent's own clock; before them it is only the worker's claim.  Pure.
 
 A worker that forges its times has to agree with bursts, with replays whose answers are verified, and
 with replays that are repeated.  What it does between these commands, while slots are fetched and outputs
@@ -23,7 +23,7 @@ from engine.timing.numbers.figures import beside_s
 
 
 def against_the_clock(facts: CaseFacts, timing: Timing, drain_us: float | None) -> Finding | None:
-    """What bursts and replays, by the parent's clock, have against the device time: SUSPECT, or HINT for a doubt.
+    """Finding on a device time that bursts and replays contradict by the parent's clock: SUSPECT, or HINT for a doubt.
 
     `drain_us` is what the caches may still have to write when a single call has ended, and what the next call
     of a graph then waits for; None when that is not known, and then no graph rules anything out.
@@ -103,7 +103,7 @@ def _longer_than_bursts(facts: CaseFacts, timing: Timing) -> Finding | None:
 
 
 def _unconfirmed(facts: CaseFacts, timing: Timing, drain_us: float) -> Finding | None:
-    """What bursts say of a device time that no graph confirms; nothing when they are lost in the exchange."""
+    """Finding from bursts on a device time that no graph confirms; None when they are lost in the exchange."""
     side = facts.candidate
     fixed_s = beside_s(side.bursts, side.short_bursts, side.round_trips_s)
     bursts_us = [(stretch.wall_s - fixed_s) / stretch.calls * 1e6 - drain_us for stretch in side.bursts]

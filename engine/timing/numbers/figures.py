@@ -48,7 +48,7 @@ def timing_of(side: SideFacts, rng: random.Random) -> Timing:
 
 
 def without_times(side: SideFacts, why: str) -> Timing:
-    """What is reported of a side whose times cannot be believed, or were not taken."""
+    """Timing of a side whose times cannot be believed, or were not taken."""
     return Timing(side=side.name, method=None, device_us=None, call_us=None, notes=(*side.notes, why))
 
 
@@ -85,7 +85,7 @@ def noted(timing: Timing, note: str) -> Timing:
 
 
 def beside_s(many: Sequence[Stretch], one: Sequence[Stretch], round_trips_s: Sequence[float]) -> float:
-    """What a stretch takes by the parent's clock beside its calls: the exchange, and the launch of a graph.
+    """Time by the parent's clock beside the calls: the exchange, and the launch of a graph.
 
     From stretches of two lengths; where there is only one, from exchanges without a call.
     """
@@ -145,7 +145,7 @@ def _device_interval(side: SideFacts, method: Method | None, rng: random.Random)
 
 
 def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Interval | None:
-    """One call end to end, from bursts: by events, or by the parent's clock where that says otherwise."""
+    """One call end to end, from bursts: by events, or by the parent's clock where that contradicts them."""
     if not side.bursts:
         return None
     if not all(stretch.verified for stretch in side.bursts):
@@ -163,7 +163,7 @@ def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Int
 
 
 def _graph_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Interval | None:
-    """One call inside a replayed graph: by events, or by the parent's clock where that says otherwise."""
+    """One call inside a replayed graph: by events, or by the parent's clock where that contradicts them."""
     launch_s = beside_s(side.replays, side.short_replays, side.round_trips_s)
     each_us = believed_us(side.replays, launch_s, trusted=side.trusted)
     if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.replays, strict=True)):

@@ -135,7 +135,7 @@ def _least_moved(cost: Cost, l2_bytes: int | None, cache: CacheState) -> int:
 
 
 def _beyond(amount_bytes: int, l2_bytes: int | None) -> int:
-    """What the second-level cache has no room for; nothing while its size is unknown."""
+    """Bytes beyond the size of the second-level cache; 0 while its size is unknown."""
     return 0 if l2_bytes is None else max(0, amount_bytes - l2_bytes)
 
 

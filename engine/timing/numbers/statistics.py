@@ -147,7 +147,7 @@ def abba_pairs(rounds: Sequence[Sequence[Sequence[float]]]) -> list[tuple[float,
 
 
 def standing(speedup: Interval, resolution: float) -> Standing:
-    """How a speed-up stands: none within the resolution, or whose interval holds 1, is a difference."""
+    """Standing of a speed-up: no difference within the resolution, or when its interval contains 1."""
     if speedup.low <= 1.0 <= speedup.high or abs(speedup.value - 1.0) <= resolution + _ROUNDING:
         return Standing.SAME
     return Standing.FASTER if speedup.value > 1.0 else Standing.SLOWER
@@ -205,7 +205,7 @@ def _interval_of_median(logarithms: Sequence[float], rng: random.Random) -> tupl
 
 
 def _exponential(logarithm: float) -> float:
-    """Finite and above zero for every logarithm; what lies farther out is no different to a reader."""
+    """Finite and above zero for every logarithm; larger values make no difference to a reader."""
     return math.exp(max(-_FARTHEST, min(_FARTHEST, logarithm)))
 
 

@@ -25,7 +25,7 @@ _NAME_CHARACTERS = 40
 
 
 def peaks_path(folder: Path, device_name: str, driver: str, versions: str) -> Path:
-    """Where the peaks of this device under this software are kept: its name, readable, and a hash of all three."""
+    """Path of the stored peaks of this device under this software: its name, readable, and a hash of all three."""
     readable = re.sub(r"[^A-Za-z0-9]+", "-", device_name).strip("-")[:_NAME_CHARACTERS]
     identity = msgspec.json.encode([device_name, driver, versions])
     return folder / f"peaks-{readable}-{hashlib.sha256(identity).hexdigest()[:16]}.json"
@@ -34,7 +34,7 @@ def peaks_path(folder: Path, device_name: str, driver: str, versions: str) -> Pa
 def read_peaks(
     folder: Path, device_name: str, driver: str, versions: str, *, warn: Callable[[str], None]
 ) -> Peaks | None:
-    """The peaks that `write_peaks` kept, or None; `warn` hears why a file that is there is not used."""
+    """The peaks that `write_peaks` stored, or None; `warn` gets the reason why a file that exists is not used."""
     path = peaks_path(folder, device_name, driver, versions)
     if not path.exists():
         return None
@@ -51,7 +51,7 @@ def read_peaks(
 
 
 def write_peaks(folder: Path, peaks: Peaks) -> Path:
-    """Keep `peaks` in place of older ones; the path.  A reader sees the old file or the new one, nothing between.
+    """Store `peaks` in place of older ones; the path.  A reader gets the old file or the new one, nothing between.
 
     Raises:
         ValueError: a rate that is not finite and above zero.

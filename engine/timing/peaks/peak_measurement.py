@@ -19,7 +19,7 @@ async def measure_peaks(
     versions: Mapping[str, str],
     measured_at: str,
 ) -> Peaks:
-    """What the device can do, measured now; `measured_at` is the date, `versions` those of the judge's libraries.
+    """Peaks of the device, measured now; `measured_at` is the date, `versions` those of the judge's libraries.
 
     Raises:
         UnsupportedError: the device cannot be measured, or does not say what its driver is; says why.

@@ -44,7 +44,7 @@ class Allocations:
             self._by_address[storage.data_ptr()] = _Allocation(reference=reference, poison=poison)
 
     def written(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Something that does not tell which bytes has written into these tensors."""
+        """Record that unknown bytes of these tensors were written."""
         if self._by_address:
             with without_modes():
                 for tensor in tensors:

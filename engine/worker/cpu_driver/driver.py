@@ -16,7 +16,7 @@ from engine.devices.hardware.targets import target_named
 
 
 class CpuDriver(DriverBase):  # type: ignore[misc]  # of Triton, which is not typed
-    """Answers what Triton asks before a launch, and makes launchers."""
+    """Triton's driver before a launch on the CPU, which makes launchers."""
 
     def __init__(self, target: str, launcher_cls: Callable[[Any, Any], Any]) -> None:
         described = target_named(target)
@@ -34,7 +34,7 @@ class CpuDriver(DriverBase):  # type: ignore[misc]  # of Triton, which is not ty
         return ty
 
     def get_current_target(self) -> GPUTarget:
-        """What launches are specialised for."""
+        """Target that launches are specialised for."""
         return self._target
 
     def get_current_device(self) -> int:
@@ -49,11 +49,11 @@ class CpuDriver(DriverBase):  # type: ignore[misc]  # of Triton, which is not ty
         return 0
 
     def get_active_torch_device(self) -> torch.device:
-        """Where tensors are."""
+        """Device of the tensors."""
         return torch.device("cpu")
 
     def get_device_interface(self) -> Any:
-        """That of a GPU, whose every question says that there is none."""
+        """The interface of a GPU that reports that there is none."""
         return torch.cuda
 
     def get_benchmarker(self) -> Callable[..., list[float]]:

@@ -1,4 +1,4 @@
-"""What a kernel compiles to on the CPU: its TTIR, in the place of Triton's compiled kernel.
+"""Compiles a kernel for the CPU: its TTIR takes the place of Triton's compiled kernel.
 
 `install` replaces Triton's `compile` in this process.  What only a binary has, such as registers, raises
 `NotCompiledError`, so that host code that needs it is reported as needing a GPU.

@@ -134,7 +134,7 @@ class Launches:
         self._interpreter.allow(storages)
 
     def launcher(self, source: Any, metadata: Any) -> Launcher:
-        """What Triton calls to launch a specialisation.
+        """Launcher of a specialisation, which Triton calls.
 
         Raises:
             OutOfResources: more threads than a block of the target may have.

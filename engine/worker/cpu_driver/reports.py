@@ -71,7 +71,7 @@ class Reports:
         )
 
     def executed(self) -> Executed | None:
-        """What is new since the call began; None if nothing is."""
+        """New reports since the call began; None without any."""
         news = tuple(report for name, report in self._interpreted.items() if name not in self._reported)[:MOST_REPORTS]
         self._reported.update(report.kernel for report in news)
         memory = tuple(self._memory)
@@ -79,7 +79,7 @@ class Reports:
 
     @property
     def race(self) -> protocol.Race | None:
-        """The first conflict of the call, as a witness of a race tells it."""
+        """The first conflict of the call, as the witness of a race recorded it."""
         report = next((one for one in self._memory if one.fault in _CONFLICTS and one.other is not None), None)
         if report is None or report.other is None:
             return None

@@ -114,7 +114,7 @@ def tensor_of(value: Any) -> torch.Tensor | None:
 
 
 def _collect(collected: LaunchMemory, name: str, value: Any) -> int | None:
-    """Where an argument points to, None for a number."""
+    """Address that an argument points to, None for a number."""
     tensor = tensor_of(value)
     if tensor is None:
         return collected.add_foreign(name, value.data_ptr()) if hasattr(value, "data_ptr") else None

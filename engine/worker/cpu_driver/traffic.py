@@ -9,7 +9,7 @@ from engine.worker.cpu_driver.findings import line_in
 
 
 def traffic_of(execution: Execution, filename: str) -> Traffic:
-    """What a launch did; lines are those of `filename`.  Of very many accesses the first are kept."""
+    """Work of a launch; lines are those of `filename`.  Of very many accesses the first are kept."""
     operations = sorted(execution.elements_by_operation.items(), key=lambda item: (-item[1], item[0]))
     return Traffic(
         programs=execution.programs,

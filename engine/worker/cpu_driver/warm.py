@@ -1,4 +1,4 @@
-"""Everything that a first launch on the CPU needs, done once in the fork server: later ones take milliseconds."""
+"""Preparation of a first launch on the CPU, done once in the fork server: later ones take milliseconds."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _is_passed_number(now: torch.Tensor, changed: torch.Tensor, numbers: Sequenc
 
 
 def _differs(now: torch.Tensor, then: torch.Tensor) -> torch.Tensor:
-    """Where two tensors of one length differ by more than a rounding; what is no number is like itself."""
+    """Elements in which two tensors of one length differ by more than a rounding; NaN equals NaN."""
     wide = torch.complex128 if now.is_complex() else torch.float64 if now.is_floating_point() else now.dtype
     new, old = Base.to(now, wide), Base.to(Base.to(then, now.dtype), wide)
     if not (now.is_floating_point() or now.is_complex()):

@@ -111,7 +111,7 @@ def _taping(
 
 
 def _report_graphs(tapes: Tapes) -> None:
-    """From now on a tape is incomplete where a graph is replayed: nothing tells its launches."""
+    """From now on a tape is incomplete where a graph is replayed: its launches are not recorded."""
     replay = torch.cuda.CUDAGraph.replay
 
     def replayed(graph: Any) -> None:

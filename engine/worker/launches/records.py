@@ -1,4 +1,4 @@
-"""What each kernel was launched with, so that it can be compiled again elsewhere, for any target.
+"""Records of launches, from which a kernel can be compiled again elsewhere, for any target.
 
 Recorded once per specialisation, and again where its grid spreads along another axis.  Both ways of
 launching end here: the interpreter's grid executor and the compiled kernel's `run`.

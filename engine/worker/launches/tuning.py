@@ -42,7 +42,7 @@ class Tuning:
         self._watch()
 
     def in_earnest(self, budget_s: float = math.inf) -> None:
-        """Forget every choice made so far, and measure as the candidate wants it from now on, for so long."""
+        """Forget every choice made so far, and measure with the candidate's own settings from now on, for so long."""
         self._budget_s, self._spent_s = budget_s, 0.0
         self._tried = self._left_out = 0
         if self._brief:
@@ -56,7 +56,7 @@ class Tuning:
 
     @property
     def note(self) -> str:
-        """What was not tried since measuring in earnest began; "" when nothing was left out."""
+        """Configurations that were not tried since measuring began; "" when none was left out."""
         if not self._left_out:
             return ""
         of = self._tried + self._left_out
@@ -90,7 +90,7 @@ class Tuning:
         Autotuner.do_bench = property(measure)
 
     def _bench_of(self, tuner: Any, usual: Callable[[Any], Any]) -> Callable[..., Any]:
-        """The candidate's own way to measure; Triton's is made shorter where the budget asks for it."""
+        """The candidate's own way to measure; Triton's is made shorter where the budget requires it."""
         bench: Callable[..., Any] = usual(tuner)
         if getattr(tuner, "_do_bench", None) is not None or not math.isfinite(self._budget_s):
             return bench

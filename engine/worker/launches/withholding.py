@@ -54,7 +54,7 @@ class Withholding:
         self._counts.setdefault(kernel, [0, 0, 0])[2] += moves.only_moved(look)
 
     def take_ledger(self) -> tuple[protocol.Withheld, ...]:
-        """What was counted in the last block, reported once."""
+        """Counts of the last block, reported once."""
         ledger = tuple(
             protocol.Withheld(kernel=kernel, launches=launches, withheld=withheld, moved=moved)
             for kernel, (launches, withheld, moved) in list(self._counts.items())[: protocol.MOST_KERNELS]

@@ -1,4 +1,4 @@
-"""All that a worker notices of its candidate, in one hand: what is noted when, and the reply that tells it."""
+"""All observations of a worker on its candidate: when each is made, and the reply that reports them."""
 
 from __future__ import annotations
 

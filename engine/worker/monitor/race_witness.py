@@ -46,7 +46,7 @@ class RaceDetector:
 
     @contextlib.contextmanager
     def during(self, program_order: protocol.ProgramOrder | None) -> Iterator[None]:
-        """Note what is touched until the block is left, if that was asked for."""
+        """Record accessed elements until the block is left, if the program order requests it."""
         self.on, self._first = program_order is not None and program_order.witness, None
         try:
             yield
@@ -60,11 +60,11 @@ class RaceDetector:
         return self._first
 
     def begin_launch(self) -> None:
-        """Programs of one launch do not meet those of another: launches follow each other."""
+        """Forget the accesses of the last launch: launches follow each other, so their programs do not conflict."""
         self._forget()
 
     def note(self, access: ProgramAccess, addresses: Any) -> int | None:
-        """Note an access; the first address where it meets another program's, unless a meeting is known."""
+        """Record an access; the first address that conflicts with another program's, unless a conflict is recorded."""
         if self._first is not None or self._noted > _MOST_NOTED:
             return None
         flat = np.asarray(addresses).reshape(-1).tolist()

@@ -1,4 +1,4 @@
-"""What the last watched call handed over, kept to be looked at again: a while later, or after other calls.
+"""Outputs of the last watched call, kept for a later comparison: a while later, or after other calls.
 
 What shares memory with the arguments is theirs, and holds other content in the next call: it is kept as it was
 when it was last looked at.
@@ -67,5 +67,5 @@ class OutputRepeater:
 
 
 def _place(value: torch.Tensor) -> int:
-    """Where the memory that a tensor views begins."""
+    """Address of the first byte of the memory that a tensor views."""
     return int(Base.untyped_storage(value).data_ptr())

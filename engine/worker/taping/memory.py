@@ -17,12 +17,12 @@ _empty = torch.empty  # as it is before there is a candidate
 
 
 class OverfullError(Exception):
-    """A call that takes more than a tape has room for; says of what."""
+    """A call that exceeds the room of a tape; the text has the kind of its content."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Known:
-    """A storage that the tape has met; it is kept, so that no other is given its memory meanwhile."""
+    """A storage of the tape; it is kept, so that no other gets its memory meanwhile."""
 
     number: int
     storage: torch.UntypedStorage
@@ -46,7 +46,7 @@ class TapedMemory:
                 self.derived.add(self._add(storage, number))
 
     def number_of(self, tensor: torch.Tensor) -> int | None:
-        """The number of the tensor's storage; None where the tape has not met it."""
+        """The number of the tensor's storage; None where it is not on the tape."""
         known = self._known.get(Base.untyped_storage(tensor).data_ptr())
         return known.number if known is not None else None
 
@@ -69,7 +69,7 @@ class TapedMemory:
         return self._empty
 
     def bytes_of(self, tensor: torch.Tensor) -> bytes:
-        """What the whole storage of a tensor holds now."""
+        """Current bytes of the whole storage of a tensor."""
         storage = Base.untyped_storage(tensor)
         with without_modes():
             whole = _empty(0, dtype=torch.uint8, device=storage.device)

@@ -1,4 +1,4 @@
-"""The operators of torch that a tape replays: they allocate, fill or move.  Each row says what one of them did."""
+"""Operators of torch that a tape replays: they allocate, fill or move.  Each row describes one of them."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _copied_each(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[st
 
 
 class _LookUp(NamedTuple):
-    """Elements of `source` at `positions` along a dimension, as `engine.protocol.proof.tape.LookedUp` says."""
+    """Elements of `source` at `positions` along a dimension, as in `engine.protocol.proof.tape.LookedUp`."""
 
     source: torch.Tensor
     positions: torch.Tensor

@@ -321,7 +321,7 @@ class TapeRecorder:
 
     @contextlib.contextmanager
     def _within_room(self) -> Iterator[None]:
-        """What does not fit, or cannot be described, makes the tape incomplete, and nothing else."""
+        """Calls that do not fit, or cannot be described, make the tape incomplete and have no other effect."""
         was_on, self.is_on = self.is_on, False
         try:
             yield

@@ -21,7 +21,7 @@ from triton.runtime import interpreter as triton_interpreter
 
 
 class _OneByOneError(Exception):
-    """This function cannot be asked about blocks."""
+    """This function cannot be applied to blocks."""
 
 
 def install() -> None:
@@ -65,7 +65,7 @@ def _where_it_can(blockwise: Callable[..., Any], one_by_one: Callable[..., Any])
 
 @contextlib.contextmanager
 def _refusing_questions() -> Iterator[None]:
-    """Within, a block is neither true nor false; Triton's interpreter says true."""
+    """Within, the truth of a block is an error; Triton's interpreter takes it for true."""
     answers = tl.tensor.__bool__
 
     def answer(value: Any) -> Any:

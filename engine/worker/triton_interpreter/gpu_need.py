@@ -44,7 +44,7 @@ class GpuNeed:
         self._refused_lines: list[int | None] = []
 
     def install(self) -> None:
-        """Note when torch is asked for a device that is not here, also where the candidate catches the error."""
+        """Record requests of torch for a device that is not here, also where the candidate catches the error."""
         lazy_init = torch.cuda._lazy_init
 
         def noting_lazy_init() -> Any:
@@ -169,7 +169,7 @@ def _put_back(owner: Any, name: str, old: Any) -> None:
 
 
 class _Device(str):
-    """Says that it is a GPU, and is the CPU for torch, which takes a device by its name."""
+    """The CPU under the name of a GPU, for torch, which takes a device by its name."""
 
     _answer: Callable[[Any], Any]
 

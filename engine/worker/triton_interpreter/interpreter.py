@@ -146,7 +146,7 @@ class Interpreter:
             self._report(access, int(touched[~inside].flat[0]), touched, builder)
 
     def _meet(self, values: Any, addresses: Any, mask: Any, builder: Any) -> None:
-        """Have it noted which elements this program touches, and say the name of one where it meets another."""
+        """Record the elements of this program's access, and name one where it conflicts with another."""
         chosen = np.broadcast_to(True if mask is None else mask, addresses.shape)
         line = self._line()
         action = ProgramAccess(

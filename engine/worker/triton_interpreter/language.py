@@ -43,7 +43,7 @@ def interpreting() -> Iterator[None]:
 
 
 class _Scope:
-    """What was changed, in order, so that it can be put back."""
+    """Changed attributes, in order, so that they can be restored."""
 
     def __init__(self) -> None:
         self._undo = contextlib.ExitStack()
@@ -93,7 +93,7 @@ class _Scope:
 
 
 class _Kept:
-    """Stands for Triton's patch scope, and restores nothing."""
+    """Replaces Triton's patch scope, and restores nothing."""
 
     def restore(self) -> None:
         pass

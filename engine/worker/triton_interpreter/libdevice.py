@@ -95,7 +95,7 @@ def _known() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def _elementwise(name: str, formula: Callable[..., Any], *, asks: bool) -> Callable[..., Any]:
-    """A function of blocks of one type, from one of arrays; what `asks` something answers 0 or 1."""
+    """A function of blocks of one type, from one of arrays; a predicate (`asks`) returns 0 or 1."""
     integers = _INTEGERS.get(name, ())
 
     def compute(*args: Any, _semantic: object = None) -> Any:

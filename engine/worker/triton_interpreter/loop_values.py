@@ -26,7 +26,7 @@ class LoopNumber(int):
 
 
 def loop_numbers(counted: Iterable[object]) -> Iterator[object]:
-    """What a loop counts, with numbers that can be cast."""
+    """Values of a loop's counter, as numbers that can be cast."""
     return (LoopNumber(one) if type(one) is int else one for one in counted)
 
 
@@ -38,7 +38,7 @@ def install() -> None:
 
 
 class _Loops(triton_interpreter.ASTTransformer):  # type: ignore[misc]  # Triton's interpreter is not typed
-    """What Triton changes in a kernel before it interprets it, and the ranges of its loops."""
+    """Triton's rewriting of a kernel before it interprets it, and the ranges of its loops."""
 
     def visit_For(self, node: ast.For) -> ast.For:  # noqa: N802  # the name that ast looks for
         """`for i in range(n)` becomes `for i in loop_numbers(range(n))`."""

@@ -24,7 +24,7 @@ _FEWEST_ROUNDS, _MOST_ROUNDS = 8, 64
 
 
 class ProgramOrder:
-    """What order the programs of this process run in now, and how many launches that has changed."""
+    """Order in which the programs of this process run now, and the number of launches that it has changed."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -59,7 +59,7 @@ class ProgramOrder:
         return -1 if self._program_order.seed is None else self._program_order.seed + 1
 
     def moving(self, set_place: Callable[..., None]) -> Callable[..., None]:
-        """The interpreter's way to say which program is next, with another one said while there is disorder."""
+        """The interpreter's step to the next program, changed to another one while the order is not the default."""
 
         def set_grid_idx(builder: Any, x: int, y: int, z: int) -> None:  # Any: Triton's interpreter is not typed
             if self._program_order is None:

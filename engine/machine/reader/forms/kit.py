@@ -1,4 +1,4 @@
-"""What the families of forms share."""
+"""Functions that the families of forms share."""
 
 from __future__ import annotations
 

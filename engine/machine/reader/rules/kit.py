@@ -1,4 +1,4 @@
-"""What the rules share: a rule raises `RuleError` with a sentence; the reader adds the place."""
+"""Functions that the rules share: a rule raises `RuleError` with a sentence; the reader adds the place."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a candidate does on a device: kernels that ran, and stores outside of its tensors."""
+"""Records of a candidate on a device: kernels that ran, and stores outside of its tensors."""

@@ -42,7 +42,7 @@ class DeviceTraceRecorder:
     def record(
         self, identifier: str, call: Callable[[], object], leave: Callable[[object], tuple[protocol.ReturnedSpec, ...]]
     ) -> protocol.Recorded:
-        """Make the call, `leave` what it returned for the judge, and tell what the device did.
+        """Make the call, `leave` its result for the judge, and report the activities of the device.
 
         Raises:
             CuptiError: there is no record, or it is not what happened.
@@ -78,7 +78,7 @@ class DeviceTraceRecorder:
     def _attributed(
         self, activities: Sequence[Activity], calls: Sequence[DriverCall]
     ) -> tuple[protocol.ActivitySeen, ...]:
-        """What was done, the longest first, by kind and name and by whose it is."""
+        """Activities, the longest first, by kind and name and by their origin."""
         function_by_number = {one.correlation: one.function for one in calls if one.function is not None}
         for one in calls:
             if one.function is not None:  # also while a graph is captured, in this call or one before

@@ -134,7 +134,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             yield
 
     def follow(self, operator: str) -> None:
-        """What is behind this operator ("namespace::name") is Python that is run `within`, and is noted itself."""
+        """Run the Python behind this operator ("namespace::name") `within`, so that its own operators are recorded."""
         self._followed.add(operator)
 
     def follows(self, packet: Any) -> bool:  # Any: an OpOverloadPacket, which has no public name
@@ -158,7 +158,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self.note(how, kind, (tensor,), (tensor,), self.reads((tensor,)))
 
     def seen(self) -> tuple[OperatorSeen, ...]:
-        """What was called up to now."""
+        """Operators that were called up to now."""
         return tuple(
             OperatorSeen(
                 name=entry.name,
@@ -300,7 +300,7 @@ Ledger.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
 
 
 class _Beside(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
-    """Stands for a ledger in another thread, whose modes are its own."""
+    """A ledger in another thread, whose modes are its own."""
 
     def __init__(self, ledger: Ledger) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""What each operator of torch amounts to, by name; one that is not in the table computes."""
+"""Kind of work of each torch operator, by name; one that is not in the table computes."""
 
 from __future__ import annotations
 

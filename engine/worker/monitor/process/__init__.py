@@ -1,1 +1,1 @@
-"""What a candidate does to its process: files, functions, modules, settings, threads, machine code."""
+"""Records of a candidate's effects on its process: files, functions, modules, settings, threads, machine code."""

@@ -1,4 +1,4 @@
-"""What code of the candidate does to files, processes, sockets and live objects, as Python's audit events tell it.
+"""Effects of the candidate's code on files, processes, sockets and live objects, by Python's audit events.
 
 Only actions of its own count: the caller must be a line of the candidate, with nothing between it and the
 action but the standard library.  What torch and Triton do for it, compiling above all, is theirs.  Code
@@ -92,7 +92,7 @@ class Audit:
         self.overfull = False
 
     def install(self, path: Path, folder: Path | None) -> None:
-        """Have Python tell of what the candidate at `path` does, and the modules that it brings in `folder`."""
+        """Record audit events of the candidate at `path`, and of the modules that it imports from `folder`."""
         self._path = str(path)
         self._room = f"{path.parents[1]}{os.sep}"
         self._folder = f"{folder}{os.sep}" if folder is not None else self._room
@@ -108,7 +108,7 @@ class Audit:
             self._is_on = False
 
     def seen(self) -> tuple[ActionSeen, ...]:
-        """What was noted up to now."""
+        """Actions that were recorded up to now."""
         return tuple(
             ActionSeen(kind=kind, detail=detail, line=line, loading=loading, times=times)
             for (kind, detail, line, loading), times in self._times.items()
@@ -236,7 +236,7 @@ class Audit:
 
 
 def _caller() -> FrameType | None:
-    """The frame that raised the event; taken from an exception, since asking for a frame is an event of its own."""
+    """The frame that raised the event; from an exception, since sys._getframe is an event of its own."""
     try:
         raise LookupError
     except LookupError as error:

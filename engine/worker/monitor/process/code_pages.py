@@ -26,7 +26,7 @@ class CodePages:
 
 
 def code_pages(smaps: Path = Path("/proc/self/smaps")) -> Mapping[str, CodePages] | None:
-    """The code in this process by file; None where the system does not tell."""
+    """The code in this process by file; None where the system does not list it."""
     try:
         text = "\n" + smaps.read_text(errors="replace")
     except OSError:

@@ -17,7 +17,7 @@ _MADE_ANEW = frozenset({"__triton_launcher", "cuda_utils", "hip_utils"})  # by T
 
 
 def modules() -> Mapping[str, ModuleType]:
-    """What every name of a module represents now."""
+    """Modules by name, as they are now."""
     return dict(sys.modules)
 
 

@@ -1,4 +1,4 @@
-"""What a candidate leaves changed in its process: functions of torch and Triton, settings, threads, children.
+"""Changes that a candidate leaves in its process: functions of torch and Triton, settings, threads, children.
 
 A snapshot is taken before it is loaded and compared after its last verified call.  What it changed and put
 back in between is not seen, nor what it hides; a difference can show something, no difference shows nothing.
@@ -52,7 +52,7 @@ _LIBRARIES = tuple(f"{Path(str(module.__file__)).parent}{os.sep}" for module in 
 
 @dataclass(frozen=True, kw_only=True)
 class _Snapshot:
-    """What callables there are by namespace, the code of those written in Python, and everything else by name."""
+    """Callables by namespace, the code of those written in Python, and everything else by name."""
 
     callables: Mapping[str, Mapping[str, Any]]
     codes: Mapping[int, CodeType]
@@ -99,7 +99,7 @@ class Watch:
             self._before = replace(self._before, random_states=self._random_states())
 
     def changes(self) -> tuple[ChangeSeen, ...]:
-        """What is another now, at most as much as fits."""
+        """Current differences, at most as much as fits."""
         before = self._before
         if before is None:
             return ()
@@ -296,7 +296,7 @@ def _burning() -> frozenset[int]:
 
 
 def _processor_s() -> dict[int, float]:
-    """How much of a processor each thread has used; none where the system does not tell."""
+    """Processor seconds of each thread; none where the system does not report them."""
     used: dict[int, float] = {}
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(OSError):  # it ended while we looked
