@@ -189,8 +189,13 @@ NATIVE_CHECKS = (
         catches=(
             _inline("void go(torch::Tensor x) { void* p = dlsym(0, 0); }"),
             _inline("void go(torch::Tensor x) { py::module_::import(0); }"),
+            _inline('void go(torch::Tensor x) { std::ofstream out("answer"); }'),
         ),
-        spares=(_inline(_HONEST), _inline("void go(torch::Tensor x) { file.open(); fs::system_error(1); }")),
+        spares=(
+            _inline(_HONEST),
+            _inline("void go(torch::Tensor x) { file.open(); fs::system_error(1); }"),
+            _inline("void go(torch::Tensor x) { std::ostringstream text; }"),
+        ),
     ),
     NameCheck(
         name="native_unlaunched",

@@ -105,6 +105,7 @@ CODE_CHECKS = (
             "import mmap\ndef f(x):\n    return mmap.mmap(-1, 4096)\n",
             "from cffi import FFI\nffi = FFI()\n",
             "import os\nos.environ['LD_PRELOAD'] = 'hook.so'\n",
+            "import os\nos.environ.update(LD_PRELOAD='hook.so')\n",
             "import ctypes\ndef f(x):\n    return ctypes.c_float.from_address(x.data_ptr())\n",
         ),
         spares=(
@@ -112,6 +113,7 @@ CODE_CHECKS = (
             "import ctypes\nclass Plan(ctypes.Structure):\n    _fields_ = [('n', ctypes.c_int)]\n",
             "import os\nBLOCK = int(os.environ.get('BLOCK', '64'))\n",
             "import os\nos.environ['TRITON_PRINT_AUTOTUNING'] = '1'\n",
+            "import os\nos.environ.update(TRITON_PRINT_AUTOTUNING='1')\n",
             "import struct\nVALUE = struct.pack('f', 1.0)\n",
             "def f(x):\n    return x.data_ptr() % 16 == 0\n",
             "import ctypes.util\nPATH = ctypes.util.find_library('c')\n",

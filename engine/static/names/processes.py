@@ -197,6 +197,8 @@ PROCESS_CHECKS = (
             "    POOL.submit(work, x)\n    return x\n",
             "import _thread\ndef f(x):\n    _thread.start_new_thread(work, (x,))\n",
             "import asyncio\ndef f(x):\n    asyncio.get_event_loop().run_in_executor(None, work)\n",
+            "import threading\nclass Late(threading.Thread):\n    def run(self):\n        work()\n"
+            "def f(x):\n    Late().start()\n    return x\n",
         ),
         spares=(
             "import threading\nLOCK = threading.Lock()\ndef f(x):\n    with LOCK:\n        return x\n",
@@ -326,6 +328,7 @@ PROCESS_CHECKS = (
             "import traceback\ndef f(x):\n    return traceback.extract_stack()\n",
             "import sys\ndef f(x):\n    return getattr(sys, '_get' + 'frame')(1)\n",
             "import __main__\ndef f(x):\n    return __main__.expected\n",
+            "import sys\ndef f(x):\n    return sys.modules['__main__'].expected\n",
             "import torch\ndef f(x):\n    if torch.autograd.profiler._is_profiler_enabled:\n        return x\n",
             "import os\nif os.environ.get('PYTEST_CURRENT_TEST'):\n    FAST = False\n",
             "def f(x):\n    try:\n        raise ValueError\n    except ValueError as error:\n"

@@ -18,6 +18,8 @@ from engine.static.analysis import Reading
 from engine.static.checks import Check, read_statically
 from engine.static.checks import checks as all_checks
 from engine.static.findings import hint
+from engine.static.names import TABLE
+from engine.static.names.matching import NameCheck
 from engine.static.source import directives
 from tests.operators import find
 
@@ -90,6 +92,17 @@ def test_check_flags_its_catches_with_name_and_line(check: Check, source: str) -
 @pytest.mark.parametrize(("check", "source"), examples("spares"))
 def test_check_accepts_its_lookalikes(check: Check, source: str) -> None:
     assert list(check.find(Reading.of(source, entry="f"))) == []
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_every_pattern_of_a_row_matches_an_example(row: NameCheck) -> None:
+    readings = [Reading.of(source, entry="f") for source in row.catches]
+    unmatched = [
+        number
+        for number, pattern in enumerate(row.patterns)
+        if all(pattern.unless(reading, node, name) for reading in readings for node, name in pattern.matches(reading))
+    ]
+    assert unmatched == []
 
 
 @pytest.mark.parametrize("path", [*HONEST, *SAMPLES], ids=lambda path: path.stem)
