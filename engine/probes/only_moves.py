@@ -23,7 +23,6 @@ TURN = 1  # withholds where it has a suspicion
 CATCHES = (
     "copied_then_summed.py",
     "copies_beside_a_decoy.py",
-    "numbers_from_raw_bytes.py",
     "rows_by_joining.py",
     "silu_in_python.py",
 )
