@@ -38,6 +38,7 @@ from engine.verdict.policy import WEIGHTS
 CPU_S = 20
 _MEMORY_BYTES = 6 << 30
 _MAX_REPLY_BYTES = 32 << 20
+_PERMITTED = {Determinism.UNSPECIFIED: ("unwritten_output",), Determinism.RANDOM: ("reads_random_state",)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,10 +144,9 @@ def _read(request: Request, source: Source) -> StaticRead:
 
 
 def permitted_checks(problem: Problem) -> tuple[str, ...]:
-    """The checks whose pattern this operator permits: it needs no kernel, or its content is not specified."""
+    """The checks whose pattern this operator permits: it needs no kernel, draws numbers, or has unspecified content."""
     needs_no_kernel = ("no_kernel",) if problem.framework else ()
-    is_unspecified = problem.determinism is Determinism.UNSPECIFIED
-    return (*needs_no_kernel, *(("unwritten_output",) if is_unspecified else ()))
+    return (*needs_no_kernel, *_PERMITTED.get(problem.determinism, ()))
 
 
 def _extensions(request: Request, source: Source) -> tuple[Extension, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from engine.model import Finding
 from engine.static.analysis import Reading
+from engine.static.analysis.scopes import Function
 from engine.static.analysis.tensors import Origin, value_names
 from engine.static.analysis.vocabulary import (
     DISTINCT_METHODS,
@@ -22,6 +23,7 @@ from engine.static.analysis.vocabulary import (
 )
 from engine.static.findings import hint
 
+_CASTS = ("to", "float", "double", "half", "bfloat16", "type")
 _LAUNCH = "import torch, triton\n@triton.jit\ndef k(x, y):\n    tl.store(y, 0)\n"
 
 STRICT = "PyTorch allocates, views and moves; it computes no part of the output."
@@ -57,6 +59,10 @@ CATCHES = (
     "from torch import *\ndef f(x):\n    return softmax(x, -1)\n",
     "import torch\ndef f(x, op=torch.cumsum):\n    return op(x, 0)\n",
     "import torch\ndef f(x):\n    return list(map(torch.sigmoid, [x]))[0]\n",
+    _LAUNCH + "def f(x: torch.Tensor):\n    part = torch.empty(8)\n    k[(1,)](x, part)\n    total = part.sum()\n"
+    "    return total * x\n",
+    _LAUNCH + "def f(x: torch.Tensor):\n    part = torch.empty(8)\n    k[(1,)](x, part)\n    part = part * 2\n"
+    "    return part\n",
 )
 SPARES = (
     _LAUNCH + "def f(x):\n    y = torch.empty_like(x)\n    k[(1,)](x.flip(-1), y)\n    return y.flip(-1)\n",
@@ -76,6 +82,9 @@ SPARES = (
     "import torch\ndef f(x):\n    return x\ndef reference(x):\n    return torch.softmax(x, -1)\n"
     "if __name__ == '__main__':\n    print((f(1) - reference(1)).abs().max())\n    torch.mm(1, 2)\n",
     _LAUNCH + "def f(x):\n    part = torch.empty(8, 4)\n    k[(1,)](x, part)\n    return part.sum(0)\n",
+    _LAUNCH + "def f(x):\n    part = torch.empty(8)\n    k[(1,)](x, part)\n    total = part.sum()\n"
+    "    total = total / x.numel() if x.numel() else total * float('nan')\n    return total.to(x.dtype)\n",
+    _LAUNCH + "def f(x):\n    part = torch.empty(8)\n    k[(1,)](x, part)\n    return part.sum().float() / x.numel()\n",
     "def f(n, m):\n    return n * m + sum(range(n)) + max(n, m)\n",
     "import math\ndef f(x):\n    x.seen = math.exp(2) + math.prod((2, 3))\n    return x\n",
     "import torch\nKINDS = {torch.float16: 'fp16'}\ndef f(x):\n    return KINDS[x.dtype], torch.result_type(x, x)\n",
@@ -261,11 +270,33 @@ def _keeps(above: ast.AST, below: ast.AST, marked: ast.Name) -> bool:
 
 
 def _finishes_partial_results(reading: Reading, node: ast.expr) -> bool:
-    """A small reduction of what a kernel left in a tensor of the candidate's own."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in REDUCING:
-        return False
+    """Whether this is a small reduction of what a kernel left in a tensor of its own, or arithmetic on such alone."""
     function = reading.function(node)
-    if function is None:
+    return function is not None and _finishes(reading, function, node, set())
+
+
+def _finishes(reading: Reading, function: Function, node: ast.expr, known: set[str]) -> bool:
+    """As above; `known` are the variables that are followed already, each of which is followed once."""
+    parts: list[ast.expr] = []
+    match node:
+        case ast.Call(func=ast.Attribute(attr=attribute)) if attribute in REDUCING:
+            return _reduces_what_a_kernel_left(reading, function, node)
+        case ast.Call(func=ast.Attribute(value=held, attr=attribute)) if attribute in _CASTS:
+            parts = [held]
+        case ast.BinOp(left=left, right=right):
+            parts = [side for side in (left, right) if reading.tensors.origin(side) is not Origin.UNKNOWN]
+        case ast.IfExp(body=body, orelse=orelse):
+            parts = [body, orelse]
+        case ast.Name(id=name):
+            if name in known:
+                return True
+            known.add(name)
+            parts = [value for target, value in reading.tensors.flow(function).assignments if target == name]
+    return bool(parts) and all(_finishes(reading, function, part, known) for part in parts)
+
+
+def _reduces_what_a_kernel_left(reading: Reading, function: Function, node: ast.Call) -> bool:
+    if not isinstance(node.func, ast.Attribute):
         return False
     flow = reading.tensors.flow(function)
     held = node.func.value if not reading.names.of(node.func.value) & {"torch"} else next(iter(node.args), None)

@@ -137,13 +137,11 @@ STATE_CHECKS = (
         strict="",
         patterns=(
             names(
-                "torch.manual_seed torch.seed torch.initial_seed torch.set_rng_state torch.get_rng_state "
-                "torch.random.manual_seed torch.random.set_rng_state torch.random.fork_rng torch.random.seed "
-                "torch.cuda.manual_seed torch.cuda.manual_seed_all torch.cuda.set_rng_state "
-                "torch.cuda.set_rng_state_all torch.cuda.seed torch.cuda.get_rng_state torch.cuda.random. "
-                "torch.default_generator. torch.cuda.default_generators random.seed random.setstate random.getstate "
-                "numpy.random.seed numpy.random.set_state numpy.random.get_state",
-                "{name} accesses the shared random state",
+                "torch.manual_seed torch.seed torch.set_rng_state torch.random.manual_seed torch.random.set_rng_state "
+                "torch.random.fork_rng torch.random.seed torch.cuda.manual_seed torch.cuda.manual_seed_all "
+                "torch.cuda.set_rng_state torch.cuda.set_rng_state_all torch.cuda.seed torch.cuda.random. random.seed "
+                "random.setstate numpy.random.seed numpy.random.set_state",
+                "{name} changes the shared random state",
                 unless=_seeds_at_import,
             ),
         ),
@@ -162,6 +160,29 @@ STATE_CHECKS = (
             "import numpy as np\nRNG = np.random.default_rng(3)\n",
             "import torch\nif __name__ == '__main__':\n    torch.manual_seed(0)\n",
             "@triton.jit\ndef k(y, seed):\n    tl.store(y, tl.rand(seed, tl.arange(0, 4)))\n",
+        ),
+    ),
+    NameCheck(
+        name="reads_random_state",
+        why=(
+            "The state of the generators shows which inputs come next. An operator that draws numbers may read it, for "
+            "the seed and the offset of its kernel."
+        ),
+        strict="",
+        patterns=(
+            names(
+                "torch.initial_seed torch.get_rng_state torch.cuda.get_rng_state torch.cuda.initial_seed "
+                "torch.default_generator. torch.cuda.default_generators random.getstate numpy.random.get_state",
+                "{name} reads the shared random state",
+            ),
+        ),
+        catches=(
+            "import torch\ndef f(x):\n    return launch(x, torch.initial_seed())\n",
+            "import torch\ndef f(x):\n    return launch(x, torch.cuda.default_generators[0].get_state())\n",
+        ),
+        spares=(
+            "import torch\nG = torch.Generator(device='cuda')\ndef f(x):\n    return launch(x, G.initial_seed())\n",
+            "import torch\ndef f(x):\n    seed = torch.randint(0, 99, (1,))\n    return launch(x, seed)\n",
         ),
     ),
     NameCheck(

@@ -60,6 +60,14 @@ def test_pattern_that_an_operator_permits_is_no_finding(operator: str, found: li
     assert [one.finding.check for one in read_by_policy[Policy.STRICT].breaches] == found
 
 
+@pytest.mark.parametrize(("operator", "found"), [("aten::silu", ["reads_random_state"]), ("aten::bernoulli", [])])
+def test_operator_that_draws_may_read_random_state(operator: str, found: list[str]) -> None:
+    entry = operator.removeprefix("aten::")
+    source = f"import torch\n\n\ndef {entry}(*args):\n    return torch.cuda.default_generators[0].get_state()\n"
+    checks = [one.check for one in read(source.encode(), operator=operator).findings]
+    assert [check for check in checks if check != "no_kernel"] == found
+
+
 def test_small_text_is_parsed_here() -> None:
     assert parsed(SILU).source is not None
 
