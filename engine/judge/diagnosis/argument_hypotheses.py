@@ -183,7 +183,8 @@ def _layouts(problem: ProblemDefinition, inputs: Arguments, place: int, shape: t
         yield from _steps(tensor, supposed)
         rows, columns = tensor.shape[-2:]
         if min(rows, columns) > 1 and tensor.dim() == 2:
-            yield supposed(Symptom.TRANSPOSED_INPUT, _read_as, tensor.shape, (1, rows))
+            for strides in dict.fromkeys(((1, rows), tensor.stride()[::-1])):
+                yield supposed(Symptom.TRANSPOSED_INPUT, _read_as, tensor.shape, strides)
     if tensor.shape != shape and math.prod(shape) > tensor.numel() > 1:
         yield supposed(Symptom.REPEATED, _repeated, shape)
 
@@ -253,7 +254,7 @@ def _constants(problem: ProblemDefinition, inputs: Arguments, place: int) -> Ite
 
 
 def _precisions(inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
-    """Inputs rounded to a narrow type, and all of the arithmetic in one."""
+    """Inputs rounded to a narrow type, and an overflow of one in the arithmetic."""
     floats = [place for place in read if tensor_at(inputs, place).is_floating_point()]
     for narrow in _NARROW:
         facts: Facts = {"dtype": dtype_name(narrow)}
@@ -262,14 +263,12 @@ def _precisions(inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]
             yield Supposition(symptom=Symptom.ROUNDED_INPUTS, arguments=rounded, facts=facts)
         largest = f"{torch.finfo(narrow).max:g}"
         if floats:
-            for symptom, overflows in ((Symptom.OVERFLOWN, True), (Symptom.LOW_ARITHMETIC, False)):
-                yield Supposition(
-                    symptom=symptom,
-                    arguments=lambda: inputs,
-                    arithmetic=narrow,
-                    overflows=overflows,
-                    facts={**facts, "largest": largest},
-                )
+            yield Supposition(
+                symptom=Symptom.OVERFLOWN,
+                arguments=lambda: inputs,
+                arithmetic=narrow,
+                facts={**facts, "largest": largest},
+            )
 
 
 def _rounded(inputs: Arguments, floats: Sequence[int], narrow: torch.dtype) -> Arguments:

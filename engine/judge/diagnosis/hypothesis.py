@@ -21,15 +21,13 @@ class Supposition:
     """A mistake and the arguments that it amounts to.
 
     `arithmetic` is the type that all is computed in, if another; then it is only this mistake when numbers
-    become infinite on the way where it `overflows`, and none do where it does not.  What the mistake does to an
-    output beyond that is `after`.
+    become infinite on the way.  What the mistake does to an output beyond that is `after`.
     """
 
     symptom: Symptom
     arguments: Callable[[], Arguments]
     facts: Facts = field(default_factory=dict)
     arithmetic: torch.dtype | None = None
-    overflows: bool = False
     after: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     def outcome(self, compute: Callable[[Arguments], tuple[torch.Tensor, ...]]) -> tuple[torch.Tensor, ...] | None:
@@ -42,7 +40,7 @@ class Supposition:
             return self._finished(outputs) if is_telling else None
         with NarrowArithmetic(self.arithmetic) as narrow:
             outputs = compute(arguments)
-        return outputs if narrow.overflown is self.overflows else None
+        return outputs if narrow.overflown else None
 
     def _finished(self, outputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
         return tuple(self.after(output) for output in outputs) if self.after is not None else outputs

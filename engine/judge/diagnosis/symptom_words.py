@@ -250,11 +250,6 @@ WORDS = {
         "the inputs are rounded to {dtype} before they are used",
         "{counted} match when the inputs are rounded to {dtype}",
     ),
-    Symptom.LOW_ARITHMETIC: Words(
-        _K.PRECISION,
-        "computed in {dtype}, which is too narrow here",
-        "{counted} match when all is computed in {dtype}",
-    ),
     Symptom.SIZE_ENDED: Words(
         _K.TAIL_MASK,
         "elements from {value} on are left out, although {argument} is {given}: the tail after the last whole block "
@@ -285,11 +280,6 @@ WORDS = {
         _K.TAIL_MASK,
         "elements from {start} on in {dim} of {argument} count twice: blocks or programs overlap",
         "{counted} match when it is doubled there",
-    ),
-    Symptom.NEGATIVE_AS_ZERO: Words(
-        _K.ZEROED,
-        "negative values in {argument} count as 0",
-        "{counted} match when it is 0",
     ),
     Symptom.SMALL_ERRORS: Words(
         _K.PRECISION,

@@ -42,13 +42,12 @@ def misreadings(problem: ProblemDefinition, inputs: Arguments, read: Sequence[in
 
 
 def _signs(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
-    """A sign that is wrong, lost, or decides what it should not."""
+    """A sign that is wrong or lost."""
     facts: Facts = {"argument": name}
     for symptom, change, after in (
         (Symptom.SIGN, torch.neg, None),
         (Symptom.INNER_SIGN, torch.neg, torch.neg),
         (Symptom.NO_SIGN, torch.abs, None),
-        (Symptom.NEGATIVE_AS_ZERO, torch.relu, None),
     ):
         yield Supposition(symptom=symptom, arguments=partial(changed, inputs, place, change), after=after, facts=facts)
 

@@ -181,6 +181,12 @@ def test_operand_read_across_rows_is_transposed():
     assert kinds(MM, (a, b), MM.reference(a.T, b)) == [K.TRANSPOSED_INDEX]
 
 
+@pytest.mark.parametrize("strides", [(1, 33), (1, 20)], ids=["laid out by columns", "own strides swapped"])
+def test_wide_operand_read_across_rows_is_transposed(strides):
+    a, b = normal(9, 33), normal(40, 20)[:33]
+    assert kinds(MM, (a, b), MM.reference(a, b.as_strided((33, 20), strides))) == [K.TRANSPOSED_INDEX]
+
+
 def test_ignored_strides_are_wrong_strides():
     x = normal(9, 40)[:, ::2]
     got = SILU.reference(x.as_strided((9, 20), (20, 1)))
