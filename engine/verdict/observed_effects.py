@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine import protocol
-from engine.model import Case, CaseResult, Finding, FrameworkWork, Location, Problem, Severity
+from engine.model import Case, CaseResult, Determinism, Finding, FrameworkWork, Location, Problem, Severity
 from engine.model.layers import Fact
 from engine.protocol.monitoring import INTO, LOOKING_UP
 
@@ -106,7 +106,10 @@ def findings(problem: Problem, results: Iterable[CaseResult], observed: protocol
     may_copy = FrameworkWork.COPIES in problem.framework
     yield from _of_operators(_weights(problem, results), observed.operators, may_copy=may_copy)
     yield from _of_actions(observed.actions)
-    yield from _of_changes(observed.changes)
+    draws = problem.determinism is Determinism.RANDOM  # then the random state is there to be used
+    yield from _of_changes(
+        [one for one in observed.changes if not (draws and one.kind is protocol.ChangeKind.RANDOM_STATE)]
+    )
 
 
 def facts(observed: protocol.Observed) -> tuple[Fact, ...]:

@@ -12,6 +12,7 @@ from engine.model import (
     Case,
     CaseResult,
     Cost,
+    Determinism,
     DType,
     Finding,
     Location,
@@ -307,6 +308,14 @@ def test_each_change_has_its_weight(kind: protocol.ChangeKind, severity: Severit
     (finding,) = found(changes=(protocol.ChangeSeen(kind=kind, name="torch.allclose", detail="<lambda>"),))
     assert finding.severity is severity
     assert finding.message.endswith(": torch.allclose (<lambda>)")
+
+
+def test_operator_that_draws_may_use_random_state() -> None:
+    change = protocol.ChangeSeen(kind=protocol.ChangeKind.RANDOM_STATE, name="cpu")
+    drawing = dataclasses.replace(DEFINITION, determinism=Determinism.RANDOM).problem("toy_problems")
+    observed = protocol.Observed(id="i", operators=(), actions=(), changes=(change,))
+    assert [one.message for one in findings(PROBLEM, RESULTS, observed)] == ["used or seeded torch's random state: cpu"]
+    assert list(findings(drawing, RESULTS, observed)) == []
 
 
 def test_facts_count_all_observations() -> None:
