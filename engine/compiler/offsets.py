@@ -20,7 +20,9 @@ _NARROW = (Scalar.I32, Scalar.I16, Scalar.I8)
 def line_of_narrow_offset(ttir: str, filename: str) -> int | None:
     """The first line of `filename` with a product of at most 32 bits in an address; None without one.
 
-    A product of constants and ranges alone cannot overflow and does not count.  None too where the TTIR cannot be read.
+    A product of constants and ranges alone cannot overflow and does not count.  Nor does one of a range and an
+    argument, such as a stride: a range has at most 2^20 elements, and what grows with the tensor is a program's number
+    or a loop's.  None too where the TTIR cannot be read.
     """
     try:
         functions = read_module(ttir).functions.values()
@@ -33,7 +35,9 @@ def line_of_narrow_offset(ttir: str, filename: str) -> int | None:
 def _lines(function: Function, filename: str) -> Iterator[int]:
     operations = tuple(function.body.all_operations())
     maker_by_value = {result.index: operation for operation in operations for result in operation.results}
-    static = _static(operations)
+    static = _made_of(operations, frozenset())
+    arguments = frozenset(value.index for value in function.arguments) if function.is_public else frozenset()
+    given = _made_of(operations, arguments)
     pending = [operation.operands[1] for operation in operations if operation.name == "tt.addptr"]
     seen: set[int] = set()
     while pending:
@@ -44,7 +48,8 @@ def _lines(function: Function, filename: str) -> Iterator[int]:
         seen.add(value.index)
         pending += maker.operands
         pending += (operand for region in maker.regions for end in _ends(region) for operand in end.operands)
-        if maker.name == "arith.muli" and _is_narrow(value) and value.index not in static:
+        is_bounded = value.index in given and any(operand.index in static for operand in maker.operands)
+        if maker.name == "arith.muli" and _is_narrow(value) and not is_bounded:
             line = _line_in(filename, maker.location)
             if line is not None:
                 yield line
@@ -54,9 +59,9 @@ def _ends(region: Region) -> Iterator[Operation]:
     return (block.operations[-1] for block in region.blocks if block.operations)
 
 
-def _static(operations: tuple[Operation, ...]) -> frozenset[int]:
-    """The values that are known when the kernel is compiled."""
-    known: set[int] = set()
+def _made_of(operations: tuple[Operation, ...], arguments: frozenset[int]) -> frozenset[int]:
+    """The values that are made of constants, ranges and these arguments alone."""
+    known = set(arguments)
     for operation in operations:
         made_of_known = bool(operation.operands) and all(operand.index in known for operand in operation.operands)
         if operation.name in _STATIC or (made_of_known and not operation.regions):

@@ -67,5 +67,13 @@ def test_product_of_constants_and_ranges_does_not_count() -> None:
     assert line_of_narrow_offset(kernel(fixed), "k.py") is None
 
 
+def test_product_of_range_and_argument_does_not_count() -> None:
+    strided = (
+        '    %ss = tt.splat %s : i32 -> tensor<64xi32> loc("k.py":4:1)\n'
+        '    %o = arith.muli %r, %ss : tensor<64xi32> loc("k.py":4:1)\n' + ADD
+    )
+    assert line_of_narrow_offset(kernel(strided), "k.py") is None
+
+
 def test_text_that_is_no_ttir_has_no_line() -> None:
     assert line_of_narrow_offset("nonsense", "k.py") is None
