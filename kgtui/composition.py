@@ -1,4 +1,4 @@
-"""The composition root: the only module that knows engine, store, watcher and screen.
+"""The composition root: the only module that imports engine, store, watcher and screen.
 
 Each is imported and made when the application first needs it.
 """

@@ -42,7 +42,7 @@ _COUNT_OUR_TABLES = "select count(*) from sqlite_master where type = 'table' and
 
 
 class Moving(Protocol):
-    """What happens to the content when the file at the path is another one than before."""
+    """Handling of the content when the file at the path is another one than before."""
 
     def leave(self, connection: sqlite3.Connection) -> None:
         """Read from the former file what is to be kept."""
@@ -207,7 +207,7 @@ class Database:
 
 @dataclass(frozen=True, kw_only=True)
 class _Identity:
-    """Tells a file from another one with the same name."""
+    """Identity of a file, apart from its name."""
 
     device: int
     inode: int
@@ -364,7 +364,7 @@ def _version(connection: sqlite3.Connection, *, path: Path) -> int:
 
 
 def _explained(error: sqlite3.Error, *, path: Path | None, busy_timeout_s: float) -> StoreError:
-    """The store's own error; on a full disk SQLite may say no more than that a file of its own could not be used."""
+    """The store's own error; on a full disk SQLite may report only that a file of its own could not be used."""
     code = getattr(error, "sqlite_errorcode", None)  # absent on errors that Python's own driver raises
     is_vague = code is not None and code & PRIMARY_CODE_MASK in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
     if is_vague and path is not None and _lacks_space(path.parent):

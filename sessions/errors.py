@@ -88,7 +88,7 @@ def from_os(error: OSError, *, path: Path) -> StoreError:
 
 
 def damaged(where: str, *, reason: str) -> StoreDamagedError:
-    """Says how to keep what is left; nothing of ours deletes a damaged file."""
+    """The error of a damaged file, with the way to save the rest; kgtui never deletes a damaged file."""
     return StoreDamagedError(
         f"{where}: not a readable session store ({reason}), and left as it is; move it aside together with its "
         "-wal and -shm files and start again, or rescue what is left with the .recover command of the sqlite3 shell"
@@ -96,12 +96,12 @@ def damaged(where: str, *, reason: str) -> StoreDamagedError:
 
 
 def read_only(where: str) -> StoreReadOnlyError:
-    """Says that neither runs nor notes can be kept there."""
+    """The error of a read-only file: neither runs nor notes can be stored there."""
     return StoreReadOnlyError(f"{where}: the file or its folder may not be written; make both writable, or {ELSEWHERE}")
 
 
 def full(where: str) -> StoreFullError:
-    """Says what was lost: only what came after the disk was full."""
+    """The error of a full disk: only later data was lost."""
     return StoreFullError(
         f"{where}: no space left on the disk, where what was recorded before is kept; free some, then try again"
     )

@@ -74,7 +74,7 @@ def as_jsonl(store: Reader, subject: Subject) -> Iterator[str]:
 
 
 def as_csv(store: Reader, subject: Subject) -> Iterator[str]:
-    """What was timed, a row for each side of each case; what was not measured is empty.
+    """Timed cases, a row for each side of each case; missing values are empty.
 
     The speed-up is beside the baseline that it is against.  A case that was not right has one row, without times.
     """
@@ -85,7 +85,7 @@ def as_csv(store: Reader, subject: Subject) -> Iterator[str]:
 
 
 def as_markdown(store: Reader, subject: Subject) -> Iterator[str]:
-    """A page to read: what was judged, what came of it, and why."""
+    """A page to read: the candidate, the results, and the reasons."""
     if isinstance(subject, RunRow):
         yield "\n".join(_run_page(store, subject, heading="#"))
         return
@@ -166,7 +166,7 @@ def _plain(record: object) -> Any:  # Any: JSON values of every shape
 
 
 def _known(value: Path | Mapping[str, int]) -> str | dict[str, int]:
-    """What msgspec does not know by itself: a path, and a record's read-only mapping."""
+    """Types that msgspec cannot encode: a path, and a record's read-only mapping."""
     return dict(value) if isinstance(value, Mapping) else _shown(value)
 
 
@@ -176,7 +176,7 @@ def _shown(path: Path) -> str:
 
 
 def _moment(moment: datetime) -> str:
-    """For somebody who reads: to the second."""
+    """A time for readers, to the second."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
@@ -248,7 +248,7 @@ def _kernel_cells(kernel: CompiledKernel) -> tuple[str, ...]:
 
 
 def _benchmark_tables(benchmarks: Benchmarks, *, heading: str) -> Iterator[str]:
-    """What was timed, what could not be, and how far to trust it."""
+    """Timed cases, those that could not be timed, and the trust in them."""
     if not benchmarks.cases:
         return
     yield from (f"{heading} Benchmark", "")

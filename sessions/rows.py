@@ -1,4 +1,4 @@
-"""What the store answers with: frozen records, no SQL and no connection in them."""
+"""Rows of the store: frozen records, without SQL or connection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RunState(enum.StrEnum):
 
 
 class Review(enum.StrEnum):
-    """What a person thinks of a run; its verdict is what it is."""
+    """A person's opinion of a run; it does not change the verdict."""
 
     PINNED = "pinned"
     VETOED = "vetoed"
@@ -31,7 +31,7 @@ class Review(enum.StrEnum):
 
 
 class Result(enum.StrEnum):
-    """What runs come to, in a coarser way than by their outcomes: right and credible, wrong, suspicious, no verdict."""
+    """Kind of a run's result, coarser than its outcome: right and credible, wrong, suspicious, no verdict."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -120,7 +120,7 @@ class ListedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """What some runs come to; `cost_microusd` is None when no answer of a provider had a known price."""
+    """Totals of some runs; `cost_microusd` is None when no answer of a provider had a known price."""
 
     runs: int
     sessions: int
@@ -171,7 +171,7 @@ class BaselineRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemSummary:
-    """What the list of operators shows of a problem; `best_speedup` is the highest mean over PyTorch eager."""
+    """Row of a problem in the list of operators; `best_speedup` is the highest mean over PyTorch eager."""
 
     problem: str
     runs: int

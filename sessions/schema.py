@@ -1,4 +1,4 @@
-"""The schema as a page for people who ask the store with the sqlite3 shell.
+"""The schema as a page for people who query the store with the sqlite3 shell.
 
 Made from a database that was really migrated, so it cannot say anything else than the migrations do.
 `python -m sessions.schema` prints it; it must never open a user's store.

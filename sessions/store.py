@@ -1,4 +1,4 @@
-"""The store's face: begin a session, begin runs in it, record their events, ask.
+"""Public class of the store: begin a session, begin runs in it, record their events, query them.
 
 Every change is one transaction that is committed before the method returns, so killing the process
 loses nothing that was recorded.  A method may wait for another process's turn to write, up to the
@@ -141,7 +141,7 @@ class Store(Browser):
             self._database.close()
 
     def begin_session(self, label: str, *, environment: Mapping[str, str] | None = None) -> int:
-        """A new stretch of work of this process; `environment` says under which versions and devices."""
+        """Begin a session of this process; `environment` has its versions and devices."""
         pid = os.getpid()
         with self._database.transaction() as connection:
             values = {"label": label, "started_at": self._now(), "pid": pid, "process_stamp": process_stamp(pid)}
@@ -152,7 +152,7 @@ class Store(Browser):
         return session_id
 
     def end_session(self, session_id: int) -> None:
-        """Say that no more runs come; those of its runs that have no verdict are interrupted."""
+        """End the session; those of its runs that have no verdict are interrupted."""
         session_id = self._present_session(session_id)
         # Forgotten first: when the disk is full, closing must not try for ever.
         if session_id in self._open_sessions:
@@ -170,7 +170,7 @@ class Store(Browser):
         tiers: tuple[Tier, ...],
         path: Path | None,
     ) -> int:
-        """The number of a new run, with its source kept; no `tiers` says that its cases were picked by hand."""
+        """The number of a new run, with its source stored; without `tiers` its cases were picked by hand."""
         started_at = self._now()
         with self._database.transaction() as connection:
             self._run_by_former.clear()
@@ -263,7 +263,7 @@ class Store(Browser):
             return delete(connection, session=session_id)
 
     def compact(self) -> bool:
-        """Give back to the disk what deleted runs took; False where that has to wait for who else has the file open."""
+        """Return the space of deleted runs to the disk; False where another process has the file open."""
         return self._database.compact()
 
     def add_generation(self, session_id: int, generation: Generation) -> int:

@@ -76,7 +76,7 @@ def run_row(row: sqlite3.Row) -> RunRow:
 
 
 def _state(row: sqlite3.Row) -> RunState:
-    """A run without a verdict goes on as long as its session is open and the process of the session lives."""
+    """State of a run; one without a verdict is running while its session is open and the session's process lives."""
     if row["outcome"] is not None:
         return RunState.FINISHED
     if row["ended_at"] is None and is_alive(row["pid"], row["process_stamp"]):

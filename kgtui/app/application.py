@@ -220,7 +220,7 @@ class WorkbenchApp(TerminalApp):
 
     @property
     def trouble(self) -> str:
-        """What is wrong with the engine, the store or the settings."""
+        """Trouble with the engine, the store or the settings, as a sentence."""
         return "; ".join(filter(None, (*self._troubles.sentences, self.appearance.trouble)))
 
     @property
@@ -259,7 +259,7 @@ class WorkbenchApp(TerminalApp):
         return opening(path, line=line, columns=self.size[0], rows=self.size[1], environment=environment)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy; where the terminal may not take it, say where else the text is."""
+        """Copy; where the terminal may not take it, report where else the text is."""
         super().copy_to_clipboard(text)
         if clipboard.way_of(self._settings.environment) is not clipboard.Way.TERMINAL:
             folder = self._settings.data
@@ -271,7 +271,7 @@ class WorkbenchApp(TerminalApp):
             in_background(self, hand_over, group="copy")
 
     async def diagnose(self) -> tuple[str, ...]:
-        """What this machine has, in the words of the doctor."""
+        """Facts of this machine, in the words of the doctor."""
         return await self._services.diagnose((self.size.width, self.size.height), self.appearance.preferences)
 
     # Messages and actions
@@ -303,7 +303,7 @@ class WorkbenchApp(TerminalApp):
             self._troubles.set("worker", f"kgtui itself failed: {type(error).__name__}: {error}; start it again")
 
     def action_show(self, screen_id: str) -> None:
-        """Bring a screen to the front; one that has nothing to show yet says what to do first."""
+        """Bring a screen to the front; one without content yet reports the next step."""
         try:
             self._navigation.show(screen_id)
         except KgtuiError as error:
@@ -319,7 +319,7 @@ class WorkbenchApp(TerminalApp):
             self.exit()
 
     def action_help_quit(self) -> None:
-        """ctrl+c ends nothing here: say what does."""
+        """Report how to quit: ctrl+c ends nothing here."""
         leaving = next(action for action in self.actions if action.call == "app.quit")
         self.notify(f"ctrl+c copies what is selected, and nothing is; {first_key(leaving)} leaves", markup=False)
 

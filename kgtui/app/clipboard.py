@@ -1,4 +1,4 @@
-"""Where a copied text goes besides the terminal's own clipboard, which never says whether it took it.
+"""Places for a copied text besides the terminal's own clipboard, which never confirms that it took it.
 
 tmux takes sequences of a program only on request, but hands on what its own command loads.  screen and the
 Linux console have no clipboard: there the text goes to a file.
@@ -36,7 +36,7 @@ def way_of(environment: Mapping[str, str]) -> Way:
 
 
 async def hand_over(text: str, *, environment: Mapping[str, str], folder: Path) -> str:
-    """Take the text where this terminal has a place for it; a sentence that says where it is."""
+    """Copy the text to this terminal's own place, where there is one; a sentence with the place."""
     trouble = ""
     if way_of(environment) is Way.TMUX:
         trouble = await _load_buffer(text)
@@ -56,7 +56,7 @@ def _write(path: Path, text: str) -> None:
 
 
 async def _load_buffer(text: str) -> str:
-    """Give it to tmux, which hands it on to its terminal's clipboard; what went wrong, or nothing."""
+    """Load it into tmux, which passes it to its terminal's clipboard; the error, or ""."""
     command, pipe = ("tmux", "load-buffer", "-w", "-"), asyncio.subprocess.PIPE
     try:
         process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)

@@ -1,4 +1,4 @@
-"""What is saved when the workbench ends otherwise than by its user: text that no file holds, and what went wrong.
+"""Recovery after an end that the user did not choose: unsaved text, and the error.
 
 It is called while things are broken: nothing here may raise, and no file that is there is ever written over.  The
 traceback is kept without the values of its variables, among which sources and keys may be.
@@ -36,7 +36,7 @@ class Unsaved:
 
 
 class CrashRecovery:
-    """Of one application; `take` is called when it begins to end, as long as its text can still be asked for."""
+    """Recovery of one application; `take` is called when it begins to end, while its text is still available."""
 
     def __init__(self, app: WorkbenchApp, *, paths: Paths) -> None:
         self._app = app
@@ -56,11 +56,11 @@ class CrashRecovery:
 
     @property
     def said(self) -> str:
-        """Where the unsaved text is by now; "" where there was none."""
+        """Sentence with the place of the unsaved text; "" where there was none."""
         return self._said or ""
 
     def report(self, fault: Exception) -> tuple[str, ...]:
-        """What a user reads of a fault of ours: what it was, what is kept, where to read more, what to do next."""
+        """Report on an internal error: the error, the saved text, where to read more, and the next step."""
         last = [*traceback.extract_tb(fault.__traceback__)][-1:]
         where = f" ({Path(last[0].filename).name}, line {last[0].lineno})" if last else ""
         has_store = self._app.past.recording is not None

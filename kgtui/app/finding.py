@@ -1,4 +1,4 @@
-"""What screens look up: an operator by its name, the text of an artefact by its hash."""
+"""Lookups of screens: an operator by its name, the text of an artefact by its hash."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def found_or_shown(problems: Problems, app: App[None], name: str) -> Problem | N
 
 
 async def artefact_text(read: ArtefactReader, digest: str) -> str:
-    """The text of the artefact with this hash, or a sentence that says why it cannot be shown."""
+    """The text of the artefact with this hash, or a sentence with the reason why it cannot be shown."""
     try:
         content = await asyncio.to_thread(read, digest)
     except OSError as error:

@@ -35,12 +35,12 @@ def kept_title(terminal: TextIO) -> Iterator[None]:
 
 
 def title_sequence(words: str) -> str:
-    """What sets the title of a terminal."""
+    """Escape sequence that sets the title of a terminal."""
     return f"{_ESC}]2;{_printable(words)}{_BELL}"
 
 
 def notice(how: Notify, words: str, *, in_tmux: bool) -> str:
-    """What tells of the end of a run; tmux passes a notification on only where it is allowed to."""
+    """Escape sequence that notifies of the end of a run; tmux passes it on only where it is allowed to."""
     if how is Notify.OFF:
         return ""
     if how is Notify.BELL:
@@ -72,7 +72,7 @@ class Notifications:
         self._began = None if is_cached else self._clock()
 
     def run_ended(self, words: str) -> None:
-        """A run has come to its verdict, which `words` say."""
+        """Notify of a verdict; `words` are its text."""
         began, self._began = self._began, None
         preferences = self._preferences()
         is_watched = self._app.app_focus

@@ -1,4 +1,4 @@
-"""What the application needs from the rest of the project, handed in by the composition root."""
+"""Services that the application gets from the rest of the project, by the composition root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the application is started with: settings of this start, and the file to open at once."""
+"""Start of the application: settings of this start, and the file to open at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What holds for this start: the folder to work in and that of the kernels, where to judge, what to compile for.
+    """Settings of this start: working folder, kernel folder, device and target.
 
     `preferences` are what the user chose and where; those that could be had are in the other fields.
     """

@@ -64,7 +64,7 @@ class TerminalApp(App[None]):
             self.refresh()
 
     def while_active(self, every_s: float, work: Callable[[], bool]) -> None:
-        """Call `work` at an interval, except while it says that nothing goes on and no input comes."""
+        """Call `work` at an interval, except while it is idle and no input comes."""
         self._active_timers = (*self._active_timers, WhileActive(self, every_s, work))
 
     def wake(self) -> None:
@@ -79,7 +79,7 @@ class TerminalApp(App[None]):
         await super().on_event(event)
 
     def on_key(self, event: Key) -> None:
-        """A letter sent right behind the key that asked for a text went to what had the focus then: it is of the text.
+        """Insert a letter that was typed right after the key that opens a text field, before the field had the focus.
 
         Textual drops it, since the field would take it.  A field stops those that reach it, so that none comes twice.
         """
@@ -107,7 +107,7 @@ class TerminalApp(App[None]):
             self._lent = False
 
     def action_suspend(self) -> None:
-        """Give the terminal back to the shell until that starts this again; without such a shell, only say so."""
+        """Suspend to the shell until it resumes the program; without job control, only report that."""
         if self.is_headless or not _is_job():
             self.notify("not suspended: no shell could resume it; ctrl+q quits", markup=False)
         else:
@@ -202,7 +202,7 @@ def _is_job() -> bool:
 
 
 def _reads_lines() -> bool:
-    """Whether the terminal is ours and yet as a shell wants it, with lines that are echoed.
+    """Whether the terminal is in the shell's mode, with echoed lines, while it should be ours.
 
     So it is after a SIGSTOP, which no program receives, once the shell has brought it back.
     """
@@ -223,5 +223,5 @@ def _has_terminal() -> bool:
 
 
 def _keyboard() -> int:
-    """What keys are read from."""
+    """File descriptor of the keyboard."""
     return sys.__stdin__.fileno() if sys.__stdin__ is not None else -1

@@ -1,4 +1,4 @@
-"""What is wrong with the application, one sentence for each part of it."""
+"""Troubles of the application, one sentence for each part of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A timer that runs only while something goes on: an idle application wakes up for nothing."""
+"""A timer that runs only during an activity: an idle application never wakes up."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GRACE_CALLS = 20
 
 
 class WhileActive:
-    """Calls `work` at an interval until it says that nothing goes on; `wake` begins again."""
+    """Calls `work` at an interval until it is idle; `wake` begins again."""
 
     def __init__(self, owner: MessagePump, every_s: float, work: Callable[[], bool]) -> None:
         self._work = work

@@ -1,4 +1,4 @@
-"""Candidates as rows of JSON lines; a row that is none is a complaint, and the rest goes on."""
+"""Candidates as rows of JSON lines; a row that is none is an error, and the others are read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Fields(msgspec.Struct, frozen=True):
 
     @property
     def operator(self) -> str:
-        """What the row is for; empty where it does not say."""
+        """Operator of the row; empty where it names none."""
         return self.op or self.task or self.file or ""
 
     @property

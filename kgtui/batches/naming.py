@@ -19,7 +19,7 @@ class Guesses:
 
 
 def guesses(path: Path) -> Guesses:
-    """What a relative path, or a name in a row, may mean."""
+    """Possible operators of a relative path, or of a name in a row."""
     stem = path.stem if path.suffix in (".py", ".txt", ".md") else path.name
     bare = _SAMPLE.match(stem)
     only_number = _NUMBER.match(stem)

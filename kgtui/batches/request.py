@@ -1,4 +1,4 @@
-"""What a batch is: its candidates, where and how they are run.  A batch with the same request can be resumed."""
+"""Request of a batch: its candidates, where and how they are run.  A batch with the same request can be resumed."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ class BatchRequest:
         )
 
     def benchmark(self, problem: Problem) -> BenchmarkPlan | None:
-        """What is timed of a candidate that passes; None where nothing is."""
+        """Timed cases of a candidate that passes; None where nothing is timed."""
         return benchmark_of(self.device)(problem) if self.timed else None

@@ -46,7 +46,7 @@ class Result:
 
     @property
     def word(self) -> str:
-        """What came of it, in a word or two."""
+        """Result in a word or two."""
         if self.row.candidate.refusal:
             return "no code" if self.problem else "not run"
         run = self.run
@@ -104,7 +104,7 @@ class Counts:
 
 
 def listed_operator(described: ProblemDescription) -> ListedOperator:
-    """What a batch keeps of a description."""
+    """The part of a description that a batch stores."""
     return ListedOperator(category=described.category, weakness=described.weakness)
 
 

@@ -90,7 +90,7 @@ def _row(result: Result, *, is_running: bool) -> Row:
 
 
 def _rule_span(result: Result) -> Span:
-    """What the suite's own rule says, with a colour where kgtui judges otherwise."""
+    """Result of the suite's own rule, with a colour where kgtui's verdict differs."""
     agreement = agreement_of(result)
     is_otherwise = agreement is not None and agreement.is_disagreement
     return Span(rule_text(result), Tone.WARN) if is_otherwise else muted(rule_text(result))

@@ -58,7 +58,7 @@ class Happened(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Means:
-    """What a batch works with: the store, a verifier for each engine, operators, and where progress goes."""
+    """Dependencies of a batch: the store, a verifier for each engine, operators, and the reporter of progress."""
 
     recording: BatchRecording
     verifiers: Sequence[Verifier]

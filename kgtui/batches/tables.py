@@ -95,7 +95,7 @@ def _rates_row(group: Group) -> tuple[str, ...]:
 
 
 def _weak_table(summary: Summary) -> Table:
-    """The operators that cannot tell; no rows where an audit found none."""
+    """Table of the weak operators; no rows where an audit found none."""
     return Table(
         title="Operators that cannot tell",
         header=("operator", "candidates", "passed", "audit"),

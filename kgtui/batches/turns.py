@@ -50,5 +50,5 @@ def groups(rows: Iterable[CheckedRow]) -> list[tuple[Places, CheckedRow]]:
 
 
 def key_of(row: CheckedRow) -> tuple[str, str]:
-    """What candidates with the same verdict have in common: operator and source."""
+    """Key that candidates with the same verdict share: operator and source."""
     return row.candidate.problem, row.candidate.digest

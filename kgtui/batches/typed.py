@@ -1,4 +1,4 @@
-"""What is typed on the Batch screen: a path, and words such as `op=softmax cases=smoke`."""
+"""Text of the Batch screen's input: a path, and words such as `op=softmax cases=smoke`."""
 
 from __future__ import annotations
 

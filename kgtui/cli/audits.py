@@ -27,7 +27,7 @@ _TIMEOUT_S = 300
 
 
 class Health(msgspec.Struct, frozen=True):
-    """The weaknesses of a problem of this version; `error` says why it could not be audited."""
+    """The weaknesses of a problem of this version; `error` is the reason why it could not be audited."""
 
     version: str
     weaknesses: tuple[Weakness, ...] = ()
@@ -40,7 +40,7 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class AuditingEngine(Protocol):
-    """What audits the tasks of suites."""
+    """An engine that audits the tasks of suites."""
 
     async def audit(self, problem: Problem) -> tuple[Weakness, ...]:
         """Every weakness; raises EngineError or UnsupportedError where it could not be audited."""
@@ -52,7 +52,7 @@ Told: TypeAlias = Callable[[str, Health], None]
 
 
 def audit_own(names: Sequence[tuple[str, str]], *, jobs: int, environment: Mapping[str, str], told: Told) -> None:
-    """Audit operators, each a source and a name, and tell the health of each in their order."""
+    """Audit operators, each a source and a name, and report the health of each in their order."""
     with ThreadPoolExecutor(jobs) as pool:
         for (_, name), health in zip(
             names, pool.map(lambda one: _audited(one[0], one[1], environment), names), strict=True
@@ -75,7 +75,7 @@ def _audited(source: str, name: str, environment: Mapping[str, str]) -> Health:
 
 
 async def audit_tasks(problems: Sequence[Problem], *, jobs: int, make_engine: MakeEngine, told: Told) -> None:
-    """Audit tasks of suites on so many engines, and tell the health of each as it is known.
+    """Audit tasks of suites on so many engines, and report the health of each as it is known.
 
     Raises:
         EngineError: no engine could be started.

@@ -1,4 +1,4 @@
-"""From what was typed, and what the kernel file says of itself, to records: operator, device, target, folder.
+"""From the command line and the kernel file's directives to records: operator, device, target, folder.
 
 What is typed wins over a directive in the file, a directive over the settings, these over the default.
 Refuses before any child process is started.
@@ -60,7 +60,7 @@ def shown_from(path: Path, folder: Path) -> str:
 
 
 def read_kernel(path: Path, *, shown: str) -> KernelFile:
-    """Read a kernel file and its directives.  A file that is no text has none: judging it says what is wrong.
+    """Read a kernel file and its directives.  A file that is no text has none; its run reports the error.
 
     Raises:
         UsageError: it cannot be read, or is where a worker could not be sent.
@@ -97,7 +97,7 @@ def problem_for(file: KernelFile, typed: str | None, index: ProblemIndex) -> Pro
 
 
 def decode_or_refuse(file: KernelFile) -> None:
-    """Nothing, for a file that is text.
+    """Raise unless the file is text.
 
     Raises:
         UsageError: it is not; then it can name no operator either.
@@ -163,7 +163,7 @@ def device_for(typed: str | None) -> Device:
 def target_for(
     typed: str | None, *, device: Device, file: KernelFile | None = None, preferred: str | None = None
 ) -> str | None:
-    """What to compile for; None for nothing.  What the kernel file says goes before what is `preferred` in general.
+    """Target of the compilation; None for none.  The kernel file's directive comes before `preferred`.
 
     Raises:
         UsageError: there is no such target.

@@ -49,7 +49,7 @@ class CommandLine:
 
 
 def parse(words: Sequence[str], *, folder: Path | None = None, package: str = COMMANDS) -> CommandLine:
-    """What was typed; `kgtui FILE` is `kgtui open FILE`, for a name that looks like a file or is one in `folder`.
+    """The parsed command line; `kgtui FILE` is `kgtui open FILE`, for a name like a file's or of one in `folder`.
 
     Raises:
         UsageError: it cannot be carried out as typed.

@@ -1,4 +1,4 @@
-"""What a command talks to: two streams, the environment and the folder that it was started in.
+"""Input and output of a command: two streams, the environment and the working folder.
 
 The only place that knows about colour, and the last one to see what is printed.  Everything here is an argument, so
 that a test passes in its own.
@@ -44,7 +44,7 @@ _RESET = "\x1b[0m"
 
 @dataclass(frozen=True, kw_only=True)
 class Console:
-    """Where a command was typed.  `folder` is what relative paths start from.
+    """Console of a command.  `folder` is the base of relative paths.
 
     With `is_ascii` nothing else is written, but for documents: our signs have others, and a letter of a name is
     spelled out.
@@ -82,7 +82,7 @@ class Console:
         self.write_line(text)
 
     def ask(self, question: str) -> str:
-        """What is typed in answer."""
+        """The typed answer."""
         self.out.write(f"\n{self._signed(question)} ")
         self.out.flush()
         return self.stdin.readline()

@@ -123,7 +123,7 @@ def _exit_of_error(error: KgtuiError) -> Exit:
 
 
 def _complain(console: Console, message: str, *, wants_trace: bool = False) -> None:
-    """Say what went wrong, as far as there is an output: the exit code holds without it."""
+    """Print the error, as far as there is an output: the exit code holds without it."""
     with contextlib.suppress(OSError):
         if wants_trace:
             console.trace(traceback.format_exc())

@@ -127,7 +127,7 @@ def _special_cases(problem: Problem) -> str:
 
 
 def _functions(described: ProblemDescription) -> list[str]:
-    """What the docstrings of the reference, the baseline and the tolerance, or the comparison, say."""
+    """Docstrings of the reference, the baseline and the tolerance, or the comparison."""
     lines = []
     for role in ("reference", "eager", "compare" if "compare" in described.functions else "tolerance"):
         name = described.functions.get(role)

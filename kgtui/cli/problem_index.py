@@ -1,4 +1,4 @@
-"""The operators that a command knows: the catalogue, and the user's own folder from `--problems` or the settings."""
+"""The operators of a command: the catalogue, and the user's own folder from `--problems` or the settings."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Group(enum.StrEnum):
 
 
 class CommandModule(Protocol):
-    """What the module of a command, or of a subcommand, offers."""
+    """Interface of the module of a command, or of a subcommand."""
 
     SUMMARY: str
 

@@ -1,4 +1,4 @@
-"""What a command takes from the settings file: where to judge, what for, and where kernel files lie.
+"""Settings of a command from the settings file: device, target, and folder of kernel files.
 
 A file with something wrong in it stops no command: each mistake is one line on the error stream, and the rest of the
 file holds.
@@ -19,7 +19,7 @@ from kgtui.settings.schema import read_config
 
 
 def settled(options: argparse.Namespace, console: Console) -> Preferences:
-    """The settings for what was typed; says what is wrong with the file."""
+    """The settings for the command line; prints errors of the file."""
     preferences = load_quietly(options, console)
     for problem in preferences.problems:
         console.warn(f"{problem} (`kgtui config show` tells what holds)")
@@ -27,7 +27,7 @@ def settled(options: argparse.Namespace, console: Console) -> Preferences:
 
 
 def load_quietly(options: argparse.Namespace, console: Console) -> Preferences:
-    """As `settled`, where what is wrong is said elsewhere."""
+    """As `settled`, where errors are printed elsewhere."""
     config = read_config(find_paths(console.environment).config)
     typed = Typed(
         ascii=getattr(options, "ascii", False),

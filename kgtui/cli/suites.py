@@ -1,4 +1,4 @@
-"""The foreign suites that a command knows: the one that was typed, and those of the setting."""
+"""The foreign suites of a command: the one on the command line, and those of the setting."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def known_suites(options: argparse.Namespace, console: Console) -> tuple[Path, .
 
 
 def choice_for(options: argparse.Namespace) -> SuiteChoice:
-    """What was typed about sizes and precision; path and format are those of each suite.
+    """The command line's sizes and precision; path and format are those of each suite.
 
     Raises:
         UsageError: a size is no `NAME=N`.

@@ -54,7 +54,7 @@ def editable_text(content: bytes) -> str | None:
 
 
 def why_not_editable(content: bytes) -> str:
-    """What an editor that has one kind of line end would do to this content; nothing where it keeps all of it."""
+    """Damage that an editor with one kind of line end would do to this content; "" where it keeps all of it."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -69,7 +69,7 @@ def why_not_editable(content: bytes) -> str:
 
 
 def shown_text(content: bytes) -> str:
-    """What can be shown of any content, in the lines that Python counts."""
+    """Printable text of any content, in the lines that Python counts."""
     return content.decode("utf-8", errors="replace").translate(dict.fromkeys(map(ord, _RARE_SEPARATORS), VISIBLE))
 
 

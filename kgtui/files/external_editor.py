@@ -28,7 +28,7 @@ _GOTO_LINE = frozenset({"code", "codium", "cursor", "windsurf"})
 
 @dataclass(frozen=True, kw_only=True)
 class Opening:
-    """The command to run; `takes_terminal` says that the screen must step aside until it ends."""
+    """The command to run; `takes_terminal` is whether the screen must be suspended until it ends."""
 
     command: tuple[str, ...]
     takes_terminal: bool

@@ -1,4 +1,4 @@
-"""The one file that is watched, and what its watcher says, brought to the application's own thread."""
+"""The watched file, and the reports of its watcher, brought to the application's own thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kgtui.ports.requests import RunRequest
 
 
 class FileSaved(Message):
-    """The watcher saw a save; posted from its thread.  `watch` tells the watchers of one application apart."""
+    """The watcher reported a save; posted from its thread.  `watch` identifies the watcher."""
 
     def __init__(self, saved: Saved, *, watch: int) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class FileSaved(Message):
 
 
 class WatchTroubled(Message):
-    """The watcher has something to say; posted from its thread."""
+    """The watcher reported trouble; posted from its thread."""
 
     def __init__(self, trouble: WatchTrouble, *, watch: int) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class FileWatch:
         in_background(self._app, partial(self._follow, request), group="imports")
 
     async def stop(self) -> None:
-        """Stop watching; nothing is heard after this."""
+        """Stop watching; no report follows."""
         if self._watcher is not None:
             await asyncio.to_thread(self._watcher.stop)
 

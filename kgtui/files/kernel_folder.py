@@ -1,4 +1,4 @@
-"""The user's kernel files: where they lie, and how a new one comes to be there."""
+"""The user's kernel files: their folder, and how a new one is made there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class KernelFolder:
         self._scaffold = scaffold
 
     def path_of(self, problem: Problem | ProblemDescription) -> Path:
-        """Where the operator's kernel file lies."""
+        """Path of the operator's kernel file."""
         return self._kernels / f"{problem.file_stem}.py"
 
     def shown(self, path: Path) -> str:
@@ -35,7 +35,7 @@ class KernelFolder:
         return problem.library == "aten" and (SAMPLES / f"{problem.entry}.py").is_file()
 
     def copy_sample(self, problem: Problem | ProblemDescription) -> Path:
-        """Put the sample where the operator's kernel file lies.
+        """Copy the sample to the path of the operator's kernel file.
 
         Raises:
             UsageError: it cannot be written.

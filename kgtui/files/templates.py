@@ -1,4 +1,4 @@
-"""A new kernel file from a problem's signature: loads at once, and says what is missing when it is called.
+"""A new kernel file from a problem's signature: it loads at once, and reports what is missing when it is called.
 
 Only makes text; writing it is its caller's business.
 """
@@ -97,7 +97,7 @@ def scaffold(problem: Problem) -> str:
 
 
 def _contract(problem: Problem) -> str:
-    """What is called, and where the answer goes."""
+    """Comment on the entry's arguments and its output."""
     lines = [textwrap.fill(problem.shown_signature, _WIDTH)]
     if problem.mutates and problem.form is CandidateForm.CALL:
         lines.append("Writes in place what the reference writes.")

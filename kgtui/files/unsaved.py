@@ -50,7 +50,7 @@ class UnsavedTexts:
         aside.replace(note)
 
     def forget(self, path: Path) -> None:
-        """The text of this file is saved, or not wanted any more."""
+        """Remove the note: the text of this file is saved or discarded."""
         with contextlib.suppress(OSError):
             self._own_note(path).unlink()
 
@@ -78,7 +78,7 @@ def _name_of(path: Path) -> str:
 
 
 def _text_of_the_dead(note: Path) -> str | None:
-    """What the note holds; None for one that is damaged, or whose process still writes it."""
+    """Text of the note; None for one that is damaged, or whose process is still running."""
     try:
         content = json.loads(note.read_text(encoding="utf-8"))
         pid, stamp, text = content["pid"], content["stamp"], content["text"]

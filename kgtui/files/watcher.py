@@ -1,4 +1,4 @@
-"""Tell exactly once that a file was saved, whatever way its editor saves.
+"""Report each save of a file exactly once, however its editor saves.
 
 watchdog's events only wake a thread, which looks at the file, compares its content with what it
 last reported, and hands over the bytes.  An independent comparison of the file's status catches
@@ -156,7 +156,7 @@ class Watcher:
                     self._look(file)
 
     def _take_signals(self, until_s: float) -> bool:
-        """Wait for a signal until `until_s`, and take all there are; False when one says stop."""
+        """Wait for a signal until `until_s`, and take all there are; False when one is the stop."""
         try:
             signal = self._signals.get(timeout=max(0.0, until_s - self._clock()))
             while True:
@@ -227,7 +227,7 @@ class Watcher:
 
 
 class _Forward(FileSystemEventHandler):
-    """Hands each file event to one function; watchdog wants an object."""
+    """Passes each file event to one function; watchdog needs an object."""
 
     def __init__(self, hear: Callable[[FileSystemEvent], None]) -> None:
         self._hear = hear

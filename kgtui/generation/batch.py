@@ -37,7 +37,7 @@ _JOBS_AT_ONCE = 64
 
 @dataclass(frozen=True, kw_only=True)
 class BatchRequest:
-    """What is generated.  Its JSON is in the store; a batch with the same one can be resumed.
+    """Request of a generation.  Its JSON is in the store; a batch with the same one can be resumed.
 
     `continues` is the stored generation that it is a reply to, None for a batch with a prompt of its own.  `suites` are
     the ids of the foreign suites of its operators, with the user's choices of sizes and precision.
@@ -151,7 +151,7 @@ class Batch:
     # What a job needs
 
     def opening(self, task: Task) -> tuple[Message, ...]:
-        """The messages that ask for a first kernel, or continue a conversation."""
+        """Messages that request a first kernel, or continue a conversation."""
         if task.conversation:
             return task.conversation
         return self._prompts.problem(
@@ -163,7 +163,7 @@ class Batch:
         )
 
     async def attempt(self, task: Task, model: ModelName, place: str, messages: Sequence[Message]) -> Result:
-        """Ask, then run what was answered."""
+        """Send a request, then run the answer."""
         spot = Spot(problem=task.problem.name, model=str(model), place=place)
         saves = SaveVerifier(task.problem, spot, verifier=self._verifier, emit=self._emit)
         async with contextlib.aclosing(saves):
@@ -201,7 +201,7 @@ class Batch:
 
 
 class GenerationJob:
-    """One operator for one model, as a strategy sees it."""
+    """One operator for one model, as strategies get it."""
 
     def __init__(self, task: Task, model: ModelName, *, batch: Batch, prompts: Prompts) -> None:
         self.prompts = prompts
@@ -210,16 +210,16 @@ class GenerationJob:
         self._batch = batch
 
     def opening(self) -> tuple[Message, ...]:
-        """The messages that ask for a first kernel."""
+        """Messages that request a first kernel."""
         return self._batch.opening(self._task)
 
     async def attempt(self, place: str, messages: Sequence[Message]) -> Result:
-        """Ask, take the source from the answer, and run it."""
+        """Send a request, take the source from the answer, and run it."""
         return await self._batch.attempt(self._task, self._model, place, messages)
 
 
 def spent_before(rows: Sequence[GenerationRow]) -> Spent:
-    """What a batch used before it is resumed: the reservation counts where a cost is unknown."""
+    """Costs of a batch before it is resumed: the reservation counts where a cost is unknown."""
     charged = [row for row in rows if row.state in (GenerationState.SETTLED, GenerationState.LOST)]
     return Spent(
         microusd=sum(

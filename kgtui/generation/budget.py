@@ -30,7 +30,7 @@ class Amount:
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """What a batch used so far, without reservations; `unpriced` answers have no known cost."""
+    """Costs of a batch so far, without reservations; `unpriced` answers have no known cost."""
 
     microusd: int = 0
     tokens: int = 0

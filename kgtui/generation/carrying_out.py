@@ -71,7 +71,7 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True)
 class Means:
-    """What a batch works with: the store, the queue of runs, prices, templates, and where events go."""
+    """Dependencies of a batch: the store, the queue of runs, prices, templates, and the receiver of events."""
 
     recording: GenerationRecording
     submit: Submit
@@ -150,7 +150,7 @@ async def connected(
 
 
 def benchmark_of(device: str) -> Callable[[Problem], BenchmarkPlan | None]:
-    """What is timed of an operator on this device; nothing where kernels are interpreted."""
+    """Timed cases of an operator on this device; none where kernels are interpreted."""
     is_executed_on_cpu = platform_named(device).EXECUTED_ON_CPU
 
     def plan(problem: Problem) -> BenchmarkPlan | None:

@@ -1,4 +1,4 @@
-"""What happens while candidates are generated: pure records, in their order; a screen, a command and a test read them.
+"""Events of a generation: pure records, in their order; a screen, a command and a test read them.
 
 They are beside the events of runs: what a model answers is no fact about a kernel.
 """
@@ -49,7 +49,7 @@ class AnswerGrew:
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateSaved:
-    """An agent saved its file for the `save`-th time, and goes on."""
+    """An agent saved its file for the `save`-th time, and is still working."""
 
     spot: Spot
     save: int
@@ -102,7 +102,7 @@ class CandidateVerified:
 
 @dataclass(frozen=True, kw_only=True)
 class JobEnded:
-    """All that one model has to do for one operator is done; `message` says what stopped it before its end."""
+    """All requests of one model for one operator are done; `message` is the reason for an early end."""
 
     problem: str
     model: str
@@ -111,7 +111,7 @@ class JobEnded:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchEnded:
-    """Nothing more is sent."""
+    """No more requests are sent."""
 
     ending: Ending
     message: str = ""

@@ -20,7 +20,7 @@ from sessions.candidates.generation_rows import Ending
 
 
 def event_line(event: GenerationEvent, progress: Progress, *, now_s: float) -> str | None:
-    """What happened as one line; None for what is no line of its own."""
+    """An event as one line; None for one without a line of its own."""
     match event:
         case RequestRefused():
             return f"{spot_text(event.spot)}: {event.message}; next attempt in {event.waited_s:.0f} s"
@@ -57,7 +57,7 @@ def count_text(progress: Progress) -> str:
 
 
 def money_text(progress: Progress) -> str:
-    """What was spent, what of it is an upper bound, and the budget."""
+    """Cost so far, its upper bound, and the budget."""
     spent, limit = progress.spent, progress.limits.microusd
     if spent.unpriced and limit is None:
         known = usd_text(spent.microusd) if spent.microusd else "cost unknown"

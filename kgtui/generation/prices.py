@@ -1,4 +1,4 @@
-"""What tokens cost: from the maintained tables of genai-prices, or from the user's own file.
+"""Prices of tokens: from the maintained tables of genai-prices, or from the user's own file.
 
 A price that is not known is None, which is shown as "unknown" and never counted as 0.  Money is in microusd, whole
 millionths of a US dollar.
@@ -32,7 +32,7 @@ class Price:
     cache_write_usd: Decimal
 
     def microusd(self, usage: TokenUsage) -> int:
-        """What these tokens cost."""
+        """Cost of these tokens."""
         fresh = usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens
         usd = (
             fresh * self.input_usd
@@ -43,7 +43,7 @@ class Price:
         return to_microusd(usd)
 
     def most_microusd(self, *, input_tokens: int, output_tokens: int) -> int:
-        """What a request can cost at most, all of its input written to the cache."""
+        """Highest cost of a request, with all of its input written to the cache."""
         dearest = max(self.input_usd, self.cache_write_usd)
         return to_microusd((input_tokens * dearest + output_tokens * self.output_usd) / _MTOK) + 1
 
@@ -65,7 +65,7 @@ class PriceList:
         return own if own is not None else _maintained(provider, model, at=at)
 
     def cost(self, provider: str, model: str, usage: TokenUsage, *, at: datetime) -> int | None:
-        """What an answer cost; None where its price is unknown."""
+        """Cost of an answer; None where its price is unknown."""
         price = self.price(provider, model, at=at)
         if price is None:
             return None
@@ -118,7 +118,7 @@ def _own_price(values: object, *, path: Path, name: str) -> Price:
 
 
 def _maintained(provider: str, model: str, *, at: datetime) -> Price | None:
-    """The price for small requests, found by asking what a million tokens of each kind cost."""
+    """The price for small requests, from the cost of a million tokens of each kind."""
     from genai_prices import Usage, calc_price
 
     try:
@@ -139,7 +139,7 @@ def _maintained(provider: str, model: str, *, at: datetime) -> Price | None:
 
 
 def _maintained_cost(provider: str, model: str, usage: TokenUsage, *, at: datetime) -> int | None:
-    """What the library makes of the usage, with the tiers that long prompts have."""
+    """Cost of the usage by the library, with the tiers of long prompts."""
     from genai_prices import Usage, calc_price
 
     counted = Usage(

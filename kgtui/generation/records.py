@@ -68,7 +68,7 @@ class Sampling:
 
 @dataclass(frozen=True, kw_only=True)
 class CompletionRequest:
-    """Messages to be answered; `key` is the same for every attempt, so that a service can tell a repetition."""
+    """Messages to be answered; `key` is the same for every attempt, so that a service can detect a repetition."""
 
     model: str
     messages: tuple[Message, ...]
@@ -90,7 +90,7 @@ class TextArrived:
 
 @dataclass(frozen=True, kw_only=True)
 class FileSaved:
-    """An agent saved its file, and goes on."""
+    """An agent saved its file, and is still working."""
 
     source: bytes
 

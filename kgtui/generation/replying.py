@@ -1,4 +1,4 @@
-"""A stored answer sent back with a remark: the conversation that goes on, and the batch that carries it."""
+"""A stored answer sent back with a remark: the continued conversation, and the batch that carries it."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ async def stream_with_retries(
 
 
 def wait_seconds(error: ProviderError, *, attempt: int, spread: float) -> float:
-    """What the provider asks for; else twice as long each time, spread over half of it by a number from 0 to 1."""
+    """Wait that the provider requires; else twice as long each time, spread over half of it by a number from 0 to 1."""
     if error.retry_after_s is not None:
         return min(error.retry_after_s, _LONGEST_RETRY_AFTER_S)
     longest = min(_FIRST_WAIT_S * 2.0 ** (attempt - 1), _LONGEST_WAIT_S)

@@ -1,4 +1,4 @@
-"""What an agent saves while it works, verified as it comes: the newest save replaces the one that is running."""
+"""Verification of an agent's saves while it works: the newest save replaces the one that is running."""
 
 from __future__ import annotations
 

@@ -31,14 +31,14 @@ class Watch(Protocol):
 
 
 def unwatched(number: int | None, events: Sequence[Event]) -> None:
-    """Nothing is done with the events of a run before its verdict."""
+    """No operation: the default for events of a run before its verdict."""
 
 
 class Verifier(Protocol):
     """Verifies and times generated candidates."""
 
     async def verify(self, problem: Problem, source: bytes, *, name: str, watch: Watch = unwatched) -> RunRecord:
-        """The finished run of this source; `name` says which model wrote it, `watch` gets its events as they come.
+        """The finished run of this source; `name` is the model, `watch` gets its events as they come.
 
         Raises:
             RunWithdrawnError: the run was cancelled.

@@ -27,7 +27,7 @@ ROOT: Stack = ("root",)
 
 @dataclass(frozen=True, kw_only=True)
 class Splice:
-    """From row `first` on, `removed` rows went away and `added` came in their place."""
+    """From row `first` on, `removed` rows were replaced by `added` ones."""
 
     first: int
     removed: int
@@ -61,7 +61,7 @@ class IncrementalLexer:
         return self._spans[row] if row < len(self._spans) else ()
 
     def replace(self, lines: Sequence[str]) -> Splice:
-        """Take `lines` as the text and say which rows differ; `advance` then finds their inks."""
+        """Take `lines` as the text and return the differing rows; `advance` then finds their inks."""
         splice = _difference(self._lines, lines)
         first, end, below = splice.first, splice.first + splice.removed, splice.first + splice.added
         if first < self._next:
@@ -73,7 +73,7 @@ class IncrementalLexer:
         return splice
 
     def advance(self, characters: int) -> range:
-        """Lex about so many characters more, and say which rows they were in."""
+        """Lex about so many characters more, and return the rows they were in."""
         start = row = self._next
         stack = self._carry
         while row < len(self._lines) and characters > 0:

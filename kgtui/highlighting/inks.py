@@ -1,4 +1,4 @@
-"""What a piece of code is, in few words, and how the screen's theme draws each of them.
+"""Kinds of code, and the style of each in the screen's theme.
 
 Pygments knows hundreds of token types and every IR has its own; the screen has these inks.  They are
 named by variables of the Textual theme, never by colours, so that a change of theme changes them all.
@@ -137,7 +137,7 @@ def content_of(text: str, spans: Iterable[Span]) -> Content:
 
 
 def rich_style(definition: str, variables: dict[str, str], background: Color) -> RichStyle:
-    """A style written with theme variables, as Rich wants it: on no background unless it names one.
+    """A style written with theme variables, as Rich takes it: on no background unless it names one.
 
     Rich knows no transparency, so a transparent colour is mixed with `background`.
     """
@@ -153,7 +153,7 @@ def rich_style(definition: str, variables: dict[str, str], background: Color) ->
 
 
 class ThemedInks:
-    """Every ink as Rich wants it, made again only when the theme or the background changes."""
+    """Every ink as Rich takes it, made again only when the theme or the background changes."""
 
     def __init__(self) -> None:
         self._made_for: tuple[dict[str, str], Color] | None = None

@@ -6,7 +6,7 @@ import enum
 
 
 class TextKind(enum.StrEnum):
-    """What a text is; the names of the IRs are those of the artefacts."""
+    """Kind of a text; the names of the IRs are those of the artefacts."""
 
     PYTHON = "python"
     TTIR = "ttir"

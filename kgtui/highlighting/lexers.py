@@ -83,7 +83,7 @@ _NATIVE_START = bygroups(Whitespace, Name, Whitespace, Operator, Whitespace, Str
 
 
 def _native(*, quote: str) -> list[Rule]:
-    """CUDA C++ inside a string that three of these quotes end; Pygments sees a comment only with its line end."""
+    """CUDA C++ inside a string that three of these quotes end; Pygments reads a comment only with its line end."""
     return [
         (rf"//[^{quote}\n]*", Comment.Single),
         (r"__\w+__\b", Keyword.Reserved),  # __global__ and its like are CUDA's own

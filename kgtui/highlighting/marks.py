@@ -1,4 +1,4 @@
-"""What a line of code is marked with: a failed case, a finding, the line that an instruction came from."""
+"""Marks of a line of code: a failed case, a finding, the line that an instruction came from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a word occurs in lines of code; one meaning of a search for the source and for its IR."""
+"""Occurrences of a word in lines of code; one definition of a search for the source and for its IR."""
 
 from __future__ import annotations
 

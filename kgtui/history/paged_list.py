@@ -46,7 +46,7 @@ class PagedList(Generic[T]):
             self.window = self.window.filled(page, at_top=len(page) < PAGE, at_bottom=True)
 
     async def load_below(self, *, first_seen: Callable[[], int]) -> None:
-        """The page below; `first_seen` tells, once that has come, from which row on the list is seen."""
+        """Load the page below; `first_seen` is called then, for the first row on the screen."""
         window = self.window
         if window.at_bottom or window.oldest is None:
             return
@@ -55,7 +55,7 @@ class PagedList(Generic[T]):
             self.window = window.with_below(page, keep=len(window.entries) - first_seen() + PAGE // 2)
 
     async def load_above(self, *, last_seen: Callable[[], int]) -> None:
-        """The page above; `last_seen` tells, once that has come, up to which row the list is seen."""
+        """Load the page above; `last_seen` is called then, for the last row on the screen."""
         window = self.window
         if window.at_top or window.newest is None:
             return

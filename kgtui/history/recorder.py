@@ -101,7 +101,7 @@ class StoreRecording:
         return tuple(map(_past_run, self._store.runs(RunFilter(problem=problem), limit=limit)))
 
     def best(self, request: RunRequest) -> BestRun | None:
-        """The fastest run of this file that can be compared with what the order asks for."""
+        """The fastest run of this file that can be compared with the order."""
         wanted, device_name = request.benchmark, self._environment.get("device")
         if wanted is None or not wanted.baselines or device_name is None:
             return None
@@ -160,7 +160,7 @@ class StoreRecording:
         return self._store.checked
 
     def run_record(self, number: int) -> RunRecord:
-        """A stored run as its events tell it."""
+        """A stored run, reduced from its events."""
         return record_of(self.events(number), number=number)
 
     def session(self) -> int:

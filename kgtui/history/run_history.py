@@ -1,4 +1,4 @@
-"""What was judged before, fetched from the store without ever holding up the screen.
+"""Past runs, fetched from the store without ever blocking the screen.
 
 Trouble with the store is said through a callback and answered with "nothing known".
 """
@@ -123,12 +123,12 @@ class RunHistory:
             return None
 
     async def close(self) -> None:
-        """Release the database; what went wrong there was said before."""
+        """Release the database; an error there was reported before."""
         if self.recording is not None:
             with contextlib.suppress(StoreError):
                 await asyncio.to_thread(self.recording.close)
 
 
 def _users_own(recent: tuple[RecentFile, ...]) -> tuple[RecentFile, ...]:
-    """Those that are still there; the sample that `kgtui check --sample` judges is ours, not to be edited."""
+    """Files that still exist; the sample of `kgtui check --sample` is ours, not to be edited."""
     return tuple(file for file in recent if file.path.exists() and not file.path.is_relative_to(SAMPLES))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class StoreAdmin:
-    """Everything that was kept.  Each method may raise StoreError, and UsageError for what is not there (any more)."""
+    """The whole store.  Each method may raise StoreError, and UsageError for an entry that does not exist."""
 
     def __init__(self, store: Store, *, remove_artefact: Callable[[str], None]) -> None:
         self._store = store
@@ -39,7 +39,7 @@ class StoreAdmin:
         return self._store.sessions(before_id=before, after_id=after, limit=limit)
 
     def totals(self, wanted: RunFilter) -> Totals:
-        """What these runs come to."""
+        """Totals of these runs."""
         return self._store.totals(wanted)
 
     def way(self, number: int) -> tuple[Milestone, ...]:
@@ -56,7 +56,7 @@ class StoreAdmin:
         return self._store.change_number()
 
     def agent_runs(self, *, limit: int) -> tuple[RunRow, ...]:
-        """The newest runs that coding agents asked for."""
+        """The newest runs of coding agents."""
         return tuple(self._store.runs(RunFilter(tag=AGENT_TAG), limit=limit))
 
     def side(self, number: int) -> Side:

@@ -1,4 +1,4 @@
-"""What a watcher tells: that a file was saved, or what keeps it from seeing saves.
+"""Reports of a watcher: a file was saved, or saves cannot be detected.
 
 Plain records, so that the screen and the command line can take them without knowing watchdog.
 """
@@ -50,7 +50,7 @@ class Saved:
 
 
 class TroubleKind(enum.StrEnum):
-    """What separates the watcher from the file, or no longer does."""
+    """Kind of trouble between the watcher and the file, or its end."""
 
     GONE = "gone"
     UNREADABLE = "unreadable"

@@ -1,4 +1,4 @@
-"""What the screen needs from the rest of the project, in the screen's own words.
+"""Interfaces that the screen needs from the rest of the project, in the screen's own words.
 
 The application hands in the engine, the store and the watcher; the tests hand in doubles that keep
 to the same protocols.  Nothing here imports any of them.
@@ -28,7 +28,7 @@ CPU_DEVICE = "cpu"
 
 
 class Judging(Protocol):
-    """The engine: judges one candidate at a time and says so event by event."""
+    """The engine: runs one candidate at a time and yields its events."""
 
     async def start(self) -> None:
         """Start the judge and a warm spare.
@@ -97,7 +97,7 @@ class PastRun:
 
 @dataclass(frozen=True, kw_only=True)
 class LastRun:
-    """What the store knows of one operator: the run of its last verdict, and how many there are.
+    """Summary of one operator in the store: the run of its last verdict, and the number of runs.
 
     `best_speedup` is the highest mean speed-up over PyTorch eager of a right, credible run.
     """

@@ -62,7 +62,7 @@ class RunDriver:
         self._is_cancelled = False
 
     async def stored(self, request: RunRequest) -> tuple[RunHeader, tuple[Event, ...]] | None:
-        """The stored run that answers this very request; None when there is none, or a new run is wanted."""
+        """The stored run that answers this very request; None when there is none, or a new run is requested."""
         if request.again or request.cases or self.recording is None:
             return None
         if request.draw_seed is not None:

@@ -65,7 +65,7 @@ class EngineService:
         await self._queue.serve(driver)
 
     def submit(self, request: Request) -> None:
-        """Run this instead of what the workbench asked for before."""
+        """Run this in place of the workbench's earlier request."""
         self._queue.submit(request, self._audience, slot=_WORKBENCH)
 
     def enqueue(self, request: Request, audience: Audience) -> Ticket:

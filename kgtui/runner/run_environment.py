@@ -1,4 +1,4 @@
-"""What a run depends on besides the kernel and its plan: versions and the device, as the store keeps them.
+"""Environment of a run besides the kernel and its plan: versions and the device, as the store keeps them.
 
 Versions are read from the installed packages' metadata; nothing is imported for them.
 """
@@ -30,6 +30,6 @@ def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str | None]:
 
 
 def environment_of(device: Device) -> dict[str, str]:
-    """What the store notes of a session on this device."""
+    """Environment that the store records for a session on this device."""
     facts = {**versions(JUDGING), "linux": platform.release(), "device": device.name, "driver": device.driver}
     return {name: value for name, value in facts.items() if value is not None}

@@ -25,7 +25,7 @@ _REQUIRED = ("PLACE", "make")
 
 
 class Place(enum.Enum):
-    """Where a screen is put when it is shown."""
+    """Position of a screen: in place of the others, or over them."""
 
     GROUND = "ground"
     """Instead of whatever was seen."""
@@ -34,7 +34,7 @@ class Place(enum.Enum):
 
 
 class ScreenModule(Protocol):
-    """What every screen module offers."""
+    """Interface of every screen module."""
 
     __name__: str
     PLACE: Place

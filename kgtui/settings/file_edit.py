@@ -67,14 +67,14 @@ def _by_hand(config: Config, name: str, value: Change) -> str:
 
 
 def asked_value(config: Config, name: str) -> Change | None:
-    """What the file asks for under a name as `edited` takes it."""
+    """The file's value under a name, as `edited` takes it."""
     if name.startswith(_BINDING):
         return config.asked.keys.get(name.removeprefix(_BINDING))
     return config.asked.value(name) if name in OPTION_BY_KEY else None
 
 
 def line_of(name: str, value: Change) -> str:
-    """The line of the file that says it."""
+    """The line of the file that sets it."""
     if name.startswith(_BINDING):
         return f"{toml(name.removeprefix(_BINDING))} = {toml(value)}"
     return f"{name} = {toml(value)}"
@@ -111,7 +111,7 @@ def _changed(text: str, name: str, value: Change) -> str:
 
 
 def _place(document: TOMLDocument, name: str) -> tuple[TOMLDocument | AbstractTable, str]:
-    """What has, or would have, a setting or a binding, and the key in it.
+    """The table of a setting or a binding, existing or new, and the key in it.
 
     Raises:
         ValueError: the bindings are no table.

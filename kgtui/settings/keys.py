@@ -1,4 +1,4 @@
-"""What is made from the list of actions: bindings, the words for keys, and the key table of the manual."""
+"""Bindings, names of keys, and the key table of the manual, all made from the list of actions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def actions_of(where: Where, actions: tuple[Action, ...] = ACTIONS) -> tuple[Act
 
 
 def binding_id(action: Action) -> str:
-    """What the configuration calls the binding of an action: "workbench.run"."""
+    """Name of an action's binding in the settings file: "workbench.run"."""
     return f"{action.where.value}.{action.id}"
 
 
@@ -71,7 +71,7 @@ def key_while_typing(action: Action) -> str:
 
 
 def key_table_markdown() -> str:
-    """The table of keys in the manual, each with the id that the configuration knows it by."""
+    """The table of keys in the manual, each with its id in the settings file."""
     lines = ["| key | action | binding |", "|---|---|---|"]
     for action in ACTIONS:
         keys = " ".join(f"`{shown_key(key)}`" for key in action.keys)

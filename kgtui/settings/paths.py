@@ -1,4 +1,4 @@
-"""Where kgtui keeps files.
+"""Paths of kgtui's files.
 
 One folder of the user's data and one for the configuration, as the system's conventions name them, or the one
 in KGTUI_HOME for both.  Only says where: nothing is made here, and nothing anywhere before it is written to.
@@ -39,7 +39,7 @@ class Paths:
 
     @property
     def descriptions(self) -> Path:
-        """What the files of problems say of themselves, to be made again at will."""
+        """Cache of the descriptions in problem files; it may be deleted."""
         return self.data / "descriptions.json"
 
     @property
@@ -54,7 +54,7 @@ class Paths:
 
     @property
     def peaks(self) -> Path:
-        """What this machine's devices were measured to do, a file for each."""
+        """Measured peaks of this machine's devices, a file for each."""
         return self.data / "peaks"
 
 

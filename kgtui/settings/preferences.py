@@ -27,7 +27,7 @@ _TRUE_COLOURS = ("truecolor", "24bit")
 
 @dataclass(frozen=True, kw_only=True)
 class Typed:
-    """What the command line said; None and False where it said nothing."""
+    """Options of the command line; None and False where it has none."""
 
     ascii: bool = False
     device: str | None = None
@@ -37,7 +37,7 @@ class Typed:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """A setting with its value, and who decided it; `beaten` is what the file asked for in vain."""
+    """A setting with its value and its source; `beaten` is the file's value that another source overrides."""
 
     key: str
     value: Value | None
@@ -155,19 +155,19 @@ def _themes_of(environment: Mapping[str, str]) -> tuple[_Source, ...]:
 
 
 def detected_preferences() -> Preferences:
-    """The settings where no file, variable or flag says anything."""
+    """The settings without a file, variable or flag."""
     return preferences_of(Config(path=Path("config.toml"), text=None), environment={})
 
 
 def setting_line(one: Chosen, *, found: str = "") -> str:
-    """A setting, its value, and who decided it."""
+    """A setting, its value, and its source."""
     value = (found or "of this machine") if one.source == FOUND else "" if one.value is None else toml(one.value)
     beaten = f", before {toml(one.beaten)} of the file" if one.beaten is not None else ""
     return f"{one.key:<15} {value:<14} {one.source}{beaten}".rstrip()
 
 
 def _usable(config: Config) -> tuple[Asked, tuple[str, ...]]:
-    """What the file asks for, without a device or a target that there is not, and what is said of those."""
+    """The file's settings without unknown devices and targets, and sentences on those."""
     asked, problems = config.asked, []
     if asked.device is not None:
         try:

@@ -84,7 +84,7 @@ _KIND_NAMES: Mapping[type, str] = {str: "a text in quotes", bool: "true or false
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the file says; None where it says nothing.  `keys` are bindings by their ids."""
+    """Content of the settings file; None where it sets nothing.  `keys` are bindings by their ids."""
 
     theme: Theme | None = None
     ascii: bool | None = None
@@ -99,7 +99,7 @@ class Asked:
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def value(self, key: str) -> Value | None:
-        """What is asked for under a key of `OPTIONS`."""
+        """Value of the file under a key of `OPTIONS`."""
         found: Value | None = getattr(self, OPTION_BY_KEY[key].key)
         return found
 
@@ -163,7 +163,7 @@ def _unknown(key: str, path: Path) -> str:
 
 
 def _wrong(option: Option, value: object) -> str:
-    """What is wrong with the value, or nothing."""
+    """Error of the value, or ""."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     fits = is_number if option.kind is float else isinstance(value, option.kind)
     if not fits:

@@ -1,4 +1,4 @@
-"""The text of a stand-alone script for one case of one run.
+"""Text of a stand-alone script for one case of one run.
 
 Only makes text; writing it is its caller's business.
 """
@@ -62,7 +62,7 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True, kw_only=True)
 class FailedCase:
-    """What a script is made of: a case, what became of it, and what was judged where."""
+    """Content of a script: a case, its result, and the run that it comes from."""
 
     problem: Problem
     described: ProblemDescription
@@ -129,7 +129,7 @@ def standalone_script(failed: FailedCase, *, name: str) -> str:
 
 
 def script_name(filename: str, case: str) -> str:
-    """What a script for this case of this kernel file is called."""
+    """Name of the script for this case of this kernel file."""
     stem = filename.removesuffix(".py")
     word = "".join(letter if letter.isalnum() else "_" for letter in case).strip("_")
     return f"{stem}_case_{word}.py"

@@ -1,1 +1,1 @@
-"""What the screen knows, as frozen records and pure functions; nothing here draws or does anything."""
+"""State of the screen, as frozen records and pure functions; nothing here draws or has side effects."""

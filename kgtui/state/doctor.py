@@ -30,7 +30,7 @@ def diagnosis_rows(facts: Sequence[str], *, width: int) -> tuple[PageRow, ...]:
 
 
 def looking_row(elapsed_s: float) -> PageRow:
-    """What is there until the diagnosis is made."""
+    """Placeholder until the diagnosis is made."""
     return PageRow(
         line=line(muted(f"looking: an engine is started to see how it confines a candidate ({elapsed_s:.0f} s)"))
     )

@@ -57,7 +57,7 @@ def progress_of(last: LastRun | None) -> Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Facets:
-    """What the list is narrowed to; None in a facet means all."""
+    """Facets that the list is filtered by; None in a facet means all."""
 
     query: str = ""
     source: str | None = None
@@ -110,7 +110,7 @@ class Choice:
 
     @property
     def key(self) -> str:
-        """What tells this row from every other, wherever it stands."""
+        """Key of this row, wherever it is in the list."""
         return self.problem.name if self.file is None else f"{self.problem.name} {self.file}"
 
 
@@ -194,7 +194,7 @@ def facet_line(facets: Facets, shown: int, total: int) -> Line:
 def preview(
     described: ProblemDescription, problem: Problem | None, *, file: str, file_exists: bool, sample: bool
 ) -> tuple[Line, ...]:
-    """What a reader wants to know of an operator before opening it; less where only its description is known."""
+    """Preview of an operator before it is opened; shorter where only its description is known."""
     if file_exists:
         opens = f"enter opens {file}"
     elif sample:
@@ -255,7 +255,7 @@ def _after(value: str | None, occurring: set[str]) -> str | None:
 
 
 def _name_of(choice: Choice, glyphs: Glyphs) -> Span:
-    """The file, or the operator, marked where an audit found that it cannot tell."""
+    """The file, or the operator, marked where an audit found it weak."""
     if choice.file:
         return Span(f"{glyphs.then} {choice.file.name}", Tone.LINK)
     return Span(f"{choice.problem.name} !", Tone.WARN) if choice.problem.weakness else Span(choice.problem.name)

@@ -45,7 +45,7 @@ NO_RESULT = (Outcome.CANCELLED, Outcome.ENGINE_ERROR)
 
 @dataclass(frozen=True, kw_only=True)
 class ListedCandidate:
-    """A candidate of a batch; `digest` is empty where it has no source, `refusal` says why it is not run."""
+    """A candidate of a batch; `digest` is empty where it has no source, `refusal` is the reason why it is not run."""
 
     name: str
     problem: str
@@ -84,7 +84,7 @@ class CheckBatchRow:
 
     @property
     def candidates_path(self) -> str:
-        """Where its candidates come from, as its request says."""
+        """Path of its candidates, from its request."""
         return str(msgspec.json.decode(self.request)["candidates"])
 
 

@@ -71,7 +71,7 @@ class TokenUsage:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a batch may use at most; None is no limit."""
+    """Limits of a batch; None is no limit."""
 
     microusd: int | None = None
     tokens: int | None = None
@@ -93,7 +93,7 @@ class NewGeneration:
 
 @dataclass(frozen=True, kw_only=True)
 class Settlement:
-    """What came back; `usage` and `cost_microusd` are None where they are unknown, `source` without code."""
+    """Settled request; `usage` and `cost_microusd` are None where they are unknown, `source` without code."""
 
     received: str
     stop: Stop
@@ -150,7 +150,7 @@ class RunResult:
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationRow:
-    """One request to a provider, its answer and what became of it; None is unknown or not there yet."""
+    """One request to a provider, its answer and its result; None is unknown or not there yet."""
 
     id: int
     session: int
@@ -179,7 +179,7 @@ class GenerationRow:
 
 
 class CostBy(enum.StrEnum):
-    """What costs are summed by."""
+    """Key by which costs are summed."""
 
     MODEL = "model"
     OPERATOR = "operator"
@@ -189,7 +189,7 @@ class CostBy(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CostRow:
-    """What generations of one group cost together.
+    """Cost of the generations of one group.
 
     `unpriced` of the `answers` have no known cost; `cost_microusd` sums the others, None when there is none.
     `correct` counts answers whose run passed without a flag, `faster` those of them above the baseline.

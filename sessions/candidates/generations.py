@@ -283,7 +283,7 @@ class GenerationStore:
         return self._rows("where generations.problem = :problem", {"problem": problem})
 
     def costs(self, by: CostBy, *, session: int | None = None) -> tuple[CostRow, ...]:
-        """What the answers cost, summed by group; of one session, or of all."""
+        """Costs of the answers, summed by group; of one session, or of all."""
         narrowed = "" if session is None else " and generations.session = :session"
         statement = _SELECT_COSTS.format(group=_GROUPS[by], narrowed=narrowed)
         return tuple(_cost_row(row) for row in self._database.rows(statement, {"session": session}))

@@ -1,4 +1,4 @@
-"""What a person who looks back asks: pages of runs in both directions, totals, and how a file got better.
+"""Queries for browsing: pages of runs in both directions, totals, and the progress of a file.
 
 Pages are keyed by the run's number, never by an offset.  Nothing here writes.
 """
@@ -63,7 +63,7 @@ class Browser(Reader):
         after_id: int | None = None,
         limit: int = 100,
     ) -> tuple[ListedRun, ...]:
-        """Up to `limit` of the wanted runs, newest first.
+        """Up to `limit` of the matching runs, newest first.
 
         Those next before run `before_id`; or those next after `after_id`, where 0 is before the first.
         """
@@ -81,7 +81,7 @@ class Browser(Reader):
         return tuple(sorted(found, key=lambda listed: -listed.run.id))
 
     def totals(self, wanted: RunFilter = EVERY_RUN) -> Totals:
-        """What the wanted runs come to, and what the answers cost that were judged in them; of all, all answers."""
+        """Totals of the matching runs, and the cost of the answers that they ran; of all runs, all answers."""
         conditions, values = narrowing(wanted)
         clause = where(conditions)
         (sums,) = self._database.rows(_SELECT_TOTALS + clause, values)
@@ -106,7 +106,7 @@ class Browser(Reader):
         return tuple(_milestone(row) for row in reversed(self._database.rows(_SELECT_MILESTONES, values)))
 
     def answer(self, run_id: int) -> Answer | None:
-        """What a model answered when the run's candidate came from it; None when no model wrote it.
+        """The model's answer that the run's candidate came from; None when no model wrote it.
 
         Raises:
             UsageError: there is no such run.

@@ -52,7 +52,7 @@ order by runs.id desc limit 1"""
 
 
 def timed_values(benchmark: BenchmarkPlan | None) -> Mapping[str, str | None]:
-    """The parameters of `SELECT_CACHED` that say what has to be timed; a null cache for nothing."""
+    """The parameters of `SELECT_CACHED` for the cases to be timed; a null cache for none."""
     return {
         "cache": benchmark.cache if benchmark else None,
         "cases": json_list([case.name for case in benchmark.cases] if benchmark else []),

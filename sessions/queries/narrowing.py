@@ -1,4 +1,4 @@
-"""What a filter of runs is in SQL: conditions whose values are always bound.
+"""A filter of runs in SQL: conditions whose values are always bound.
 
 Only builds text from the constants below; no word of a user ever becomes part of a statement.
 """

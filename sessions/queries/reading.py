@@ -1,4 +1,4 @@
-"""The questions that the screen, the command line and the exports ask of a store.
+"""Queries of the screen, the command line and the exports.
 
 Lists go from the newest run down and are paged by run id, never by offset: page one thousand costs
 what page one does.  Nothing here writes.
@@ -137,20 +137,20 @@ order by seen.newest desc"""
 
 
 class Reader:
-    """Everything that can be asked.  Each method may raise StoreError when the file cannot be read."""
+    """All queries.  Each method may raise StoreError when the file cannot be read."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     @property
     def path(self) -> Path | None:
-        """Where the store lies; None when it is in memory and will be forgotten."""
+        """Path of the store; None when it is in memory only."""
         return self._database.path
 
     def runs(
         self, wanted: RunFilter = EVERY_RUN, *, before_id: int | None = None, limit: int = 100
     ) -> tuple[RunRow, ...]:
-        """The newest `limit` runs of those wanted; the next page is asked for with the last id of this one."""
+        """The newest `limit` runs of those that match; the last id of this page requests the next one."""
         conditions, values = narrowing(wanted)
         values["limit"] = limit
         if before_id is not None:
@@ -187,11 +187,11 @@ class Reader:
         return self._decoded(run_id, self._database.rows(_SELECT_EVENTS, {"run": run_id}))
 
     def run_record(self, run_id: int) -> RunRecord:
-        """What the events of a run come to.  Raises as `events` does."""
+        """Record of a run, reduced from its events.  Raises as `events` does."""
         return record_of(self.events(run_id), number=run_id)
 
     def benchmarks(self, run_id: int) -> tuple[CaseBenchmark, ...]:
-        """What was timed in a run.
+        """Timed cases of a run.
 
         Raises:
             StoreError: an event is of a kind that this version does not know.
@@ -235,7 +235,7 @@ class Reader:
         benchmark: BenchmarkPlan | None = None,
         policy: Policy = Policy.DEFAULT,
     ) -> RunRow | None:
-        """The newest run that already answers what is asked, to be replayed instead of judged again.
+        """The newest run that already answers the request, to be replayed instead of run again.
 
         Cases that were picked by hand (no `tiers`) are never found.
         `sessions.queries.cached_runs` says which runs count.
@@ -289,12 +289,12 @@ class Reader:
         return BestBenchmark(run=run_row(rows[0]), summary=summary_of(rows[0])) if rows else None
 
     def baselines(self, problem: str, *, device_name: str) -> tuple[BaselineRow, ...]:
-        """What the baselines of a problem took on this kind of device, newest first, under whichever versions."""
+        """Times of a problem's baselines on this kind of device, newest first, under whichever versions."""
         rows = self._database.rows(_SELECT_BASELINES, {"problem": problem, "device_name": device_name})
         return tuple(map(baseline_row, rows))
 
     def last_by_problem(self) -> dict[str, ProblemSummary]:
-        """What is known of every problem that was ever run, the last touched first; variants of files aside.
+        """Summary of every problem that was ever run, the last touched first; variants of files aside.
 
         `last` has the last verdict on it: of whole tiers, not cancelled, and of the save that was answered last.  Where
         there is none yet, it is the newest run.

@@ -64,7 +64,7 @@ _FILL_BASELINES = KEEP_BASELINES.replace("insert or replace", "insert or ignore"
 
 @dataclass(frozen=True, kw_only=True)
 class Deleted:
-    """What is gone: how many runs, and the compiled code that no other run uses, by its hash."""
+    """Deleted entries: the number of runs, and the compiled code that no other run uses, by its hash."""
 
     runs: int
     artefacts: tuple[str, ...]
@@ -86,7 +86,7 @@ def delete(connection: sqlite3.Connection, *, run: int | None = None, session: i
 
 
 def _measure_from_others(connection: sqlite3.Connection, baselines: list[dict[str, Value]]) -> None:
-    """Let the newest runs that remain say what the baselines took."""
+    """Take the times of baselines from the newest remaining runs."""
     found = {connection.execute(_SELECT_NEXT_BASELINE, baseline).fetchone()[0] for baseline in baselines}
     for run in sorted((run for run in found if run is not None), reverse=True):
         connection.execute(_FILL_BASELINES, {"run": run})

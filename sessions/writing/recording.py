@@ -1,4 +1,4 @@
-"""What one event changes in the tables, as statements to run in one transaction.
+"""Changes of the tables by one event, as statements to run in one transaction.
 
 The event itself is always kept whole; the other tables are there to be asked across runs.  Only
 builds statements: it never touches a connection, so what an event means is tested without a file.
@@ -87,7 +87,7 @@ insert or replace into proofs (run, seq, digest, bytes, cases) values (:run, :se
 
 
 def statements(event: Event, *, run_id: int, seq: int) -> Iterator[Statement]:
-    """Everything that event number `seq` of the run writes, the event first."""
+    """All statements for event number `seq` of the run, the event first."""
     place: Values = {"run": run_id, "seq": seq}
     kind = type(event).__name__
     yield _INSERT_EVENT, {**place, "at_s": event.at_s, "kind": kind, "body": to_json(event)}
@@ -141,7 +141,7 @@ def statements(event: Event, *, run_id: int, seq: int) -> Iterator[Statement]:
 
 
 def tally(events: Sequence[Event], *, run_id: int) -> Iterator[Statement]:
-    """What follows from these events together: how many cases have passed, counted once however many there are."""
+    """Statements for these events together: the number of passed cases, counted once however many there are."""
     totals = [event.total for event in events if isinstance(event, CaseFinished)]
     finished = any(isinstance(event, RunFinished) for event in events)
     if totals and not finished:

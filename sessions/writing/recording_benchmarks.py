@@ -1,4 +1,4 @@
-"""What a benchmark changes in the tables, as statements to run in one transaction.
+"""Changes of the tables by a benchmark, as statements to run in one transaction.
 
 A case that was not right leaves a row without a single time, whatever is in its event.
 """
@@ -62,7 +62,7 @@ order by benchmarks.seq"""
 
 
 def benchmark_statements(benchmark: CaseBenchmark, *, place: Values) -> Iterator[Statement]:
-    """The rows of one case: its own, and one for each baseline that was asked for."""
+    """Rows of one case: its own, and one for each baseline of the plan."""
     shown = gated(benchmark)
     where = {**place, "case_name": shown.case}
     yield _INSERT_BENCHMARK, {**where, **_case_values(shown)}

@@ -1,1 +1,1 @@
-"""What the application runs: the open file, grids, batches and the runs of agents, with what becomes known of them."""
+"""Jobs of the application: the open file, grids, batches and the runs of agents, with their results."""

@@ -22,7 +22,7 @@ _NEWEST = 20
 
 
 class AgentRuns:
-    """Looks for runs of agents once a second; `follows` shows each new one on the open operator as it goes on."""
+    """Looks for runs of agents once a second; `follows` shows each new one on the open operator while it runs."""
 
     def __init__(self, host: Host, *, app: TerminalApp, refresh: Callable[[], None]) -> None:
         self.follows = False
@@ -56,7 +56,7 @@ class AgentRuns:
         self._show(new)
 
     def follow(self) -> str:
-        """Follow the runs of agents on the open operator from now on, or no longer; the sentence that says so."""
+        """Follow the runs of agents on the open operator from now on, or no longer; a sentence that confirms it."""
         self.follows = not self.follows
         if not self.follows:
             return "runs of agents are listed in the history and not shown by themselves"

@@ -179,7 +179,7 @@ class Generating:
 
     @property
     def price_file(self) -> Path:
-        """Where the user's own prices are, if there are any."""
+        """Path of the user's own prices, if there are any."""
         return find_paths(self._settings.environment).prices
 
     async def _read(self) -> None:

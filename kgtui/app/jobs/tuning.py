@@ -1,4 +1,4 @@
-"""The grid of one application: its variants are queued as a batch, and what comes of each comes back here.
+"""The grid of one application: its variants are queued as a batch, and their results come back here.
 
 It knows no widget, and it is the only one here that writes a winner into the user's file, on request.
 """
@@ -90,7 +90,7 @@ class Tuning:
             self.stop()
 
     def write(self) -> str:
-        """Write the winner into the file, have that judged, and say so.
+        """Write the winner into the file, run that, and report it.
 
         Raises:
             UsageError: nothing was proposed, or the file is not what was tuned; it is as it was.
@@ -112,7 +112,7 @@ class Tuning:
     # What the hearings tell
 
     def is_current(self, number: int) -> bool:
-        """Whether the grid of this number goes on."""
+        """Whether the grid of this number is still running."""
         return number == self._number and self.grid is not None and self.grid.ending is None
 
     @property
@@ -156,7 +156,7 @@ class Tuning:
         self.changed()
 
     def tell_file(self, events: Sequence[Event]) -> None:
-        """What came of the file as it is."""
+        """Pass on events of the unchanged file's run."""
         self._audience.events_happened(events)
 
     def tell_trouble(self, message: str) -> None:
@@ -186,7 +186,7 @@ class Tuning:
 
 @dataclass
 class _Hearing:
-    """Hears of the run of one variant; what comes when its grid has ended counts no more."""
+    """Listener of the run of one variant; events after the end of its grid are dropped."""
 
     tuning: Tuning
     number: int

@@ -1,1 +1,1 @@
-"""What a batch came to in numbers: rates, agreement with the suites' own rules, operators that cannot tell.  Pure."""
+"""Figures of a batch: rates, agreement with the suites' own rules, operators that an audit found weak.  Pure."""

@@ -19,7 +19,7 @@ _JUDGED = frozenset(
 
 
 class Agreement(enum.StrEnum):
-    """What the two say of one candidate; one that passes with a flag is rejected by kgtui."""
+    """Both verdicts on one candidate; one that passes with a flag is rejected by kgtui."""
 
     BOTH_PASS = "both pass"
     SUITE_ONLY = "only the suite passes"
@@ -48,12 +48,12 @@ class Agreements:
 
     @property
     def disagreements(self) -> int:
-        """Those that one of the two accepts and the other rejects."""
+        """Candidates that one of the two accepts and the other rejects."""
         return self.suite_only + self.ours_only
 
 
 def agreement_of(result: Result) -> Agreement | None:
-    """What the two say of a candidate; None where one of them says nothing."""
+    """Both verdicts on a candidate; None where one of them is missing."""
     run = result.run
     if run is None or run.outcome not in _JUDGED or not run.rule_calls:
         return None

@@ -16,7 +16,7 @@ ALL = "all"
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """The candidates of one library, level or category; `not_counted` of them say nothing of a candidate."""
+    """The candidates of one library, level or category; `not_counted` of them have no verdict of their own."""
 
     kind: str
     name: str

@@ -1,4 +1,4 @@
-"""The operators of a batch that cannot tell some wrong candidates from right ones, as an audit found."""
+"""Operators of a batch that accept some wrong candidates, by an audit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class WeakOperator:
 
 
 def weak_operators(results: Sequence[Result]) -> tuple[WeakOperator, ...]:
-    """Those that have a candidate, in the order of their names; one that was not audited is not among them."""
+    """Those with a candidate, in the order of their names; one that was not audited is not among them."""
     found = {result.problem: result.weakness for result in results if result.problem and result.weakness}
     words = {name: [result.word for result in results if result.problem == name] for name in found}
     return tuple(
@@ -39,7 +39,7 @@ def operators_in(results: Sequence[Result]) -> int:
 
 
 def weak_text(results: Sequence[Result]) -> str:
-    """How many operators of how many cannot tell; empty where none is known to."""
+    """Number of weak operators among all; empty where none is known."""
     weak = weak_operators(results)
     if not weak:
         return ""

@@ -27,7 +27,7 @@ _TIERS = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL), None: (Tier.S
 
 @dataclass(frozen=True, kw_only=True)
 class BatchCommand:
-    """A batch with what the command line says of its output; `outputs` are files to be written."""
+    """A batch with the options of the command line for its output; `outputs` are files to be written."""
 
     order: Order
     complaints: tuple[str, ...]
@@ -40,7 +40,7 @@ class BatchCommand:
 
 
 def read_batch(options: argparse.Namespace, console: Console) -> BatchCommand:
-    """What was typed, looked up; the candidates are read and none is run.
+    """The batch of the command line; the candidates are read and none is run.
 
     Raises:
         UsageError: something of it does not exist here, or does not go together.
@@ -81,7 +81,7 @@ def read_batch(options: argparse.Namespace, console: Console) -> BatchCommand:
 
 
 def operators_of(found: CandidateSet, index: ProblemIndex) -> dict[str, ListedOperator]:
-    """What is known of each operator that has a candidate."""
+    """Description of each operator that has a candidate."""
     names = {candidate.listed.problem for candidate in found.candidates} - {""}
     operators = {}
     for name in names:

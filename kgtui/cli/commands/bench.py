@@ -99,7 +99,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
 
 def read_request(options: argparse.Namespace, console: Console) -> Request:
-    """What was typed, looked up and read; without a benchmark where nothing can be timed.
+    """The request of the command line; without a benchmark where nothing can be timed.
 
     Raises:
         KgtuiError: something of it does not exist here.
@@ -127,7 +127,7 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
 
 
 def exit_of_bench(request: Request, console: Console, run: RunRecord) -> int:
-    """As the verdict says; and never a success when what should have been timed was not."""
+    """Exit code by the verdict; never success when cases that should have been timed were not."""
     exit_code = exit_of(run.final)
     if exit_code is not Exit.PASSED or request.benchmark is None:
         return exit_code
@@ -147,7 +147,7 @@ def _plan(options: argparse.Namespace, problem: Problem) -> BenchmarkPlan:
 
 
 def _shortfall(run: RunRecord, *, planned: int) -> tuple[Exit, str]:
-    """What is missing of the benchmark of a candidate that passed, and the exit code for that; "" when nothing is.
+    """Missing part of the benchmark of a candidate that passed, with its exit code; "" when nothing is missing.
 
     Cases that were left out on purpose are not missing, as long as one was timed.
     """

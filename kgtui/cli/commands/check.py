@@ -96,7 +96,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
 
 def read_request(options: argparse.Namespace, console: Console) -> Request:
-    """What was typed, looked up and read.
+    """The request of the command line.
 
     Raises:
         KgtuiError: something of it does not exist here.

@@ -1,4 +1,4 @@
-"""`kgtui doctor`: what this machine has, who uses it, and what really holds a candidate back here.
+"""`kgtui doctor`: hardware and versions of this machine, its users, and the confinement that is in force.
 
 The measures of confinement are asked of an engine that was started for it: what a kernel version
 promises is not what a container allows.
@@ -58,7 +58,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Terminal:
-    """What the terminal says of itself; the size is None where there is none."""
+    """The terminal's own description; the size is None where there is none."""
 
     is_terminal: bool
     term: str | None
@@ -88,7 +88,7 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """All of it.  `trouble` says why no engine could be started; then nothing is known of confinement.
+    """The whole diagnosis.  `trouble` is the reason why no engine could be started; then confinement is unknown.
 
     `running_from` is the folder that kgtui's own code is in; its version is None where that is no installation.
     """

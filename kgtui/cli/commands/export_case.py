@@ -43,7 +43,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Write the script and say how to run it.
+    """Write the script and print how to run it.
 
     Raises:
         UsageError: there is no such run or failed case, or the file is there or cannot be made.

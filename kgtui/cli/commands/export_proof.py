@@ -33,7 +33,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Write the file and say how to replay it.
+    """Write the file and print how to replay it.
 
     Raises:
         UsageError: there is no such run, it has no proof, or the file is there or cannot be made.

@@ -91,7 +91,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
 
 def read_order(options: argparse.Namespace, console: Console) -> Order:
-    """What was typed, looked up.
+    """The order of the command line.
 
     Raises:
         KgtuiError: an operator, a model or an amount is none.

@@ -1,4 +1,4 @@
-"""`kgtui inspect`: judge a kernel file in every way there is here, and say on one page what came of it.
+"""`kgtui inspect`: verify a kernel file with every available check, and print the results on one page.
 
 The page is the output; progress goes to the error stream.  A claimed speed-up never changes the verdict: where a
 kernel is right and credible, whether the claim is borne out decides the exit code.
@@ -95,7 +95,7 @@ def run(
 
 
 def read_request(options: argparse.Namespace, console: Console, claim: Claim | None) -> Request:
-    """What was typed, looked up and read; without a benchmark where nothing can be timed.
+    """The request of the command line; without a benchmark where nothing can be timed.
 
     Raises:
         KgtuiError: something of it does not exist here.
@@ -120,7 +120,7 @@ def read_request(options: argparse.Namespace, console: Console, claim: Claim | N
 
 
 def text_of(file: KernelFile) -> str:
-    """The text of the file; "" of one that is no text, whose verdict says so."""
+    """The text of the file; "" for one that is no text, which its verdict reports."""
     try:
         return decode(file.content, file.shown)
     except SourceError:
@@ -138,7 +138,7 @@ def _say(options: argparse.Namespace, console: Console, inspection: Inspection) 
 
 
 def _exit_of(request: Request, console: Console, run: RunRecord, inspection: Inspection) -> int:
-    """As the verdict says; of what is right and credible, as the claim turned out."""
+    """Exit code by the verdict; for a right and credible candidate, by the claim."""
     exit_code, held = exit_of(run.final), inspection.claim
     if exit_code is Exit.PASSED and held is not None:
         if held.backing is Backing.NOT_SUPPORTED:

@@ -27,7 +27,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Make the file and say how to go on.
+    """Make the file and print the next step.
 
     Raises:
         UsageError: there is no such operator, or the file is there or cannot be made.

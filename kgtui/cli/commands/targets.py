@@ -86,7 +86,7 @@ def _targets(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _exit_of(console: Console, run: RunRecord, ports: Ports) -> int:
-    """As the verdict says; of a candidate that passed, as its worst target says."""
+    """Exit code by the verdict; for a candidate that passed, by its worst target."""
     exit_code = exit_of(run.final)
     if exit_code is not Exit.PASSED:
         return exit_code

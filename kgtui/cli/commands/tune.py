@@ -196,7 +196,7 @@ async def _tried(driver: RunDriver, request: Request, variant: Variant) -> RunRe
 
 
 def _propose(request: Request, winner: Trial, console: Console) -> None:
-    """Show what would change in the user's file, and write it when the user says so."""
+    """Show the change of the user's file, and write it when the user confirms."""
     name, path = request.file.shown, request.file.path
     before, after = (
         content.decode("utf-8", errors="replace").splitlines(keepends=True)

@@ -13,7 +13,7 @@ from kgtui.settings.paths import Paths, can_write
 
 @contextlib.contextmanager
 def artefact_folder(paths: Paths, *, is_kept: bool, warn: Callable[[str], None]) -> Iterator[ArtefactStore]:
-    """Where compiled code goes: the user's folder, or one that is removed afterwards where that cannot be."""
+    """Store of compiled code: the user's folder, or a temporary one where that cannot be used."""
     if is_kept and can_write(paths.artefacts):
         yield ArtefactStore(folder=paths.artefacts)
         return

@@ -10,12 +10,12 @@ _OURS = frozenset({Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR, Outcome.UNSUPPOR
 
 
 def exit_of(verdict: Verdict) -> Exit:
-    """The exit code that tells a script what the verdict says."""
+    """Exit code of a verdict, for scripts."""
     return Exit.FLAGGED if verdict.flagged else exit_of_outcome(verdict.outcome)
 
 
 def exit_of_outcome(outcome: Outcome) -> Exit:
-    """The exit code that tells a script what became of a run or of a case."""
+    """Exit code of a run's or a case's outcome, for scripts."""
     if outcome in _FLAGS:
         return Exit.FLAGGED
     if outcome is Outcome.PASS:

@@ -40,7 +40,7 @@ def generate(
     label: str = LABEL,
     is_aside: bool = False,
 ) -> int:
-    """Carry out the batch; the exit code is what `close` says of it, unless a signal ended it.
+    """Carry out the batch; the exit code is that of `close`, unless a signal ended it.
 
     `is_aside` prints progress on the error stream, where the output is a document.
 

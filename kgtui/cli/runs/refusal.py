@@ -27,7 +27,7 @@ class Refusing:
         """Stop nothing."""
 
     def send(self, command: CancelRun) -> None:
-        """Nothing: the run is over before it can be cancelled."""
+        """No operation: the run is over before it can be cancelled."""
 
     async def evaluate(
         self, candidate: Candidate, plan: Plan, *, run_id: str | None = None
@@ -52,7 +52,7 @@ class Refusing:
         after_s: float = 0.0,
         run_id: str | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """Nothing: nothing was launched."""
+        """No events: nothing was launched."""
         nothing: tuple[Event, ...] = ()
         for event in nothing:
             yield event

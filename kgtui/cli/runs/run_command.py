@@ -53,7 +53,7 @@ class EngineFactory(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is to be judged, where, and how it is reported.
+    """A run to be made and reported: candidate, place and output.
 
     `label` is what the session is called in the store.  `costs` are those of the cases that a user wants
     to have timed; `benchmark` of None times none of them.  What the run launches is compiled for `port_to` as well.
@@ -100,7 +100,7 @@ class Request:
 def carry_out(
     request: Request, console: Console, *, engine_factory: EngineFactory | None, close: Callable[[RunRecord], int]
 ) -> int:
-    """Judge what was asked for; the exit code is what `close` says of the whole run, unless a signal ended it."""
+    """Make the requested run; the exit code is that of `close` for the whole run, unless a signal ended it."""
     paths = find_paths(console.environment)
     with (
         recording_of(request, console) as recording,

@@ -1,4 +1,4 @@
-"""What is printed once a run has ended: its document, its profile, the table of its benchmark.
+"""Output after the end of a run: its document, its profile, the table of its benchmark.
 
 Text that a candidate had a hand in reaches a terminal only with its control characters spelled out.
 """
@@ -20,19 +20,19 @@ _SIGNS = "±█·"
 
 
 def say_document(request: Request, console: Console, run: RunRecord) -> None:
-    """The one document that was asked for, where one was."""
+    """Print the requested document, where there is one."""
     if request.document is not None:
         console.hand_out(request.document(run).removesuffix("\n"))
 
 
 def say_profile(request: Request, console: Console, run: RunRecord) -> None:
-    """Where the time of the run went, where that was asked for; a document holds it already."""
+    """Print the time of the run by kind of work, if requested; a document has it already."""
     if request.wants_profile and request.document is None:
         _say(console, profile_lines(run, width=console.width, is_ascii=not console.can_write(_SIGNS)))
 
 
 def say_benchmark(request: Request, console: Console, run: RunRecord) -> None:
-    """What was timed; where nothing was, what is known without a device.  A document holds it already."""
+    """Print the benchmark, or the static cost where nothing was timed.  A document has it already."""
     if request.document is not None:
         return
     benchmarks = run.benchmark_report
@@ -46,7 +46,7 @@ def say_benchmark(request: Request, console: Console, run: RunRecord) -> None:
 
 
 def say_targets(request: Request, console: Console, ports: Ports) -> None:
-    """What the launches take up on every target, and why they do not build for some.  A document holds it already."""
+    """Print resources and errors of the launches on every target.  A document has them already."""
     if request.document is None and ports.asked:
         _say(console, [*aligned(target_table(ports.reports)), *first_errors(ports.reports)])
 

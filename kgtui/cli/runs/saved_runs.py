@@ -1,4 +1,4 @@
-"""What the commands on saved runs share: a run by its number, and its file as text."""
+"""Functions that the commands on saved runs share: a run by its number, and its file as text."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the watcher is made of: its records, its directory feed, and the state of one file."""
+"""Parts of the watcher: its records, its directory feed, and the state of one file."""

@@ -1,4 +1,4 @@
-"""Whether the kernel sees every change of a folder: not on a file system that another machine may write to.
+"""Whether the kernel reports every change of a folder: not on a file system that another machine may write to.
 
 Reads the table of mounts and nothing else.
 """

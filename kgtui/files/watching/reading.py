@@ -65,7 +65,7 @@ def parses(path: Path, content: bytes) -> bool:
 
 
 def places_of(path: Path) -> tuple[str, ...]:
-    """Where events about `path` may be reported: itself, and each file that it is a link to.
+    """Paths that events about `path` may name: itself, and each file that it is a link to.
 
     The directories are free of links, since a watch on a link sees nothing of what it points to.
     """

@@ -17,7 +17,7 @@ from kgtui.ports.file_events import Delays
 
 
 class Sight(enum.Enum):
-    """What a look at the file found that is worth telling."""
+    """Result of reading the file that is worth a report."""
 
     CHANGED = enum.auto()
     GONE = enum.auto()
@@ -63,7 +63,7 @@ class TrackedFile:
             self.content, self.digest = content, _digest(content)
 
     def notice(self, now_s: float, *, final: bool) -> None:
-        """Something happened to the file; `final` says that its writer is done with it."""
+        """Record an event of the file; `final` is whether its writer has closed it."""
         self._event_s = now_s
         self._awaited = None
         self.due_s = now_s if final else now_s + self._delays.settle_s
@@ -78,7 +78,7 @@ class TrackedFile:
             self._awaited = signature
 
     def look(self, now_s: float) -> tuple[Report, ...]:
-        """Look at the file, which is due, and say what is new."""
+        """Read the file, which is due, and return new reports."""
         self.due_s = None
         try:
             signature = signature_of(self.path)

@@ -57,7 +57,7 @@ class Cell:
 
     @property
     def word(self) -> str:
-        """What came of it: passed, flagged, the outcome of the last attempt, no code, not run."""
+        """Result in a word: passed, flagged, the outcome of the last attempt, no code, not run."""
         if self.best is not None:
             return "passed"
         runs = [row.run for row in self.attempts if row.run is not None and row.run.outcome is not None]
@@ -94,7 +94,7 @@ class PairedTest:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Everything that a report shows."""
+    """Content of a report on models."""
 
     models: tuple[str, ...]
     problems: tuple[str, ...]
@@ -141,7 +141,7 @@ def comparison_of(rows: Sequence[GenerationRow], *, groups_of: GroupsOf = source
 
 
 def cell_of(rows: Sequence[GenerationRow], model: str, problem: str) -> Cell:
-    """What the answers of one model for one operator come to."""
+    """Summary of the answers of one model for one operator."""
     attempts = tuple(filter(is_attempt, rows))
     correct = [row for row in attempts if is_correct(row)]
     best = max(correct, key=lambda row: (row.run.speedup if row.run else None) or 0.0, default=None)

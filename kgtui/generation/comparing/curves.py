@@ -16,7 +16,7 @@ from kgtui.generation.comparing.statistics import Average, average, mean
 
 
 class Quantity(enum.StrEnum):
-    """What a curve shows, over the operators with an answer."""
+    """Quantity of a curve, over the operators with an answer."""
 
     SOLVED = "solved operators"
     """Share of them with a correct answer, from 0 to 1."""
@@ -25,7 +25,7 @@ class Quantity(enum.StrEnum):
 
 
 class Spent(enum.StrEnum):
-    """What a curve is plotted against, for each operator."""
+    """Quantity that a curve is plotted against, for each operator."""
 
     ANSWERS = "answers"
     COST = "cost"
@@ -43,7 +43,7 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class _Step:
-    """What one operator had reached when `spent` was spent on it."""
+    """Result for one operator when `spent` was spent on it."""
 
     spent: float
     cell: int

@@ -1,4 +1,4 @@
-"""What a batch may cost, from the stored answers of the same models; an interval, or that nothing is known."""
+"""Estimated cost of a batch, from the stored answers of the same models; an interval, or none without data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `kgtui demo` generates, and its made-up prices."""
+"""Answers of `kgtui demo`, and its made-up prices."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class CurvesPicture:
 
     @property
     def legend(self) -> Line:
-        """What is plotted against what, then each model with its marker, or why it has no curve."""
+        """Axes of the plot, then each model with its marker, or the reason why it has no curve."""
         against = muted(f" against {self.spent} of each operator")
         models = (
             Span(f"  {self._marker(place)} {curve.model}", self._tone(place))

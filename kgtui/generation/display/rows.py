@@ -68,7 +68,7 @@ def streaming_lines(progress: Progress) -> tuple[Line, ...]:
 
 
 def model_lines(rows: Sequence[GenerationRow]) -> tuple[Line, ...]:
-    """A line for each model: what became of the operator and what it cost."""
+    """A line for each model: its result for the operator and its cost."""
     comparison = comparison_of(rows)
     return tuple(line(strong(cell.model), f"  {cell_text(cell)}") for cell in comparison.cells if cell.attempts)
 

@@ -1,4 +1,4 @@
-"""What is typed on the Models screen: models, a strategy, how many answers and a budget, in any order."""
+"""Text of the Models screen's input: models, a strategy, the number of answers and a budget, in any order."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Version:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing more comes of it by itself."""
+        """Whether it does not change any more by itself."""
         is_done = self.row is not None and (self.row.digest is None or self.run_number is not None)
         return is_done or not self.is_awaited
 
@@ -101,7 +101,7 @@ def versions_of(rows: Sequence[GenerationRow], progress: Progress, *, problem: s
 
 
 def next_shown(versions: Sequence[Version], shown: VersionKey | None, *, batch: int | None) -> Version | None:
-    """The version to show while a batch is followed: the shown one until nothing more comes of it, then the next.
+    """The version to show while a batch is followed: the shown one until it is settled, then the next.
 
     The last of the batch stays when all of it is there.
     """

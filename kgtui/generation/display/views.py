@@ -1,4 +1,4 @@
-"""What the Models screen shows beside the candidates: matrix, metrics, cost and prices, as columns and rows."""
+"""Views of the Models screen beside the candidates: matrix, metrics, cost and prices, as columns and rows."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def metrics_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
 
 
 def cost_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
-    """What each model cost, as a bar against the most expensive one, and what a correct kernel costs."""
+    """Cost of each model, as a bar against the most expensive one, and the cost of a correct kernel."""
     columns = (
         Column(label="model", width=24, least=12),
         Column(label="answers", width=9),

@@ -27,7 +27,7 @@ _BACKTICKS = re.compile(r"`{3,}")
 
 @dataclass(frozen=True, kw_only=True)
 class Hardware:
-    """What kernels are written for; `target` is None where nothing is compiled."""
+    """Hardware that kernels are written for; `target` is None where nothing is compiled."""
 
     name: str
     target: str | None
@@ -73,7 +73,7 @@ class Prompts:
         examples: Sequence[Example] = (),
         remark: str = "",
     ) -> tuple[Message, ...]:
-        """The messages that ask for a first kernel; `remark` is what the user adds.
+        """Messages that request a first kernel; `remark` is the user's addition.
 
         A problem of a foreign suite has a template of its own, which shows the suite's reference.
         """
@@ -96,12 +96,12 @@ class Prompts:
         )
 
     def feedback(self, run: RunRecord | None, *, extraction: str, remark: str = "") -> str:
-        """What is sent back after an attempt: why no code was taken, or what its run found."""
+        """Message after an attempt: the reason why no code was taken, or the result of its run."""
         report = feedback_of(run) if run is not None else ""
         return self._render("feedback", report=report, passed=_passed(run), extraction=extraction, remark=remark)
 
     def mutation(self, parents: Sequence[Parent]) -> str:
-        """What asks for a kernel better than these parents."""
+        """Request for a kernel better than these parents."""
         return self._render("mutation", parents=tuple(parents))
 
     def _render(self, name: str, **values: object) -> str:
@@ -146,7 +146,7 @@ def prompt_text(messages: Sequence[Message]) -> str:
 
 
 def feedback_of(run: RunRecord) -> str:
-    """What the engine found in a run, as Markdown of a limited length."""
+    """Findings of the engine in a run, as Markdown of a limited length."""
     text = as_markdown(run, with_passed_cases=False)
     if len(text) <= MOST_FEEDBACK_CHARACTERS:
         return text

@@ -34,7 +34,7 @@ class Provider(Protocol):
 
 
 class ProviderModule(Protocol):
-    """What every provider module offers."""
+    """Interface of every provider module."""
 
     NAME: str
     KEY_VARIABLE: str

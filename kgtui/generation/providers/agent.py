@@ -63,7 +63,7 @@ class AgentProvider:
         self._environment = environment
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk, None]:
-        """What the agent prints, then its file as a code block."""
+        """Output of the agent, then its file as a code block."""
         with tempfile.TemporaryDirectory(prefix="kgtui-agent-") as name:
             folder = Path(name)
             (folder / TASK).write_text(prompt_text(request.messages), encoding="utf-8")
@@ -93,7 +93,7 @@ class AgentProvider:
             yield AnswerEnded(stop=stop, usage=self._description.usage(output))
 
     async def aclose(self) -> None:
-        """Nothing is open between requests."""
+        """No operation: nothing is open between requests."""
 
     async def _start(self, folder: Path, writer: FileIO) -> asyncio.subprocess.Process:
         """The launcher, which writes its output to `writer`; this process closes its own copy of it."""
@@ -114,7 +114,7 @@ class AgentProvider:
     async def _working(
         self, folder: Path, reader: asyncio.StreamReader
     ) -> AsyncGenerator[TextArrived | FileSaved, None]:
-        """What it prints, without the keys that it was given, and each version of its file, in their order."""
+        """Output of the agent without its API keys, and each version of its file, in their order."""
         secrets: Sequence[str] = [self._environment.get(name, "") for name in self._description.variables]
         saves = _Saves(folder / KERNEL)
         reading = asyncio.ensure_future(reader.read(_CHUNK_BYTES))

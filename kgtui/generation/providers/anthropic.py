@@ -118,7 +118,7 @@ class _Counts:
         self._output: int | None = None
 
     def take(self, event: Any) -> None:  # Any: one of the client's event types
-        """Note what this event says."""
+        """Record this event."""
         if event.type == "message_start":
             self._note(event.message.usage)
             self._output = None  # what message_start counts is no total yet

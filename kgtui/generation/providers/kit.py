@@ -1,4 +1,4 @@
-"""What the providers with an HTTP client share: the key, redaction, and errors in our words."""
+"""Parts that the providers with an HTTP client share: the key, redaction, and error messages."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class StreamRedactor:
         return self.characters > MOST_ANSWER_CHARACTERS
 
     def take(self, piece: str) -> str:
-        """What can be shown by now."""
+        """Text that can be shown by now."""
         text = redacted(self._held + piece, self._key)
         length = min(len(self._key) - 1, len(text)) if len(self._key) >= _SHORTEST_KEY else 0
         keep = next((size for size in range(length, 0, -1) if self._key.startswith(text[-size:])), 0)
@@ -74,7 +74,7 @@ class StreamRedactor:
         return text[: len(text) - keep]
 
     def rest(self) -> str:
-        """What was held back."""
+        """Text that was held back."""
         held, self._held = self._held, ""
         return held
 
@@ -159,7 +159,7 @@ def service_of(
 
 
 def refuse_other_content(content_type: str, *, provider: str) -> None:
-    """Nothing for a stream of events.
+    """Raise unless the content is a stream of events.
 
     Raises:
         ProviderError: it is something else, such as the HTML of a web site.

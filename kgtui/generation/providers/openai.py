@@ -1,4 +1,4 @@
-"""OpenAI and every service that speaks its chat protocol, hosted or local, through the official client."""
+"""OpenAI and every service with its chat protocol, hosted or local, through the official client."""
 
 from __future__ import annotations
 

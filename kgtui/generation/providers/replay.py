@@ -98,7 +98,7 @@ class ReplayProvider:
         yield AnswerEnded(stop=exchange.stop, usage=usage)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """No operation: nothing is open."""
 
     def _found(self, request: CompletionRequest) -> Exchange:
         sent = "\n".join(message.text for message in request.messages)

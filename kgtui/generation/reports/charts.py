@@ -73,7 +73,7 @@ def correct_bars(shares: Sequence[tuple[str, Interval | None]]) -> BarChart:
 
 
 def cost_bars(comparison: Comparison) -> BarChart:
-    """What each model cost, against the most expensive one."""
+    """Cost of each model, against the most expensive one."""
     costs = [(metrics.model, metrics.cost) for metrics in comparison.metrics]
     most = max((cost.microusd for _, cost in costs), default=0) or 1
     bars = (

@@ -1,4 +1,4 @@
-"""What answers cost, grouped: as text and JSON.  Unknown is a word, never 0."""
+"""Costs of answers, grouped: as text and JSON.  Unknown is a word, never 0."""
 
 from __future__ import annotations
 

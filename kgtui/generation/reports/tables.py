@@ -14,7 +14,7 @@ NOT_MEASURED = "-"
 
 
 class CellTone(enum.StrEnum):
-    """What a cell means to the reader; the names of style classes."""
+    """Meaning of a cell; the names of style classes."""
 
     GOOD = "good"
     WARN = "warn"
@@ -109,7 +109,7 @@ def tests_table(comparison: Comparison) -> Table:
 
 
 def cell_text(cell: Cell | None) -> str:
-    """What one model did on one operator, in a few words."""
+    """Result of one model on one operator, in a few words."""
     if cell is None or not (cell.attempts or cell.cost.answers):
         return NOT_MEASURED
     speedup = f" {cell.speedup:.2f}x" if cell.speedup is not None else ""

@@ -26,7 +26,7 @@ _REQUIRED = ("NAME", "SUMMARY", "run")
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyOptions:
-    """What a user chooses; a strategy reads what concerns it.
+    """Options of a user; a strategy reads those that concern it.
 
     `samples` is how many answers are drawn (single) or how large a population is (evolve); `rounds` how often an
     answer is improved; at `target_speedup` over eager a strategy stops; `remark` is sent with the prompt.
@@ -77,14 +77,14 @@ class Job(Protocol):
     prompts: Prompts
 
     def opening(self) -> tuple[Message, ...]:
-        """The messages that ask for a first kernel."""
+        """Messages that request a first kernel."""
 
     def attempt(self, place: str, messages: Sequence[Message]) -> Awaitable[Result]:
         """Send the prompt, extract the source from the answer and run it; each place gets one answer."""
 
 
 class StrategyModule(Protocol):
-    """What every strategy module offers."""
+    """Interface of every strategy module."""
 
     NAME: str
     SUMMARY: str

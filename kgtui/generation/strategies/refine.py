@@ -10,7 +10,7 @@ SUMMARY = "send the report of each run back, for up to ROUNDS answers"
 
 
 async def run(job: Job, options: StrategyOptions) -> None:
-    """Ask up to `rounds` times; stops at the target speed-up, or without one at the first correct answer."""
+    """Send up to `rounds` requests; stops at the target speed-up, or without one at the first correct answer."""
     opening = job.opening()
     messages = opening
     for number in range(1, options.rounds + 1):
@@ -27,7 +27,7 @@ async def run(job: Job, options: StrategyOptions) -> None:
 
 
 def is_enough(result: Result, options: StrategyOptions) -> bool:
-    """Whether there is nothing left to ask for."""
+    """Whether no further request is needed."""
     if not result.passed:
         return False
     if options.target_speedup is None:

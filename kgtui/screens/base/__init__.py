@@ -1,1 +1,1 @@
-"""What every screen shares: its base class, its appearance, and the protocol of the application."""
+"""Parts that all screens share: base class, appearance, and the protocol of the application."""

@@ -1,4 +1,4 @@
-"""What the user wishes the screen to be like, as it holds now: from the file, and changed since but not written.
+"""The user's current choice of appearance: from the file, and changed since but not written.
 
 A change is tried on the text of the settings file, so what holds after it, what is wrong with it and what would be
 written are one and the same thing.  The file is written when the user says so, and at no other time.
@@ -47,7 +47,7 @@ class Appearance:
 
     @property
     def trouble(self) -> str:
-        """What is wrong with the file, to be seen until it is mended; empty when nothing is."""
+        """Trouble with the file, shown until it is repaired; "" without any."""
         problems = (*self.preferences.problems, *self.keymap.problems)
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         return f"{problems[0]}{more}; `kgtui config show` tells all" if problems else ""
@@ -70,7 +70,7 @@ class Appearance:
         self._app.set_keymap(self.keymap.bindings)
 
     def change(self, name: str, value: Change) -> None:
-        """Ask for something else, for this start only until it is written.
+        """Change a setting, for this start only until it is written.
 
         Raises:
             UsageError: it cannot be had, or the file could not hold it; nothing has changed.

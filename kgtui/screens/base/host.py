@@ -1,4 +1,4 @@
-"""What a screen may ask of the application; the application is the only one that holds engine and store."""
+"""Interface of the application for screens; the application is the only one that holds engine and store."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class GenerationControl(Protocol):
 
     @property
     def price_file(self) -> Path:
-        """Where the user's own prices are, if there are any."""
+        """Path of the user's own prices, if there are any."""
 
     def stop(self) -> bool:
         """Stop generating; False when nothing is being generated.  What arrived is stored."""
@@ -188,10 +188,10 @@ class RunControl(Protocol):
 
 
 class AgentControl(Protocol):
-    """Runs that coding agents ask for in other processes."""
+    """Runs that coding agents start in other processes."""
 
     def follow(self) -> str:
-        """Show each of them as it goes on from now on, or no longer; the sentence that says so."""
+        """Show each of them while it runs from now on, or no longer; a sentence that confirms it."""
 
 
 class Host(Protocol):
@@ -207,7 +207,7 @@ class Host(Protocol):
 
     @property
     def appearance(self) -> Appearance:
-        """What the user wishes the screen to be like."""
+        """The user's choice of appearance."""
 
     def appearance_changed(self) -> None:
         """The signs, the colours or the keys are others: draw every screen again."""
@@ -225,7 +225,7 @@ class Host(Protocol):
 
     @property
     def past(self) -> RunHistory:
-        """What was judged before."""
+        """Past runs."""
 
     @property
     def kernels(self) -> KernelFolder:
@@ -233,7 +233,7 @@ class Host(Protocol):
 
     @property
     def trouble(self) -> str:
-        """What is wrong with the engine or the store, to be seen all the time; empty when nothing is."""
+        """Trouble with the engine or the store, shown all the time; "" without any."""
 
     def now(self) -> datetime:
         """The time of day."""
@@ -251,15 +251,15 @@ class Host(Protocol):
 
     @property
     def file_watch(self) -> FileWatch:
-        """The watcher of the open file; what it hears comes to the workbench."""
+        """The watcher of the open file; its reports come to the workbench."""
 
     @property
     def unsaved_texts(self) -> UnsavedTexts:
-        """What the editor holds and no file does, kept against a kill."""
+        """Unsaved texts of the editor, stored in case the program is killed."""
 
     @property
     def place(self) -> str:
-        """Where files are judged, and what they are compiled for."""
+        """Device and target of runs."""
 
     @property
     def opened(self) -> Workbench | None:
@@ -267,19 +267,19 @@ class Host(Protocol):
 
     @property
     def workbench(self) -> OpenWorkbench | None:
-        """The workbench with all that it knows; None until a file is open."""
+        """The workbench with all its state; None until a file is open."""
 
     async def diagnose(self) -> tuple[str, ...]:
-        """What this machine has and how candidates are confined here, a fact a line; takes some seconds."""
+        """Facts of this machine and of the confinement of candidates, one a line; takes some seconds."""
 
     def action_show(self, screen_id: str) -> None:
-        """Bring a screen to the front, or say why it has nothing to show yet."""
+        """Bring a screen to the front, or report the reason why it has no content yet."""
 
     def open_file(self, operator: Problem | ProblemDescription, path: Path) -> None:
         """Show the workbench on this file."""
 
     async def artefact(self, digest: str, /) -> str:
-        """The text of an artefact, or a sentence that says why it cannot be shown."""
+        """The text of an artefact, or a sentence with the reason why it cannot be shown."""
 
     def editor_command(self, path: Path, *, line: int) -> Opening:
         """How the user's own editor is started."""

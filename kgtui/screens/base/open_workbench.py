@@ -1,4 +1,4 @@
-"""What the application and the other screens ask of the workbench; its screen and controllers provide it."""
+"""Interface of the workbench for the application and the other screens; its screen and controllers provide it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RunControl(Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether a run goes on, so that its elapsed time does."""
+        """Whether a run is in progress, so that its elapsed time changes."""
 
     @property
     def cases(self) -> CasesPane:
@@ -39,7 +39,7 @@ class RunControl(Protocol):
         """The runs of this session have other numbers in the store."""
 
     def submit(self, request: RunRequest) -> None:
-        """Ask for a run, also of another text than the file holds."""
+        """Request a run, also of another text than the file's."""
 
     def action_run_again(self) -> None:
         """Judge the saved file again."""
@@ -59,7 +59,7 @@ class FileControl(Protocol):
         """Whether the question is open what becomes of unsaved text."""
 
     def ask_to_leave(self) -> None:
-        """Ask what becomes of the unsaved text before the program ends."""
+        """Ask the user about the unsaved text before the program ends."""
 
     def saved(self, content: bytes, *, siblings_changed: bool = False) -> None:
         """The file has new content."""
@@ -79,7 +79,7 @@ class PastRunControl(Protocol):
         """Fetch the runs of this operator from the store."""
 
     def refresh(self) -> None:
-        """Read the shown run again where it goes on in another process."""
+        """Read the shown run again where another process is running it."""
 
     def open(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
         """Look at a run as it was, once the workbench is there."""
@@ -90,7 +90,7 @@ class CodeControl(Protocol):
 
     @property
     def kernels(self) -> tuple[CompiledKernel, ...]:
-        """What was compiled for the target that was chosen to be read, or for that of the run."""
+        """Kernels compiled for the chosen target, or for that of the run."""
 
     @property
     def kernel(self) -> CompiledKernel | None:

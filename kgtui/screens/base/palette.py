@@ -29,7 +29,7 @@ class Actions(Provider):
             yield DiscoveryHit(Content(words), self._run(action), text=words, help=action.help)
 
     async def search(self, query: str) -> Hits:
-        """Those whose words match, best first."""
+        """Entries whose words match, best first."""
         matcher = self.matcher(query)
         for action in self._actions():
             words = self._words(action)

@@ -1,4 +1,4 @@
-"""What every screen has: size classes, the banner, the key bar, hjkl, and what the application tells it."""
+"""Parts of every screen: size classes, the banner, the key bar, hjkl, and notifications of the application."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOVES = {
 
 
 class KgtuiScreen(StyledScreen):
-    """A screen that knows its host and its size class.
+    """A screen with its host and its size class.
 
     That the abstract part is there is checked by mypy alone: Textual's metaclass is none of `abc`.
     """
@@ -89,7 +89,7 @@ class KgtuiScreen(StyledScreen):
 
     @property
     def waits(self) -> bool:
-        """Whether time goes on here though no run does."""
+        """Whether elapsed time is shown here without a run."""
         return False
 
     def go_on(self) -> bool:
@@ -102,17 +102,17 @@ class KgtuiScreen(StyledScreen):
         """A moment has passed: let elapsed time go on."""
 
     def action_close(self) -> None:
-        """Back to the screen over which this one lies."""
+        """Return to the screen below this one."""
         self.app.pop_screen()
 
     def show_trouble(self) -> None:
-        """Say, or stop saying, what is wrong with the engine or the store."""
+        """Show trouble with the engine or the store, or remove it."""
         banner = self.query_one("#banner", Lines)
         banner.display = bool(self.host.trouble)
         banner.show((line(Span(self.host.trouble, Tone.WARN)),))
 
     def show_keys(self, only: frozenset[str] | None = None, *, typing: bool = False) -> None:
-        """Fill the key bar; `only` names the actions that make sense now, and `typing` says that letters are text."""
+        """Fill the key bar; `only` names the actions that make sense now, and `typing` is whether letters are text."""
         self._shown_keys = (only, typing)
         key_of = key_while_typing if typing else first_key
         actions = [
@@ -158,7 +158,7 @@ class KgtuiScreen(StyledScreen):
                 return
 
     def copy_text(self, text: str) -> None:
-        """Put the text on the terminal's clipboard, and say how much it was."""
+        """Put the text on the terminal's clipboard, and report its size."""
         if not text:
             self.notify("nothing to copy here", markup=False)
             return

@@ -23,7 +23,7 @@ class StyledScreen(Screen[None]):
     _styled_for: tuple[frozenset[str], frozenset[str]] | None = None
 
     def on_compose(self) -> None:
-        """What will be in it is styled as it comes, so the classes must be those of the size by then."""
+        """Set the size classes before the content is composed, which is styled as it comes."""
         self._styled_for = self._surroundings
         width, height = self.app.size
         classes = (
@@ -34,13 +34,13 @@ class StyledScreen(Screen[None]):
 
     @on(ScreenResume)
     def _resumed(self, event: ScreenResume) -> None:
-        """Colours or signs may have been changed meanwhile; Textual tells only the screens that are in its stack."""
+        """Style again: colours or signs may have changed, and Textual notifies only the screens in its stack."""
         event.refresh_styles = self._styled_for != self._surroundings
         self._styled_for = self._surroundings
 
     @property
     def _surroundings(self) -> tuple[frozenset[str], frozenset[str]]:
-        """All that style sheets can ask about the application."""
+        """Classes of the application that style sheets can select."""
         return self.app.classes, self.app.pseudo_classes
 
 

@@ -38,7 +38,7 @@ _TEXT: Mapping[str, Mapping[str, str]] = {
 
 
 def themes() -> tuple[Theme, ...]:
-    """Those that the settings offer."""
+    """Themes of the settings."""
     return tuple(
         replace(BUILTIN_THEMES[name], variables={**BUILTIN_THEMES[name].variables, **text})
         for name, text in _TEXT.items()

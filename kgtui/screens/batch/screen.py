@@ -31,12 +31,12 @@ _TICKS_PER_READ = 10  # of the batch of another program, which says nothing here
 
 
 def make(host: Host) -> BatchScreen:
-    """The screen; it says itself when there is no batch."""
+    """The screen; without a batch it has a message."""
     return BatchScreen()
 
 
 class BatchScreen(KgtuiScreen):
-    """Lies over the screen that it was opened on."""
+    """The batch, over the screen that opened it."""
 
     WHERE = Where.BATCH
     CSS_PATH = "../../styles/batch.tcss"

@@ -38,7 +38,7 @@ PLACE = Place.OVER
 
 
 def make(host: Host) -> BenchScreen:
-    """The plot of what the workbench knows.
+    """The plot of the workbench's times.
 
     Raises:
         UsageError: no file is open.
@@ -49,7 +49,7 @@ def make(host: Host) -> BenchScreen:
 
 
 class BenchScreen(KgtuiScreen):
-    """Lies over the workbench, which tells it what has changed."""
+    """The plot, over the workbench, which notifies it of changes."""
 
     WHERE = Where.BENCH
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.BENCH)]
@@ -75,7 +75,7 @@ class BenchScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Draw what the workbench knows."""
+        """Draw the state of the workbench."""
         self.set_focus(self.query_one(Grid))
         self.draw()
 

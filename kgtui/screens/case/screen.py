@@ -53,7 +53,7 @@ def make(host: Host) -> CaseScreen:
 
 
 class CaseScreen(KgtuiScreen):
-    """Lies over the workbench, which tells it what has changed."""
+    """The case, over the workbench, which notifies it of changes."""
 
     WHERE = Where.CASE
     CSS_PATH = "../../styles/case.tcss"
@@ -73,7 +73,7 @@ class CaseScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Draw what the workbench knows."""
+        """Draw the state of the workbench."""
         self.set_focus(self.query_one("#case-page"))
         self.draw()
 

@@ -38,7 +38,7 @@ _BEGUN = tuple[int | None, bool]
 
 
 def make(host: Host) -> CompareScreen:
-    """The runs that are marked, or the best against the current one; it says itself when there are not two.
+    """The marked runs, or the best against the current one; with fewer than two it has a message.
 
     Raises:
         UsageError: no file is open and no two runs are marked.
@@ -95,7 +95,7 @@ class CompareScreen(KgtuiScreen):
         self.call_after_refresh(self._draw)
 
     def draw(self) -> None:
-        """Say what is wrong with engine or store; the comparison is drawn when it is there."""
+        """Show trouble with engine or store; the comparison is drawn when it is there."""
         self.show_trouble()
 
     def workbench_changed(self) -> None:

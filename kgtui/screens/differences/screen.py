@@ -1,4 +1,4 @@
-"""What changed in the compiled code of a kernel between an earlier run and the one that is shown.
+"""Differences in the compiled code of a kernel between an earlier run and the shown one.
 
 The kernel and its form are those of the workbench.  Comparing is done in a thread: on machine code of
 20,000 lines it takes far longer than a key may wait.
@@ -69,7 +69,7 @@ class _Pair:
 
 
 class DifferencesScreen(KgtuiScreen):
-    """Lies over the workbench; reads again whenever it comes to the front."""
+    """The differences, over the workbench; read again whenever the screen comes to the front."""
 
     WHERE = Where.DIFFERENCES
     CSS_PATH = "../../styles/code.tcss"
@@ -86,7 +86,7 @@ class DifferencesScreen(KgtuiScreen):
         self._shown: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """What is compared, what it takes up, the difference."""
+        """The compared kernels, their resources, the difference."""
         yield Lines(id="banner")
         yield Lines(id="versus")
         yield CodeView(id="difference")
@@ -108,7 +108,7 @@ class DifferencesScreen(KgtuiScreen):
         self._read()
 
     def draw(self) -> None:
-        """Say what is wrong with engine or store; the comparison is drawn when it is there."""
+        """Show trouble with engine or store; the comparison is drawn when it is there."""
         self.show_trouble()
 
     def action_form(self) -> None:
@@ -171,7 +171,7 @@ class DifferencesScreen(KgtuiScreen):
         self._show((*heads, _summary(changed)), changed.lines)
 
     async def _pair(self) -> _Pair | str:
-        """What is to be compared, or why nothing can be."""
+        """The pair to compare, or the reason why there is none."""
         bench, past, kernel = self._workbench.bench, self.host.past, self._kernel
         if kernel is None:
             return "this run compiled no kernel, so there is nothing to compare; the IR tab says why"
@@ -190,7 +190,7 @@ class DifferencesScreen(KgtuiScreen):
         return self._why_none(f"{kernel.launch.kernel} for {kernel.target}")
 
     def _tried(self, shown: int | None, digest: str) -> list[int]:
-        """The runs to compare with, the one to prefer first: the one that was asked for alone, else those before it.
+        """The runs to compare with, in order of preference: the requested one alone, else those before it.
 
         Where none was asked for, those of another text come first, for the same text makes the same code; of them whole
         runs, for one of picked cases compiled only what these launched.

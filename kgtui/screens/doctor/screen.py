@@ -1,4 +1,4 @@
-"""The doctor: what this machine has, what confines a candidate, what the terminal can, and who decided each setting.
+"""The doctor: this machine, the confinement of candidates, the terminal, and the source of each setting.
 
 The same diagnosis as `kgtui doctor` prints, made beside the screen; it changes nothing.
 """

@@ -38,7 +38,7 @@ _CONCEPTS = (
 
 
 def make(host: Host) -> HelpScreen:
-    """The help; the screen under it says what is first."""
+    """The help, with the keys of the screen below first."""
     return HelpScreen(host)
 
 
@@ -62,13 +62,13 @@ class HelpScreen(ModalScreen[None], StyledScreen):
         self._first = Where.EVERYWHERE
 
     def compose(self) -> ComposeResult:
-        """The keys by group, then the words of the screen; a line to search in when it is asked for."""
+        """The keys by group, then the words of the screen; an input for a search when it is open."""
         with VerticalScroll(id="help"):
             yield Lines(id="help-text", indent=_KEYS_WIDTH + 2)
         yield Input(placeholder="letters of a key, an action or a word", id="help-search", compact=True)
 
     def on_screen_resume(self) -> None:
-        """Begin with the keys of the screen that it was asked on."""
+        """Begin with the keys of the screen below."""
         below = self.app.screen_stack[-2]
         self._first = below.WHERE if isinstance(below, KgtuiScreen) else Where.EVERYWHERE
         self._search.value = ""
@@ -114,7 +114,7 @@ class HelpScreen(ModalScreen[None], StyledScreen):
 def help_lines(
     *, first: Where = Where.EVERYWHERE, actions: tuple[Action, ...] = ACTIONS, wanted: str = ""
 ) -> tuple[Line, ...]:
-    """The help, line by line; the keys of the screen that it was asked on are first.
+    """The help, line by line; the keys of the screen below come first.
 
     `wanted` leaves only the lines in which all of these letters stand somewhere, or in what the key bar calls it.
     """

@@ -1,4 +1,4 @@
-"""Runs and sessions that are deleted for good; nothing is deleted that was not asked about."""
+"""Deleting runs and sessions for good, always after a question."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Deleter:
         self._listing = listing
 
     def action_delete(self) -> None:
-        """Ask whether the run, or the session with its runs, is to go for good."""
+        """Ask whether to delete the run, or the session with its runs."""
         listed, session = self._listing.listed, self._listing.session
         if listed is not None:
             question = f"Delete #{listed.run.id} with its events, times and source for good?"
@@ -33,7 +33,7 @@ class Deleter:
             ask_user(self._listing.screen, _DELETE, question, answer, answered=partial(self._answered, subject))
 
     def _answered(self, subject: ListedRun | SessionRow, key: str) -> None:
-        """Delete what was asked about, and nothing else, wherever the cursor is by now."""
+        """Delete the entries of the question, and nothing else, wherever the cursor is now."""
         screen = self._listing.screen
         screen.set_focus(self._listing.grid)
         in_background(screen, partial(self._delete, subject), group="mark")

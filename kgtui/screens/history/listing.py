@@ -24,7 +24,7 @@ from sessions.rows import ListedRun, Milestone, RunFilter, SessionRow, Totals
 
 
 class Listing:
-    """One for each History screen; its controllers ask it for what is under the cursor."""
+    """The list of one History screen; its controllers get the entry under the cursor from it."""
 
     def __init__(self, screen: KgtuiScreen, *, draw_details: Callable[[], None]) -> None:
         self.screen = screen
@@ -77,14 +77,14 @@ class Listing:
         return NOTHING_YET
 
     def refuse(self, what: str) -> None:
-        """Say why there is none of `what` here: no run is under the cursor."""
+        """Report that there is none of `what` here: no run is under the cursor."""
         why = "a session has none; enter lists its runs" if self.session else "there is no run here"
         self.screen.notify(f"{what}: {why}", markup=False)
 
     # What is shown
 
     def take_filter(self, text: str) -> None:
-        """Show the runs that this filter wants; a filter that cannot be read changes nothing."""
+        """Show the runs that match this filter; an invalid filter changes nothing."""
         try:
             wanted = read_filter(text)
         except UsageError as error:

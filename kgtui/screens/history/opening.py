@@ -62,7 +62,7 @@ class RunOpener:
         return next((one for one in self._listing.screen.host.problems if one.name == listed.run.problem), None)
 
     def _ask_to_restore(self, listed: ListedRun) -> None:
-        """Its file is gone: ask whether to make one."""
+        """Ask whether to restore the run's missing file."""
         question = f"The file of #{listed.run.id} is gone. Put its source into a new one?"
         answer = Answer(key="r", label="restore")
         ask_user(self._listing.screen, _RESTORE, question, answer, answered=partial(self._answered, listed))

@@ -45,12 +45,12 @@ PLACE = Place.OVER
 
 
 def make(host: Host) -> HistoryScreen:
-    """The list; it says itself when there is nothing in it."""
+    """The list; when it is empty it has a message."""
     return HistoryScreen()
 
 
 class HistoryScreen(KgtuiScreen):
-    """Lies over the screen that it was asked for on."""
+    """The history, over the screen that opened it."""
 
     WHERE = Where.HISTORY
     CSS_PATH = "../../styles/history.tcss"

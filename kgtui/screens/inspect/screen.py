@@ -1,4 +1,4 @@
-"""The inspection: all that speaks for and against the kernel on the workbench, on one page.
+"""The inspection: all evidence for and against the kernel on the workbench, on one page.
 
 It draws what the workbench knows, live or of an old run, and asks the workbench to judge.  A claim is kept as long
 as the screen is; it never changes a verdict.
@@ -54,7 +54,7 @@ def make(host: Host) -> InspectScreen:
 
 
 class InspectScreen(KgtuiScreen):
-    """Lies over the workbench, which tells it what has changed."""
+    """The inspection, over the workbench, which notifies it of changes."""
 
     WHERE = Where.INSPECT
     CSS_PATH = "../../styles/inspect.tcss"
@@ -76,7 +76,7 @@ class InspectScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Draw what the workbench knows."""
+        """Draw the state of the workbench."""
         self.set_focus(self._page)
         self.draw()
 
@@ -120,7 +120,7 @@ class InspectScreen(KgtuiScreen):
         self._workbench.source.take_keys(current.about)
 
     def action_claim(self) -> None:
-        """Ask for a claim."""
+        """Open the input for a claim."""
         hint = "2.3x, or 2.3x compile; empty takes the claim back"
         self._question.ask("claim", submitted=self._claim_submitted, hint=hint)
 

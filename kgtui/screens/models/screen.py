@@ -1,4 +1,4 @@
-"""Language models: generate for the open operator, and what came of every model on every operator.
+"""Language models: generate for the open operator, and the results of every model on every operator.
 
 The candidates are those of the open operator.  Matrix, metrics, cost and prices are of all stored answers; they are
 computed in a thread when they are shown, and again when a batch ends.

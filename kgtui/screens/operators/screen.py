@@ -65,7 +65,7 @@ class OperatorsScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Start on the list: letters are commands until the filter is asked for."""
+        """Start on the list: letters are commands until the filter is open."""
         self.set_focus(self.query_one(Grid))
         self.draw()
 

@@ -1,4 +1,4 @@
-"""The settings and bindings as rows, and what is said of the one under the cursor."""
+"""The settings and bindings as rows, and the detail of the one under the cursor."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def columns_for(width: int) -> tuple[Column, ...]:
 
 
 def rows_of(view: SettingsView, *, wanted: str) -> tuple[Row, ...]:
-    """A row for every setting, then for every binding; `wanted` leaves only those with these letters."""
+    """A row for every setting, then for every binding; `wanted` filters by these letters."""
     rows = [_setting_row(view, option) for option in OPTION_BY_KEY.values()]
     rows += [_binding_row(view, action) for action in view.keymap.actions if action.listed]
     sought = wanted.casefold().split()
@@ -46,7 +46,7 @@ def rows_of(view: SettingsView, *, wanted: str) -> tuple[Row, ...]:
 
 
 def detail_of(view: SettingsView, key: str) -> tuple[Line, ...]:
-    """What the setting or binding means, and when a change of it holds."""
+    """Meaning of the setting or binding, and when a change takes effect."""
     action = action_of(view.keymap, key)
     if action is not None:
         where = f"on the screen {action.where}" if action.where != "everywhere" else "on every screen"
@@ -68,7 +68,7 @@ def action_of(keymap: Keymap, key: str) -> Action | None:
 
 
 def next_value(option: Option, value: Value | None) -> Value | None:
-    """What comes after a value that has only a few to choose from; None where it is typed."""
+    """The next value of a setting with few choices; None where it is typed."""
     if option.kind is bool:
         return not value
     if option.choices:

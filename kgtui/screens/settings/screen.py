@@ -1,4 +1,4 @@
-"""Settings: each with its value and who decided it; a change holds here, and is written only when that is asked for.
+"""Settings with value and source; a change takes effect here, and is written only on request.
 
 What would be written is shown first, line by line.  The screen changes the user's wishes and nothing else.
 """
@@ -48,7 +48,7 @@ def make(host: Host) -> SettingsScreen:
 
 
 class SettingsScreen(KgtuiScreen):
-    """Lies over any other."""
+    """The settings, over any other screen."""
 
     WHERE = Where.SETTINGS
     CSS_PATH = "../../styles/settings.tcss"
@@ -92,7 +92,7 @@ class SettingsScreen(KgtuiScreen):
     # Actions
 
     def action_change(self) -> None:
-        """Take the next value, or ask for one."""
+        """Take the next value, or open an input for one."""
         key = self._grid.current
         if key is None:
             return
@@ -117,7 +117,7 @@ class SettingsScreen(KgtuiScreen):
         self.host.appearance_changed()
 
     def action_write(self) -> None:
-        """Show what would be written, and ask."""
+        """Show the change of the file, and ask for confirmation."""
         if not self.host.appearance.changes:
             self.notify("nothing was changed here, so there is nothing to write", markup=False)
             return
@@ -231,7 +231,7 @@ class SettingsScreen(KgtuiScreen):
         return True
 
     def _read(self, key: str, text: str) -> Change | None:
-        """What was typed, as the kind of value that it is for; None, and why, when it cannot be that."""
+        """The typed value in the setting's type; None, with a message, when it is invalid."""
         if key not in OPTION_BY_KEY:
             return tuple(map(key_name, text.split())) or None
         value: Value = text

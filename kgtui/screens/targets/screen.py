@@ -35,7 +35,7 @@ PLACE = Place.OVER
 
 
 def make(host: Host) -> TargetsScreen:
-    """What the run on the workbench comes to elsewhere.
+    """Builds of the workbench's run for other targets.
 
     Raises:
         UsageError: no file is open.
@@ -46,7 +46,7 @@ def make(host: Host) -> TargetsScreen:
 
 
 class TargetsScreen(KgtuiScreen):
-    """Lies over the workbench, which tells it what has changed."""
+    """The targets, over the workbench, which notifies it of changes."""
 
     WHERE = Where.TARGETS
     CSS_PATH = "../../styles/code.tcss"
@@ -58,7 +58,7 @@ class TargetsScreen(KgtuiScreen):
         self._begun: tuple[int | None, str] | None = None
 
     def compose(self) -> ComposeResult:
-        """Whose launches they are, how far it is, the targets, and the errors of the one under the cursor."""
+        """The run, its progress, the targets, and the errors of the one under the cursor."""
         yield Lines(id="banner")
         yield Lines(id="run")
         yield Lines(id="ports")
@@ -69,12 +69,12 @@ class TargetsScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Draw what is known, and ask when nothing is."""
+        """Draw the known builds, and request them when there are none."""
         self.set_focus(self.query_one(Grid))
         self.draw()
 
     def draw(self) -> None:
-        """Draw what has changed; ask once for each run."""
+        """Draw changes; request builds once for each run."""
         bench, glyphs = self._workbench.bench, self.host.glyphs
         ports = bench.view.ports
         self.show_trouble()

@@ -47,7 +47,7 @@ def make(host: Host) -> TuneScreen:
 
 
 class TuneScreen(KgtuiScreen):
-    """Lies over the workbench, whose saved file it is about."""
+    """The grid of the workbench's saved file, over the workbench."""
 
     WHERE = Where.TUNE
     CSS_PATH = "../../styles/tune.tcss"

@@ -55,7 +55,7 @@ class TunablesEditor:
         return written(self.tunables.chosen.get(self.table.current or "", ()))
 
     def plan(self) -> tuple[Line, ...]:
-        """What r would try; while values are typed, what to type; or why there is nothing to try."""
+        """Variants that r would try; an example while values are typed; or the reason why there are none."""
         if not self.tunables.has_any:
             return nothing_found(self.tunables)
         if self.entry.display:

@@ -50,7 +50,7 @@ class Variants:
         return grid is not None and grid.winner is not None and grid.ending is not None and not grid.is_written
 
     def progress(self) -> Line | None:
-        """How far the grid is, and what came of it; None without a grid."""
+        """Progress and result of the grid; None without a grid."""
         grid, host = self.grid, self._screen.host
         if grid is None:
             return None
@@ -107,7 +107,7 @@ class Variants:
         self._screen.copy_text(tuning_markdown(grid, [column.label for column in columns], cells))
 
     def action_write(self) -> None:
-        """Ask whether the winner is to be written."""
+        """Ask whether to write the winner."""
         grid = self.grid
         if grid is None or grid.winner is None or grid.ending is None:
             why = "nothing was tried yet; r tries the variants" if grid is None else grid.why_none

@@ -1,4 +1,4 @@
-"""Generated candidates on the workbench: asked for, streamed into the source pane, stepped through, kept, sent back.
+"""Generated candidates on the workbench: requested, streamed into the source pane, stepped through, kept, sent back.
 
 It imports `kgtui.generation` only when it is used: that imports the store, and the first paint waits for neither.
 """
@@ -49,7 +49,7 @@ class CandidateViewer:
     # Asking for candidates
 
     def action_generate(self) -> None:
-        """Ask for models, a strategy and a budget."""
+        """Open the input for models, a strategy and a budget."""
         from kgtui.generation.display.typed import EXAMPLE
 
         if self._context.bench.unsaved:
@@ -59,7 +59,7 @@ class CandidateViewer:
         self._entry.ask("generate", submitted=self._generate, hint=EXAMPLE, value=self._typed)
 
     def action_remark(self) -> None:
-        """Ask for a remark, and send the shown candidate back with it."""
+        """Open the input for a remark, and send the shown candidate back with it."""
         version = self._stored()
         if version is not None:
             self._context.screen.app.clear_notifications()
@@ -83,7 +83,7 @@ class CandidateViewer:
             in_background(self._context.screen, partial(self._step, step), group="past")
 
     def leave(self) -> None:
-        """Return to the file; a batch goes on, and the next step back stops it."""
+        """Return to the file; a batch continues, and the next step back stops it."""
         self._shown, self._follows = None, False
         self._history.leave()
 
@@ -196,7 +196,7 @@ class CandidateViewer:
         return stored_text(version, versions.index(version) + 1, len(versions))
 
     def _stored(self) -> Version | None:
-        """The shown candidate, once its answer is stored; says why where there is none."""
+        """The shown candidate, once its answer is stored; reports why where there is none."""
         if not self._context.bench.shown.candidate:
             self._context.notify(_NONE_SHOWN)
             return None

@@ -37,7 +37,7 @@ class CodeLoader:
 
     @property
     def kernels(self) -> tuple[CompiledKernel, ...]:
-        """What was compiled for the target that was chosen to be read, or for that of the run."""
+        """Kernels compiled for the chosen target, or for that of the run."""
         view = self._context.bench.results
         return kernels_for(view, self._target) or view.kernels
 
@@ -65,7 +65,7 @@ class CodeLoader:
 
     @property
     def seen(self) -> CodePane | None:
-        """Where code is to be seen now; on a wide terminal that is beside the tabs."""
+        """The visible code pane; on a wide terminal it is beside the tabs."""
         return next((pane for pane in self._context.screen.query(CodePane) if is_seen(pane)), None)
 
     @property

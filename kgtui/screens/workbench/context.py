@@ -1,4 +1,4 @@
-"""What the controllers of one workbench share: its record, its screen, and the ways to show a change."""
+"""State that the controllers of one workbench share: its record, its screen, and the ways to show a change."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class WorkbenchContext:
 
     @property
     def strip_context(self) -> StripContext:
-        """What the strip shows beside the run, now."""
+        """Current context of the strip beside the run."""
         return self.bench.strip_context(self.host.clock())
 
     def draw(self) -> None:

@@ -1,4 +1,4 @@
-"""What is under the cursor of the workbench: where it leads, what of it is copied, and the matches of a search."""
+"""The item under the cursor of the workbench: its destination, the text to copy, and the matches of a search."""
 
 from __future__ import annotations
 

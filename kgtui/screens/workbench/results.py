@@ -53,7 +53,7 @@ class ResultsPanel(Titled):
         self.query_one("#panes", ContentSwitcher).current = name
 
     def turned(self, step: int) -> str:
-        """The tab that lies `step` further, round and round."""
+        """The tab `step` positions further, cyclically."""
         names = tuple(self._panes)
         return names[(names.index(self.shown) + step) % len(names)]
 

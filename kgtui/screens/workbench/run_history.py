@@ -57,7 +57,7 @@ class PastRunViewer:
         return pane.current if is_seen(pane) else None
 
     def refresh(self) -> None:
-        """Read the shown run again where it goes on in another process."""
+        """Read the shown run again where another process is running it."""
         old = self._context.bench.old
         if old is not None and old.number is not None and old.view.running and not old.candidate:
             again = partial(self._open, old.number, old.problem, old.filename, keeps_tab=True)

@@ -1,4 +1,4 @@
-"""Runs of the open file: which are asked for, and what becomes known of the newest."""
+"""Runs of the open file: requests, and the events of the newest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RunController:
 
     @property
     def busy(self) -> bool:
-        """Whether a run goes on, so that its elapsed time does."""
+        """Whether a run is in progress, so that its elapsed time changes."""
         return status_of(self._context.bench.view, self._context.strip_context).busy
 
     @property
@@ -74,11 +74,11 @@ class RunController:
     def judge(
         self, *, again: bool = False, cases: tuple[str, ...] = (), purpose: RunPurpose = RunPurpose.AS_SAVED
     ) -> None:
-        """Ask for a run of what the file holds."""
+        """Request a run of the file's content."""
         self.submit(self._context.bench.order(again=again, cases=cases, purpose=purpose))
 
     def submit(self, request: RunRequest) -> None:
-        """Ask for a run, also of another text than the file holds; a past run that is looked at is left first."""
+        """Request a run, also of another text than the file's; a shown past run is left first."""
         context = self._context
         if context.bench.old is not None:
             self._history.leave()
@@ -87,7 +87,7 @@ class RunController:
         context.draw()
 
     def cancel(self) -> None:
-        """Stop the run that goes on."""
+        """Stop the run in progress."""
         context = self._context
         if context.host.runs.cancel():
             context.bench = context.bench.not_begun()
@@ -136,7 +136,7 @@ class RunController:
             self.judge(again=True, cases=(name,))
 
     def _is_of_another_operator(self) -> bool:
-        """Whether the shown cases are none of the open file's; that is said then."""
+        """Whether the shown cases are of another operator than the open file's; then a message is shown."""
         bench = self._context.bench
         is_other = bench.shown_problem.name != bench.problem.name
         if is_other:

@@ -1,4 +1,4 @@
-"""One kernel file, its newest run, and everything that run said.
+"""One kernel file, its newest run, and the events of that run.
 
 The screen composes the widgets and passes their messages on.  Its controllers, one job each, share a context with one
 `Workbench` record, replace that, and draw.  They ask the application to judge, to read the store and to watch.
@@ -66,7 +66,7 @@ def make(host: Host) -> WorkbenchScreen:
 
 
 class WorkbenchScreen(KgtuiScreen):
-    """Watches one file and shows what became of it."""
+    """Watches one file and shows the result of its runs."""
 
     WHERE = Where.WORKBENCH
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.WORKBENCH)]
@@ -124,7 +124,7 @@ class WorkbenchScreen(KgtuiScreen):
 
     @property
     def bench(self) -> Workbench:
-        """The open file, its newest run and what that said."""
+        """The open file, its newest run and that run's record."""
         return self.context.bench
 
     @bench.setter

@@ -63,7 +63,7 @@ def bench_columns(problem: Problem, measurements: Measurements, *, glyphs: Glyph
 def bench_rows(
     problem: Problem, view: RunRecord, measurements: Measurements, *, glyphs: Glyphs, dimmed: bool = False
 ) -> tuple[Row, ...]:
-    """A row for every bench case and for every other one that was timed; `dimmed` says that all are of another text."""
+    """A row for every bench case and every other timed one; `dimmed` is whether all are of another text."""
     names = dict.fromkeys([case.name for case in bench_cases(problem)] + [one.case for one in measurements.cases])
     baselines = measurements.baselines or ("eager",)
     rows = []
@@ -129,7 +129,7 @@ def comparison_span(comparison: Comparison, trust: Trust, glyphs: Glyphs) -> Spa
 
 
 def time_span(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
-    """The device time with its interval, or what became of the case instead."""
+    """The device time with its interval, or the outcome of the case."""
     if timed.outcome is not Outcome.PASS:
         return Span(f"{glyphs.outcome(timed.outcome)} {outcome_words(timed.outcome)}", outcome_tone(timed.outcome))
     if timed.timing is None or timed.timing.device_us is None:
@@ -154,7 +154,7 @@ def roofline_span(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
 
 
 def standing_of(speedup: Interval, *, resolution: float) -> Standing:
-    """How a mean of speed-ups stands: faster or slower only when its whole interval is, by more than the resolution."""
+    """Standing of a mean of speed-ups: faster or slower only when its whole interval exceeds the resolution."""
     if abs(speedup.value - 1) <= resolution or speedup.low <= 1 <= speedup.high:
         return Standing.SAME
     return Standing.FASTER if speedup.value > 1 else Standing.SLOWER
@@ -191,7 +191,7 @@ def trouble(view: RunRecord) -> str:
 
 
 def awaited(holder: Holder) -> str:
-    """Who holds the device, since when; a moment that cannot be read is said as it came."""
+    """Holder of the device, since when; an unreadable time is shown as it is."""
     try:
         since = datetime.fromisoformat(holder.since).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     except ValueError:

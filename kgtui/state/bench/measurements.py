@@ -1,4 +1,4 @@
-"""What was measured, of the newest run and of those before, each with how far it may be trusted.
+"""Measurements of the newest run and of earlier ones, each with its trust.
 
 A speed of a candidate that is not right, or not credible, is never good: code that draws a measurement asks
 its trust first.  Nothing here draws.
@@ -43,7 +43,7 @@ class Trust(enum.IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """What one run measured for one case.
+    """Measurement of one case by one run.
 
     `kernels` are all that the run compiled; `number` is the run's in the store, `digest` its text's.  `earlier` says
     that a newer run is shown, `stale` that the file holds another text by now.
@@ -130,7 +130,7 @@ class Measurements:
         return replace(before, cases=cases, earlier=True, trust=trust)
 
     def beside(self, digest: str) -> Measurements:
-        """These as they stand to the text with this hash: what is of another text is stale."""
+        """These relative to the text with this hash: those of another text are stale."""
         cases = tuple(replace(one, stale=one.digest != digest) for one in self.cases)
         return replace(self, cases=cases, stale=bool(self.digest) and self.digest != digest)
 
@@ -139,7 +139,7 @@ NOTHING_MEASURED = Measurements()
 
 
 def measured(view: RunRecord, *, number: int | None) -> Measurements:
-    """What this run has measured so far."""
+    """Measurements of this run so far."""
     trust = evidence(view)
     verified = view.stage(Stage.VERIFY)
     if verified is None or verified.outcome is not Outcome.PASS:
@@ -152,7 +152,7 @@ def measured(view: RunRecord, *, number: int | None) -> Measurements:
 
 
 def evidence(view: RunRecord) -> Trust:
-    """What the run has shown so far against its candidate."""
+    """Evidence of the run so far against its candidate."""
     timed_wrong = any(one.outcome not in _NOT_WRONG for one in view.benchmarks)
     verdict_against = view.verdict is not None and view.verdict.outcome not in _NOT_THE_CANDIDATES_FAULT
     if view.failed or timed_wrong or verdict_against:

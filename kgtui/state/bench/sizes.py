@@ -23,7 +23,7 @@ ROOFLINE = "roofline"
 
 
 class Measure(enum.StrEnum):
-    """What the plot shows of a time."""
+    """Quantity of the plot on the vertical axis."""
 
     BANDWIDTH = "bandwidth"
     FLOPS = "compute"
@@ -31,7 +31,7 @@ class Measure(enum.StrEnum):
 
 
 class Over(enum.StrEnum):
-    """What the plot shows it over."""
+    """Quantity of the plot on the horizontal axis."""
 
     BYTES = "working set"
     ORDER = "case"
@@ -60,7 +60,7 @@ class Lens:
 
 
 def first_measure(measurements: Measurements) -> Measure:
-    """What tells most to begin with: operations a second where most cases are bound by them, else bandwidth."""
+    """Default quantity: operations a second where most cases are bound by them, else bandwidth."""
     bounds = [one.benchmark.floor.bound for one in measurements.cases if one.benchmark.floor]
     return Measure.FLOPS if bounds.count(Bound.COMPUTE) * 2 > len(bounds) else Measure.BANDWIDTH
 
@@ -87,7 +87,7 @@ def series_of(problem: Problem, measurements: Measurements, lens: Lens, *, glyph
 
 
 def legend(series: tuple[Series, ...], lens: Lens, *, glyphs: Glyphs) -> Line:
-    """What is plotted over what, then every series with its marker."""
+    """Axes of the plot, then every series with its marker."""
     parts = [Span(f"{lens.measure}, {lens.unit(glyphs)}", Tone.STRONG), muted(f" by {lens.over}")]
     dashed = f"{glyphs.axes[2]} {glyphs.axes[2]}"
     candidates = [one for one in series if one.marker == glyphs.markers[0]]

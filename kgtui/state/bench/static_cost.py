@@ -1,4 +1,4 @@
-"""What is known of speed where nothing can be timed: the work of each bench case, and what the kernels take up."""
+"""Static cost where nothing can be timed: the work of each bench case, and the resources of the kernels."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def cost_rows(problem: Problem, *, glyphs: Glyphs) -> tuple[Row, ...]:
 
 
 def static_lines(view: RunRecord) -> tuple[Line, ...]:
-    """What the kernels take up, from the compiler, which needs no device."""
+    """Resources of the kernels, from the compiler, which needs no device."""
     if not view.kernels:
         return (line(muted("no kernel was compiled yet, so registers and shared memory are not known")),)
     alike: dict[tuple[str, int, int, str], list[CompiledKernel]] = {}

@@ -1,4 +1,4 @@
-"""What changed in the compiled code of a kernel, distinguished from what is only numbered otherwise.
+"""Differences in the compiled code of a kernel, apart from different numbering.
 
 Every line has a text to be read, without the places in the source, and a key without the numbers that
 compilers hand out in passing: SSA values, virtual and allocated registers, labels, addresses.  Lines
@@ -41,7 +41,7 @@ class CodeLine:
 
 @dataclass(frozen=True, kw_only=True)
 class Differences:
-    """A unified difference, and how many lines went and came."""
+    """A unified difference, with the numbers of removed and added lines."""
 
     lines: tuple[str, ...]
     removed: int
@@ -143,7 +143,7 @@ def _rewritten(line: str, rewrites: Sequence[_Rewrite]) -> str:
 
 
 def _changes(old: list[CodeLine], new: list[CodeLine]) -> list[_Change]:
-    """What became of each stretch of lines, equal ones between.
+    """Change of each stretch of lines, equal ones between.
 
     What both begin and end with is taken off first, for comparing takes more than twice as long for twice the lines.
     """

@@ -33,7 +33,7 @@ def forms_of(kernel: CompiledKernel) -> tuple[str, ...]:
 
 
 def nearest_form(kernel: CompiledKernel, wanted: str) -> str | None:
-    """The wanted form, or the one that is closest to the machine when this kernel has not got it."""
+    """The wanted form, or the one that is closest to the machine when this kernel does not have it."""
     forms = forms_of(kernel)
     return wanted if wanted in forms else forms[-1] if forms else None
 

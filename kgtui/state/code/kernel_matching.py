@@ -13,7 +13,7 @@ from kgtui.state.format.lines import Line, Span, Tone, line, muted
 
 
 def kernels_for(view: RunRecord, target: str | None) -> tuple[CompiledKernel, ...]:
-    """What a run compiled for a target: its own, or another that somebody asked for; None is its own."""
+    """Kernels that a run compiled for a target: its own, or another requested one; None is its own."""
     own = tuple(kernel for kernel in view.kernels if target is None or kernel.target == target)
     return own or (view.ports.of(target).kernels if target is not None else ())
 
@@ -51,7 +51,7 @@ def specialisation_line(before: Launch, after: Launch, *, glyphs: Glyphs) -> Lin
 
 
 def resource_line(before: CompiledKernel, after: CompiledKernel, *, glyphs: Glyphs) -> Line:
-    """What the two take up; a number that did not change stands once, more of anything is a warning."""
+    """Resources of the two; an unchanged number is printed once, more of anything is a warning."""
     for kernel, which in ((before, "earlier"), (after, "later")):
         if kernel.outcome is not Outcome.PASS:
             message = " ".join(kernel.message.split())

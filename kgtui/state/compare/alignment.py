@@ -27,7 +27,7 @@ _WORDS = re.compile(r"\w+|\s+|.")
 
 
 class Change(enum.StrEnum):
-    """What became of a line; the value is its sign, the same on every terminal."""
+    """Change of a line; the value is its sign, the same on every terminal."""
 
     SAME = " "
     CHANGED = "~"
@@ -98,7 +98,7 @@ def aligned(texts: Sequence[Sequence[str]]) -> Alignment:
 
 
 def unified(alignment: Alignment, *, other: int = 1) -> Alignment:
-    """The reference and text number `other` in one column: of every difference first what went, then what came."""
+    """The reference and text number `other` in one column: in each difference removed lines first, then added."""
     rows: list[AlignedRow] = []
     went: list[Cell] = []
     came: list[Cell] = []
@@ -121,7 +121,7 @@ def unified(alignment: Alignment, *, other: int = 1) -> Alignment:
 
 @dataclass(frozen=True, kw_only=True)
 class _Plan:
-    """Where the lines of a text are beside the reference.
+    """Positions of a text's lines beside the reference.
 
     `partners` maps a line of the reference to its line there; `added` maps a line of the reference to those before it.
     """
@@ -149,7 +149,7 @@ def _plan(reference: Sequence[str], other: Sequence[str]) -> _Plan:
 
 
 def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """What became of each stretch of lines; what both begin and end with is taken off first, for it costs nothing."""
+    """Change of each stretch of lines; the common beginning and end are taken off first, for it costs nothing."""
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     yield "equal", 0, head, 0, head

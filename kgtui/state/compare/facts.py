@@ -44,14 +44,14 @@ _ORIGINS: Mapping[str, Callable[[Side], str | None]] = {
 
 
 def price_of(side: Side) -> str | None:
-    """What the answer cost that the candidate came from, in words; None where no model wrote it."""
+    """Cost of the answer that the candidate came from, in words; None where no model wrote it."""
     if side.answer is None:
         return None
     return "no price known" if side.answer.cost_microusd is None else money(side.answer.cost_microusd)
 
 
 def resources_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
-    """What every kernel takes up on every side, each beside the one that is specialised most like it; changes first."""
+    """Resources of every kernel on every side, each beside the most similar specialisation; changes first."""
     rows: list[Row] = []
     about: dict[str, tuple[Line, ...]] = {}
     for number, kernels in enumerate(matched(sides)):
@@ -111,7 +111,7 @@ def _partner(
 
 
 def findings_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
-    """What the checks observed on every side, the heaviest first."""
+    """Findings of the checks on every side, the heaviest first."""
     found = {(one.severity, one.check) for side in sides for one in side.view.findings}
     rows: list[Row] = []
     about: dict[str, tuple[Line, ...]] = {}
@@ -182,7 +182,7 @@ def _kernel_words(side: Side, kernel: CompiledKernel | None) -> Line:
 
 
 def _specialised(launch: Launch) -> str:
-    """What the author chose, and the types of elements."""
+    """Constants of the author's choice, and the types of elements."""
     chosen = [f"{name}={value}" for name, value in launch.constants.items()]
     types = dict.fromkeys(kind.lstrip("*") for kind in launch.signature.values() if kind.startswith("*"))
     return " ".join([*chosen, *types])

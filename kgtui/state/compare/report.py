@@ -81,7 +81,7 @@ def as_json(sides: Sequence[Side], stands: Sequence[Versus], alignment: Alignmen
 
 
 def source_lines(alignment: Alignment, *, other: int) -> list[str]:
-    """What differs in the source of one side, with a few lines around it; empty where nothing does."""
+    """Differences in the source of one side, with a few lines around; empty where there are none."""
     rows = [row.cells[0] for row in unified(alignment, other=other).rows]
     near = [place for place, cell in enumerate(rows) if cell.change is not Change.SAME]
     around = {one for place in near for one in range(place - _CONTEXT, place + _CONTEXT + 1)}
@@ -100,7 +100,7 @@ def _heads(sides: Sequence[Side], stands: Sequence[Versus], glyphs: Glyphs) -> l
 
 
 def _sentences(stands: Sequence[Versus], glyphs: Glyphs) -> list[str]:
-    """How each side stands to the first in time, where any of them was timed."""
+    """Times of each side relative to the first, where any of them was timed."""
     return [plain_text((mean_words(one, glyphs=glyphs),)) for one in stands if any(other.cases for other in stands)]
 
 

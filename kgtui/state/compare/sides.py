@@ -1,4 +1,4 @@
-"""What is side by side in a comparison: two to four runs of one operator, and how they are chosen.
+"""Sides of a comparison: two to four runs of one operator, and how they are chosen.
 
 The first side is the reference, with which the others are compared.  Sides that someone marked are in the
 order in which they were judged; the best run so far is before the current one.
@@ -32,7 +32,7 @@ class Side:
 
     @property
     def name(self) -> str:
-        """What the side is called."""
+        """Name of the side."""
         return f"#{self.run.id}"
 
     @property
@@ -69,7 +69,7 @@ def toggled(marked: Sequence[int], number: int) -> tuple[int, ...]:
 
 
 def unmarked(marked: Sequence[int]) -> str:
-    """What is said once every mark is taken back."""
+    """Message once every mark is removed."""
     names = ", ".join(f"#{one}" for one in marked)
     return f"no longer marked: {names}" if marked else "no run is marked; space marks one"
 
@@ -133,7 +133,7 @@ def refuse_strangers(sides: Sequence[Side]) -> None:
 
 
 def _most_judged(runs: Sequence[PastRun]) -> list[PastRun]:
-    """Those on the most cases: one that judged a picked case alone says little of the others."""
+    """Runs with the most cases: one with a single picked case is no evidence about the others."""
     most = max((run.total or 0 for run in runs), default=0)
     return [run for run in runs if (run.total or 0) == most]
 

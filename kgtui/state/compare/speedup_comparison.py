@@ -43,7 +43,7 @@ class CaseVersus:
 
 @dataclass(frozen=True, kw_only=True)
 class Versus:
-    """All timed cases of two runs, trusted as the less trustworthy; `why` says why nothing could be compared."""
+    """All timed cases of two runs, trusted as the less trustworthy; `why` is the reason for no comparison."""
 
     reference: str
     other: str
@@ -64,16 +64,16 @@ class Versus:
 
     @property
     def standing(self) -> Standing | None:
-        """How the mean stands; None without one."""
+        """Standing of the mean; None without one."""
         return standing(self.mean.speedup, self.resolution) if self.mean is not None else None
 
     def of(self, case: str) -> CaseVersus | None:
-        """What is known of this case."""
+        """Comparison of this case."""
         return next((one for one in self.cases if one.case == case), None)
 
 
 def versus(reference: Side, other: Side) -> Versus:
-    """How the times of `other` stand to those of `reference`."""
+    """Times of `other` relative to those of `reference`."""
     trust = max(trust_of(reference), trust_of(other))
     names = tuple(dict.fromkeys(timed.case for side in (reference, other) for timed in side.view.benchmarks))
     why = _why_not_at_all(reference, other)
@@ -143,7 +143,7 @@ def _case(name: str, reference: Side, other: Side, doubt: str) -> CaseVersus:
 
 
 def _interleaved(reference: Side, other: Side, before: CaseBenchmark, after: CaseBenchmark) -> Comparison | None:
-    """What was measured of the two taking turns, in either of the runs."""
+    """Measured comparison of the two taking turns, in either of the runs."""
     if other.view.other_digest == reference.view.digest and (found := _with_other(after)) is not None:
         return replace(found, baseline=reference.name)
     if reference.view.other_digest == other.view.digest and (found := _with_other(before)) is not None:
@@ -156,7 +156,7 @@ def _with_other(timed: CaseBenchmark) -> Comparison | None:
 
 
 def device_time(side: Side, case: str) -> Interval | None:
-    """What this run measured for a case; None where it measured nothing that counts."""
+    """Device time of a case in this run; None where there is none that counts."""
     timed = side.view.benchmark(case)
     counts = timed is not None and timed.outcome is Outcome.PASS and timed.timing is not None
     return timed.timing.device_us if counts and timed is not None and timed.timing is not None else None

@@ -1,4 +1,4 @@
-"""Runs side by side: a line for each, what became of every case, and what every timed case takes.
+"""Runs side by side: a line for each, the result of every case, and the time of every timed one.
 
 A row represents one thing and a column for one side; what is not the same on all sides says so in words.
 A speed-up of a candidate that is not right is never shown, and none that was not measured.
@@ -73,7 +73,7 @@ def mean_span(versus: Versus, *, glyphs: Glyphs) -> Span:
 
 
 def cases_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
-    """What became of every case on every side; those that are not the same come first."""
+    """Result of every case on every side; those that differ come first."""
     names = list(dict.fromkeys(result.case for side in sides for result in side.view.cases))
     rows: list[Row] = []
     about: dict[str, tuple[Line, ...]] = {}
@@ -98,7 +98,7 @@ def cases_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
 
 
 def change_of(outcomes: Sequence[Outcome | None]) -> Span:
-    """How the other sides stand to the first: the same, mended, broken, or otherwise another."""
+    """Change of the other sides against the first: the same, mended, broken, or otherwise another."""
     first, *others = outcomes
     if all(outcome is first for outcome in others):
         return muted(SAME)
@@ -110,7 +110,7 @@ def change_of(outcomes: Sequence[Outcome | None]) -> Span:
 
 
 def times_table(sides: Sequence[Side], stands: Sequence[Versus], *, glyphs: Glyphs) -> Table:
-    """What every timed case takes on every side, and how many times as fast it is as on the first.
+    """Time of every timed case on every side, and how many times as fast it is as on the first.
 
     `stands` are the other sides against the first, in their order.
     """

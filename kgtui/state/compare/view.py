@@ -1,4 +1,4 @@
-"""What the Compare screen shows: the sides that were read, how their sources are beside each other, and the words.
+"""View of the Compare screen: the sides, the alignment of their sources, and the words.
 
 Made in a thread, for comparing long sources takes a while; the screen holds one of these and draws it.
 """
@@ -44,7 +44,7 @@ class Comparison:
         return self.sides[0].run.problem
 
     def heads(self, *, glyphs: Glyphs) -> tuple[Line, ...]:
-        """A line for every side, after one that says why these."""
+        """A line for every side, after one with the reason for the choice."""
         stands = (None, *self.stands)
         about = line(strong("Compare "), Span(self.problem), muted(f"  {self.choice.why}"))
         return (about, *(side_line(side, one, glyphs=glyphs) for side, one in zip(self.sides, stands, strict=True)))
@@ -100,7 +100,7 @@ class SourceView:
         return len(self.columns) < len(self.shown)
 
     def titles(self, comparison: Comparison, *, width: int, glyphs: Glyphs) -> Line:
-        """What is above each column."""
+        """Title of each column."""
         names = [f"{comparison.sides[side].name} {comparison.sides[side].filename}" for side in self.shown]
         count = len(comparison.alignment.starts)
         differ = f"{count} {'difference' if count == 1 else 'differences'}" if count else "the same text"

@@ -1,4 +1,4 @@
-"""What an encoding can hold."""
+"""Characters that an encoding can represent."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from kgtui.state.format.lines import Tone
 
 
 class State(enum.StrEnum):
-    """What the workbench is doing or what its last run came to; exactly one at a time."""
+    """Activity of the workbench or the result of its last run; exactly one at a time."""
 
     IDLE = "idle"
     EDITED = "edited"
@@ -143,7 +143,7 @@ def state_of(outcome: Outcome | None) -> State:
 
 
 def outcome_words(outcome: Outcome) -> str:
-    """An outcome as the screen says it."""
+    """An outcome in the screen's words."""
     return outcome.value.replace("_", " ")
 
 
@@ -157,5 +157,5 @@ def verdict_words(outcome: Outcome, *, flagged: bool, passed: int | None, proven
 
 
 def outcome_tone(outcome: Outcome | None) -> Tone:
-    """What an outcome means to the reader."""
+    """Tone of an outcome."""
     return TONES[state_of(outcome)]

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class Tone(enum.StrEnum):
-    """What a piece of text means."""
+    """Meaning of a piece of text."""
 
     PLAIN = "plain"
     STRONG = "strong"
@@ -39,7 +39,7 @@ Line: TypeAlias = tuple[Span, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A row of a table: `key` tells rows apart, one span per column; a stale row is drawn dimmed."""
+    """A row of a table: `key` identifies it, one span per column; a stale row is drawn dimmed."""
 
     key: str
     cells: tuple[Span, ...]

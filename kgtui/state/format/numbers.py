@@ -48,7 +48,7 @@ def microseconds(value_us: Interval, *, glyphs: Glyphs) -> str:
 
 
 def ratio(value: Interval, *, glyphs: Glyphs) -> str:
-    """A speed-up with how far its interval reaches to the wider side, for a column that says what it is."""
+    """A speed-up with the wider half of its interval, for a column with its own title."""
     return _with_reach(value, digits=2, glyphs=glyphs)
 
 
@@ -84,7 +84,7 @@ def bytes_of(count: int) -> str:
 
 
 def tick(value: float) -> str:
-    """A round value beside an axis, without zeros that say nothing."""
+    """A round value beside an axis, without insignificant zeros."""
     return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 

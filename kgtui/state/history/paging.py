@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Window(Generic[T]):
-    """Entries next to each other in the list; `at_top` and `at_bottom` say that there is nothing beyond.
+    """Entries next to each other in the list; `at_top` and `at_bottom` are whether there is nothing beyond.
 
     `number` tells the number of an entry.
     """
@@ -32,7 +32,7 @@ class Window(Generic[T]):
         return replace(self, entries=page, at_top=at_top, at_bottom=at_bottom)
 
     def with_below(self, page: tuple[T, ...], *, keep: int) -> Window[T]:
-        """Older entries at the bottom; of the newest, the first goes that keeps `keep` entries from the end on."""
+        """Older entries at the bottom; of the newest, the first `keep` entries from the end on remain."""
         entries = self.entries + page
         dropped = max(0, len(entries) - max(MOST, keep + len(page)))
         at_top = self.at_top and not dropped

@@ -1,4 +1,4 @@
-"""What History says of runs and sessions: rows, details, totals, and how a file got better.
+"""Text of History on runs and sessions: rows, details, totals, and the progress of a file.
 
 Speed-ups are shown of runs that are right and credible only: the store hands out no others.
 """
@@ -97,7 +97,7 @@ def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyph
 
 
 def session_details(session: SessionRow, *, glyphs: Glyphs) -> tuple[Line, ...]:
-    """What a session came to."""
+    """Summary of a session."""
     dot = f" {glyphs.dot} "
     ended = "still open, or cut short" if session.ended_at is None else f"ended {session.ended_at:%Y-%m-%d %H:%M} UTC"
     tokens = session.prompt_tokens + session.completion_tokens
@@ -118,7 +118,7 @@ def session_details(session: SessionRow, *, glyphs: Glyphs) -> tuple[Line, ...]:
 
 
 def totals_line(totals: Totals, *, glyphs: Glyphs) -> Line:
-    """What the listed runs come to."""
+    """Totals of the listed runs."""
     dot = muted(f" {glyphs.dot} ")
     spans = [
         strong(f"{totals.runs:,}"),
@@ -169,7 +169,7 @@ def sparkline(values: Sequence[float], *, glyphs: Glyphs, top: float | None = No
 
 
 def money(microusd: int) -> str:
-    """Dollars; in full where two digits would say nothing."""
+    """Dollars; with all digits where two are too few."""
     whole = f"${microusd / 1e6:,.2f}"
     return whole if microusd >= 10_000 or not microusd else f"${microusd / 1e6:.6f}".rstrip("0")
 

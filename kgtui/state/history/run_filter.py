@@ -1,4 +1,4 @@
-"""What a person types to find runs, read as a filter: `op:softmax is:failed tail mask`.
+"""Typed text that finds runs, read as a filter: `op:softmax is:failed tail mask`.
 
 A word with a colon narrows by what is before it; other words are looked for in the texts of a run.  An operator
 with its source, `op:aten::softmax`, is that one and no other; without it, some letters of the name.
@@ -37,7 +37,7 @@ def read_filter(typed: str) -> RunFilter:
 
 
 def with_word(typed: str, name: str, value: str) -> str:
-    """The typed filter narrowed further, by one name in place of what that name said before."""
+    """The typed filter narrowed further, by one name in place of its earlier value."""
     kept = [word for word in typed.split() if word.partition(":")[0] != name or "::" in word]
     return " ".join([*kept, f"{name}:{value}"])
 

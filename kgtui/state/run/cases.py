@@ -23,7 +23,7 @@ _FAILED_OUTPUTS_SHOWN = 4
 
 
 def case_columns(cases: Sequence[Case]) -> tuple[Column, ...]:
-    """The columns for these cases; where there is no room, what went wrong goes before how much."""
+    """The columns for these cases; where room is short, the error comes before its size."""
     longest = max((len(case.name) for case in cases), default=0) + 2
     return (
         Column(label="case", width=min(max(longest, _CASE_WIDTHS.start), _CASE_WIDTHS.stop)),
@@ -46,7 +46,7 @@ def case_rows(
     wanted: str = "",
     stale: bool = False,
 ) -> tuple[Row, ...]:
-    """A row for every case, those of `view` first in the order they were judged; `wanted` filters by any cell."""
+    """A row for every case, those of `view` first in the order they ran; `wanted` filters by any cell."""
     names = list(dict.fromkeys([result.case for result in view.cases[:MAX_ROWS]] + [case.name for case in cases]))
     now, earlier = {result.case: result for result in view.cases}, {result.case: result for result in before.cases}
     rows = []
@@ -65,7 +65,7 @@ def case_rows(
 def case_detail(
     result: CaseResult, *, glyphs: Glyphs, stale: bool = False, suspected: Suspects | None = None
 ) -> tuple[Line, ...]:
-    """What happened to one case, most telling first: the worst element, then how much and where."""
+    """Details of one case, most relevant first: the worst element, then how much and where."""
     state = Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
     where = f" line {result.location.line}" if result.location else ""
     age = Span("  stale: of an earlier text", Tone.WARN) if stale else Span("")
@@ -120,7 +120,7 @@ def first_wrong_row(rows: tuple[str, ...]) -> int:
 
 
 def reading(report: OutputReport) -> str:
-    """What the pattern of wrong elements looks like, or nothing; a hint where to look, never a verdict."""
+    """Interpretation of the pattern of wrong elements, or ""; a hint where to look, never a verdict."""
     rows, total = report.error_map, report.total
     if not rows or not report.mismatched:
         return ""
@@ -180,7 +180,7 @@ def _errors_of_outputs(result: CaseResult) -> tuple[tuple[float | None, ...], ..
 
 
 def _diagnosis(result: CaseResult) -> Diagnosis | None:
-    """What the mistake looks like most, as the judge says."""
+    """The judge's best diagnosis."""
     explained = (report.explanation for report in result.outputs if report.explanation is not None)
     return next((found for explanation in explained for found in explanation.diagnoses), None)
 
@@ -227,7 +227,7 @@ def where_text(index: tuple[int, ...]) -> str:
 
 
 def out_of_bounds_lines(report: OutOfBounds) -> list[Line]:
-    """What was touched outside of every tensor, and by whom."""
+    """Access outside of every tensor, and its program."""
     place = f" at line {report.location.line}" if report.location else ""
     program = ", ".join(map(str, report.program))
     return [
@@ -274,7 +274,7 @@ def _report(report: OutputReport, glyphs: Glyphs, suspected: Suspects | None) ->
 
 
 def _hint(report: OutputReport) -> str:
-    """What the mistake looks like, as the judge says; of runs that it said nothing of, what the map looks like."""
+    """Diagnosis of the judge; for runs without one, the pattern of the error map."""
     if report.explanation is None:
         return reading(report)
     best = report.explanation.diagnoses[:1]

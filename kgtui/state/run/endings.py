@@ -1,4 +1,4 @@
-"""What a stored run came to and how long ago it was, in few words; imports nothing that reads a run."""
+"""Result and age of a stored run, in few words; imports nothing that reads a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ago(then: datetime, now: datetime) -> str:
 
 
 def ending_of(run: PastRun) -> tuple[State, str]:
-    """What a run came to, as a sign and in words."""
+    """Result of a run, as a sign and in words."""
     if run.outcome is not None:
         state = State.FLAGGED if run.flagged else state_of(run.outcome)
         return state, verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)

@@ -1,4 +1,4 @@
-"""Which lines of the source something went wrong on, and what it was."""
+"""Lines of the source with an error, and the error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.reports.run_record import RunRecord
 
 
 def error_notes(run: RunRecord) -> dict[int, str]:
-    """Source lines that something went wrong on, in ascending order, each with what it was."""
+    """Source lines with an error, in ascending order, each with its error."""
     failing = Counter(place.line for case in run.failed if (place := _place(case)))
     notes = {line: f"{count} failing" for line, count in failing.items()}
     for found in run.findings:

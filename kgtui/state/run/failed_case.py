@@ -59,7 +59,7 @@ def case_text(result: CaseResult, *, glyphs: Glyphs, number: int | None, suspect
 
 
 def _why(explanation: Explanation | None, report: OutputReport, *, width: int) -> list[Line]:
-    """What the mistake looks like, best first, each with what speaks for it."""
+    """Diagnoses, best first, each with its evidence."""
     if explanation is None:
         hint = reading(report)
         return _wrapped("why", hint, width, tone=Tone.WARN) if hint else []

@@ -42,7 +42,7 @@ class LogRows:
         return rows
 
     def end(self) -> list[str]:
-        """What has waited: how often the last line came again."""
+        """The line that was held back: how often the last line was repeated."""
         if self._last is None or not self._repeats:
             return []
         prefix, times = _PREFIXES[self._last[0]], f"{self._repeats:,} times" if self._repeats > 1 else "once"

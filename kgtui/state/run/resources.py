@@ -1,4 +1,4 @@
-"""What the kernels of a case take up: registers, spills, shared memory, occupancy, as compiled for the target."""
+"""Resources of a case's kernels: registers, spills, shared memory, occupancy, as compiled for the target."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def kernel_lines(launch: Launch, kernel: CompiledKernel | None) -> tuple[Line, L
 
 
 def resource_words(kernel: CompiledKernel) -> Line:
-    """What one compiled kernel takes up, or why it was not built."""
+    """Resources of one compiled kernel, or the reason why it was not built."""
     if kernel.outcome is not Outcome.PASS:
         return line(Span(f"does not build: {' '.join(kernel.message.split())}", Tone.BAD))
     spills = kernel.spill_bytes

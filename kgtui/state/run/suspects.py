@@ -36,7 +36,7 @@ class Suspects:
 
 
 def suspects(result: CaseResult, source: bytes) -> Suspects | None:
-    """Where to look for what a failed case looks like; None where its line is known, or nothing fits."""
+    """Suspect lines for a failed case; None where its line is known, or nothing fits."""
     if result.location is not None or result.out_of_bounds is not None:
         return None
     found = next((one.explanation.diagnoses for one in result.outputs if one.explanation), ())
@@ -81,7 +81,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _padded_loads(body: Sequence[ast.stmt]) -> Iterator[tuple[int, bool]]:
-    """The lines of masked loads that put a number in, and whether what they load goes into a reduction."""
+    """The lines of masked loads with a fill value, and whether their result goes into a reduction."""
     for place, statement in enumerate(body):
         for inner in (getattr(statement, "body", []), getattr(statement, "orelse", [])):
             yield from _padded_loads(inner)
@@ -101,7 +101,7 @@ def _puts_a_number_in(call: ast.Call) -> bool:
 
 
 def _is_reduced(load: ast.stmt, following: Sequence[ast.stmt]) -> bool:
-    """Whether what a statement binds goes into a reduction or a running total, on its way through other names."""
+    """Whether a name that a statement binds goes into a reduction or a running total, also through other names."""
     if isinstance(load, ast.AugAssign) or _reduces(load, {"load"}):
         return True
     carried = {target.id for target in getattr(load, "targets", []) if isinstance(target, ast.Name)}

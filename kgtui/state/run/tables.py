@@ -71,7 +71,7 @@ def finding_detail(finding: Finding) -> tuple[Line, ...]:
 
 
 def kernel_columns(kernels: Sequence[CompiledKernel]) -> tuple[Column, ...]:
-    """The columns for these kernels; where there is no room, what was built and what it takes up goes first."""
+    """The columns for these kernels; where room is short, kernel and resources come first."""
     longest = max((len(kernel.launch.kernel) for kernel in kernels), default=0)
     failed = any(kernel.outcome is not Outcome.PASS for kernel in kernels)
     spill = max((len(_memory(kernel.spill_bytes)) for kernel in kernels), default=0)
@@ -158,7 +158,7 @@ def _grouped(kernels: Sequence[CompiledKernel]) -> list[list[int]]:
 
 
 def _telling(kernels: Sequence[CompiledKernel]) -> list[str]:
-    """What each is specialised on: first that in which the kernels of one name differ, then the rest."""
+    """Specialisation of each: first the part in which the kernels of one name differ, then the rest."""
     facts = [_facts_of(kernel.launch) for kernel in kernels]
     seen: dict[tuple[str, str], set[str]] = {}
     of_name = Counter(kernel.launch.kernel for kernel in kernels)
@@ -225,7 +225,7 @@ def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs, words: str, case: str)
 
 
 def _found(launch: Launch) -> str:
-    """What Triton specialises on by itself: integers that are 1."""
+    """Triton's own specialisation: integers that are 1."""
     return " ".join(f"{name}={value}" for name, value in _constants(launch, by_author=False).items())
 
 

@@ -28,7 +28,7 @@ def _total_line(traffic: Traffic) -> Line:
 
 
 def _access_line(access: AccessTraffic) -> Line:
-    """One operation: where it is, what it asks for, and how much of the touched sectors it uses."""
+    """One operation: its line, its bytes, and the share of the touched sectors that it uses."""
     where = f"line {access.line}" if access.line is not None else "in a library"
     used = access.used_percent
     is_poor = used is not None and used < _UNCOALESCED_PERCENT

@@ -1,4 +1,4 @@
-"""A grid of variants as the screen knows it: what was tried, what is being tried, how it ended, what is proposed.
+"""A grid of variants as the screen has it: tried ones, the current one, their results, and the proposal.
 
 Each change makes a new record.  Nothing here judges, writes a file or reads a clock; what may be proposed is
 decided by `engine.tuning.trials` alone.
@@ -90,7 +90,7 @@ class VariantGrid:
 
     @property
     def current(self) -> Variant | None:
-        """What is being tried."""
+        """The variant that is running."""
         return self.variants[len(self.tried)] if self.ending is None else None
 
     def run_began(self) -> VariantGrid:
@@ -167,7 +167,7 @@ def progress_line(grid: VariantGrid, *, now_s: float, glyphs: Glyphs, stale: boo
 
 
 def proposal_lines(grid: VariantGrid) -> tuple[Line, ...]:
-    """What the winner changes in the file, as a patch."""
+    """The winner's change of the file, as a patch."""
     if grid.winner is None:
         return ()
     name = grid.path.name
@@ -209,7 +209,7 @@ def tuning_markdown(grid: VariantGrid, header: Sequence[str], rows: Sequence[Seq
 
 
 def verdict_words(tried: Tried) -> tuple[State, str]:
-    """What the run of a variant came to."""
+    """Result of the run of a variant."""
     verdict = tried.trial.run.final
     if tried.trial.is_right:
         return State.PASSED, "passed"
@@ -231,7 +231,7 @@ def _roughly(left_s: float) -> str:
 
 
 def _taken(tried: Tried, glyphs: Glyphs) -> str:
-    """What its kernels take up, the worst of several."""
+    """Resources of its kernels, the worst of several."""
     percent, dash = tried.occupancy_percent, glyphs.dash
     return ", ".join(
         (

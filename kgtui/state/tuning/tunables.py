@@ -1,4 +1,4 @@
-"""What can be turned in the open file, which values were chosen for it, and the grid that they make.
+"""Tunables of the open file, the values chosen for them, and the grid that they make.
 
 A list of values is text that a user types; it becomes variants by `engine.tuning.tunables`, which alone knows how to
 change a file.  Nothing here judges, times or writes anything.
@@ -36,7 +36,7 @@ _NOTHING_FOUND = (
 
 @dataclass(frozen=True, kw_only=True)
 class Tunables:
-    """What one text of a file has to turn.
+    """Tunables of one text of a file.
 
     `chosen` are the values to try of each tunable that is varied.  `grid` is the file as it is and every variant;
     it is empty where nothing was chosen and there is no list, or where `complaint` says what is wrong.
@@ -56,12 +56,12 @@ class Tunables:
 
     @property
     def now(self) -> dict[str, str]:
-        """What the file says, for each tunable that it gives a value."""
+        """Values in the file, for each tunable that has one."""
         return {tunable.name: tunable.value for tunable in self.tunables if tunable.value is not None}
 
 
 def tunables_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Tunables:
-    """What this text has to turn; of the values `chosen` before, those of tunables that it still has."""
+    """Tunables of this text; of the values `chosen` before, those of tunables that it still has."""
     try:
         tunables = tunables_of(source)
     except (SyntaxError, ValueError, UsageError) as error:
@@ -137,7 +137,7 @@ def tunable_rows(tunables: Tunables, *, glyphs: Glyphs) -> tuple[Row, ...]:
 
 
 def grid_line(tunables: Tunables, *, timed: bool) -> Line:
-    """What r would do, or what is to be done first."""
+    """The variants that r would try, or the next step."""
     if tunables.complaint:
         return line(Span(tunables.complaint, Tone.WARN))
     if not tunables.grid:
@@ -148,7 +148,7 @@ def grid_line(tunables: Tunables, *, timed: bool) -> Line:
 
 
 def nothing_found(tunables: Tunables) -> tuple[Line, ...]:
-    """What was looked for, where the file has nothing to turn, or cannot be read."""
+    """Searched patterns, where the file has nothing to tune, or cannot be read."""
     if tunables.complaint:
         return (line(Span(tunables.complaint, Tone.WARN)),)
     return tuple(line(muted(text)) for text in _NOTHING_FOUND)

@@ -1,4 +1,4 @@
-"""The variants of a grid as a table: its columns for the room that there is, its rows in the order that was asked for.
+"""The variants of a grid as a table: columns by the available width, rows in the requested order.
 
 What was not measured is a dash, and goes last whatever the table is sorted by.
 """
@@ -96,7 +96,7 @@ def drawn_columns(columns: Sequence[TrialColumn], sorting: Sorting) -> tuple[Col
 
 
 def in_order(grid: VariantGrid, columns: Sequence[TrialColumn], sorting: Sorting) -> tuple[Tried, ...]:
-    """What was tried, sorted; those of which the value is not known last, equals in the order of the grid."""
+    """Tried variants, sorted; those without the value last, equals in the order of the grid."""
     column = next((one for one in columns if one.id == sorting.by), None)
     if column is None:
         return grid.tried
@@ -206,7 +206,7 @@ def _ratio(one: Tried) -> float | None:
 
 
 def _factor(one: Tried, glyphs: Glyphs) -> Span:
-    """Good only where the interval says so."""
+    """Tone of a factor: good only where the interval confirms it."""
     if one.place == 0 and one.device_us:
         return muted("the file")
     if one.ratio is None:

@@ -23,7 +23,7 @@ def candidate_shown(
     number: int | None = None,
     remark: str = "",
 ) -> Workbench:
-    """The workbench on this candidate; a stage that goes on keeps the time at which it began."""
+    """The workbench on this candidate; a stage in progress keeps the time at which it began."""
     before = bench.old
     goes_on = before is not None and (before.candidate, before.stage) == (label, stage)
     old = Shown(

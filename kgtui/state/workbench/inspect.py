@@ -65,7 +65,7 @@ def inspection_of(
 
 
 def page_rows(inspection: Inspection, *, width: int, stale: bool, is_ascii: bool) -> tuple[PageRow, ...]:
-    """The page, line by line; one of an earlier text says so and is dimmed."""
+    """The page, line by line; one of an earlier text is marked and dimmed."""
     if not inspection.run.digest:
         return (PageRow(line=line(Span(_NOTHING, Tone.MUTED))),)
     lines = page_lines(page_of(inspection, is_ascii=is_ascii), width=min(width, WIDEST))

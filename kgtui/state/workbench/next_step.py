@@ -46,7 +46,7 @@ _STEPS: Mapping[State, NextStep] = {
 
 
 def next_step(view: RunRecord, strip_context: StripContext) -> NextStep:
-    """What to press now; while text is typed only what types nothing is offered."""
+    """The next key to press; while text is typed only keys that type nothing."""
     status = status_of(view, strip_context)
     state = status.state
     if strip_context.opened or (strip_context.mode is Mode.EDIT and state is not State.EDITED):

@@ -1,4 +1,4 @@
-"""What the workbench is doing, in one state: a pure function of the run, the file and the mode."""
+"""Activity of the workbench, in one state: a pure function of the run, the file and the mode."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CandidateStage(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class StripContext:
-    """What surrounds the run on the screen.
+    """Context of the strip beside the run.
 
     `content_digest` is the hash of what the file holds now; `unsaved` says that the editor holds something else.
     `waiting` says that a run was asked for, `begun` that it has begun and said nothing yet.
@@ -75,7 +75,7 @@ class StripContext:
 
     @property
     def is_live(self) -> bool:
-        """Whether what is looked at goes on: the newest run, or a candidate without a verdict."""
+        """Whether the shown run is in progress: the newest run, or a candidate without a verdict."""
         return not self.opened or self.candidate in (CandidateStage.ARRIVING, CandidateStage.VERIFYING)
 
 
@@ -123,7 +123,7 @@ def is_stale(view: RunRecord, strip_context: StripContext) -> bool:
 
 
 def _so_far(view: RunRecord, doing: Status) -> Status:
-    """What is being done, behind the worst that is known; times have states of their own."""
+    """Current activity, behind the worst known result; timing has states of its own."""
     known = view.interim
     if known is None:
         return doing if doing.state is not State.VERIFYING else replace(doing, detail=_with_tiers(view, doing.detail))
@@ -142,7 +142,7 @@ def _with_tiers(view: RunRecord, detail: str) -> str:
 
 
 def activity_of(view: RunRecord) -> Status:
-    """What a run in progress is doing, whatever is known of its outcome."""
+    """Activity of a run in progress, whatever is known of its outcome."""
     active = view.active
     if view.holder is not None and (active is None or active.stage is Stage.BENCHMARK):
         return Status(state=State.QUEUED)

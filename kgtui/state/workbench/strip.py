@@ -57,7 +57,7 @@ def head(view: RunRecord, strip_context: StripContext, glyphs: Glyphs) -> tuple[
 
 
 def progress(view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: bool = True, first: str = "saved") -> Line:
-    """The second line: the stages of the run, after the event that asked for it.
+    """The second line: the stages of the run, after the event that requested it.
 
     `short` leaves out the first ones when they passed, and probing too where the stages are not even `timed`.
     """
@@ -192,7 +192,7 @@ def _judged(view: RunRecord) -> str:
 
 
 def _ended(view: RunRecord) -> str:
-    """What the run came to; one that was cancelled says how far it was."""
+    """Result of the run; for a cancelled one its progress."""
     verdict = view.verdict
     if verdict is None:
         return ""
@@ -204,7 +204,7 @@ def _ended(view: RunRecord) -> str:
 
 
 def _doubt(view: RunRecord, sentence: str) -> str:
-    """What makes a right run not credible, before how right it is: of a long sentence the end is cut."""
+    """Reason why a right run is not credible, before its count; a long sentence is cut at its end."""
     for found in findings_in_order(view)[:1]:
         before, said, after = sentence.partition(found.message)
         if said:
@@ -214,7 +214,7 @@ def _doubt(view: RunRecord, sentence: str) -> str:
 
 
 def _place(view: RunRecord) -> str:
-    """Where the file itself is at fault; the cases that fail name their lines in the table."""
+    """Location of an error of the file itself; failed cases have their lines in the table."""
     place = view.verdict.location if view.verdict and not view.failed else None
     if view.verdict is None or place is None or f"line {place.line}:" in view.verdict.sentence:
         return ""
@@ -222,7 +222,7 @@ def _place(view: RunRecord) -> str:
 
 
 def _says_nothing(seen: StageRecord | None, *, brief: bool) -> bool:
-    """Whether a stage has not begun, or has passed where there is no room to say so."""
+    """Whether a stage has not begun, or has passed where there is no room to show it."""
     return seen is None or (brief and seen.outcome is Outcome.PASS)
 
 
@@ -249,7 +249,7 @@ def _stage(stage: Stage, view: RunRecord, glyphs: Glyphs, *, timed: bool) -> tup
 
 
 def _count(stage: Stage, view: RunRecord, seen: StageRecord) -> str:
-    """How many of how many are done, the same as the state says; and apart from it how many did not go well."""
+    """Number of done items among all, as in the state; and the number of failed ones."""
     if stage is Stage.PROVE:
         unproven = sum(not proof.proven for proof in view.proofs)
         return f"{len(view.proofs)}/{seen.total}" + (f" {unproven} unproven" if unproven else "")
@@ -266,5 +266,5 @@ def _count(stage: Stage, view: RunRecord, seen: StageRecord) -> str:
 
 
 def _amiss_word(outcomes: Sequence[Outcome]) -> str:
-    """What to call those that did not go well: wrong are answers; what crashed or never came is none."""
+    """Word for failed items: "wrong" where all of them returned an answer, else "failed"."""
     return "wrong" if all(outcome in _WRONG for outcome in outcomes) else "failed"

@@ -1,4 +1,4 @@
-"""Everything the workbench knows about the file on it; each change makes a new record.
+"""All state of the workbench's file; each change makes a new record.
 
 The screen holds one of these and draws it.  Nothing here touches a widget, a file or the engine.
 """
@@ -31,7 +31,7 @@ TARGETS = ("sm_90", "sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "
 
 
 class RunPurpose(enum.StrEnum):
-    """What a run is for: what a save does, only the verification of all cases, or that and the benchmark."""
+    """Purpose of a run: that of a save, only the verification of all cases, or that and the benchmark."""
 
     AS_SAVED = "as saved"
     VERIFY = "verify"
@@ -40,7 +40,7 @@ class RunPurpose(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A run on the screen: what it said, its number in the store, whether it was answered from there.
+    """A run on the screen: its record, its number in the store, whether it was answered from there.
 
     `begun` is false where no run was asked for yet.  `problem` and `filename` are those of a run of another file than
     the open one; None and empty are the open file's own.  `picked` says that its cases were picked by hand.
@@ -93,7 +93,7 @@ class Workbench:
 
     @cached_property
     def is_smoke(self) -> bool:
-        """Whether a save runs the smoke cases alone: by the user's choice, else as the file says."""
+        """Whether a save runs the smoke cases alone: by the user's choice, else by the file's directive."""
         if self.smoke is not None:
             return self.smoke
         return directives(shown_text(self.saved)).get("cases") == Tier.SMOKE
@@ -118,7 +118,7 @@ class Workbench:
 
     @property
     def view(self) -> RunRecord:
-        """What that run said."""
+        """Record of that run."""
         return self.shown.view
 
     @property
@@ -133,7 +133,7 @@ class Workbench:
 
     @property
     def known_before(self) -> RunRecord:
-        """What earlier runs said of each case; nothing beside a past run, which is shown as it was."""
+        """Results of earlier runs for each case; none beside a past run, which is shown as it was."""
         return NO_RUN if self.old is not None else self.before
 
     @property
@@ -145,7 +145,7 @@ class Workbench:
 
     @property
     def results(self) -> RunRecord:
-        """What the panes show of cases, findings and kernels.
+        """Record of the cases, findings and kernels that the panes show.
 
         Beside picked cases the others of the same text; after a run that judged nothing those of the run before.
         """
@@ -164,13 +164,13 @@ class Workbench:
 
     @property
     def benchmark(self) -> BenchmarkPlan | None:
-        """What a save times once the candidate is right; None where that is not possible."""
+        """Cases that a save times once the candidate is right; None where that is not possible."""
         cases = tuple(case for case in self.problem.cases if case.tier is Tier.BENCH)
         return BenchmarkPlan(cases=cases) if cases and self.can_time else None
 
     @property
     def measurements(self) -> Measurements:
-        """What the shown run measured, and of the cases that it has not timed what earlier ones did."""
+        """Measurements of the shown run, and of cases that it has not timed those of earlier ones."""
         now = measured(self.view, number=self.shown.number)
         if self.old is not None:
             return now
@@ -208,7 +208,7 @@ class Workbench:
         )
 
     def strip_context(self, now_s: float) -> StripContext:
-        """What the strip shows beside the run."""
+        """Context of the strip beside the run."""
         shown = self.shown
         return StripContext(
             operator=self.shown_problem.name, filename=self.shown_filename, mode=self.mode, paused=self.paused,
@@ -221,7 +221,7 @@ class Workbench:
         )  # fmt: skip
 
     def ordered(self, now_s: float) -> Workbench:
-        """A run was asked for and has not begun; what is shown stays."""
+        """A run was requested and has not begun; the shown one stays."""
         return replace(self, waiting=True, old=None, notice="", live=replace(self.live, began_s=now_s))
 
     def run_began(self, *, number: int | None, cached: bool, digest: str = "", picked: bool = False) -> Workbench:
@@ -241,7 +241,7 @@ class Workbench:
         return replace(self, live=replace(self.live, view=reduce_all(self.live.view, events)))
 
     def not_begun(self) -> Workbench:
-        """What was asked for was withdrawn before it began."""
+        """The request was withdrawn before it began."""
         return replace(self, waiting=False)
 
     def opened(

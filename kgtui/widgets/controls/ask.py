@@ -33,7 +33,7 @@ class Ask(Toned, can_focus=True):
 
     @property
     def subject(self) -> str:
-        """What is being asked about; empty when nothing is."""
+        """Subject of the open question; "" without one."""
         return self._subject
 
     @property
@@ -63,7 +63,7 @@ class Ask(Toned, can_focus=True):
         return shortened(self, (Span(f" {self._question}"),), cells=room) + keys
 
     def on_key(self, event: events.Key) -> None:
-        """Answer with one of the offered keys; no other that would act on what is asked about does anything."""
+        """Answer with one of the offered keys; other keys that would act on the subject have no effect."""
         if event.key in {answer.key for answer in self._answers}:
             event.stop()
             self.close()

@@ -57,7 +57,7 @@ class Bar(Toned):
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """What the bar shows where there is room for all."""
+        """Segments of the bar where there is room for all."""
         return self._segments
 
     def show(self, segments: tuple[Segment, ...]) -> None:
@@ -84,7 +84,7 @@ class Bar(Toned):
         return drawn.truncate(self.size.width)
 
     def on_click(self, event: events.Click) -> None:
-        """Say which segment is under the pointer."""
+        """Report the segment under the pointer."""
         for end, key in self._ends:
             if event.x < end:
                 self.post_message(self.Chosen(self, key))
@@ -108,7 +108,7 @@ class Strip(Toned):
 
     @property
     def rows(self) -> tuple[tuple[Line, Line], ...]:
-        """What the strip shows."""
+        """Content of the strip."""
         return self._rows
 
     def show(self, rows: tuple[tuple[Line, Line], ...]) -> None:

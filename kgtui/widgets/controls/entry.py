@@ -1,4 +1,4 @@
-"""A line to type in, behind a label that says what for; the label stays when something is typed."""
+"""A line to type in, behind a label with its purpose, which stays while text is typed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kgtui.widgets.text.toned import Lines
 
 
 class Entry(Horizontal):
-    """A prompt, hidden until `ask`; the text goes to the callables that `ask` was given.
+    """A prompt, hidden until `ask`; the text goes to the callables given to `ask`.
 
     `selects` has the first letter replace the text that is there.
     """
@@ -31,12 +31,12 @@ class Entry(Horizontal):
         yield Input(compact=True, select_on_focus=self._selects)
 
     def on_mount(self) -> None:
-        """Nothing is asked for yet."""
+        """Hide the prompt."""
         self.display = False
 
     @property
     def field(self) -> Input:
-        """What is typed in."""
+        """The input field."""
         return self.query_one(Input)
 
     def ask(

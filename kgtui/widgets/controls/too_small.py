@@ -1,4 +1,4 @@
-"""What a terminal shows that is too small for anything else."""
+"""Message of a terminal that is too small for anything else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LEAST_HEIGHT = 15
 
 
 class TooSmall(Widget):
-    """Says how large the terminal must be and how large it is; the style sheet shows it when needed."""
+    """Required and actual size of the terminal; the style sheet shows it when needed."""
 
     def render(self) -> Content:
         """One sentence."""

@@ -21,7 +21,7 @@ _REQUIRED = ("ORDER", "TITLE", "make")
 
 
 class PaneModule(Protocol):
-    """What every pane module offers."""
+    """Interface of every pane module."""
 
     __name__: str
     ORDER: int

@@ -38,7 +38,7 @@ class BenchPane(DetailedPane):
     """A row for every bench case, and how the one under the cursor was measured."""
 
     def compose(self) -> ComposeResult:
-        """What it comes to, the table, the detail."""
+        """The summary, the table, the detail."""
         yield Lines(id="bench-note")
         yield Grid(COLUMNS, id="bench-table")
         with VerticalScroll(id="bench-scroll", can_focus=True):
@@ -46,7 +46,7 @@ class BenchPane(DetailedPane):
 
     @property
     def current(self) -> Measurement | None:
-        """What was measured for the case under the cursor."""
+        """Measurement of the case under the cursor."""
         name = self.query_one(Grid).current
         return self.scene.bench.measurements.of(name) if name and self.scene else None
 

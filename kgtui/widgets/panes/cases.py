@@ -84,7 +84,7 @@ class CasesPane(DetailedPane):
         return self.current is not None and self.current.outcome is not Outcome.PASS
 
     def follow(self) -> Followed:
-        """To the screen that says why the case failed."""
+        """To the screen with the explanation of the failed case."""
         return Followed(screen_id="case" if self.has_failed else "")
 
     def go_to(self, name: str) -> None:

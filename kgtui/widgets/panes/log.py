@@ -1,4 +1,4 @@
-"""The log tab: what the kernel printed and what the engine said, as it came."""
+"""The log tab: output of the kernel and messages of the engine, as they came."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table that shows the window of a longer list: it asks for more near its ends, and stays in place when it comes.
+"""A table with a window of a longer list: it requests more near its ends, and stays in place when it comes.
 
 Draws the lines that are seen and no others, so rows that come or go cost nothing: a DataTable measures and keeps each
 cell, and one page more would hold up the keys.
@@ -30,7 +30,7 @@ _CURSOR = "paged--cursor"
 
 
 class PagedGrid(ScrollView, Toned, can_focus=True):
-    """Rows under a header that stays; asks for more when the cursor, or what is seen, comes near an end of the rows."""
+    """Rows under a fixed header; requests more when the cursor or the view comes near an end of the rows."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {_HEADER, _CURSOR}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,7 +44,7 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
     ]
 
     class EndNear(Message):
-        """The cursor, or what is seen, is near an end of the rows; `below` says which."""
+        """The cursor or the view is near an end of the rows; `below` is which."""
 
         def __init__(self, *, below: bool) -> None:
             super().__init__()
@@ -141,7 +141,7 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
         return self._whole(segments, ground)
 
     def notify_style_update(self) -> None:
-        """Draw again in the colours of the new theme, or with the other cursor when the focus goes or comes."""
+        """Draw again in the colours of the new theme, or with the other cursor when the focus changes."""
         self._styles.clear()
         super().notify_style_update()
 
@@ -188,7 +188,7 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
         self.go_to(len(self._rows) - 1)
 
     def action_choose(self) -> None:
-        """Say that the row is wanted."""
+        """Report that the row was chosen."""
         if self.current is not None:
             self.post_message(self.Chosen())
 

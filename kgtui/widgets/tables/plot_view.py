@@ -12,7 +12,7 @@ from kgtui.widgets.text.tones import Toned
 
 
 class Picture(Protocol):
-    """What is plotted; pictures with the same content are equal."""
+    """Content of a plot; pictures with the same content are equal."""
 
     def lines(self, *, width: int, height: int) -> tuple[Line, ...]:
         """The plot in a room of this size, in cells."""
@@ -33,7 +33,7 @@ class PlotView(Toned):
 
     @property
     def text(self) -> str:
-        """What is drawn, without its colours."""
+        """Drawn text, without its colours."""
         return self.render().plain
 
     def render(self) -> Content:

@@ -56,7 +56,7 @@ class CodeLines:
 
 
 class Hits:
-    """Where a text occurs in lines, and at which of these places the reader is."""
+    """Occurrences of a text in lines, and the current one."""
 
     def __init__(self) -> None:
         self.sought = ""

@@ -1,4 +1,4 @@
-"""The user's source: read while its file is watched, edited in place when asked to.
+"""The user's source: read while its file is watched, edited in place on request.
 
 A TextArea coloured by the incremental lexer instead of a parse of the whole file.  This touches
 three private members of TextArea (`_build_highlight_map`, `_highlights`, `_line_cache`); where a
@@ -96,7 +96,7 @@ class SourceEditor(TextArea):
         return None if self._linked_row is None else self._linked_row + 1
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where nothing can be edited, the keys that undo and redo are left to the app."""
+        """Leave the keys of undo and redo to the app where nothing can be edited."""
         return not (self.read_only and action in _OF_EDITING) and super().check_action(action, parameters)
 
     def on_key(self, event: Key) -> None:

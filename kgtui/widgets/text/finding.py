@@ -1,4 +1,4 @@
-"""Search in a code view: its hits are highlighted, and the cursor goes from one to the next."""
+"""Search in a code view: its hits are highlighted, and the cursor moves from one to the next."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class LinePainter:
             text.stylize(style, hit[1], hit[1] + len(self.hits.sought))
 
     def background(self, line: int, base: RichStyle, *, is_cursor: bool) -> RichStyle:
-        """What a line is on."""
+        """Background of a line."""
         if line in self.linked:
             base += self._backdrop("code--linked")
         if is_cursor:

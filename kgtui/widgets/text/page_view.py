@@ -1,4 +1,4 @@
-"""A page of toned lines with a cursor, which scrolls as the cursor moves; it knows nothing of what it shows."""
+"""A page of toned lines with a cursor, which scrolls as the cursor moves; independent of its content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PageView(OptionList, Toned):
 
     @property
     def rows(self) -> tuple[PageRow, ...]:
-        """What is shown."""
+        """Shown rows."""
         return self._rows
 
     @property

@@ -65,7 +65,7 @@ class SideBySide(ScrollView, can_focus=True):
 
     @property
     def alignment(self) -> Alignment:
-        """What is shown."""
+        """Shown alignment."""
         return self._alignment
 
     @property
@@ -166,7 +166,7 @@ class SideBySide(ScrollView, can_focus=True):
 
     @property
     def _room(self) -> Size:
-        """What the scroll bars leave."""
+        """Size without the scroll bars."""
         return self.scrollable_content_region.size
 
     @property

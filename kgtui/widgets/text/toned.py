@@ -22,7 +22,7 @@ _CUT, _ASCII_CUT = "…", "~"  # are where a text was cut
 
 
 def content_of(widget: Widget, *lines: Line) -> Content:
-    """The lines in the colours that `widget`'s style gives its tones; what they say steers no terminal."""
+    """The lines in the colours that `widget`'s style gives its tones; control characters are removed."""
     # Once for a tone: for each span of a long page the style sheets answer too slowly.
     tones = {span.tone for line in lines for span in line}
     styles = {tone: widget.get_visual_style(f"tone--{tone}", partial=True) for tone in tones}
@@ -48,7 +48,7 @@ class Lines(Static, Toned):
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """What is shown."""
+        """Shown lines."""
         return self._lines
 
     def show(self, lines: tuple[Line, ...]) -> None:
@@ -77,7 +77,7 @@ class Lines(Static, Toned):
 
 @dataclass(frozen=True)
 class Cell:
-    """What is in one cell of a table, cut to its width: Rich would wrap and measure a text for each drawing.
+    """A cell of a table, cut to its width: Rich would wrap and measure a text for each drawing.
 
     Without a width of its own: the columns of a `Grid` have theirs.
     """
@@ -92,7 +92,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class _Look:
-    """What makes cells look as they do: the sign that is where one was cut, and the style of each tone."""
+    """Style of cells: the sign where one was cut, and the style of each tone."""
 
     cut: str
     styles: Mapping[Tone, Style]
@@ -189,7 +189,7 @@ class Grid(DataTable[Cell], Toned):
                 self.update_cell(row.key, str(placed.place), self._cell(row, placed))
 
     def _look_of(self, rows: Iterable[Row]) -> _Look:
-        """Asked for once for all these rows: for each cell the style sheets answer too slowly."""
+        """Style of all these rows, read once: for each cell the style sheets are too slow."""
         styles = {}
         for tone in {_tone_of(row, span) for row in rows for span in row.cells}:
             full = self.get_visual_style(f"tone--{tone}").rich_style

@@ -6,7 +6,7 @@ from textual.scroll_view import ScrollView
 
 
 class Viewport:
-    """What of a view's lines is on the screen; rows and columns are counted from 0."""
+    """Visible part of a view's lines; rows and columns are counted from 0."""
 
     def __init__(self, view: ScrollView) -> None:
         self._view = view

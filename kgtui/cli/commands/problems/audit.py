@@ -1,4 +1,4 @@
-"""`kgtui problems audit`: whether operators can tell right candidates from wrong ones."""
+"""`kgtui problems audit`: whether operators separate right candidates from wrong ones."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _named(options: argparse.Namespace, console: Console, index: ProblemIndex) -> tuple[str, ...]:
-    """What was typed, else all tasks of the suite that was typed, else the user's own operators.
+    """Names of the command line, else all tasks of its suite, else the user's own operators.
 
     Raises:
         UsageError: there is no such operator, or nothing to audit.

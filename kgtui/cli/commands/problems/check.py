@@ -26,14 +26,14 @@ _TIMEOUT_S = 600
 
 
 class Breach(msgspec.Struct, frozen=True):
-    """A rule that is not kept, and what says so."""
+    """A broken rule and its evidence."""
 
     rule: str
     text: str
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What the process of the rules answers."""
+    """Reply of the process that checks the rules."""
 
     rules: int
     complaints: tuple[Breach, ...]

@@ -26,7 +26,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Read the suite, write the setting, and say what was left out of the suite.
+    """Read the suite, write the setting, and print what was left out of the suite.
 
     Raises:
         UsageError: the path is no suite, or the settings file cannot be changed.

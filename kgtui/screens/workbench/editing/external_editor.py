@@ -52,7 +52,7 @@ class ExternalEditor:
 
 
 async def _run(opening: Opening) -> str:
-    """Run the editor to its end; what went wrong, or nothing."""
+    """Run the editor to its end; the error, or ""."""
     program = opening.command[0]
     try:
         process = await asyncio.create_subprocess_exec(*opening.command, stderr=asyncio.subprocess.PIPE)

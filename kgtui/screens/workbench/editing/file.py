@@ -60,7 +60,7 @@ class FileKeeper:
             self._runs.judge(again=siblings_changed)
 
     def watch_troubled(self, trouble: WatchTrouble) -> None:
-        """Say what keeps the watcher from the file for as long as it does: a run of its last text changes nothing."""
+        """Show the watcher's trouble with the file as long as it lasts: a run of its last text changes nothing."""
         context = self._context
         if trouble.kind is TroubleKind.POLLING:
             context.bench = replace(context.bench, notice=trouble.message)
@@ -151,13 +151,13 @@ class FileKeeper:
         return True
 
     def ask_to_leave(self) -> None:
-        """There is unsaved text: ask what becomes of it before the program ends."""
+        """Ask about unsaved text before the program ends."""
         question = f"{self._context.bench.path.name} has unsaved text."
         self._ask(_LEAVE, question, _UNSAVED)
 
     @property
     def asked_to_leave(self) -> bool:
-        """Whether that question stands."""
+        """Whether that question is open."""
         return self._context.screen.query_one(Ask).subject == _LEAVE
 
     def leave_for(self, problem: ProblemDescription) -> None:
@@ -203,7 +203,7 @@ class FileKeeper:
         context.draw()
 
     def _rival(self, content: bytes) -> bytes | None:
-        """What the file holds by now, where that is neither what was read nor what is to be written."""
+        """Content of the file where it is neither what was read nor what is to be written."""
         try:
             held = disk.read(self._context.bench.path)
         except UsageError:

@@ -19,7 +19,7 @@ _ANSWERS = (
 
 
 class _Step(enum.StrEnum):
-    """What is typed now."""
+    """Current input of a replacement."""
 
     LINE = "go to line"
     OLD = "replace"
@@ -27,7 +27,7 @@ class _Step(enum.StrEnum):
 
 
 class Replacer:
-    """One for each workbench screen; it asks for a text, for its replacement, then at each place."""
+    """Replacing text in one workbench screen: the text, its replacement, then a question at each place."""
 
     def __init__(self, context: WorkbenchContext, *, file: FileKeeper) -> None:
         self._context = context
@@ -43,7 +43,7 @@ class Replacer:
         return self._line.display
 
     def action_replace(self) -> None:
-        """Ask for the text to look for; only what can be edited can be replaced."""
+        """Open the input for the text to look for; only editable text can be replaced."""
         context = self._context
         self._file.action_edit()
         if context.bench.mode is Mode.EDIT:
@@ -51,11 +51,11 @@ class Replacer:
             self._ask(_Step.OLD, hint="the text to look for", value=selected if "\n" not in selected else "")
 
     def action_go_to_line(self) -> None:
-        """Ask for the number of a line."""
+        """Open the input for the number of a line."""
         self._ask(_Step.LINE, hint=f"1 to {self._context.source.editor.document.line_count:,}", value="")
 
     def _submitted(self, text: str) -> None:
-        """Take what was typed, and ask for what is missing."""
+        """Take the input, and open the next one."""
         if self._step is _Step.LINE:
             self.close()
             self._go(text)

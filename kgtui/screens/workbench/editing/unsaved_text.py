@@ -33,7 +33,7 @@ class UnsavedText:
             self._timer = context.screen.set_timer(_KEEP_EVERY_S, self._keep)
 
     def offer(self) -> None:
-        """Ask what becomes of the text of this file that a program left unsaved when it ended."""
+        """Ask about unsaved text of this file from an earlier, ended program."""
         context = self._context
         found = context.host.unsaved_texts.left_over(context.bench.path)
         if found is None or context.bench.why_not_editable:

@@ -1,1 +1,1 @@
-"""What the panes have in common: the base classes and the scene that they draw."""
+"""Parts that the panes share: the base classes and the scene that they draw."""

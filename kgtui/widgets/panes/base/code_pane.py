@@ -1,4 +1,4 @@
-"""Compiled code under a line that says what it is, linked to the lines of the source that it came from."""
+"""Compiled code under a line with its name, linked to the lines of its source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kgtui.widgets.text.toned import Lines
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
-    """A piece of compiled code: its form, its text, and the line that says what it is.
+    """A piece of compiled code: its form, its text, and the line with its name.
 
     `origins` are the source lines that its lines came from.
     """
@@ -28,7 +28,7 @@ class Code:
 
 
 class CodePane(Vertical):
-    """Compiled code under a line that names its forms; follows the source when asked."""
+    """Compiled code under a line that names its forms; follows the source on request."""
 
     SEARCHES: ClassVar[bool] = True
 

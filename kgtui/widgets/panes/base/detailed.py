@@ -14,7 +14,7 @@ from kgtui.widgets.text.toned import Grid
 
 
 class DetailedPane(Pane):
-    """Enter puts the detail in place of the table; the style sheet says where there is no room for both."""
+    """A pane whose detail replaces the table on enter, where the style sheet has no room for both."""
 
     def __init__(self) -> None:
         super().__init__()

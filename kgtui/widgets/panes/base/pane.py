@@ -1,4 +1,4 @@
-"""What the panes of the workbench have in common: they are given a scene and draw it."""
+"""Parts that the panes of the workbench share: they get a scene and draw it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kgtui.state.workbench.workbench import Workbench
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """All that a pane may draw; `wanted` is what the cases are filtered by, `runs` the history of the operator.
+    """Everything that a pane may draw; `wanted` is the filter of the cases, `runs` the history of the operator.
 
     `marked` are the numbers of runs to be compared.  `stale` says that the file has another text by now than what was
     judged, `outdated` also that the results are those of the run before, since the newest judged nothing.
@@ -42,7 +42,7 @@ class Scene:
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
-    """Where enter leads from what is under the cursor: a line of the source, a past run, or the screen of this id."""
+    """Destination of enter at the cursor: a line of the source, a past run, or the screen of this id."""
 
     line: int | None = None
     run: int | None = None
@@ -68,11 +68,11 @@ class Pane(Vertical):
     """Whether `search` finds something in it, or filters it."""
 
     def label(self, results: RunRecord, wanted: str) -> Line:
-        """What its tab has behind its title: how much there is to see, and what that is filtered by."""
+        """Text of its tab behind its title: the number of entries, and their filter."""
         return ()
 
     def follow(self) -> Followed:
-        """Where enter leads from what is under the cursor; nowhere, unless the pane says so."""
+        """Destination of enter at the cursor; none, unless the pane has one."""
         return Followed()
 
     def copied(self) -> str:
@@ -80,7 +80,7 @@ class Pane(Vertical):
         return ""
 
     def search(self, text: str) -> int | None:
-        """Look for `text` in the pane and say how often it occurs; None when the pane has nothing to search."""
+        """Look for `text` in the pane and return how often it occurs; None when the pane has nothing to search."""
         return None
 
     def hit(self, step: int) -> None:

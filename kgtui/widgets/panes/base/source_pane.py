@@ -18,7 +18,7 @@ from kgtui.widgets.text.editor import WRONG, SourceEditor
 
 
 class SourcePane(Titled):
-    """Holds the editor and says which lines went wrong; it never touches the file itself."""
+    """The editor, with marks on lines with errors; it never touches the file itself."""
 
     SEARCHES: ClassVar[bool] = True
 
@@ -63,7 +63,7 @@ class SourcePane(Titled):
 
     @property
     def content(self) -> bytes:
-        """What the file would hold if it were saved now."""
+        """Content that a save would write now."""
         return disk.encoded(self.editor.text, like=self._like)
 
     @property
@@ -73,7 +73,7 @@ class SourcePane(Titled):
 
     @property
     def word(self) -> str:
-        """What is selected, or the line under the cursor."""
+        """The selected text, or the line under the cursor."""
         return self.editor.selected_text or str(self.editor.document.get_line(self.line - 1))
 
     def load(self, content: bytes, *, from_the_top: bool = False) -> None:
@@ -94,7 +94,7 @@ class SourcePane(Titled):
         self._tell()
 
     def accept(self) -> None:
-        """What is shown now is what the file holds."""
+        """Record that the shown text is the file's content."""
         self._like, self._loaded = self.content, self.editor.text
         self._tell()
 
@@ -109,7 +109,7 @@ class SourcePane(Titled):
             self.screen.set_focus(self.editor)
 
     def mark(self, notes: Mapping[int, str]) -> None:
-        """Point out the lines that went wrong, each with what happened there."""
+        """Mark the lines with errors, each with its message."""
         self.editor.set_marks({number: replace(WRONG, note=note) for number, note in notes.items()})
 
     def go_to(self, line_number: int) -> None:
@@ -127,7 +127,7 @@ class SourcePane(Titled):
         self.editor.link(line_number)
 
     def search(self, text: str) -> int | None:
-        """Look for `text` in the source and say how often it occurs."""
+        """Look for `text` in the source and return how often it occurs."""
         return self.editor.finder.search(text)
 
     def hit(self, step: int) -> None:
@@ -135,7 +135,7 @@ class SourcePane(Titled):
         self.editor.finder.hit(step)
 
     def title(self, name: str, *, folder: str, marked: int, kind: str = "") -> None:
-        """Say which file this is, and of which `kind` where it is not the file as it is."""
+        """Show the file's name, and the `kind` of text where it is not the file as it is."""
         changed = Span(" ~", Tone.WARN) if self._unsaved else Span("")
         left = line(strong(name), changed, muted(f"  {folder}"))
         words = kind or ("editing" if self.has_class("-editing") else "watching")
@@ -143,13 +143,13 @@ class SourcePane(Titled):
         self.query_one(Strip).show(((left, line(Span(errors, Tone.BAD), muted(words))),))
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Tell when the text becomes, or stops being, different from the file."""
+        """Report when the text becomes, or stops being, different from the file."""
         event.stop()
         self._tell()
         self.post_message(self.Typed())
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
-        """Tell when the cursor comes to another line."""
+        """Report when the cursor moves to another line."""
         event.stop()
         if self.line != self._line:
             self._line = self.line
