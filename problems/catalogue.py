@@ -27,7 +27,7 @@ class Catalogue:
 
     @property
     def id(self) -> str:
-        """What `open_source` makes this source from."""
+        """Id from which `open_source` makes this source."""
         return ID if self._package == "problems" else f"{ID}:{self._package}"
 
     def names(self) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class Catalogue:
         return file
 
     def describe(self, name: str) -> ProblemDescription:
-        """What the file of a problem says of it.
+        """Description of a problem by its file, which is read and not run.
 
         Raises:
             EngineError: it is no problem file.

@@ -35,7 +35,7 @@ class Folder:
 
     @property
     def id(self) -> str:
-        """What `open_source` makes this source from."""
+        """Id from which `open_source` makes this source."""
         return f"{__name__}:{self._folder}"
 
     def names(self) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ class Folder:
         return file
 
     def describe(self, name: str) -> ProblemDescription:
-        """What the file of a problem says of it.
+        """Description of a problem by its file, which is read and not run.
 
         Raises:
             EngineError: it is no problem file, or imports torch at once.
@@ -121,7 +121,7 @@ def _require_light(file: Path) -> None:
 
 
 def _definition(file: Path, content: bytes, name: str) -> ProblemDefinition:
-    """What running the file defines."""
+    """The definition that running the file makes."""
     loader = _Content(file, content)
     name_of_module = f"problems_of_folder_{_version(content)[:16]}_{file.stem}"
     spec = importlib.util.spec_from_loader(name_of_module, loader, origin=str(file))
@@ -152,7 +152,7 @@ class _Content(importlib.abc.InspectLoader):
 
 
 def _line(error: Exception, file: Path) -> int:
-    """Where in the file the error came up."""
+    """Line of the file with the error."""
     if isinstance(error, SyntaxError):
         return error.lineno or 1
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]

@@ -78,7 +78,7 @@ class ProblemIndex:
         return replace(problem, weakness=weaknesses[0]) if weaknesses else problem
 
     def weakness(self, name: str) -> str:
-        """What an audit found first of the problem called `name`; empty where that is nothing; runs nothing."""
+        """First weakness by an audit of the problem called `name`; "" without any; runs nothing."""
         full = self.resolve(name)
         source = self._source_by_name[full]
         if self._audits is None:
@@ -94,7 +94,7 @@ class ProblemIndex:
         return isinstance(self._source_by_name[self.resolve(name)], SuiteSource)
 
     def describe(self, name: str) -> ProblemDescription:
-        """What its file and an audit say of the problem called `name`; raises as `find` does, and runs nothing."""
+        """Description of the problem called `name` by its file and an audit; raises as `find`, and runs nothing."""
         full = self.resolve(name)
         return replace(self._source_by_name[full].describe(full), weakness=self.weakness(full))
 

@@ -1,4 +1,4 @@
-"""What a problem file says of itself, read from its syntax tree: nothing of the file is run.
+"""Descriptions in problem files, read from the syntax tree: nothing of a file is run.
 
 So a list of all problems costs no import, and a user's file cannot break the list.  What is read must be written
 as literals in the call `PROBLEM = ProblemDefinition(...)`: name, entry, signature, summary and category.
@@ -32,7 +32,7 @@ _DTYPES_OF_THE_KIT = {
 
 
 def describe(file: Path, *, name: str, source: str, shown: str) -> ProblemDescription:
-    """What `file` says of the problem called `name`; `shown` is what errors call the file.
+    """Description of the problem called `name` by `file`; `shown` is the file's name in errors.
 
     Raises:
         EngineError: it cannot be read, or is no problem file; the text names file, line and next step.

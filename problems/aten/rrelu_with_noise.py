@@ -79,7 +79,7 @@ def reference(
 def eager(
     x: torch.Tensor, noise: torch.Tensor, lower: float = 0.125, upper: float = 1 / 3, training: bool = False
 ) -> torch.Tensor:
-    """What a user writes: on a CPU the library has no float16, and writes strided noise to wrong places."""
+    """As a user writes it: on a CPU the library has no float16, and writes strided noise to wrong places."""
     if not training:
         return torch.nn.functional.leaky_relu(x, (lower + upper) / 2)
     slopes = torch.empty_like(x, dtype=torch.float32).uniform_(lower, upper)

@@ -59,7 +59,7 @@ def reference(grad_output: torch.Tensor, input_sizes: list[int], dim: int, index
 
 
 def eager(grad_output: torch.Tensor, input_sizes: list[int], dim: int, index: int) -> torch.Tensor:
-    """What a user writes: a tensor of zeros, and a copy into one of its slices."""
+    """As a user writes it: a tensor of zeros, and a copy into one of its slices."""
     result = grad_output.new_zeros(input_sizes)
     result.select(dim, index).copy_(grad_output)
     return result

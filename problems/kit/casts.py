@@ -1,4 +1,4 @@
-"""What copies with a cast share: values that every target can hold, the tolerance of a cast, the cost.
+"""Parts that copies with a cast share: values that every target can hold, the tolerance of a cast, the cost.
 
 A cast to a floating dtype rounds to the nearest value, ties to even, and overflows to infinity; float64 may go through
 float32 on its way to a half type.  A cast to an integer dtype drops the fraction; to bool, it asks for being other than

@@ -1,4 +1,4 @@
-"""What operators that make a tensor from sizes share: dtypes and devices as arguments, constant answers, the cost.
+"""Parts that factories of tensors share: dtypes and devices as arguments, constant answers, the cost.
 
 The entry gets the device as text, "cpu" or "cuda": nothing else says where the answer belongs.  A factory may be left
 to the framework's own allocation; one that fills may use plain fills too.

@@ -1,4 +1,4 @@
-"""What operators that only move data share: values of any dtype, the exact tolerance, and the cost in bytes."""
+"""Parts that operators which only move data share: values of any dtype, the exact tolerance, and the cost in bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What matrix products share: operands, the reference in double precision, and the tolerance."""
+"""Parts that matrix products share: operands, the reference in double precision, and the tolerance."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ CANNOT_TELL = dict.fromkeys(
 
 
 def as_match(output: torch.Tensor, faults: Sequence[str], wrong: torch.Tensor | None = None) -> OutputMatch:
-    """What a comparer answers: elements that no draw has are `wrong`; any other fault makes all of them so."""
+    """Result of a comparer: elements that no draw has are `wrong`; any other fault makes all of them so."""
     found = next(iter(faults), "")
     if wrong is not None and bool(wrong.any()):
         return OutputMatch(wrong=wrong, message="values that the distribution never takes")

@@ -1,4 +1,4 @@
-"""What operators that read one element as a Python number share."""
+"""Parts that operators share which read one element as a Python number."""
 
 from __future__ import annotations
 

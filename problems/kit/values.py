@@ -46,7 +46,7 @@ def mixed(
 
 
 def _drawn(dtype: DType) -> torch.dtype:
-    """What values of `dtype` are drawn in: float64 and complex values use every bit of their own type."""
+    """Dtype in which values of `dtype` are drawn: float64 and complex values use every bit of their own type."""
     own = (DType.FLOAT64, DType.COMPLEX64, DType.COMPLEX128)
     return torch_dtype(dtype) if dtype in own else torch.float32
 
@@ -126,7 +126,7 @@ def special_rows(tensor: torch.Tensor, rng: torch.Generator, *, rows: Sequence[S
 
 
 def special_pairs(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Copies of two matrices of one shape in whose first rows and columns every special value meets every other."""
+    """Copies of two matrices of one shape whose first rows and columns pair every special value with every other."""
     made = []
     for tensor, across in ((left, False), (right, True)):
         numbers = [_number(value, tensor.dtype, negative=False) for value in SPECIAL_VALUES]

@@ -1,4 +1,4 @@
-"""What operators that return a view share: values picked by coordinates, what the framework may do, and the cost.
+"""Parts that operators which return a view share: values by coordinates, permitted framework calls, the cost.
 
 A view needs no kernel, so all of the work may be left to the framework.  A kernel that writes the answer to new memory
 is right as well: values, shape and dtype are compared, not the memory behind them.

@@ -1,4 +1,4 @@
-"""What every problem must keep: the rules that tests apply to the catalogue, and `kgtui problems check` to any file.
+"""Rules for every problem: tests apply them to the catalogue, and `kgtui problems check` to any file.
 
 Runs the code of problems, so that the parent process never imports this room; it starts `python -m problems.rules`.
 """

@@ -12,7 +12,7 @@ from problems.rules.check import RULES, Complaint, complaints
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """How many rules were applied, and every breach; `error` says why none could be."""
+    """Number of applied rules, and every breach; `error` is the reason why none could be applied."""
 
     rules: int = len(RULES)
     complaints: tuple[Complaint, ...] = ()

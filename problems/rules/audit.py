@@ -13,7 +13,7 @@ from problems.rules.health import weaknesses
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """The weaknesses of a problem of this version; `error` says why it could not be audited."""
+    """The weaknesses of a problem of this version; `error` is the reason why it could not be audited."""
 
     version: str = ""
     weaknesses: tuple[Weakness, ...] = ()

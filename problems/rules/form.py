@@ -1,4 +1,4 @@
-"""Rules on what a problem says of itself, and on its inputs.  Each yields a sentence for every breach."""
+"""Rules on a problem's description and on its inputs.  Each yields a sentence for every breach."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def formula(trial: Trial) -> Iterator[str]:
 
 
 def description(trial: Trial) -> Iterator[str]:
-    """What is read from the text of the file is what the module defines."""
+    """The description in the text of the file equals the values that the module defines."""
     for name in ("name", "entry", "signature", "summary", "category"):
         said, defined = getattr(trial.described, name), getattr(trial.problem, name)
         if said != defined:

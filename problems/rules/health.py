@@ -1,4 +1,4 @@
-"""The health of a problem: what its reference, inputs and tolerance cannot tell apart.
+"""The health of a problem: wrong answers that its reference, inputs and tolerance accept.
 
 Unlike the rules of the catalogue, this is about problems of others: it asks for no tiers, names or docstrings, only
 whether a candidate that passes has computed anything.  A lie that the problem declares in `cannot_reject` is none here.

@@ -1,4 +1,4 @@
-"""Answers that are wrong on purpose: for each some case must tell it from the truth.
+"""Answers that are wrong on purpose: each must be rejected by some case.
 
 A lie is a function of a trial and a case that makes outputs, or None where the case offers nothing to make them of.
 `ProblemDefinition.cannot_reject` names lies that an operator cannot reject by its nature, with the reason.
@@ -73,7 +73,7 @@ def unchanged_input(trial: Trial, case: Case) -> Outputs | None:
 
 
 def untouched_arguments(trial: Trial, case: Case) -> Outputs | None:
-    """What an entry leaves that does nothing, where it returns nothing but what it was given."""
+    """Outputs of an entry without any effect, where it returns only its arguments."""
     if not trial.problem.mutates:
         return None
     written = trial.written(trial.given(case))
@@ -97,19 +97,19 @@ def answer_of_another_case(trial: Trial, case: Case) -> Outputs | None:
 
 
 def bfloat16_arithmetic(trial: Trial, case: Case) -> Outputs | None:
-    """Inputs that went through bfloat16, where float32 was asked for."""
+    """Inputs that went through bfloat16, for a float32 problem."""
     return _from_degraded(trial, case, torch.float32, lambda x: x.bfloat16().float())
 
 
 def tensorfloat32_arithmetic(trial: Trial, case: Case) -> Outputs | None:
-    """Inputs cut to the ten mantissa bits of TF32, where float32 was asked for."""
+    """Inputs cut to the ten mantissa bits of TF32, for a float32 problem."""
     return _from_degraded(
         trial, case, torch.float32, lambda x: (x.contiguous().view(torch.int32) & ~0x1FFF).view(torch.float32)
     )
 
 
 def single_arithmetic(trial: Trial, case: Case) -> Outputs | None:
-    """Inputs that went through float32, where float64 was asked for."""
+    """Inputs that went through float32, for a float64 problem."""
     return _from_degraded(trial, case, torch.float64, lambda x: x.float().double())
 
 
@@ -183,7 +183,7 @@ MISTAKES: tuple[Lie, ...] = (nan_dropped, infinities_clamped)
 
 
 def rejected_lies(trial: Trial) -> Iterator[str]:
-    """Each lie is rejected by some case, and by a SMOKE case where one can tell it."""
+    """Each lie is rejected by some case, and by a SMOKE case where one can reject it."""
     for lie in LIES:
         name = _name(lie)
         if name in trial.problem.cannot_reject:
@@ -211,7 +211,7 @@ def rejected_mistakes(trial: Trial) -> Iterator[str]:
 
 
 def reasons(trial: Trial) -> Iterator[str]:
-    """`cannot_reject` names lies that there are, with a reason each."""
+    """`cannot_reject` has names of existing lies, with a reason each."""
     known = {_name(lie) for lie in (*LIES, *MISTAKES)}
     for name, reason in trial.problem.cannot_reject.items():
         if name not in known:
@@ -243,7 +243,7 @@ def private_copies_rejected(trial: Trial) -> Iterator[str]:
 
 
 def tiers_of(trial: Trial, lie: Lie) -> tuple[set[Tier], set[Tier]]:
-    """The tiers of cases where the lie was told, and of those that rejected it; ends with the first that suffices."""
+    """The tiers of cases that tried the lie, and of those that rejected it; ends with the first that suffices."""
     tried: set[Tier] = set()
     caught: set[Tier] = set()
     for case in trial.cases:

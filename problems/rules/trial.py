@@ -54,14 +54,14 @@ class Trial:
         return private_copies(self.given(case, seed))
 
     def expected(self, case: Case, seed: int = SEED) -> Outputs:
-        """What the reference makes of the arguments of this seed."""
+        """Outputs of the reference for the arguments of this seed."""
         key = case.name, seed
         if key not in self._expected:
             self._expected[key] = as_tuple(self.problem.reference(*self.copies(case, seed)))
         return self._expected[key]
 
     def answers(self, case: Case) -> Outputs:
-        """What eager makes of the arguments."""
+        """Outputs of eager for the arguments."""
         if case.name not in self._answers:
             self.answers_on(case, self.copies(case))
         return self._answers[case.name]
@@ -72,7 +72,7 @@ class Trial:
         return self._answers[case.name]
 
     def eager_on(self, arguments: Arguments) -> Outputs:
-        """What eager returns for these arguments, then what it leaves in those that it writes."""
+        """Returned values of eager for these arguments, then the content of those that it writes."""
         returned = as_tuple(self.problem.eager(*arguments))
         count = self.problem.returns
         if count is not None and len(returned) != count:

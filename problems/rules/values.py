@@ -44,7 +44,7 @@ def _changed(value: Value, changed: Callable[[torch.Tensor], torch.Tensor]) -> V
 
 
 def as_tuple(returned: Returned) -> Outputs:
-    """What an entry or a reference returned as tensors; a Python number as a 0-d tensor of its widest dtype."""
+    """Returned values of an entry or a reference as tensors; a Python number as a 0-d tensor of its widest dtype."""
     if isinstance(returned, torch.Tensor):
         return (returned,)
     if isinstance(returned, bool | int | float | complex):
@@ -82,7 +82,7 @@ def form_of(outputs: Iterable[torch.Tensor]) -> list[tuple[tuple[int, ...], torc
 
 
 def bytes_of(values: Iterable[Value]) -> int:
-    """What the tensors among these values take, element by element."""
+    """Bytes of the tensors among these values, element by element."""
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors_in(values))
 
 

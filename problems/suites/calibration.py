@@ -81,7 +81,7 @@ def calibrated(runs: Runs) -> Calibrated:
 
 
 def _bound(noise: float, epsilon: float) -> float:
-    """What an honest answer may differ by, before lower precision is considered."""
+    """Permitted difference of an honest answer, before lower precision is considered."""
     if epsilon < _EPSILON_IN_16_BITS:
         return max(MARGIN * noise, _LEAST_STEPS * epsilon)
     return max(MARGIN * max(0.0, noise - epsilon / 2), _LEAST_STEPS_IN_16_BITS * epsilon)

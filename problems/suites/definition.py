@@ -1,4 +1,4 @@
-"""A task as a ProblemDefinition: its functions ask a reference process, which the judge is attached to."""
+"""A task as a ProblemDefinition: its functions call a reference process, which the judge is attached to."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
 
 
 def require_room(planned: PlannedTask, needed_bytes: int | None) -> None:
-    """Nothing, for a task whose tensors fit into memory, or whose number of bytes is unknown.
+    """Raise unless the task's tensors fit into memory, or their number of bytes is unknown.
 
     Raises:
         UnsupportedError: they do not; says how many they have and how to make them smaller.
@@ -77,7 +77,7 @@ def require_room(planned: PlannedTask, needed_bytes: int | None) -> None:
 
 
 class ForeignFunctions:
-    """The functions of one problem, all of which ask its reference process.
+    """The functions of one problem, all of which call its reference process.
 
     `written` are the positions of the arguments that are written in place.
     """
@@ -115,7 +115,7 @@ class ForeignFunctions:
         )
 
     def make_inputs(self, case: Case, rng: torch.Generator | None) -> Arguments:
-        """Arguments from two seeds of the generator, of the case that the suite knows by this name."""
+        """Arguments from two seeds of the generator, of the suite's case with this name."""
         try:
             arguments = self._draw(case, rng)
         except ReferenceUnavailableError as error:
@@ -168,7 +168,7 @@ class ForeignFunctions:
         return [tensor for place in self._written for tensor in tensors_in(arguments[place])]
 
     def _own_code(self, call: CalledCase) -> bool | None:
-        """What the task's own code says of a call; None where it says nothing."""
+        """Result of the task's own check for a call; None without one."""
         try:
             return self._reference.passes_own_rule(call.arguments, call.outputs)
         except (ReferenceUnavailableError, ReferenceFaultError):

@@ -29,7 +29,7 @@ _MARKS = (
 
 
 class SuiteFileError(KgtuiError):
-    """A file of a suite cannot be read; the text names it and says why."""
+    """A file of a suite cannot be read; the text has its name and the reason."""
 
 
 def python_files(root: Path, pattern: str) -> Iterator[Path]:

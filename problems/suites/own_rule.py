@@ -1,4 +1,4 @@
-"""What a suite's own rule says of outputs.  It is reported beside our verdict and decides nothing.
+"""Result of a suite's own rule for outputs.  It is reported beside our verdict and decides nothing.
 
 It is applied to our expected outputs, not to those of the suite's own run, which may be in lower precision.
 """

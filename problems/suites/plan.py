@@ -109,7 +109,7 @@ def argument_names(task: Task) -> tuple[str, ...]:
 
 
 def shown_signature(task: Task) -> str:
-    """What a candidate defines, as the suite calls it: `ModelNew(*get_init_inputs()).forward(x)`."""
+    """Signature that a candidate defines, as the suite calls it: `ModelNew(*get_init_inputs()).forward(x)`."""
     if task.form is CandidateForm.CALL:
         return f"{task.entry}({_parameters(task)})"
     if task.form is not CandidateForm.MODULE:

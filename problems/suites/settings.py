@@ -1,4 +1,4 @@
-"""What a user can choose for the problems of a suite, and the names under which a harness finds it."""
+"""A user's choices for the problems of a suite, and their names in a harness."""
 
 from __future__ import annotations
 

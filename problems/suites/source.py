@@ -29,7 +29,7 @@ class SuiteSource:
 
     @property
     def id(self) -> str:
-        """What `open_source` makes this source from."""
+        """Id from which `open_source` makes this source."""
         return f"{__name__}:{self.choice.text}"
 
     @property
@@ -56,7 +56,7 @@ class SuiteSource:
         return self.task(name).file
 
     def describe(self, name: str) -> ProblemDescription:
-        """What the files of the suite say of a problem."""
+        """Description of a problem by the files of the suite."""
         task, made = self.task(name), self._planned(name)
         contract = made.contract
         formula, contract_text = _documentation(task)
@@ -96,13 +96,13 @@ class SuiteSource:
         raise EngineError(f"{name} is not attached to a reference process; run again")
 
     def attach(self, name: str, reference: ReferenceClient, *, version: str = "") -> AttachedProblem:
-        """The problem, opened in the reference process; as ReferenceSource says."""
+        """The problem, opened in the reference process; as in ReferenceSource."""
         from problems.suites.definition import attached
 
         return attached(self._planned(name, version), reference)
 
     def audit(self, name: str, reference: ReferenceClient, *, version: str = "") -> tuple[Weakness, ...]:
-        """Every defect of a problem; as ReferenceSource says."""
+        """Every defect of a problem; as in ReferenceSource."""
         from problems.suites.audits.audit import audit
 
         return audit(self._planned(name, version), self.describe(name), reference)

@@ -104,7 +104,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteContents:
-    """What was read from a path: the tasks, and a sentence on each file or row that is none."""
+    """Content of a path: the tasks, and a sentence on each file or row that is none."""
 
     tasks: tuple[Task, ...]
     complaints: tuple[str, ...] = ()

@@ -44,13 +44,13 @@ def far_gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 
 def product_table(dtype: DType, label: str, **plain: int | str) -> CaseTable:
-    """Rows of products, C = A @ B without padding where a row says no more."""
+    """Rows of products, C = A @ B without padding unless a row has other fields."""
     one, zero = scalar_parameter(dtype, 1.0), scalar_parameter(dtype, 0.0)
     return case_table(label, dtype=dtype, trans="NN", alpha=one, beta=zero, padding=0, **plain)
 
 
 def product_rows(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:
-    """What single products and batches have in common."""
+    """Rows that single products and batches share."""
     operations = _COMPLEX_OPERATIONS if dtype in COMPLEX_DTYPES else _REAL_OPERATIONS
     scale = partial(scalar_parameter, dtype)
     zero, one, half = scale(0.0), scale(1.0), scale(0.5, -0.5)

@@ -176,13 +176,13 @@ def strided_gemv_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 
 def gemv_table(dtype: DType, label: str, **plain: int | str) -> CaseTable:
-    """Rows of products, y = A @ x of dense operands where a row says no more."""
+    """Rows of products, y = A @ x of dense operands unless a row has other fields."""
     one, zero = scalar_parameter(dtype, 1.0), scalar_parameter(dtype, 0.0)
     return case_table(label, dtype=dtype, trans="N", alpha=one, beta=zero, incx=1, incy=1, padding=0, **plain)
 
 
 def gemv_rows(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:
-    """What single products and batches have in common."""
+    """Rows that single products and batches share."""
     scale = partial(scalar_parameter, dtype)
     operations = ["N", "T", "C"] if dtype in COMPLEX_DTYPES else ["N", "T"]
     zero, one, half = scale(0.0), scale(1.0), scale(0.5, -0.25)

@@ -21,7 +21,7 @@ _NOISE = 0.5
 
 
 def vector_table(dtype: DType) -> CaseTable:
-    """Rows of cases of two vectors with unit increments where a row says no more."""
+    """Rows of cases of two vectors with unit increments unless a row has other fields."""
     return case_table("{n} inc {incx} {incy}", dtype=dtype, incx=1, incy=1)
 
 

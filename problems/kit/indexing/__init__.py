@@ -1,1 +1,1 @@
-"""What operators with index tensors share.  Imports no torch when it is imported."""
+"""Parts that operators with index tensors share.  Imports no torch when it is imported."""

@@ -1,4 +1,4 @@
-"""What operators with index tensors share: flat positions by the rules of advanced indexing, and sums at positions.
+"""Parts that operators with index tensors share: flat positions by the rules of advanced indexing, sums at positions.
 
 The rules are those of "Advanced indexing" in the manuals of NumPy and PyTorch, written out here: no library call
 for indexing takes part, so that the references are independent of the operators that they judge.

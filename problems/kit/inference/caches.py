@@ -65,7 +65,7 @@ def to_be_cached(shape: tuple[int, ...], case: Case, rng: torch.Generator, *, sc
 
 
 def stored(values: torch.Tensor, kv_cache_dtype: str, scale: torch.Tensor) -> torch.Tensor:
-    """What a cache holds of `values`: the same, or the codes of values / scale, computed in float64."""
+    """Content of a cache for `values`: the same, or the codes of values / scale, computed in float64."""
     return values if kv_cache_dtype == AUTO else e4m3_codes(values.double() / scale.double())
 
 

@@ -57,7 +57,7 @@ class Sparsity:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """What every version takes: query: (S, Hq, D), the caches, tables, lengths, slopes and scales."""
+    """Inputs of every version: query: (S, Hq, D), the caches, tables, lengths, slopes and scales."""
 
     query: torch.Tensor
     key_cache: torch.Tensor

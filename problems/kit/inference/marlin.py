@@ -60,7 +60,7 @@ def permuted_scales(scales: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
 
 
 def restored_scales(scales: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
-    """What `permuted_scales` was given."""
+    """The argument of `permuted_scales`."""
     return permuted_scales(scales, order.argsort().to(scales.device))
 
 

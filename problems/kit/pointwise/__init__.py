@@ -1,1 +1,1 @@
-"""What elementwise operators share: cases, inputs, references and costs.  Imports no torch when it is imported."""
+"""Parts that elementwise operators share: cases, inputs, references and costs.  Imports no torch by itself."""

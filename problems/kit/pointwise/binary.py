@@ -114,7 +114,7 @@ def binary_arguments(case: Case, left: torch.Tensor, right: torch.Tensor) -> tup
 def special_grid(
     left: torch.Tensor, right: torch.Tensor, *, edges: Sequence[float] = ()
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Copies of two float matrices of one shape in whose first rows and columns every special number meets every other.
+    """Copies of two float matrices of one shape; first rows and columns pair every special number with every other.
 
     The numbers are NaN, the infinities, both zeros, 1 and -1, three quarters of the largest number and of the least
     one, and `edges`.

@@ -1,1 +1,1 @@
-"""Audits of tasks: what a task cannot tell apart, found in the judge by runs of its reference.  Runs no task's code."""
+"""Audits of tasks: wrong answers that a task accepts, found in the judge by its reference.  Runs no task's code."""

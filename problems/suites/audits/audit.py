@@ -1,4 +1,4 @@
-"""The audit of a task: what its reference, inputs and calibrated tolerance cannot tell apart.
+"""The audit of a task: wrong answers that its reference, inputs and calibrated tolerance accept.
 
 Runs in the judge; the task's own code runs in the reference process only.
 """
@@ -50,7 +50,7 @@ def _audited(problem: ProblemDefinition) -> ProblemDefinition:
 
 
 def _own_rule(trial: Trial) -> Iterator[Weakness]:
-    """What is wrong with the suite's own rule, which decides nothing here."""
+    """Weaknesses of the suite's own rule, which decides nothing here."""
     if _passes_everywhere(trial, lies.zeros) is True:
         yield Weakness(defect=Defect.LOOSE_OWN_RULE, text="zeros pass the suite's own rule in every case")
     if _passes_everywhere(trial, lambda trial, case: trial.answers(case)) is False:

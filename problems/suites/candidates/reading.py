@@ -54,7 +54,7 @@ def _of_file(
 
 
 def _object(file: Path) -> object:
-    """What a JSON file holds; the first row of one that is too large, or no JSON."""
+    """Value of a JSON file; its first row where it is too large, or no JSON."""
     try:
         return json.loads(text_of(file, root=file.parent))
     except (SuiteFileError, ValueError, RecursionError):

@@ -30,7 +30,7 @@ class _File(msgspec.Struct, frozen=True):
 
 
 class _Solution(msgspec.Struct, frozen=True):
-    """What is read of a solution."""
+    """Fields of a solution that are read."""
 
     definition: str
     spec: _Spec

@@ -48,7 +48,7 @@ class _Tensor(msgspec.Struct, frozen=True):
 
 
 class _Definition(msgspec.Struct, frozen=True):
-    """What is read of a definition."""
+    """Fields of a definition that are read."""
 
     name: str
     op_type: str

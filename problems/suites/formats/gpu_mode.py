@@ -47,7 +47,7 @@ def _task_files(path: Path) -> list[Path]:
 
 
 def _of(file: Path, path: Path) -> Task | SuiteFileError:
-    """The task of one task.yml.  Its files may lie up to one folder above it, or in the suite that was named."""
+    """The task of one task.yml.  Its files may be up to one folder above it, or in the given suite."""
     folder = file.parent.resolve()
     root = path.resolve() if path.is_dir() and folder.parent.is_relative_to(path.resolve()) else folder.parent
     try:
@@ -115,7 +115,7 @@ def _task(given: Mapping[str, object], sources: Mapping[str, str], missing: list
 
 
 def _case_names(tests: list[dict[str, object]], benchmarks: list[dict[str, object]]) -> Iterator[str]:
-    """The names that the harness knows the cases by."""
+    """Names of the cases in the harness."""
     yield from (f"test {number}" for number in range(1, len(tests) + 1))
     yield from (f"benchmark {number}" for number in range(1, len(benchmarks) + 1))
 

@@ -40,7 +40,7 @@ OWN_RULE = OwnRule(
 
 @dataclass(frozen=True, kw_only=True)
 class _Checkout:
-    """Where the parts of a checkout are; `root` bounds what is read."""
+    """Paths of the parts of a checkout; `root` bounds the files that are read."""
 
     root: Path
     tasks: Path
@@ -155,7 +155,7 @@ def _of_file(path: Path) -> Task | SuiteFileError:
 
 
 def _of_text(file: Path, checkout: _Checkout) -> Task:
-    """The task of a file without what the metadata says of it.
+    """The task of a file without its metadata.
 
     Raises:
         SuiteFileError: it cannot be read as a task.

@@ -142,7 +142,7 @@ def _of(file: Path, tasks: _Set) -> Task | SuiteFileError:
 
 
 def _performance(file: Path, tasks: _Set) -> Path:
-    """Where the performance file of a task is in a checkout, beside the folder with the data."""
+    """Path of a task's performance file in a checkout, beside the folder with the data."""
     home = tasks.folder.parent.parent
     return home / "performance_metrics" / f"perf_{tasks.letter}" / "golden_metrics" / f"{file.stem}_perf.py"
 

@@ -1,4 +1,4 @@
-"""A reference computed in float64 although it asks for float32 on its way, as many of them do."""
+"""A reference computed in float64 although its code requests float32, as many do."""
 
 from __future__ import annotations
 

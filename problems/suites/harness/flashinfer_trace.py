@@ -64,11 +64,11 @@ class TraceTask:
         return (*inputs, *(self._empty(spec, workload) for spec in self._schema["outputs"].values()))
 
     def expected(self, arguments: tuple[Any, ...], precision: Precision) -> tuple[torch.Tensor, ...]:
-        """What run returns for copies of the inputs, in the order of the outputs."""
+        """Outputs of run for copies of the inputs, in the order of the outputs."""
         return answered(self._run, arguments[: len(self._schema["inputs"])], precision)
 
     def _run(self, inputs: tuple[Any, ...]) -> object:
-        """What run returns; of a dict the values in the order of the outputs."""
+        """Returned values of run; of a dict the values in the order of the outputs."""
         returned = self._reference.run(*inputs)
         return [returned[name] for name in self._schema["outputs"]] if isinstance(returned, dict) else returned
 

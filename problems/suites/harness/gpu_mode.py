@@ -60,15 +60,15 @@ class GpuModeTask:
         return arguments
 
     def expected(self, arguments: tuple[Any, ...], precision: Precision) -> tuple[torch.Tensor, ...]:
-        """What ref_kernel returns for a copy of the input."""
+        """Outputs of ref_kernel for a copy of the input."""
         return answered(self._compute, arguments, precision)
 
     def _compute(self, arguments: tuple[Any, ...]) -> object:
-        """What ref_kernel returns; it may write to its input."""
+        """Returned values of ref_kernel; it may write to its input."""
         return self._reference.ref_kernel(arguments[0])
 
     def passes_own_rule(self, arguments: tuple[Any, ...], outputs: tuple[torch.Tensor, ...]) -> bool:
-        """What the task's own check_implementation says of an output; it gets a copy of the input."""
+        """Whether the task's own check_implementation accepts an output; it gets a copy of the input."""
         (data,) = copied(arguments)
         output = outputs[0] if len(outputs) == 1 else outputs
         return verdict_of(self._reference.check_implementation(data, output))[0]

@@ -67,7 +67,7 @@ class ModelTask:
         return (*packed, initial, tuple(state), seeds, (PACKED,) if self._is_packed else ())
 
     def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:
-        """What the model returns, as a tuple."""
+        """Returned values of the model, as a tuple."""
         if precision is Precision.OWN:
             return self._returned(arguments, None)
         if precision is Precision.LOWER and self._dtype is not torch.float32:
@@ -116,7 +116,7 @@ class ModelTask:
 
 
 def _notes(model: torch.nn.Module) -> list[str]:
-    """What is done about modules that behave otherwise in training."""
+    """Notes on the treatment of modules that behave otherwise in training."""
     notes = []
     if any(isinstance(part, torch.nn.modules.dropout._DropoutNd) and part.p > 0 for part in model.modules()):
         notes.append("dropout modules run in evaluation; the suite leaves them in training, where outputs are random")
@@ -126,7 +126,7 @@ def _notes(model: torch.nn.Module) -> list[str]:
 
 
 def _seeded(seed: int, make: Callable[[], Any]) -> Any:  # Any: whatever the suite's code makes
-    """What `make` returns under this seed of torch, numpy and Python; the stream goes on as if it had not run."""
+    """Returned value of `make` under this seed of torch, numpy and Python, whose own streams are unaffected."""
     state = torch.get_rng_state()
     try:
         torch.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""What `get_inputs` and `get_init_inputs` return, as positional arguments, and what a module returns, as tensors.
+"""Values of `get_inputs` and `get_init_inputs` as positional arguments, and of a module as tensors.
 
 KernelBench asks for lists.  Forks of it return tuples, generators, one tensor, a dict by parameter name, or for the
 constructor a list and a dict of keyword arguments.

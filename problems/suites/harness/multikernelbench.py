@@ -40,7 +40,7 @@ class GroupTask(ModelTask):
         super().__init__(module, dtype=dtype, is_packed=is_packed, device=device)
 
     def needed_bytes(self) -> int | None:
-        """Not known: the groups are as large as their data file says."""
+        """Unknown: the groups are as large as their data file defines."""
         return None
 
     def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:

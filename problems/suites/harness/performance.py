@@ -29,7 +29,7 @@ MOST_BYTES = 64 << 20
 
 
 class _EnoughError(BaseException):
-    """The input that was asked for has been made, or the operator called; no handler of the file catches this."""
+    """The requested input has been made, or the operator called; no handler of the file catches this."""
 
 
 class _Inputs(list[Any]):  # Any: inputs as the suite makes them
@@ -51,7 +51,7 @@ class _Inputs(list[Any]):  # Any: inputs as the suite makes them
 
 
 class _Performance:
-    """The suite's base class as far as its inputs go; `wanted` is how many of them are made, None for all."""
+    """The suite's base class as far as its inputs go; `wanted` is the number of them to make, None for all."""
 
     wanted: int | None = None
     _inputs = _Inputs(most=None)

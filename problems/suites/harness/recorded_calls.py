@@ -68,7 +68,7 @@ def _joined(reference: str, tests: str, entry: str) -> str:
 
 
 class _EnoughError(BaseException):
-    """The call that was asked for has been recorded; no handler of the tests catches this."""
+    """The requested call has been recorded; no handler of the tests catches this."""
 
 
 class Recorder(ModuleType):
@@ -152,7 +152,7 @@ class RecordedTask:
         return (*call, self._effects[case].written_in(call))
 
     def try_performance(self, last_call: str) -> None:
-        """Draw from the performance file once; where that fails, a call of the tests is timed, and a note says so."""
+        """Draw from the performance file once; where that fails, a call of the tests is timed, with a note."""
         try:
             for case in (FIRST, LAST):
                 self._timed(case, 0)
@@ -180,7 +180,7 @@ class RecordedTask:
         return self._performance.draw(case, function)
 
     def expected(self, arguments: Call | tuple[*Call, Written], precision: Precision) -> tuple[torch.Tensor, ...]:
-        """What the reference's function returns for these arguments, then what it leaves in those that it writes.
+        """Returned values of the reference's function for these arguments, then the content of those that it writes.
 
         Raises:
             UnavailableError: it does not compute in this precision, as a Triton kernel in none but its own.
@@ -192,7 +192,7 @@ class RecordedTask:
         return answered(self._compute, (args, kwargs), precision, written=numbers)
 
     def _compute(self, call: Call) -> object:
-        """What the reference's function returns, under one seed for what it draws itself."""
+        """Returned values of the reference's function, under one seed for its own draws."""
         function = self._function()
         self._seeds.start(_SEED_OF_REFERENCE)
         return function(*call[0], **dict(call[1]))

@@ -55,7 +55,7 @@ def in_precision(value: T, precision: Precision) -> T:
 def answered(
     compute: Callable[[T], object], arguments: T, precision: Precision, *, written: Sequence[int] = ()
 ) -> tuple[torch.Tensor, ...]:
-    """What a reference returns for a copy of the arguments in this precision, then what it leaves in written ones.
+    """Outputs of a reference for a copy of the arguments in this precision, then the content of written ones.
 
     `written` has numbers of tensors in the order of `leaves`.
 
@@ -120,7 +120,7 @@ def _mapped(
 
 
 def _view(tensor: torch.Tensor) -> Hashable:
-    """What equal views of one memory have in common; empty tensors have no memory."""
+    """Key of equal views of one memory; empty tensors have no memory."""
     if not tensor.numel():
         return id(tensor)
     flags = (tensor.is_conj(), tensor.is_neg())

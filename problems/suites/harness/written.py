@@ -40,7 +40,7 @@ class Effects:
 
 
 def effects_of(compute: Compute, arguments: object, *, has_buffers: bool = False) -> Effects:
-    """What a run of the reference on these arguments, which stay as they are, writes and does not read.
+    """Effects of a run of the reference on these arguments, which stay as they are: written and unread ones.
 
     With `has_buffers` a tensor that it does not write may be a buffer for an output: one with the shape and dtype of
     an output that is not read is found too.

@@ -1,4 +1,4 @@
-"""Where tests call a function, found in their text: each place is a case, or several where a loop repeats it.
+"""Calls of a function in the text of tests: each place is a case, or several where a loop repeats it.
 
 A loop is counted where it goes over literals; of any other one the first turn is taken.  Left out are calls that may
 raise and are caught, and those that draw random numbers.
@@ -33,7 +33,7 @@ class CallSites:
 
 
 def call_sites(tests: ast.Module, entry: str, *, is_random: bool = False) -> CallSites:
-    """The calls of `entry` in the tests; `is_random` says that it draws random numbers, unless a call forbids that."""
+    """The calls of `entry` in the tests; `is_random` is whether it draws random numbers, unless a call forbids that."""
     count_by_line: dict[int, int] = {}
     caught, random, writes = [], [], False
     for call, around in _calls(tests, entry):

@@ -57,7 +57,7 @@ class SeparatedFile:
         return "" if self.calls.names else "its tests make no call whose inputs could be taken"
 
     def details(self, stem: str) -> dict[str, str]:
-        """What the harness of recorded calls reads."""
+        """Details for the harness of recorded calls."""
         writes = {"writes": "arguments"} if self.writes else {}
         return {"tests": self.tests, "entry": self.entry, "stem": stem, **writes}
 

@@ -1,4 +1,4 @@
-"""Modules that lie beside a task and that it imports, such as helpers of a fork of a suite.  Nothing is run."""
+"""Modules beside a task that it imports, such as helpers of a fork of a suite.  Nothing is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readers take from a syntax tree: definitions, parameters, local names, calls.  Nothing is run."""
+"""Readers of a syntax tree: definitions, parameters, local names, calls.  Nothing is run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def parameters(function: Function) -> tuple[str, ...]:
 
 
 def called_names(tree: ast.AST) -> Iterator[str]:
-    """What is called in a tree, the last part of a dotted name, in the order of the text."""
+    """Names of the calls in a tree, the last part of a dotted name, in the order of the text."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
         match call.func:
@@ -97,7 +97,7 @@ def _may_write(node: ast.AST) -> bool:
 
 
 def asks_to_write(keyword: ast.keyword) -> bool:
-    """Whether an argument of a call asks for a result that is written to an argument."""
+    """Whether a call has an argument that requests a result written to an argument."""
     value = keyword.value.value if isinstance(keyword.value, ast.Constant) else ...
     return (keyword.arg == "inplace" and value is not False) or (keyword.arg == "out" and value is not None)
 
