@@ -60,8 +60,10 @@ def _sentence(report: MemoryReport) -> str:
     if other is None:
         return f"{_alone(report, element)}{more}"
     if report.fault is MemoryFault.CONFLICTING_WRITES:
-        programs = f"programs {other.program} and {access.program}"
         lines = _lines(other, access)
+        if other.program == access.program:
+            return f"race in {report.kernel}: program {access.program} stores two values to {element}{lines}{more}"
+        programs = f"programs {other.program} and {access.program}"
         return f"race in {report.kernel}: {programs} store different values to {element}{lines}{more}"
     reader, writer = (other, access) if access.access == "store" else (access, other)
     return (

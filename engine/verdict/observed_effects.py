@@ -60,6 +60,8 @@ _ADDRESSING = frozenset(
     for end in ("", "_")
 )
 """Arithmetic that makes addresses of indices: on whole numbers it makes no answer that has fractions."""
+_POSITIONS = "aten::nonzero"
+"""Makes indices of a mask: no answer that has fractions either, whatever the mask is of."""
 _QUESTIONS = 8  # times all inputs and outputs: more than any mask has
 _TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
 _FILES = frozenset({protocol.ActionKind.FILE_READ, protocol.ActionKind.FILE_WRITTEN})
@@ -202,7 +204,8 @@ def _asked(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    if one.integers and one.name in _ADDRESSING and weight.has_fractions:
+    makes_places = one.name == _POSITIONS or (one.integers and one.name in _ADDRESSING)
+    if makes_places and weight.has_fractions:
         return False
     if one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, weight):
         return False

@@ -229,7 +229,7 @@ class _Worker:
             ),
             self._program_order.during(command.program_order),
             self._race_detector.during(command.program_order),
-            self._withholding.during(command.withhold),
+            self._withholding.during(command.withhold, case=storages),
             edges or contextlib.nullcontext(),
             Poison(command.poison, self._launches.allocations if self._launches is not None else None),
             self._observer.calling(command.case, arguments, operators=command.observe),

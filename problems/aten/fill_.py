@@ -15,7 +15,7 @@ from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, 
 from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", value="number")
-_VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0, "true": True, "-1": -1}
+_VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0, "true": True, "-1": -1, "0.1": 0.1}
 _ALIKE = (
     "answer_to_other_inputs",
     "answer_of_another_case",
@@ -36,6 +36,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype} {value}", shape=(13, 97), dtype=FLOATS, value=["-inf", "nan", "0", "true"]),
     *_over(Tier.FULL, "{shape} {dtype}", shape=(9, 40), dtype=EVERY_DTYPE),
     *_over(Tier.FULL, "{shape} {dtype} {value}", shape=(9, 40), dtype=[DType.INT64, DType.INT8], value="-1"),
+    *_over(Tier.FULL, "{shape} {dtype} {value}", shape=(9, 40), dtype=DType.FLOAT64, value="0.1"),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=[(3, 7, 2, 3), (2, 3, 4, 2, 3)], dtype=F16,

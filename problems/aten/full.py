@@ -33,6 +33,7 @@ CASES = (
     *_over(Tier.FULL, f"{_VALUED} by default", size=(9, 40), dtype=DType.INT64, value="2", given=False),
     *_over(Tier.FULL, f"{_VALUED} by default", size=(9, 40), dtype=DType.BOOL, value="true", given=False),
     *_over(Tier.FULL, f"{_VALUED} by default", size=(9, 40), dtype=DType.COMPLEX64, value="1-2j", given=False),
+    *_over(Tier.FULL, _VALUED, size=(9, 40), dtype=DType.FLOAT64, value="3.7"),
     *_over(Tier.FULL, _VALUED, size=(9, 40), dtype=[F32, BF16], value=["nan", "-inf", "true"]),
     *_over(Tier.FULL, _VALUED, size=(9, 40), dtype=[DType.INT32, DType.INT8, DType.BOOL], value=["3.7", "-1"]),
 )  # fmt: skip

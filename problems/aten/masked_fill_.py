@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, torch, torch_dtype
 from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact
 
 _over = partial(
     cases_over, layout=Layout.CONTIGUOUS, mask_layout=Layout.CONTIGUOUS, values="mixed", value="number", percent=50
 )
-_VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0.0, "1e4": 1e4}
+_VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0.0, "1e4": 1e4, "0.1": 0.1}
 _NAME = "{shape} mask {mask} {dtype}"
 
 CASES = (
@@ -30,6 +30,7 @@ CASES = (
     *_over(Tier.FULL, f"{_NAME} {{percent}} %", shape=(13, 97), mask=(13, 97), dtype=F32, percent=[0, 3, 97, 100]),
     *_over(Tier.FULL, f"{_NAME} {{value}}", shape=(13, 97), mask=(13, 97), dtype=FLOATS, value=["-inf", "nan", "0"]),
     *_over(Tier.FULL, f"{_NAME} {{value}}", shape=(13, 97), mask=(97,), dtype=[F16, BF16], value="tensor"),
+    *_over(Tier.FULL, f"{_NAME} {{value}}", shape=(13, 97), mask=(97,), dtype=DType.FLOAT64, value="0.1"),
     *_over(Tier.FULL, _NAME, shape=(9, 40), mask=(9, 40), dtype=EVERY_DTYPE),
     *_over(Tier.FULL, _NAME, shape=(3, 4, 5, 2, 7), mask=(5, 1, 7), dtype=F32),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(33, 65), mask=(33, 65), dtype=F32,

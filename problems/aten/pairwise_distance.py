@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F32, FLOATS, Arguments, Layout, Special, cases_over, rounded, torch
 from problems.kit.pointwise.losses import loss_input, loss_other
 
@@ -24,6 +24,7 @@ CASES = (
     *_over(Tier.SMOKE, "{shape} p {p} keepdim {dtype}", shape=(9, 33), p=1.0, keepdim=True, dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(40,), (1, 1), (0, 3), (3, 127), (3, 128), (3, 129), (2, 5001),
            (2500, 3)], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=(2, 5001), dtype=[DType.FLOAT16, BF16]),
     *_over(Tier.FULL, "{shape} p {p} {dtype}", shape=(12, 31), p=[1.0, 2.0, 3.0, math.inf], dtype=FLOATS),
     *_over(Tier.FULL, "{shape} p {p} eps {eps} {dtype}", shape=(12, 31), p=[1.0, 2.0], eps=[0.0, 0.25], dtype=F32),
     *_over(Tier.FULL, "{shape} keepdim {dtype}", shape=(4, 5, 31), keepdim=True, dtype=FLOATS),

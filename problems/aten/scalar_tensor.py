@@ -27,6 +27,7 @@ CASES = (
     *_over(Tier.FULL, f"{_NAME} full", dtype=EVERY_DTYPE),
     *_over(Tier.FULL, f"{_VALUED} by default", dtype=F32, value=["3.14159", "12345", "true"], given=False),
     *_over(Tier.FULL, _VALUED, dtype=[F32, BF16, DType.FLOAT16], value=["nan", "-inf", "true", "-7", "3.14159"]),
+    *_over(Tier.FULL, _VALUED, dtype=DType.FLOAT64, value="3.14159"),
     *_over(Tier.FULL, _VALUED, dtype=[DType.INT32, DType.INT64, DType.BOOL], value=["-1.5", "12345"]),
     *_over(Tier.BENCH, f"{_NAME} timed", dtype=[F32, BF16]),
 )  # fmt: skip

@@ -11,6 +11,8 @@ from engine.machine.reader.limits import Limits
 
 _SCALARS = {scalar.value: scalar for scalar in Scalar}
 _DIMENSIONS = re.compile(r"((?:\d++x)*+)(.*+)", re.DOTALL | re.ASCII)
+# A descriptor says whether its integers are signed, as <16x16xsi32>; what is loaded and stored are tensors of i32.
+_WITH_SIGN = re.compile(r"(x|^)[su](i\d+)", re.ASCII)
 _OTHER_SCALAR = re.compile(r"(?:[su]?i\d+|t?f\d+\w*|none|complex<.*>|vector<.*>|memref<.*>|!\w.*)", re.DOTALL)
 
 
@@ -57,6 +59,7 @@ class TypeTable:
             case "!tt.ptr":
                 return self._pointer(inside)
             case "!tt.tensordesc":
+                inside = _WITH_SIGN.sub(r"\1\2", inside)
                 block = self.find(inside) if inside.startswith("tensor<") else self._tensor(inside)
                 if not isinstance(block, Tensor) or not isinstance(block.element, Scalar):
                     raise MalformedTypeError(f"{text} is not a type: a descriptor has a block of scalars")

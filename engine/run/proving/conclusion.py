@@ -38,6 +38,9 @@ def of_refusal(case: str, tape: Tape, refused: NotReplayed, varying: Collection[
     changing = _of_unknown_origin(tape, varying)
     if refused.stopped and changing:  # by what replaced the content of that memory
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, changing))
+    made = next((step for step in tape.steps if isinstance(step, Given) and step.operator), None)
+    if refused.stopped and made is not None:
+        return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=f"torch computes: {made.operator}{_at(made.line)}")
     return CaseProof(case=case, gap=Gap.UNSUPPORTED, reason=f"not replayed: {refused.reason}")
 
 

@@ -48,6 +48,8 @@ SPARES = (
     "    k[(1,)](bits(x), bits(y))\n    return y\n",
     _KERNEL + "def bits(t):\n    return t.view(torch.int8)\ndef f(x):\n    y = torch.empty_like(x)\n"
     "    a, b = bits(x), bits(y)\n    k[(1,)](a, b)\n    return y\n",
+    _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    real = torch.view_as_real if x.ndim else torch.detach\n"
+    "    k[(1,)](real(x), real(y))\n    return y\n",
 )
 
 
@@ -88,12 +90,16 @@ def _is_unread(reading: Reading, flow: Flow, site: LaunchSite, discarded: set[as
 
 
 def _is_made_by_helper(reading: Reading, flow: Flow, argument: ast.expr) -> bool:
-    """Whether a function of the file made it, or a variable that it shares values with: it may be a view of another."""
+    """Whether a function of the file made it, or a variable that it shares values with: it may be a view of another.
+
+    So may what a function that is chosen at run time returns.
+    """
     groups = {flow.group(name) for name in same_values(argument)}
     members = (name for group in groups for name in flow.members.get(group, ()))
     values = [argument, *(value for name in members for value in flow.values_of[name])]
-    calls = (part for value in values for part in ast.walk(value) if isinstance(part, ast.Call))
-    return any(reading.definitions(call.func) for call in calls)
+    called = [part.func for value in values for part in ast.walk(value) if isinstance(part, ast.Call)]
+    is_chosen = any(isinstance(function, ast.Name) and _is_local(flow, function.id) for function in called)
+    return is_chosen or any(reading.definitions(function) for function in called)
 
 
 def _is_held_elsewhere(argument: ast.expr) -> bool:

@@ -41,6 +41,8 @@ SPARES = (
     "import torch\ndef f(x, w):\n    if w.numel() == 0:\n        return None\n    x.add_(w)\n    return None\n",
     _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, END=e if scale else g)\n    return y\n",
     _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, g)\n    return y\n",
+    "from helpers import part\n@triton.jit\ndef k(x, y, s):\n    tl.store(y, part(1, s))\n"
+    "def f(x, y, scale=-1.0):\n    k[(1,)](x, y, scale)\n    return y\n",
     _EPILOGUE + "def f(a, y, scales):\n    k[(1,)](a, y, *scales, END=g)\n    return y\n",
     _KERNEL
     + "def f(x, noise):\n    y = torch.empty_like(x)\n    k[(1,)](x, noise)\n    k[(1,)](noise, y)\n    return y\n",
@@ -72,10 +74,24 @@ def check(reading: Reading) -> Iterator[Finding]:
         if not returned or function.name.endswith("_"):
             continue
         inputs = {name for name in flow.parameters if not _MEANT.search(name) and not _is_rebound(flow, name)}
+        inputs -= _numbers(function.args)
         inputs -= {name for value in returned for name in same_values(value)}
         for node, name in _writes(reading, flow):
             if name in inputs:
                 yield hint("input_mutation", node, f"input {name} is modified")
+
+
+def _numbers(arguments: ast.arguments) -> set[str]:
+    """The parameters that are no tensors: by default a number or a text."""
+    positional = (*arguments.posonlyargs, *arguments.args)
+    defaults = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
+    pairs = (*zip(positional, defaults, strict=True), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+    return {parameter.arg for parameter, default in pairs if default is not None and _is_number(default)}
+
+
+def _is_number(default: ast.expr) -> bool:
+    value = default.operand if isinstance(default, ast.UnaryOp) else default
+    return isinstance(value, ast.Constant) and value.value is not None
 
 
 def _is_none(value: ast.expr) -> bool:

@@ -24,6 +24,7 @@ from engine.static.analysis.vocabulary import (
 from engine.static.findings import hint
 
 _CASTS = ("to", "float", "double", "half", "bfloat16", "type")
+_GRADIENTS = frozenset({"backward", "jvp", "vjp"})
 _LAUNCH = "import torch, triton\n@triton.jit\ndef k(x, y):\n    tl.store(y, 0)\n"
 
 STRICT = "PyTorch allocates, views and moves; it computes no part of the output."
@@ -48,6 +49,8 @@ CATCHES = (
     "import operator\ndef f(x, w):\n    return operator.matmul(x, w)\n",
     "import torch\nfrom functools import partial\nop = partial(torch.softmax, dim=-1)\ndef f(x):\n    return op(x)\n",
     "import torch\ndef f(x):\n    return torch.Tensor.cumsum(x, 0)\n",
+    "import torch\nclass M(torch.nn.Module):\n    def backward(self, x, w):\n        return x @ w\n"
+    "    forward = backward\n",
     "import torch\nclass M(torch.nn.Module):\n    def __init__(self):\n        self.fc = torch.nn.Linear(4, 4)\n"
     "    def forward(self, x):\n        return self.fc(x)\n",
     _LAUNCH + "def f(x, w):\n    h = torch.mm(x, w)\n    y = torch.empty_like(h)\n    k[(1,)](h, y)\n    return y\n",
@@ -104,6 +107,9 @@ SPARES = (
     "import torch\nclass M(torch.nn.Module):\n    def __init__(self):\n"
     "        self.weight = torch.nn.Parameter(torch.ones(4))\n"
     "    def forward(self, x):\n        return launch(x, self.weight)\n",
+    _LAUNCH + "class F(torch.autograd.Function):\n    def forward(ctx, x):\n        y = torch.empty_like(x)\n"
+    "        k[(1,)](x, y)\n        return y\n    def backward(ctx, g):\n        return g @ g\n"
+    "def f(x):\n    return F.apply(x)\n",
     "import asyncio\nasync def f(x):\n    return await asyncio.gather(x)\n",
     "from itertools import product\nimport math\ndef f(x):\n    return math.log(2), list(product((1,), (2,)))\n",
     "import torch, unittest\nclass T(unittest.TestCase):\n    def test(self):\n        torch.softmax(1, 1)\n"
@@ -116,10 +122,11 @@ def check(reading: Reading) -> Iterator[Finding]:
     """A hint for every operator of PyTorch whose result may be the answer or the better part of it.
 
     What runs only where there is no GPU is left alone: a CPU cannot verify such a file, and a GPU never comes there.
+    So is what only computes gradients, which no call of the entry does.
     """
     places: set[tuple[int, int]] = set()
     for node, spelled in _operators(reading):
-        if _runs_without_a_gpu(reading, node):
+        if _runs_without_a_gpu(reading, node) or _computes_gradients(reading, node):
             continue
         place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
         if place not in places:
@@ -141,6 +148,18 @@ def _operators(reading: Reading) -> Iterator[tuple[ast.expr, str]]:
             yield operation, "@"
         elif reading.tensors.origin(operation) is not Origin.UNKNOWN and _counts(reading, operation, Weight.LIGHT):
             yield operation, "arithmetic on tensors"
+
+
+def _computes_gradients(reading: Reading, node: ast.AST) -> bool:
+    """Whether it is in a method that torch.autograd alone calls."""
+    inside: set[str] = set()
+    for above in reading.ancestors(node):
+        if isinstance(above, ast.FunctionDef):
+            inside.add(above.name)
+        elif isinstance(above, ast.ClassDef):
+            is_operator = any(ast.unparse(base).rpartition(".")[2] == "Function" for base in above.bases)
+            return is_operator and not inside.isdisjoint(_GRADIENTS)
+    return False
 
 
 def _runs_without_a_gpu(reading: Reading, node: ast.AST) -> bool:

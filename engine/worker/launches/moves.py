@@ -1,7 +1,8 @@
 """Whether a launch only moved: its tensors hold what another of them held before, perhaps as another type.
 
 A candidate that computes elsewhere may let a kernel copy the output, or store numbers that it is given, so that the
-output depends on that kernel.  Contents are compared in the order of the elements, whatever their origin.
+output depends on that kernel.  Contents are compared in the order of the elements.  What lies in memory of the case
+was not computed elsewhere: a launch that copies it may be all that the operator asks for.
 """
 
 from __future__ import annotations
@@ -17,15 +18,22 @@ from engine.clock.safe_torch import Base, without_modes
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """The tensors of a launch, what each held before it, and its numbers; empty where they could not be read."""
+    """The tensors of a launch, what each held before it, and its numbers; empty where they could not be read.
+
+    `given` says of each tensor whether it is in memory of the case.
+    """
 
     tensors: tuple[torch.Tensor, ...]
     before: tuple[torch.Tensor, ...]
+    given: tuple[bool, ...] = ()
     numbers: tuple[float, ...] = ()
 
 
-def before(values: Iterable[object]) -> Look:
-    """Take what the tensors among the arguments of a launch hold; a descriptor represents its tensor."""
+def before(values: Iterable[object], *, case: Sequence[torch.Tensor] = ()) -> Look:
+    """Take what the tensors among the arguments of a launch hold; a descriptor represents its tensor.
+
+    `case` are the storages of the case, as bytes.
+    """
     if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
         return Look(tensors=(), before=())
     with without_modes():
@@ -35,7 +43,13 @@ def before(values: Iterable[object]) -> Look:
         constants = (getattr(value, "value", value) for value in parts)
         # Zeros and ones are stored by honest kernels too, as a product over nothing with a factor of 0 does.
         numbers = tuple(value for value in constants if type(value) is float and value not in (0.0, 1.0))
-        return Look(tensors=tensors, before=tuple(_flat(tensor) for tensor in tensors), numbers=numbers)
+        given = tuple(any(_is_within(tensor, storage) for storage in case) for tensor in tensors)
+        return Look(tensors=tensors, before=tuple(map(_flat, tensors)), given=given, numbers=numbers)
+
+
+def _is_within(tensor: torch.Tensor, storage: torch.Tensor) -> bool:
+    start = Base.data_ptr(storage)
+    return start <= Base.data_ptr(tensor) < start + Base.numel(storage)
 
 
 def _parts(values: Iterable[object]) -> Iterator[object]:
@@ -48,16 +62,16 @@ def _parts(values: Iterable[object]) -> Iterator[object]:
 
 
 def only_moved(look: Look) -> bool:
-    """Whether the launch changed something, and every element that it changed is one that it was given."""
+    """Whether the launch changed something, and every element that it changed is one that was computed elsewhere."""
     with without_modes():
+        made = [one for one, given in zip(look.before, look.given, strict=True) if not given]
         changed = [
             (now, now_differs)
             for now, then in zip(map(_flat, look.tensors), look.before, strict=True)
             if bool((now_differs := _differs(now, then)).any())
         ]
         return bool(changed) and all(
-            _is_given(now, differs, look.before) or _is_passed_number(now, differs, look.numbers)
-            for now, differs in changed
+            _is_given(now, differs, made) or _is_passed_number(now, differs, look.numbers) for now, differs in changed
         )
 
 

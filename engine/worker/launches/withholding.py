@@ -10,6 +10,8 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import torch
+
 from engine import protocol
 from engine.worker.launches import moves
 
@@ -20,11 +22,15 @@ class Withholding:
     def __init__(self) -> None:
         self._withhold: protocol.Withhold | None = None
         self._counts: dict[protocol.Kernel, list[int]] = {}
+        self._case: tuple[torch.Tensor, ...] = ()
 
     @contextlib.contextmanager
-    def during(self, withhold: protocol.Withhold | None) -> Iterator[None]:
-        """Withhold these until the block is left; None withholds, and counts, nothing."""
-        self._withhold = withhold
+    def during(self, withhold: protocol.Withhold | None, *, case: Iterable[torch.Tensor] = ()) -> Iterator[None]:
+        """Withhold these until the block is left; None withholds, and counts, nothing.
+
+        `case` are the storages of the case, as bytes.
+        """
+        self._withhold, self._case = withhold, tuple(case)
         self._counts.clear()
         try:
             yield
@@ -48,7 +54,7 @@ class Withholding:
         if self._withhold is None or not self._withhold.look:
             yield
             return
-        look = moves.before(values)
+        look = moves.before(values, case=self._case)
         yield
         kernel = protocol.Kernel(name=function.__name__, line=function.__code__.co_firstlineno)
         self._counts.setdefault(kernel, [0, 0, 0])[2] += moves.only_moved(look)

@@ -23,7 +23,7 @@ from engine.loading.failures import NeedsGpuError, asks_for_a_gpu, is_raised
 # Torch's attributes are replaced by ones that answer differently: they are Any throughout this file.
 
 _TYPE = TORCH_DEVICE.partition(":")[0]
-_ASKING = re.compile(r"cuda|cpu|hip|get_device|is_available|device\.", re.IGNORECASE)
+_ASKING = re.compile(r"cuda|cpu|\bhip|get_device|is_available|\bdevice\.", re.IGNORECASE)
 """A file without any of these cannot ask; it spares most files the second call, and decides nothing."""
 
 
@@ -90,7 +90,7 @@ class GpuNeed:
         if not self._may_ask or asks_for_a_gpu(error) or not is_raised(error):
             return
         changed = self._tried(again)
-        if self._reached or changed is None or self._place(changed) != self._place(error):
+        if self._lines and (self._reached or changed is None or self._place(changed) != self._place(error)):
             line = next(reversed(self._place(error)[1]), None)
             raise NeedsGpuError(line, f"{type(error).__name__}: {error}"[:300]) from None
 
@@ -99,7 +99,7 @@ class GpuNeed:
         if self._refused_lines:
             raise NeedsGpuError(self._refused_lines[0], why)
         changed = self._tried(again)
-        if self._reached or (changed is not None and asks_for_a_gpu(changed)):
+        if (self._reached and self._lines) or (changed is not None and asks_for_a_gpu(changed)):
             raise NeedsGpuError(next(iter(self._lines), None), why)
 
     def _tried(self, again: Callable[[], Any]) -> BaseException | None:

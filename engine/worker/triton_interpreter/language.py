@@ -72,6 +72,7 @@ class _Scope:
         languages = {id(tl), id(tl.core)}  # an array would answer whether it equals one of them with an array
         visible = frozenset(languages.intersection(map(id, list(function.__globals__.values()))))
         if not visible or visible not in self._patched:
+            self._undo.callback(_remove_others, tl.tensor, frozenset(vars(tl.tensor)))
             self._undo.callback(_patch_lang(function).restore)
             self._patched.add(visible)
             # Triton 3.6 says int(data), which numpy refuses since 2.4 for what is no 0-d array.
@@ -104,6 +105,12 @@ def _member(kernel: Any) -> Callable[..., Any]:
         return kernel(tensor, *args, **kwargs)
 
     return called
+
+
+def _remove_others(owner: type, names: frozenset[str]) -> None:
+    """Remove the attributes of a class beyond these: Triton puts back as its own what it had only inherited."""
+    for name in set(vars(owner)) - names:
+        delattr(owner, name)
 
 
 def _put_back(owner: Any, name: str, value: Any) -> None:

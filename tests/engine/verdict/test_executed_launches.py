@@ -25,6 +25,7 @@ def report(
 
 
 WRITES = report(MemoryFault.CONFLICTING_WRITES, access("store", 1, 7), access("access", 0, 5), count=3)
+TWO_LANES = report(MemoryFault.CONFLICTING_WRITES, access("store", 1, 7), access("store", 1, 7))
 LATE_READ = report(MemoryFault.UNORDERED_READ, access("load", 1, 7), access("access", 0, 5))
 LATE_WRITE = report(MemoryFault.UNORDERED_READ, access("store", 1, 7), access("access", 0, 5))
 UNWRITTEN = report(MemoryFault.UNINITIALIZED, access("load", 1, 7))
@@ -35,6 +36,7 @@ MISALIGNED = report(MemoryFault.MISALIGNED, access("store", 1, None), detail="ad
     ("found", "message"),
     [
         (WRITES, RACE),
+        (TWO_LANES, "race in k: program (1, 0, 0) stores two values to out[8] at line 7"),
         (LATE_READ, "race in k: program (1, 0, 0) loads out[8] at line 7, which program (0, 0, 0) stores at line 5 "
          "without synchronization"),
         (LATE_WRITE, "race in k: program (0, 0, 0) loads out[8] at line 5, which program (1, 0, 0) stores at line 7 "
@@ -44,7 +46,7 @@ MISALIGNED = report(MemoryFault.MISALIGNED, access("store", 1, None), detail="ad
         (MISALIGNED, "misaligned store of out[8] in k by program (1, 0, 0): address 0x41 is odd; "
          "a GPU stops the kernel there"),
     ],
-    ids=["writes", "late read", "late write", "unwritten", "misaligned"],
+    ids=["writes", "two lanes", "late read", "late write", "unwritten", "misaligned"],
 )  # fmt: skip
 def test_fault_names_element_programs_and_lines(found: MemoryReport, message: str) -> None:
     (finding,) = findings_of(Executed(memory=(found,)), "4x4")

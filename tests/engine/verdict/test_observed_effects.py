@@ -104,6 +104,10 @@ def test_arithmetic_on_indices_is_no_finding(name: str) -> None:
     assert found(msgspec.structs.replace(used(name, kind=LIGHT), integers=True)) == []
 
 
+def test_positions_of_a_mask_are_no_finding() -> None:
+    assert found(used("aten::nonzero")) == []
+
+
 def test_selection_by_whole_numbers_computed_it() -> None:
     (finding,) = found(msgspec.structs.replace(used("aten::where", kind=LIGHT), integers=True))
     assert finding.severity is Severity.SUSPECT

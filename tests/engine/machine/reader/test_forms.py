@@ -9,6 +9,8 @@ import pytest
 
 from engine.machine.ir import Attribute, Constant, Descriptor, Module, Operation, Pointer, Scalar, Tensor
 from engine.machine.reader import read_module
+from engine.machine.reader.limits import Limits
+from engine.machine.reader.types import TypeTable
 from tests.engine.machine.reader.test_reader import sample
 
 HINTS: dict[str, Attribute] = {"cache": "cg", "evict": "evict_last", "isVolatile": True, "boundaryCheck": ()}
@@ -73,6 +75,12 @@ def test_descriptor_has_shapes_then_strides() -> None:
     assert made.attributes["rank"] == 2
     assert [operand.type for operand in made.operands[1:]] == [Scalar.I32, Scalar.I32, Scalar.I64, Scalar.I64]
     assert made.results[0].type == Descriptor(block=Tensor(shape=(16, 16), element=Scalar.F16))
+
+
+@pytest.mark.parametrize("sign", ["s", "u"])
+def test_descriptor_of_integers_has_no_sign(sign: str) -> None:
+    found = TypeTable(Limits()).find(f"!tt.tensordesc<16x16x{sign}i32>")
+    assert found == Descriptor(block=Tensor(shape=(16, 16), element=Scalar.I32))
 
 
 def test_block_pointer_of_version_3_6_has_its_block() -> None:

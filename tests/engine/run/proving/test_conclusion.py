@@ -79,6 +79,13 @@ def test_kernel_stopped_by_noise_in_memory_flags(stopped, varying, gap):
     assert conclusion.of_refusal("c", tape(TABLE, LAUNCH), refused, varying).gap is gap
 
 
+def test_kernel_stopped_by_noise_of_operator_names_the_operator():
+    made = Given(storage=1, data=None, operator="aten::nonzero", line=45)
+    proof = conclusion.of_refusal("c", tape(made, LAUNCH), NotReplayed(reason="out of bounds", stopped=True))
+    assert (proof.gap, proof.reason) == (Gap.TORCH_LIGHT, "torch computes: aten::nonzero (line 45)")
+    assert conclusion.flagging([proof]) == ()
+
+
 @pytest.mark.parametrize(("data", "answer_bytes", "smaller"), [(8, 128, True), (8, 127, False), (None, 1 << 20, False)])
 def test_memory_far_smaller_than_the_answer_holds_none(data, answer_bytes, smaller):
     given = Given(storage=1, data=bytes(data) if data is not None else None)

@@ -92,6 +92,7 @@ def test_message_is_one_sentence_with_all_details(scenarios: Scenarios) -> None:
         ("an_address_from_memory_is_followed_where_it_is_allowed", [7.0]),
         ("a_tensor_of_the_case_is_written_through_its_address", [2.0] + [0.0] * 7 + [7.0] * 7 + [2.0]),
         ("numbers_of_loops_are_cast", [float(i) for i in range(15)]),
+        ("the_language_has_the_names_it_had", []),
         ("a_function_of_the_language_by_another_name", [8.0, 8.0]),
         ("a_kernel_that_was_warmed_up_is_launched", [1.0] * 4 + [0.0] * 2 + [0.5]),
         ("a_float_is_an_argument_of_float32", [2.0009765625, 6.0029296875, 2.0]),

@@ -32,6 +32,13 @@ def test_copy_to_other_shape_and_layout_only_moves() -> None:
     assert moved(lambda x, y: y.copy_(x.reshape(-1)), x, torch.zeros(20))
 
 
+def test_a_copy_of_memory_of_the_case_is_no_move() -> None:
+    x, y = torch.randn(20), torch.zeros(9)
+    look = before((x[3:12], y), case=[x.view(torch.uint8)])
+    y.copy_(x[3:12])
+    assert not only_moved(look)
+
+
 def test_copy_between_tensors_of_tuple_only_moves() -> None:
     x, y = torch.randn(20), torch.zeros(20)
     look = before(((x, 3), (y,)))

@@ -12,6 +12,7 @@ from triton.language.extra import libdevice
 
 from tests.engine.worker.scenarios.launching import scenario
 
+OF_TENSORS = frozenset(vars(tl.tensor))
 TABLE = np.ones(2)  # beside kernels there may be arrays, which no question of yes and no can be asked of
 
 
@@ -29,6 +30,12 @@ def numbers_of_loops_are_cast() -> Any:
     y = torch.zeros(3, 5)
     copy_by_cast_numbers[(2,)](torch.arange(15.0), y, 3, 5, block=4)
     return y.flatten().tolist()
+
+
+@scenario
+def the_language_has_the_names_it_had() -> Any:
+    numbers_of_loops_are_cast()
+    return sorted(OF_TENSORS ^ set(vars(tl.tensor)))
 
 
 double_of, of_largest, each = tl.exp2, tl.max, tl.range

@@ -100,6 +100,7 @@ def test_failure_that_a_gpu_would_share_stays(need: GpuNeed, tmp_path: Path, bod
     [
         "if not x.is_cuda:\n    launch()\nelse:\n    launch()\nreturn 1",
         "if x.numel() == 4:\n    return 1\nif x.is_cuda:\n    launch()",
+        "if x.data_ptr() != f.__dict__.setdefault('seen', x.data_ptr()):\n    launch()  # get_device\nreturn 1",
         "y = torch.softmax(x.cpu().to(x.device), 0)\nassert y.device == x.device\nreturn 1",
     ],
 )
