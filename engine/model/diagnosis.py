@@ -29,6 +29,8 @@ class DiagnosisKind(enum.StrEnum):
     OLD_CONTENT = "old_content"
     ZEROED = "zeroed"
     DROPPED_NAN = "dropped_nan"
+    KEPT_NAN = "kept_nan"
+    WRONG_COMPARISON = "wrong_comparison"
 
 
 @dataclass(frozen=True, kw_only=True)

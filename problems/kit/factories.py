@@ -40,7 +40,8 @@ def given_dtype(case: Case) -> torch.dtype | None:
 
 def filled(size: list[int], value: complex, dtype: torch.dtype, device: str | torch.device) -> torch.Tensor:
     """A tensor of one value, cast to the dtype as an element is."""
-    return torch.tensor(value, device=device).to(dtype).expand(size).contiguous()
+    wide = torch.complex128 if isinstance(value, complex) else torch.float64 if isinstance(value, float) else None
+    return torch.tensor(value, dtype=wide, device=device).to(dtype).expand(size).contiguous()
 
 
 def made(case: Case, dtype: DType, *, size: str = "size") -> Cost:

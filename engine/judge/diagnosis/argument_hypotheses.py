@@ -8,6 +8,7 @@ would come of them, and that is held against what the candidate returned.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -42,6 +43,8 @@ def suppositions(problem: ProblemDefinition, inputs: Arguments, shape: torch.Siz
             yield from _scalars(problem, inputs, place)
             yield from _products(problem, inputs, place)
             yield from _cut_sizes(problem, inputs, place)
+    for place in read:
+        yield from _absences(problem, inputs, place)
     yield from _wholes(problem, inputs)
     yield from _all_strides(problem, inputs)
     for place in read:
@@ -66,7 +69,7 @@ def _scalars(problem: ProblemDefinition, inputs: Arguments, place: int) -> Itera
     name, given = problem.arguments[place], inputs[place]
     others: list[Value] = []
     if isinstance(given, str) and given in _TRANSPOSITIONS:
-        others = ["T" if given == "N" else "N"]
+        others = [other for other in ("T", "N") if other != given]
     if isinstance(given, bool):
         others = [not given]
     elif isinstance(given, int):
@@ -119,6 +122,19 @@ def _products(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iter
             yield Supposition(
                 symptom=Symptom.ARGUMENT, arguments=partial(replaced, inputs, place, value * given), facts=facts
             )
+
+
+def _absences(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
+    """No tensor in place of one that may be left out, and one answer in place of a tensor of answers yes and no."""
+    name, tensor = problem.arguments[place], tensor_at(inputs, place)
+    if re.search(rf"\b{name}: [^,]*\bNone\b", problem.signature):
+        facts: Facts = {"argument": name, "given": "the tensor", "value": "None"}
+        absent = partial(replaced, inputs, place, None)
+        yield Supposition(symptom=Symptom.ARGUMENT, arguments=absent, facts=facts)
+    if tensor.dtype == torch.bool:
+        for word, make in (("True", torch.ones_like), ("False", torch.zeros_like)):
+            facts = {"argument": name, "given": "its elements", "value": f"{word} everywhere"}
+            yield Supposition(symptom=Symptom.ARGUMENT, arguments=partial(changed, inputs, place, make), facts=facts)
 
 
 def _wholes(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Supposition]:
@@ -256,10 +272,14 @@ def _constants(problem: ProblemDefinition, inputs: Arguments, place: int) -> Ite
 def _precisions(inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
     """Inputs rounded to a narrow type, and an overflow of one in the arithmetic."""
     floats = [place for place in read if tensor_at(inputs, place).is_floating_point()]
+    if any(tensor_at(inputs, place).dtype == torch.float32 for place in floats):
+        to_tf32 = partial(_rounded, inputs, floats, _to_tf32)
+        facts: Facts = {"dtype": "TensorFloat-32"}
+        yield Supposition(symptom=Symptom.ROUNDED_INPUTS, arguments=to_tf32, facts=facts)
     for narrow in _NARROW:
-        facts: Facts = {"dtype": dtype_name(narrow)}
+        facts = {"dtype": dtype_name(narrow)}
         if any(tensor_at(inputs, place).dtype.itemsize > narrow.itemsize for place in floats):
-            rounded = partial(_rounded, inputs, floats, narrow)
+            rounded = partial(_rounded, inputs, floats, partial(_through, dtype=narrow))
             yield Supposition(symptom=Symptom.ROUNDED_INPUTS, arguments=rounded, facts=facts)
         largest = f"{torch.finfo(narrow).max:g}"
         if floats:
@@ -271,11 +291,23 @@ def _precisions(inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]
             )
 
 
-def _rounded(inputs: Arguments, floats: Sequence[int], narrow: torch.dtype) -> Arguments:
+def _rounded(inputs: Arguments, floats: Sequence[int], to_narrow: Callable[[torch.Tensor], torch.Tensor]) -> Arguments:
     return tuple(
-        value.to(narrow).to(value.dtype) if place in floats and isinstance(value, torch.Tensor) else value
+        to_narrow(value) if place in floats and isinstance(value, torch.Tensor) else value
         for place, value in enumerate(inputs)
     )
+
+
+def _through(values: torch.Tensor, *, dtype: torch.dtype) -> torch.Tensor:
+    return values.to(dtype).to(values.dtype)
+
+
+def _to_tf32(values: torch.Tensor) -> torch.Tensor:
+    """float32 with 10 bits of mantissa, to nearest with ties away from zero, as cvt.rna.tf32 does; others as given."""
+    if values.dtype != torch.float32:
+        return values
+    rounded = (values.contiguous().view(torch.int32) + 0x1000) & ~0x1FFF
+    return torch.where(values.isfinite(), rounded.view(torch.float32), values)
 
 
 def _paddings(inputs: Arguments, places: Sequence[int]) -> Iterator[Supposition]:

@@ -18,6 +18,7 @@ from engine.judge.compare.measures import computable, raw
 from engine.judge.diagnosis.argument_hypotheses import suppositions
 from engine.judge.diagnosis.hypothesis import Supposition
 from engine.judge.diagnosis.input_dependencies import feeding
+from engine.judge.diagnosis.operands import operand_clues
 from engine.judge.diagnosis.patterns import patterns
 from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue, diagnose, ranked, says_cause
@@ -75,7 +76,11 @@ class Explainer:
         self, problem: ProblemDefinition, inputs: Arguments, number: int, comparison: Comparison
     ) -> tuple[Diagnosis, ...]:
         """Diagnoses of output `number`, best first.  Empty when nothing fits."""
-        clues = [*patterns(comparison), *line_clues(comparison, problem, inputs)]
+        clues = [
+            *patterns(comparison),
+            *line_clues(comparison, problem, inputs),
+            *operand_clues(comparison, problem, inputs),
+        ]
         if not any(self._is_plain(problem, clue) and _is_perfect(clue, comparison) for clue in clues):
             clues += self._tried(problem, inputs, number, comparison)
         best = next(iter(ranked(clues, wrong=comparison.wrong_count)), None)

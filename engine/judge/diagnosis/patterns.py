@@ -20,6 +20,7 @@ from engine.protocol.tensors import dtype_name
 _BLOCKS = tuple(1 << power for power in range(14, 3, -1))
 _LEAST_IN_LINE = 4  # wrong elements that keep a factor of their own, for that to mean anything
 _ROUNDINGS = ((torch.float16, 2.0**-11), (torch.bfloat16, 2.0**-8))
+_SINGLE = (torch.float32, 2.0**-24)
 _SIGNIFICANDS = (("float64", 53), ("float32", 24))  # bits, the hidden one too
 _MOST_SMALL = 2.0**-4
 _ROUNDED = 2.0**-40  # a factor as near to 1, or a distance as small, is that of float64 itself
@@ -32,6 +33,7 @@ def patterns(comparison: Comparison) -> Iterator[Clue]:
     yield from _places(comparison)
     yield from _tails(comparison)
     yield from _dropped_nan(comparison)
+    yield from _unsaturated(comparison)
     yield _only(comparison, Symptom.ZEROED, raw(comparison.got) == 0)
     if comparison.is_exact:
         yield from _integers(comparison)
@@ -51,6 +53,8 @@ def _memory(comparison: Comparison) -> Iterator[Clue]:
         unchanged = wrong & (got == comparison.before)
         where = _where(comparison, unchanged)
         yield _only(comparison, Symptom.UNCHANGED, unchanged, argument=comparison.name, where=where)
+        kept = _same(comparison.expected, comparison.before)
+        yield _only(comparison, Symptom.OVERWRITTEN, kept, argument=comparison.name)
         if not comparison.is_exact:
             old = wrong & got.isnan() & comparison.before.isnan()
             yield _only(comparison, Symptom.OLD_NAN, old, argument=comparison.name)
@@ -124,6 +128,16 @@ def _dropped_nan(comparison: Comparison) -> Iterator[Clue]:
         unwritten = _is_byte(comparison.got, comparison.poison)
         dropped = comparison.expected.isnan() & ~comparison.got.isnan() & ~unwritten
         yield _only(comparison, Symptom.DROPPED_NAN, dropped, count=int(dropped.sum()))
+
+
+def _unsaturated(comparison: Comparison) -> Iterator[Clue]:
+    """What is not finite where the largest number of the type is expected, in memory that was written."""
+    got, expected = comparison.got, comparison.expected
+    if got.is_floating_point():
+        largest = torch.finfo(comparison.dtype).max
+        beyond = ~got.isfinite() & (expected.abs() == largest) & ~_is_byte(got, comparison.poison)
+        facts = {"dtype": dtype_name(comparison.dtype), "largest": f"{largest:g}"}
+        yield _only(comparison, Symptom.UNSATURATED, beyond, **facts)
 
 
 def _tails(comparison: Comparison) -> Iterator[Clue]:
@@ -294,7 +308,8 @@ def _small_errors(comparison: Comparison) -> Iterator[Clue]:
     if largest > _MOST_SMALL or not 0.05 < balance < 0.95:
         return
     own = torch.finfo(comparison.got.dtype).eps
-    narrower = [(dtype, rounding) for dtype, rounding in _ROUNDINGS if rounding * 2 >= own]
+    types = (*_ROUNDINGS, _SINGLE) if comparison.got.dtype == torch.float64 else _ROUNDINGS
+    narrower = [(dtype, rounding) for dtype, rounding in types if rounding * 2 >= own]
     dtype, rounding = min(narrower, key=lambda pair: abs(math.log(usual / pair[1])))
     yield _only(
         comparison,

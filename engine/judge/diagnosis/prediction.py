@@ -26,7 +26,8 @@ class Comparison:
     """Computed and expected values of one output, of one shape and type.
 
     `before` is what an argument that is written in place held before the call; `earlier` what the call before
-    left in this output, and `same_input` whether that had the same input.
+    left in this output, and `same_input` whether that had the same input.  `kind` is the type
+    that the output had before it was made one that torch computes with.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Comparison:
     before: torch.Tensor | None = None
     earlier: torch.Tensor | None = None
     same_input: bool = False
+    kind: torch.dtype | None = None
 
     @property
     def on_host(self) -> Comparison:
@@ -44,12 +46,17 @@ class Comparison:
         before = computable(self.before.cpu()) if self.before is not None else None
         earlier = computable(self.earlier.cpu()) if self.earlier is not None else None
         got, expected = computable(self.got.cpu()), computable(self.expected.cpu())
-        return replace(self, got=got, expected=expected, before=before, earlier=earlier)
+        return replace(self, got=got, expected=expected, before=before, earlier=earlier, kind=self.dtype)
 
     @property
     def is_exact(self) -> bool:
         """Whether values are compared to the bit: integers and booleans."""
         return not (self.got.dtype.is_floating_point or self.got.is_complex())
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of the output, which may be narrower than the one that is computed with."""
+        return self.kind or self.got.dtype
 
     @cached_property
     def got64(self) -> torch.Tensor:

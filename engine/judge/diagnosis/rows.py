@@ -53,7 +53,7 @@ def _clues(comparison: Comparison, values: torch.Tensor, dim: int, name: str) ->
     else:
         yield _of_lines(comparison, Symptom.MAXIMUM_FROM_ZERO, low & top.isfinite(), facts)
     if not bool((lines & ~masked).any()):
-        yield Clue(symptom=Symptom.MASKED_LINE, explained=int((comparison.wrong & masked).sum()), facts=facts)
+        yield Clue(symptom=Symptom.MASKED_LINE, explained=int((wrong & masked).sum()), facts=facts)
 
 
 def _of_lines(comparison: Comparison, symptom: Symptom, marked: torch.Tensor, facts: Facts) -> Clue:

@@ -57,6 +57,26 @@ WORDS = {
         "NaN is dropped at {count:,} elements: the kernel returns a number there",
         "{counted} should be NaN and are not",
     ),
+    Symptom.OVERWRITTEN: Words(
+        _K.OLD_CONTENT,
+        "elements of {argument} that must keep their content are written: a wrong mask or region of the store",
+        "{counted} must be as they were before the call",
+    ),
+    Symptom.KEPT_NAN: Words(
+        _K.KEPT_NAN,
+        "NaN of {argument} is propagated, although the operator ignores it there",
+        "{counted} are NaN where {argument} is, and should be a number",
+    ),
+    Symptom.UNSATURATED: Words(
+        _K.OVERFLOW,
+        "values beyond the range of {dtype} become NaN or infinite instead of +-{largest}",
+        "{counted} should be +-{largest} and are not finite",
+    ),
+    Symptom.EQUAL_OPERANDS: Words(
+        _K.WRONG_COMPARISON,
+        "the comparison of equal operands is wrong: > and >=, or < and <=, are mixed up",
+        "{counted} are those whose operands are equal",
+    ),
     Symptom.CONTIGUOUS: Words(
         _K.WRONG_STRIDE,
         "{argument} treated as contiguous: strides {strides} ignored",
@@ -151,6 +171,11 @@ WORDS = {
         _K.MISSING_SCALE,
         "exp2 used instead of exp: multiply x by log2(e) = 1.442695",
         "{counted} match with powers of 2 in place of powers of e",
+    ),
+    Symptom.CONJUGATED: Words(
+        _K.IGNORED_ARGUMENT,
+        "the conjugate of {argument} is used where {argument} is meant, or the other way round",
+        "{counted} match when {argument} is conjugated",
     ),
     Symptom.SIGN: Words(
         _K.MISSING_SCALE,

@@ -34,7 +34,10 @@ def misreadings(problem: ProblemDefinition, inputs: Arguments, read: Sequence[in
             yield from _signs(inputs, place, name)
             yield from _bases(inputs, place, name)
             yield from _halves(inputs, place, name)
-        elif not tensor.is_complex() and tensor.dtype != torch.bool:
+        elif tensor.is_complex():
+            conjugated = partial(changed, inputs, place, torch.conj_physical)
+            yield Supposition(symptom=Symptom.CONJUGATED, arguments=conjugated, facts={"argument": name})
+        elif tensor.dtype != torch.bool:
             yield from _indices(inputs, place, name)
     yield from _exchanges(problem, inputs, read)
     for place in read:

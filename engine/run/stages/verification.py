@@ -60,7 +60,8 @@ _MOST_EXPLAINED = 3
 _WHY_LATER = (
     "",
     "first call correct, second call on the same input wrong: kept state or a race",
-    "correct until new input in the same memory: returned an earlier output",
+    "correct on the first input, wrong on new input in the same memory: an output that was kept, or an error that"
+    " depends on the values",
 )
 
 

@@ -1,0 +1,53 @@
+"""Clues of operators that work element by element, from the operands of the wrong elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.judge.diagnosis.prediction import Comparison
+from engine.judge.diagnosis.ranking import Clue
+from engine.judge.diagnosis.symptoms import Symptom
+from engine.model import ProblemDefinition
+
+if TYPE_CHECKING:
+    from engine.model import Arguments
+
+
+def operand_clues(comparison: Comparison, problem: ProblemDefinition, inputs: Arguments) -> Iterator[Clue]:
+    """Clues of inputs that broadcast to the shape of the output."""
+    operands = dict(_operands(comparison, problem, inputs))
+    if comparison.got.dtype == torch.bool:
+        numbers = [one for one in inputs if isinstance(one, int | float) and not isinstance(one, bool)]
+        yield from _equal(comparison, [*operands.values(), *numbers])
+    elif comparison.got.is_floating_point():
+        for name, operand in operands.items():
+            yield from _kept_nan(comparison, name, operand)
+
+
+def _operands(
+    comparison: Comparison, problem: ProblemDefinition, inputs: Arguments
+) -> Iterator[tuple[str, torch.Tensor]]:
+    for name, value in zip(problem.arguments, inputs, strict=True):
+        if isinstance(value, torch.Tensor) and name not in problem.written_only:
+            try:
+                yield name, value.to(comparison.got.device).expand(comparison.got.shape)
+            except RuntimeError:
+                continue  # of another shape
+
+
+def _equal(comparison: Comparison, operands: Sequence[torch.Tensor | float]) -> Iterator[Clue]:
+    """A comparison that is wrong exactly where both operands are equal."""
+    if len(operands) == 2 and isinstance(operands[0], torch.Tensor):
+        equal = operands[0] == operands[1]
+        explained, contradicted = (comparison.wrong & equal).sum(), (~comparison.wrong & equal).sum()
+        yield Clue(symptom=Symptom.EQUAL_OPERANDS, explained=int(explained), contradicted=int(contradicted))
+
+
+def _kept_nan(comparison: Comparison, name: str, operand: torch.Tensor) -> Iterator[Clue]:
+    """NaN where an operand is NaN and a number is expected."""
+    if operand.is_floating_point():
+        kept = comparison.wrong & comparison.got.isnan() & ~comparison.expected.isnan() & operand.isnan()
+        yield Clue(symptom=Symptom.KEPT_NAN, explained=int(kept.sum()), facts={"argument": name})
