@@ -18,7 +18,7 @@ from engine.model.layers import Layer
 class Effect(enum.StrEnum):
     """Effect of a finding under a policy, as in the table."""
 
-    NOT_ASKED = "not asked"
+    NOT_CHECKED = "not checked"
     SHOWN = "shown"
     FLAGS = "flags a right run"
     REFUSES = "refuses the file, before any of it runs"
@@ -59,9 +59,9 @@ _BEHAVIOUR_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(
 )
 WEIGHTS: Mapping[Policy, Weights] = MappingProxyType(
     {
-        Policy.DEFAULT: Weights(by_severity=_GRAVE_FLAG, broken_rule=Effect.NOT_ASKED, unchecked=_BEHAVIOUR_REQUIRED),
+        Policy.DEFAULT: Weights(by_severity=_GRAVE_FLAG, broken_rule=Effect.NOT_CHECKED, unchecked=_BEHAVIOUR_REQUIRED),
         Policy.STRICT: Weights(by_severity=_GRAVE_FLAG, broken_rule=Effect.REFUSES, unchecked=_ALL_REQUIRED),
-        Policy.FACTS_ONLY: Weights(by_severity=_ALL_SHOWN, broken_rule=Effect.NOT_ASKED, unchecked=_NONE_REQUIRED),
+        Policy.FACTS_ONLY: Weights(by_severity=_ALL_SHOWN, broken_rule=Effect.NOT_CHECKED, unchecked=_NONE_REQUIRED),
     }
 )
 _MEANING: Mapping[Severity, str] = MappingProxyType(

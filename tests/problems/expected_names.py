@@ -1,4 +1,4 @@
-"""The operators of the catalogue: the 210 of the multi-source benchmark, by source.
+"""Names of the operators of the catalogue, by source: one that is added or removed changes this list too.
 
 The names are those of the ATen schema, of vLLM's custom operators and of the cuBLAS API.
 """
