@@ -1,4 +1,4 @@
-"""Clues of operators that work element by element, from the operands of the wrong elements."""
+"""Clues from the input elements that belong to the wrong elements: those at their place, or those they point at."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 
 def operand_clues(comparison: Comparison, problem: ProblemDefinition, inputs: Arguments) -> Iterator[Clue]:
-    """Clues of inputs that broadcast to the shape of the output."""
+    """Clues of inputs that broadcast to the shape of the output, and of those that it may hold positions in."""
     operands = dict(_operands(comparison, problem, inputs))
     if comparison.got.dtype == torch.bool:
         numbers = [one for one in inputs if isinstance(one, int | float) and not isinstance(one, bool)]
         yield from _equal(comparison, [*operands.values(), *numbers])
+    elif comparison.is_exact:
+        for name, value in zip(problem.arguments, inputs, strict=True):
+            if isinstance(value, torch.Tensor) and value.numel() > 1:
+                yield from _ties(comparison, name, value.to(comparison.got.device))
     elif comparison.got.is_floating_point():
         for name, operand in operands.items():
             yield from _kept_nan(comparison, name, operand)
@@ -51,3 +55,30 @@ def _kept_nan(comparison: Comparison, name: str, operand: torch.Tensor) -> Itera
     if operand.is_floating_point():
         kept = comparison.wrong & comparison.got.isnan() & ~comparison.expected.isnan() & operand.isnan()
         yield Clue(symptom=Symptom.KEPT_NAN, explained=int(kept.sum()), facts={"argument": name})
+
+
+def _ties(comparison: Comparison, name: str, values: torch.Tensor) -> Iterator[Clue]:
+    """Positions along a dimension, or in all of an input, of an element that equals the one at the right position."""
+    for lines in _lines(values, comparison.got.shape):
+        count = lines.shape[-1]
+        got, expected = (
+            comparison.got.reshape(len(lines), -1).long(),
+            comparison.expected.reshape(len(lines), -1).long(),
+        )
+        inside = (got >= 0) & (got < count)
+        if bool(((expected < 0) | (expected >= count)).any()):
+            continue
+        alike = lines.gather(1, got.clamp(0, count - 1)) == lines.gather(1, expected)
+        tied = (alike & inside).view(comparison.got.shape)
+        yield Clue(symptom=Symptom.TIE, explained=int((comparison.wrong & tied).sum()), facts={"argument": name})
+
+
+def _lines(values: torch.Tensor, shape: torch.Size) -> Iterator[torch.Tensor]:
+    """The input as rows, one for each position of an output of this shape that has the dimension no more, or as 1."""
+    if shape.numel() == 1:
+        yield values.reshape(1, -1)
+    for dim in range(values.dim()):
+        left = [size for at, size in enumerate(values.shape) if at != dim]
+        kept = [1 if at == dim else size for at, size in enumerate(values.shape)]
+        if list(shape) in (left, kept) and shape.numel() > 1:
+            yield values.movedim(dim, -1).reshape(-1, values.shape[dim])

@@ -77,6 +77,11 @@ WORDS = {
         "the comparison of equal operands is wrong: > and >=, or < and <=, are mixed up",
         "{counted} are those whose operands are equal",
     ),
+    Symptom.TIE: Words(
+        _K.WRONG_COMPARISON,
+        "of equal elements of {argument} another one is chosen: the rule for ties is wrong",
+        "{counted} are positions of an element that equals the expected one",
+    ),
     Symptom.CONTIGUOUS: Words(
         _K.WRONG_STRIDE,
         "{argument} treated as contiguous: strides {strides} ignored",

@@ -18,6 +18,7 @@ class Symptom(enum.StrEnum):
     KEPT_NAN = "kept_nan"
     UNSATURATED = "unsaturated"
     EQUAL_OPERANDS = "equal_operands"
+    TIE = "tie"
     CONTIGUOUS = "contiguous"
     ROW_STRIDE = "row_stride"
     FIRST_ROW = "first_row"

@@ -463,6 +463,16 @@ def test_comparison_of_equal_operands_is_named():
     assert kinds(GREATER, (x, y), x >= y)[0] is K.WRONG_COMPARISON
 
 
+@pytest.mark.parametrize("dim", [0, 1, None])
+def test_last_of_several_maxima_is_a_wrong_tie(dim):
+    largest = operator("x", lambda x: x.argmax(dim))
+    x = torch.randint(0, 4, (30, 40), generator=torch.Generator().manual_seed(3)).float()
+    flat = x.reshape(-1, 1) if dim is None else x.movedim(dim, 0)
+    last = len(flat) - 1 - flat.flip(0).argmax(0).reshape(largest.reference(x).shape)
+    words = "of equal elements of x another one is chosen: the rule for ties is wrong"
+    assert first_words(largest, (x,), last) == words
+
+
 def test_missing_saturation_is_an_overflow():
     x = 400 * normal(300)
     got = torch.where(x.abs() > 448, math.nan, x).to(torch.float8_e4m3fn)
