@@ -20,7 +20,7 @@ from engine.artefacts import ArtefactStore
 from engine.devices import Device, first_device, platform_named
 from engine.devices.hardware.device_lock import DeviceLock, shared_folder
 from engine.devices.hardware.state import device_id
-from engine.devices.hardware.targets import DEFAULT_TARGET
+from engine.devices.hardware.targets import DEFAULT_TARGET, NVIDIA_BACKEND, target_named
 from engine.errors import EngineError, UnsupportedError
 from engine.model import Candidate, Launch, Limits, Plan, Problem
 from engine.model.benchmark import Peaks
@@ -249,10 +249,11 @@ class Engine:
             UnsupportedError: launches of this device are not replayed.
         """
         process_pool = self._started_pool()
-        if not process_pool.interpreted:
-            raise UnsupportedError("proofs are replayed on the CPU; add --device cpu")
+        target = self._device.target
+        if not process_pool.interpreted and (target is None or target_named(target).backend != NVIDIA_BACKEND):
+            raise UnsupportedError("proofs are replayed on NVIDIA GPUs and on the CPU; add --device cpu")
         async with self._turn:
-            cases = replay_proof_file(proof, problem, process_pool=process_pool, limits=self._limits)
+            cases = replay_proof_file(proof, problem, process_pool=process_pool, limits=self._limits, target=target)
             async with contextlib.aclosing(cases):
                 async for case in cases:
                     yield case

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import subprocess
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,16 @@ from engine.compiler import native, offline, resources
 from engine.compiler.native.folders import toolchain_folders
 from engine.compiler.offsets import line_of_narrow_offset
 from engine.compiler.specialise import argument_names, specialise
+from engine.compiler.ttir import compile_ttir
 from engine.devices.hardware.targets import Target, target_named
-from engine.errors import UnsupportedError
+from engine.errors import EngineError, UnsupportedError
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
 from engine.loading.lowering import ttir_of, without_folders
 from engine.model import Launch
 from engine.protocol.proof.replaying import MOST_MODULE_CHARACTERS
 from engine.protocol.service import Line
-from engine.sandbox.confinement import Measure
+from engine.sandbox.confinement import Measure, limit_memory
 from engine.sandbox.priority import NICEST, be_nicer
 from engine.sandbox.readable_files import limit_reading
 
@@ -88,8 +90,12 @@ class _Compiler:
                     return _disassemble(command)
                 case protocol.BuildExtension():
                     return self._build(command)
+                case protocol.BuildBinary():
+                    return self._build_binary(command)
         except UnsupportedError as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
+        except EngineError as error:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=str(error))
         except BaseException as error:  # the edge of the process: the candidate's own top level ran here
             failed = failures.failure(command.id, error, self._filename)
             if not isinstance(command, protocol.Load) and _is_of_the_machine(error):
@@ -137,6 +143,15 @@ class _Compiler:
         if self._limits_reading:
             limit_reading((*command.readable, *toolchain_folders(command)))
         return native.build(command)
+
+    def _build_binary(self, command: protocol.BuildBinary) -> protocol.AnyReply:
+        if self._filename:
+            raise EngineError("a compiler that has loaded a candidate builds no binaries of modules")
+        if self._limits_reading:
+            limit_reading(command.readable)
+        limit_memory(command.memory_bytes)
+        be_nicer(NICEST)  # cases wait for what the other compilers make, and the proof comes after them
+        return protocol.BinaryBuilt(id=command.id, binary=compile_ttir(command.request, Path(tempfile.mkdtemp())))
 
     def _find(self, name: str, line: int | None = None) -> Any:
         """The kernel of this name, by preference the one whose code begins at `line`."""

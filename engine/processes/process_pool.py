@@ -11,6 +11,7 @@ import msgspec
 from engine import protocol
 from engine.errors import DeadlineError, EngineError, EngineLostError, MachineBusyError
 from engine.model import Limits
+from engine.processes.builds.binaries import Binaries
 from engine.processes.builds.extensions import Extensions, Toolchain
 from engine.processes.builds.launchers import Launchers
 from engine.processes.child import Child
@@ -25,6 +26,7 @@ from engine.sandbox.variables import DEVICE_VARIABLE
 _THREADS = 16  # for each process that a run may have: libraries start some, and a control group counts them
 _READY_S = 120.0
 _BUSY_PROCESSES = 3
+_MOST_BINARIES = 16  # built at once
 _JUDGE_S = 60.0
 _LONG_S: Mapping[type[protocol.Command], float] = {
     protocol.PrepareBaseline: 900.0,  # torch.compile with max-autotune builds and times many kernels before it chooses
@@ -92,6 +94,7 @@ class ProcessPool:
             ask_judge=self.ask_judge,
             not_preloaded=lambda: references.not_preloaded,
         )
+        self.binaries = Binaries(self._hire_compiler, most=min(_MOST_BINARIES, os.cpu_count() or 2))
         self.extensions = Extensions(
             spare=self.compiler,
             folder=directories.open_extensions(),
@@ -114,7 +117,12 @@ class ProcessPool:
         if self.interpreted:
             self.worker.prepare()
         else:
-            self.replayer.prepare()  # it makes a context of the device, and proves what verification finds right
+            self.prepare_replayer()
+
+    def prepare_replayer(self) -> None:
+        """Begin to make the replayer of the next proof, where that takes long: it makes a context of the device."""
+        if not self.interpreted:
+            self.replayer.prepare()
 
     def compilers_after(self, started: asyncio.Task[None]) -> None:
         """The fork server of the compilers is up when this task is done."""

@@ -92,6 +92,14 @@ from engine.protocol.probes.repeating import (
     RepeatOutputs,
     Watch,
 )
+from engine.protocol.proof.binaries import (
+    BinaryBuilt,
+    BinaryRequest,
+    BuildBinary,
+    CompileOptions,
+    HoldBinary,
+    KernelBinary,
+)
 from engine.protocol.proof.replaying import (
     HoldKernel,
     LimitReading,
@@ -176,6 +184,9 @@ __all__ = [
     "AttachReference",
     "AuditProblem",
     "Audited",
+    "BinaryBuilt",
+    "BinaryRequest",
+    "BuildBinary",
     "BuildExtension",
     "BuildLauncher",
     "Call",
@@ -193,6 +204,7 @@ __all__ = [
     "CompareSnapshot",
     "Compared",
     "Compile",
+    "CompileOptions",
     "Compiled",
     "ComplexSpec",
     "ContentDigests",
@@ -216,9 +228,11 @@ __all__ = [
     "Fetch",
     "FloatSpec",
     "FreeSlots",
+    "HoldBinary",
     "HoldKernel",
     "How",
     "Kernel",
+    "KernelBinary",
     "KernelTime",
     "LayOutVariant",
     "LimitReading",
@@ -302,13 +316,13 @@ AnyCommand: TypeAlias = (
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
     | Lower | LimitReading | HoldKernel | ReplayTape | AttachReference | AuditProblem | BuildExtension
-    | TapeSlot | TimeTape
+    | TapeSlot | TimeTape | BuildBinary | HoldBinary
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled
     | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated | Contrasted
     | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed | ReferenceAttached | Audited
-    | ExtensionBuilt
+    | ExtensionBuilt | BinaryBuilt
 )  # fmt: skip
 
 

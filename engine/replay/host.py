@@ -41,6 +41,14 @@ class Host:
             makes_pointers="tt.int_to_ptr" in command.ttir,
         )
 
+    def hold_binary(self, command: protocol.HoldBinary) -> None:
+        """Refuse: modules are executed as they are.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(f"a replayer in host memory launches no binary of {command.binary.name}")
+
     def open(self, command: protocol.ReplayTape, tape: Tape) -> HostCase:
         """The memory of a checked tape, whose arguments are in the arena of the command."""
         kernels = {number: self._kernels[name] for number, name in enumerate(command.kernels)}

@@ -51,6 +51,10 @@ class Place(Protocol):
         """Keep a kernel under its name."""
         ...
 
+    def hold_binary(self, command: protocol.HoldBinary) -> None:
+        """Have launches of a held kernel be this binary, where binaries are launched."""
+        ...
+
     def open(self, command: protocol.ReplayTape, tape: Tape) -> Case:
         """The memory of a checked tape."""
         ...
@@ -77,7 +81,7 @@ def _place() -> Place:
     """Host memory where kernels run on the machine, else the device of this process."""
     if os.environ.get(MACHINE_VARIABLE) == "1":
         return Host()
-    from engine.replay.device.place import DevicePlace  # torch and Triton, which a replay in host memory does without
+    from engine.replay.device.place import DevicePlace  # torch, which a replay in host memory does without
 
     return DevicePlace(os.environ[DEVICE_VARIABLE])
 
@@ -101,6 +105,9 @@ class Replayer:
                     return protocol.Done(id=command.id)
                 case protocol.HoldKernel():
                     self._place.hold(command)
+                    return protocol.Done(id=command.id)
+                case protocol.HoldBinary():
+                    self._place.hold_binary(command)
                     return protocol.Done(id=command.id)
                 case protocol.ReplayTape():
                     return self._replay(command)

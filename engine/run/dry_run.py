@@ -32,6 +32,7 @@ class DryRun:
     """The dry run of one candidate; `run` once, beside the judging of the cases.
 
     `add` has a launch compiled, by Triton's own description, and returns what must be done before it is launched.
+    `on_launch` gets every launch of a call that is verified; not those of further configurations of tuners.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class DryRun:
         profile: Profile,
         add: Callable[[Launch, str], list[asyncio.Future[None]]],
         ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
+        on_launch: Callable[[Launch], None] = lambda _: None,
         patience_s: float = _PATIENCE_S,
     ) -> None:
         self._problem = plan.problem
@@ -51,6 +53,7 @@ class DryRun:
         self._session = session
         self._most_s = session.limits.case_s
         self._add = add
+        self._on_launch = on_launch
         self._profile = profile
         self._ask_judge = ask_judge
         loop = asyncio.get_running_loop()
@@ -141,6 +144,8 @@ class DryRun:
             self._stumbled.add(case.name)
         self._launches[case.name] = tuple(met.launch for met in launches)
         needed = [done for met in launches for done in self._add(met.launch, met.specialisation)]
+        for met in launches if not tunes else ():
+            self._on_launch(met.launch)
         task = asyncio.create_task(_when_done(needed, self._ready[case.name]), name=case.name)
         self._waiting.add(task)
 

@@ -10,9 +10,9 @@ from engine.devices import Device
 from engine.errors import WireError
 from engine.model import Case
 from engine.processes.candidate_session import CandidateSession
-from engine.processes.process_pool import ProcessPool
 from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
-from engine.run.proving.kernels import LoweredKernels, NotLoweredError
+from engine.run.proving.kernels import NotLoweredError
+from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replayer import HeldReplayer
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 from engine.timing.kernel_times import NotTimedError
@@ -22,20 +22,18 @@ _UNKNOWN_MEMORY_BYTES = 16 << 30
 
 
 class TapedKernels:
-    """Tapes one call of each timed case, behind its times, so that tuners have chosen; `close` at the end."""
+    """Tapes one call of each timed case, behind its times, so that tuners have chosen."""
 
     def __init__(
         self,
         *,
         session: CandidateSession,
-        process_pool: ProcessPool,
-        kernels: LoweredKernels,
+        processes: ReplayProcesses,
         device: Device,
     ) -> None:
         self._session = session
-        self._kernels = kernels
+        self._kernels, self._replayer = processes.kernels, processes.replayer
         self._most_bytes = device.memory_bytes or _UNKNOWN_MEMORY_BYTES
-        self._replayer = HeldReplayer(process_pool)
 
     async def side(self, case: Case, arranged: protocol.Arranged) -> HeldReplayer:
         """The replayer with the tape of this case.
@@ -49,7 +47,7 @@ class TapedKernels:
             kernels = await self._kernels.of_tape(tape)
         except NotLoweredError as error:
             raise NotTimedError(str(error)) from error
-        if refused := await self._replayer.hold(kernels):
+        if refused := await self._replayer.hold(kernels, tape.specialisations):
             raise NotTimedError(refused)
         command = protocol.TimeTape(
             id=protocol.new_id(),
@@ -63,11 +61,6 @@ class TapedKernels:
         if isinstance(reply, protocol.Failed):
             raise NotTimedError(reply.message)
         return self._replayer
-
-    async def close(self) -> None:
-        """End the replayer and the compiler."""
-        await self._replayer.close()
-        await self._kernels.close()
 
     async def _tape(self, case: Case) -> Tape:
         path = self._session.shared / f"{secrets.token_hex(8)}.tape"

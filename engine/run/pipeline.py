@@ -35,7 +35,7 @@ from engine.run.engine_resources import EngineResources
 from engine.run.event_stream import EventEmitter
 from engine.run.kernel_source import TapedKernels
 from engine.run.native.building import NativeCode
-from engine.run.proving.kernels import LoweredKernels
+from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.stage import prove
 from engine.run.run_limits import watch_usage
 from engine.run.stages.compile_stage import OVERFULL, CompilingStage
@@ -51,6 +51,8 @@ from engine.static.source import SourceError
 from engine.timing.seats import OwnKernels
 from engine.verdict.decide import Facts, Stop, judge
 from engine.verdict.no_launch import no_launch
+
+_MEMORY_FOR_SPARE_BYTES = 16 << 30  # the context of a process that waits takes about 0.5 GiB of a device
 
 
 class Run:
@@ -94,8 +96,10 @@ class Run:
         )  # fmt: skip
         self._session = self._open_session(process_pool.worker, on_log=self._emitter.log)
         self._other = self._open_session(process_pool.worker, candidate=other) if other is not None else None
-        target = self._device.target or plan.target  # a device compiles what it replays for itself
-        self._lowered = LoweredKernels(session=self._open_session(process_pool.compiler), target=target)
+        self._replaying = ReplayProcesses(
+            process_pool, self._open_session(process_pool.compiler), launched_on=self._device.target,
+            target=plan.target, group=self._group,
+        )  # fmt: skip
         self._builder: Builder | None = None
         self._compiling: CompilingStage | None = None
         if plan.target is not None:
@@ -171,13 +175,16 @@ class Run:
     async def _clean_up(self) -> None:
         try:
             used = [used for used in (self._session, self._other, *self._builders()) if used is not None]
-            cleared = await asyncio.gather(*(one.clear() for one in used), return_exceptions=True)
+            clearing = (*(one.clear() for one in used), self._replaying.close())
+            cleared = await asyncio.gather(*clearing, return_exceptions=True)
             if self._cache_folder is not None:
                 await asyncio.to_thread(self._process_pool.directories.clear_kernel_cache, self._cache_folder)
             if self._group is not None:
                 self._group.close()
             self._process_pool.worker.prepare()
             self._process_pool.compiler.prepare()
+            if (self._device.memory_bytes or 0) >= _MEMORY_FOR_SPARE_BYTES:
+                self._process_pool.prepare_replayer()
             for trouble in cleared:
                 if trouble is not None:
                     raise trouble
@@ -242,7 +249,7 @@ class Run:
             return None
         self._dry_run = DryRun(
             self._plan, session=self._open_session(self._process_pool.worker), profile=self._profile,
-            add=self._compile_ahead, ask_judge=self._process_pool.ask_judge,
+            add=self._compile_ahead, ask_judge=self._process_pool.ask_judge, on_launch=self._replaying.prepare,
         )  # fmt: skip
         return asyncio.create_task(self._run_ahead(self._dry_run, self._ahead))
 
@@ -301,7 +308,7 @@ class Run:
         return bool(self._results) and all(result.outcome is Outcome.PASS for result in self._results)
 
     async def _prove(self) -> None:
-        self._proofs = await prove(self._lab(), self._emitter, self._lowered, self._artefacts)
+        self._proofs = await prove(self._lab(), self._emitter, self._replaying, self._artefacts)
 
     async def _probe(self) -> None:
         await ProbingStage(lab=self._lab(), emitter=self._emitter, chosen=self._probes).run()
@@ -334,9 +341,8 @@ class Run:
             self._emitter.report(not_timed(Coverage.NOT_AVAILABLE, message))
             return None
         names = frozenset(launch.kernel for met in self._first_launches.values() for launch in met)
-        source = TapedKernels(
-            session=self._session, process_pool=self._process_pool, kernels=self._lowered, device=self._device
-        )
+        await self._replaying.settle()  # nothing is compiled beside what is timed
+        source = TapedKernels(session=self._session, processes=self._replaying, device=self._device)
         kernels = OwnKernels(
             launches=self._dry_run.launches, names=names, native=self._native.kernels,
             source=None if self._native.is_there else source,
@@ -345,10 +351,7 @@ class Run:
             plan, self._plan.problem, session=self._session, other=self._other, emitter=self._emitter, kernels=kernels,
             measurement_context=self._measurement_context, profile=self._profile,
         )  # fmt: skip
-        try:
-            await stage.run()
-        finally:
-            await source.close()
+        await stage.run()
         return stage.stop
 
     def _finish(self, stop: Stop | None) -> None:
@@ -371,6 +374,8 @@ class Run:
     def _launch(self, launch: Launch, case: str) -> None:
         self._launched = True
         self._emitter.tell(events.KernelLaunched(at_s=self._emitter.now(), launch=launch, case=case))
+        if not self._native.is_there:
+            self._replaying.prepare(launch)
         if self._compiling is not None:
             self._compiling.add(launch)
 

@@ -20,6 +20,8 @@ import msgspec
 from engine.sandbox import linux
 from engine.sandbox.system_calls import filter_system_calls
 
+_STATUS_OF_SPACE, _STATUS_OF_DATA = "VmSize", "VmData"
+
 
 class Measure(enum.StrEnum):
     """Rights that a child can give up, in the order in which it does; and bounds that its parent sets from outside.
@@ -71,6 +73,14 @@ def confine(confinement: Confinement) -> tuple[str, ...]:
     return tuple(measure for measure, action in carry_out.items() if _holds(action))
 
 
+def limit_memory(memory_bytes: int) -> None:
+    """Let this process, and each that it starts, have so many bytes of data more than it has, where that is less."""
+    limit_bytes = _kib(_STATUS_OF_DATA) * 1024 + memory_bytes
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard == resource.RLIM_INFINITY or limit_bytes < hard:
+        resource.setrlimit(resource.RLIMIT_DATA, (limit_bytes, limit_bytes))
+
+
 class _NotHereError(OSError):
     """The measure does not apply to this process."""
 
@@ -86,17 +96,20 @@ def _holds(measure: Callable[[], object]) -> bool:
 def _limit_resources(confinement: Confinement) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (confinement.file_bytes, confinement.file_bytes))
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    kind, used = (
-        (resource.RLIMIT_AS, status["VmSize"])
-        if confinement.address_space
-        else (resource.RLIMIT_DATA, status["VmData"])
+    kind, field = (
+        (resource.RLIMIT_AS, _STATUS_OF_SPACE) if confinement.address_space else (resource.RLIMIT_DATA, _STATUS_OF_DATA)
     )
-    memory_bytes = int(used.split()[0]) * 1024 + confinement.memory_bytes
+    memory_bytes = _kib(field) * 1024 + confinement.memory_bytes
     resource.setrlimit(kind, (memory_bytes, memory_bytes))
     # The kernel counts all processes of the user; with a user id of its own that is this child's alone.
     others = 0 if confinement.uid is not None else _processes_of(os.getuid())
     resource.setrlimit(resource.RLIMIT_NPROC, (others + confinement.processes,) * 2)
+
+
+def _kib(field: str) -> int:
+    """A size of this process, as the kernel counts it now."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status[field].split()[0])
 
 
 def _processes_of(uid: int) -> int:

@@ -1,4 +1,4 @@
-"""Replays on a device: torch moves, and kernels run that this process compiles from their TTIR itself.
+"""Replays on a device: torch moves, and kernels run as binaries that others compiled from their TTIR.
 
-Knows torch and Triton, and must never load a candidate; only replayers on a device import it.
+Knows torch, and must never load a candidate; only replayers on a device import it.
 """

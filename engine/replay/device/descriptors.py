@@ -8,49 +8,21 @@ to 3.9.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from engine.devices.hardware.device_memory import call_driver
 from engine.devices.hardware.loaded_kernel import aligned_buffer
 from engine.errors import UnsupportedError
 from engine.machine.descriptor_fields import fields_of
 from engine.machine.ir import Function
+from engine.protocol.proof.binaries import MAP_BYTES, MapLayout
 from engine.protocol.proof.tape import TapedDescriptor, TapedNumber, TapedValue
 from engine.replay.checks import ELEMENT_BYTES
 
-MAP_BYTES = 128  # sizeof(CUtensorMap)
 _MOST_DIMENSIONS = 5
-_HOST_TYPES = {8: 10, 9: 8, 10: 9}  # of TMA's element types, where the driver numbers them in another way
 _TF32, _FLOAT32 = 11, 7
 _NO_INTERLEAVING, _PROMOTION_128B = 0, 2
 _SMALL_TENSOR_BYTES, _LAST_DRIVER, _PROMOTING = 128 << 10, 13010, 1 << 21
-
-
-@dataclass(frozen=True, kw_only=True)
-class MapLayout:
-    """How a binary expects one of its tensor maps: as the compiler states it in the metadata `tensordesc_meta`."""
-
-    swizzle: int
-    element_type: int
-    element_bytes: int
-    block: tuple[int, ...]
-
-    @classmethod
-    def of(cls, metadata: Mapping[str, object]) -> MapLayout:
-        """The layout that a row of the metadata states.
-
-        Raises:
-            UnsupportedError: it is of packed elements or of windows of an image, or is none.
-        """
-        if metadata.get("fp4_padded") or metadata.get("is_im2col"):
-            raise UnsupportedError("a tensor descriptor of packed 4-bit elements, or of windows of an image")
-        numbers = [metadata.get(name) for name in ("swizzle", "elem_type", "elem_size")]
-        block = metadata.get("block_size")
-        if not isinstance(block, list | tuple) or not all(isinstance(one, int) for one in (*numbers, *block)):
-            raise UnsupportedError(f"a tensor descriptor of an unknown layout: {str(metadata)[:200]}")
-        swizzle, kind, size = (int(str(number)) for number in numbers)
-        return cls(swizzle=swizzle, element_type=_HOST_TYPES.get(kind, kind), element_bytes=size, block=tuple(block))
 
 
 def spread(function: Function, values: Sequence[TapedValue]) -> tuple[TapedValue, ...]:

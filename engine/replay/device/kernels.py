@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
 from engine.devices.hardware.device_memory import DeviceMemoryError
 from engine.devices.hardware.loaded_kernel import LoadedKernel
-from engine.devices.hardware.targets import Target
 from engine.errors import UnsupportedError
 from engine.machine.ir import Function, Module
 from engine.machine.plan import may_write
 from engine.machine.reader import read_module
 from engine.model import Launch
+from engine.protocol.proof.binaries import CompileOptions, KernelBinary, MapLayout
 from engine.protocol.proof.tape import Launched, Tape, TapedDescriptor, TapedView
-from engine.replay.device.binaries import Binary, compile_ttir
-from engine.replay.device.descriptors import MapLayout, check_within, encode, spread
+from engine.replay.device.descriptors import check_within, encode, spread
 from engine.replay.device.memory import AddressOf
 from engine.replay.device.parameters import address_bytes, packed
 from engine.replay.execution import KernelStoppedError, Stored
@@ -62,29 +59,37 @@ class HeldKernel:
 
 
 class DeviceKernels:
-    """Compiles each specialisation once; `load` brings a binary to the device."""
+    """Holds modules with the binaries of their launches; `load` brings a binary to the device, once."""
 
     def __init__(
         self,
-        target: Target,
         device: torch.device,
         *,
-        compiled: Callable[[str, Launch, Target, Path], Binary] = compile_ttir,
-        load: Callable[[Binary], LoadedKernel] | None = None,
+        load: Callable[[KernelBinary], LoadedKernel] | None = None,
         encoded: Callable[[TapedDescriptor, MapLayout, int], bytes] = encode,
     ) -> None:
-        self._target, self._device = target, device
+        self._device = device
         self._encoded = encoded
-        self._compiled = compiled
         self._load = load or _load
         self._held: dict[str, HeldKernel] = {}
-        self._loaded: dict[tuple[object, ...], tuple[Binary, LoadedKernel]] = {}
-        self._refused: dict[tuple[object, ...], str] = {}
-        self._folder: Path | None = None
+        self._loaded: dict[tuple[str, CompileOptions], tuple[KernelBinary, LoadedKernel]] = {}
 
     def hold(self, name: str, kernel: HeldKernel) -> None:
         """Keep a kernel under its name."""
         self._held[name] = kernel
+
+    def hold_binary(self, name: str, options: CompileOptions, binary: KernelBinary) -> None:
+        """Load the binary that launches of a kernel with these options are.
+
+        Raises:
+            UnsupportedError: it takes no scratch memory, or the driver refuses it.
+        """
+        if len(binary.parameters) < _SCRATCH_PARAMETERS or set(binary.parameters[-_SCRATCH_PARAMETERS:]) != {8}:
+            raise UnsupportedError(f"{binary.name}: its binary takes no addresses of scratch memory")
+        try:
+            self._loaded[name, options] = binary, self._load(binary)
+        except DeviceMemoryError as error:
+            raise UnsupportedError(f"{binary.name}: the driver does not load its binary ({error})") from error
 
     def launcher(self, tape: Tape, names: Sequence[str]) -> Callable[[Launched, AddressOf], Stored]:
         """Launcher of the specialisations of a tape, whose kernels have these names."""
@@ -98,7 +103,7 @@ class DeviceKernels:
         """Run a launch; the storages that it may have stored to.
 
         Raises:
-            UnsupportedError: it does not compile, or needs what a replay does not provide.
+            UnsupportedError: it has no binary, or needs what a replay does not provide.
             TapeError: an argument is missing.
             KernelStoppedError: the driver refuses it.
         """
@@ -107,7 +112,7 @@ class DeviceKernels:
         if 0 in step.grid:
             return Stored(used=frozenset(), stored=frozenset())
         try:
-            binary, loaded = self._binary(name, kernel, launch)
+            binary, loaded = self._binary(name, launch)
             sizes = binary.parameters[:-_SCRATCH_PARAMETERS]
             map_of = self._maps(tape, binary, address_of)
             parameters = packed(kernel.function, values, address_of, sizes, map_of=map_of)
@@ -119,7 +124,7 @@ class DeviceKernels:
         views = list(map(view_behind, values))
         return _stored(kernel, views, storages=len(tape.storages))
 
-    def _maps(self, tape: Tape, binary: Binary, address_of: AddressOf) -> Callable[[TapedDescriptor, str], bytes]:
+    def _maps(self, tape: Tape, binary: KernelBinary, address_of: AddressOf) -> Callable[[TapedDescriptor, str], bytes]:
         """What makes the tensor maps of one launch, in the order of its parameters."""
         layouts = iter(binary.maps)
 
@@ -132,33 +137,18 @@ class DeviceKernels:
 
         return map_of
 
-    def _binary(self, name: str, kernel: HeldKernel, launch: Launch) -> tuple[Binary, LoadedKernel]:
-        key = (name, launch.num_warps, launch.num_stages, *sorted(launch.options.items()))
-        if key in self._refused:
-            raise UnsupportedError(self._refused[key])
-        if key not in self._loaded:
-            try:
-                binary = self._compile(kernel, launch)
-            except UnsupportedError as error:
-                self._refused[key] = str(error)
-                raise
-            self._loaded[key] = binary, self._load(binary)
-        return self._loaded[key]
+    def _binary(self, name: str, launch: Launch) -> tuple[KernelBinary, LoadedKernel]:
+        found = self._loaded.get((name, CompileOptions.of(launch)))
+        if found is None:
+            raise UnsupportedError(f"{launch.kernel}: it has no binary for the options of this launch")
+        return found
 
-    def _compile(self, kernel: HeldKernel, launch: Launch) -> Binary:
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp())
-        binary = self._compiled(kernel.ttir, launch, self._target, self._folder)
-        if len(binary.parameters) < _SCRATCH_PARAMETERS or set(binary.parameters[-_SCRATCH_PARAMETERS:]) != {8}:
-            raise UnsupportedError(f"{launch.kernel}: its binary takes no addresses of scratch memory")
-        return binary
-
-    def _scratch(self, binary: Binary, *, programs: int) -> torch.Tensor:
+    def _scratch(self, binary: KernelBinary, *, programs: int) -> torch.Tensor:
         """Global scratch memory for all blocks of a grid; the allocator keeps it until the launch is done."""
         return torch.empty(binary.scratch_bytes * programs, dtype=torch.uint8, device=self._device)
 
 
-def _load(binary: Binary) -> LoadedKernel:
+def _load(binary: KernelBinary) -> LoadedKernel:
     return LoadedKernel(binary.code, binary.name, threads=binary.threads, shared_bytes=binary.shared_bytes)
 
 

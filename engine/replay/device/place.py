@@ -10,7 +10,6 @@ import torch
 from engine import protocol
 from engine.clock.stopwatch import Stopwatch
 from engine.devices.hardware.device_memory import DeviceMemoryError, alone, is_lost, open_block
-from engine.devices.hardware.targets import target_named
 from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 from engine.machine.numerics import Array
@@ -37,8 +36,7 @@ class DevicePlace:
         self._stopwatch: Stopwatch | None = None
         self._kernels: DeviceKernels | None = None
         if runtime_of(self._device).is_nvidia():
-            major, minor = torch.cuda.get_device_capability(self._device)
-            self._kernels = DeviceKernels(target_named(f"sm_{major}{minor}"), self._device)
+            self._kernels = DeviceKernels(self._device)
 
     def hold(self, command: protocol.HoldKernel) -> None:
         """Read a module and keep it.
@@ -48,6 +46,14 @@ class DevicePlace:
             MachineError: it is malformed, or exceeds a limit.
         """
         self._own_kernels().hold(command.name, HeldKernel.of(command.ttir, command.arguments))
+
+    def hold_binary(self, command: protocol.HoldBinary) -> None:
+        """Load the binary of a held kernel.
+
+        Raises:
+            UnsupportedError: it cannot be launched here.
+        """
+        self._own_kernels().hold_binary(command.kernel, command.options, command.binary)
 
     def open(self, command: protocol.ReplayTape, tape: Tape) -> DeviceCase:
         """The memory of a checked tape, whose arguments are in the arena of the command.

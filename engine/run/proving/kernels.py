@@ -45,8 +45,17 @@ class LoweredKernels:
             NotLoweredError: one of them has none.
             EngineError: the compiler failed.
         """
+        return tuple([await self.of_launch(launch) for launch in tape.specialisations])
+
+    async def of_launch(self, launch: Launch) -> LoweredKernel:
+        """The kernel of a launch.
+
+        Raises:
+            NotLoweredError: it has none.
+            EngineError: the compiler failed.
+        """
         async with self._asking:
-            return tuple([await self._lowered(launch) for launch in tape.specialisations])
+            return await self._lowered(launch)
 
     async def close(self) -> None:
         """End the compiler."""

@@ -11,15 +11,19 @@ from engine.model.proof import CaseProof, Gap, ReplayedCase
 from engine.processes.process_pool import ProcessPool
 from engine.protocol.proof.proof_file import ProofFile, ProvenCase
 from engine.protocol.verifying import ContentDigests
+from engine.run.proving.binaries import BinaryBuilds
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.proof_of_tape import TapedCase, Tried, try_to_prove
+from engine.run.proving.replayer import HeldReplayer
 from engine.run.proving.replays import Replays
 
 
 async def replay_proof_file(
-    proof: ProofFile, problem: Problem, *, process_pool: ProcessPool, limits: Limits
+    proof: ProofFile, problem: Problem, *, process_pool: ProcessPool, limits: Limits, target: str | None = None
 ) -> AsyncGenerator[ReplayedCase, None]:
     """Each case of the file in its order; no code but that of kgtui and of the operator runs.
+
+    Kernels are compiled for `target` and launched; without one, the machine executes them.
 
     Raises:
         UnsupportedError: the problem is of a foreign suite, and its reference does not run here.
@@ -29,12 +33,16 @@ async def replay_proof_file(
         if not isinstance(reply, protocol.ReferenceAttached):
             said = reply.message if isinstance(reply, protocol.Failed) else type(reply).__name__
             raise UnsupportedError(f"the reference of {problem.name} cannot be run here: {said}")
-    replays = Replays(process_pool=process_pool, problem=problem, limits=limits)
+    builds = BinaryBuilds(process_pool.binaries, target=target) if target is not None else None
+    replayer = HeldReplayer(process_pool, builds)
+    replays = Replays(replayer, process_pool=process_pool, problem=problem, limits=limits)
     try:
         for case in proof.cases:
             yield await _replayed(replays, problem, proof, case)
     finally:
-        await replays.close()
+        if builds is not None:
+            await builds.close()
+        await replayer.close()
 
 
 async def _replayed(replays: Replays, problem: Problem, proof: ProofFile, proven: ProvenCase) -> ReplayedCase:

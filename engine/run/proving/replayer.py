@@ -1,26 +1,36 @@
-"""A replayer of one run: taken when it is first needed, limited in what it reads, and holding kernels by name."""
+"""The replayer of one run: taken when it is first needed, limited in what it reads, and holding kernels by name."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
 from engine import protocol
 from engine.errors import EngineError
+from engine.model import Launch
+from engine.processes.builds.binaries import NotBuiltError
 from engine.processes.process_pool import ProcessPool
 from engine.processes.warm_pool import PooledProcess
+from engine.protocol.proof.binaries import CompileOptions
+from engine.run.proving.binaries import BinaryBuilds
 from engine.run.proving.kernels import LoweredKernel
 
 _HOLD_S = 10.0
 
 
 class HeldReplayer:
-    """A replayer that is replaced when it dies; `close` at the end."""
+    """A replayer that carries out one command after another, and is replaced when it dies; `close` at the end.
 
-    def __init__(self, process_pool: ProcessPool) -> None:
+    Without `builds` it executes modules, and else the binaries of these.
+    """
+
+    def __init__(self, process_pool: ProcessPool, builds: BinaryBuilds | None = None) -> None:
         self._process_pool = process_pool
+        self._builds = builds
         self._hand: PooledProcess | None = None
-        self._held: set[str] = set()
+        self._held: set[object] = set()
+        self._turn = asyncio.Lock()
 
     async def shared(self) -> Path:
         """The folder of shared memory of the replayer, which is there then.
@@ -28,37 +38,38 @@ class HeldReplayer:
         Raises:
             EngineError: none could be made.
         """
-        return (await self._process()).room.shared
+        async with self._turn:
+            return (await self._process()).room.shared
 
-    async def hold(self, kernels: Sequence[LoweredKernel]) -> str:
-        """Have the replayer read the modules that it does not hold; why one is refused, or "".
+    async def hold(self, kernels: Sequence[LoweredKernel], launches: Sequence[Launch]) -> str:
+        """Have the replayer hold the kernels of these launches, one for each; why one is refused, or "".
 
         Raises:
-            EngineError: the replayer failed.
+            EngineError: the replayer failed, or a compiler did.
         """
-        hand = await self._process()
-        for kernel in kernels:
-            if kernel.name in self._held:
-                continue
-            command = protocol.HoldKernel(
+        pairs = list(zip(kernels, launches, strict=True))
+        if self._builds is not None:
+            for kernel, launch in pairs:
+                self._builds.begin(kernel, launch)
+        for kernel, launch in pairs:
+            command: protocol.AnyCommand = protocol.HoldKernel(
                 id=protocol.new_id(), name=kernel.name, ttir=kernel.ttir, arguments=kernel.arguments
             )
-            reply = await _answer(hand, command, deadline_s=_HOLD_S)
-            if isinstance(reply, protocol.Failed):
-                return reply.message
-            self._held.add(kernel.name)
+            refused = await self._told(kernel.name, command)
+            if not refused and self._builds is not None:
+                refused = await self._hold_binary(self._builds, kernel, launch)
+            if refused:
+                return refused
         return ""
 
     async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
-        """The reply of the replayer; one that can do nothing more is ended behind it.
+        """The reply of the replayer; one that can do nothing more, or did not answer, is ended behind it.
 
         Raises:
             EngineError: it failed, or did not answer properly.
         """
-        reply = await _answer(await self._process(), command, deadline_s=deadline_s)
-        if isinstance(reply, protocol.Failed) and reply.broken:
-            await self.close()
-        return reply
+        async with self._turn:
+            return await self._answer(await self._process(), command, deadline_s=deadline_s)
 
     async def clear(self) -> None:
         """As `close`: a replayer that does not answer is ended by the caller."""
@@ -66,29 +77,61 @@ class HeldReplayer:
 
     async def close(self) -> None:
         """End the replayer.  Safe to call twice."""
-        if self._hand is not None:
-            hand, self._hand = self._hand, None
-            await hand.dismiss()
+        async with self._turn:
+            await self._dismiss()
+
+    async def _hold_binary(self, builds: BinaryBuilds, kernel: LoweredKernel, launch: Launch) -> str:
+        """Have the replayer hold the binary of a launch; why it does not, or ""."""
+        options = CompileOptions.of(launch)
+        try:
+            binary = await builds.of(kernel, launch)
+        except NotBuiltError as error:
+            return str(error)
+        command = protocol.HoldBinary(id=protocol.new_id(), kernel=kernel.name, options=options, binary=binary)
+        return await self._told((kernel.name, options), command)
+
+    async def _told(self, key: object, command: protocol.AnyCommand) -> str:
+        """Carry out a command once for each replayer; why it is refused, or ""."""
+        async with self._turn:
+            hand = await self._process()
+            if key in self._held:
+                return ""
+            reply = await self._answer(hand, command, deadline_s=_HOLD_S)
+            if isinstance(reply, protocol.Failed):
+                return reply.message
+            self._held.add(key)
+            return ""
 
     async def _process(self) -> PooledProcess:
         if self._hand is None or not self._hand.child.alive or self._hand.child.fault is not None:
-            await self.close()
+            await self._dismiss()
             self._hand, self._held = await self._process_pool.replayer.take(), set()
-            await _limit_reading(self._hand)
+            await self._limit_reading(self._hand)
         return self._hand
 
+    async def _limit_reading(self, hand: PooledProcess) -> None:
+        """Leave a replayer only libraries, arenas and its own files to read, before it gets anything of a candidate."""
+        readable = (str(hand.room.shared), str(hand.room.folder))
+        command = protocol.LimitReading(id=protocol.new_id(), readable=readable)
+        reply = await self._answer(hand, command, deadline_s=_HOLD_S)
+        if isinstance(reply, protocol.Failed):
+            raise EngineError(reply.message)
 
-async def _limit_reading(hand: PooledProcess) -> None:
-    """Leave a replayer only libraries, arenas and its own files to read, before it gets anything of a candidate."""
-    readable = (str(hand.room.shared), str(hand.room.folder))
-    command = protocol.LimitReading(id=protocol.new_id(), readable=readable)
-    reply = await _answer(hand, command, deadline_s=_HOLD_S)
-    if isinstance(reply, protocol.Failed):
-        raise EngineError(reply.message)
+    async def _answer(
+        self, hand: PooledProcess, command: protocol.AnyCommand, *, deadline_s: float
+    ) -> protocol.AnyReply:
+        try:
+            reply = await hand.child.ask(command, deadline_s=deadline_s)
+        except EngineError:
+            await self._dismiss()
+            raise
+        if isinstance(reply, protocol.Failed) and reply.broken:
+            await self._dismiss()
+        if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
+            raise EngineError(f"the replayer failed: {reply.message}")
+        return reply
 
-
-async def _answer(hand: PooledProcess, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
-    reply = await hand.child.ask(command, deadline_s=deadline_s)
-    if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
-        raise EngineError(f"the replayer failed: {reply.message}")
-    return reply
+    async def _dismiss(self) -> None:
+        if self._hand is not None:
+            hand, self._hand = self._hand, None
+            await hand.dismiss()

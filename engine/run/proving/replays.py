@@ -49,16 +49,22 @@ class NotReplayed:
 
 
 class Replays:
-    """One replayer for the tapes of one run; `close` at the end."""
+    """Replays tapes by the replayer of a run."""
 
     def __init__(
-        self, *, process_pool: ProcessPool, problem: Problem, limits: Limits, draw_seed: int | None = None
+        self,
+        replayer: HeldReplayer,
+        *,
+        process_pool: ProcessPool,
+        problem: Problem,
+        limits: Limits,
+        draw_seed: int | None = None,
     ) -> None:
+        self._replayer = replayer
         self._process_pool = process_pool
         self._problem = problem
         self._limits = limits
         self._draws = Draws(draw_seed, "replay")
-        self._replayer = HeldReplayer(process_pool)
 
     async def replay(
         self,
@@ -76,7 +82,7 @@ class Replays:
         Raises:
             EngineError: judge or replayer failed.
         """
-        if refused := await self._replayer.hold(kernels):
+        if refused := await self._replayer.hold(kernels, tape.specialisations):
             return NotReplayed(reason=refused)
         shared = await self._replayer.shared()
         seed = self._draws.number(case.name) if seed is None else seed
@@ -103,15 +109,10 @@ class Replays:
             for path in (arena, arena.with_suffix(".out")):
                 path.unlink(missing_ok=True)
 
-    async def close(self) -> None:
-        """End the replayer.  Safe to call twice."""
-        await self._replayer.close()
-
     async def _executed(self, command: protocol.ReplayTape, *, seed: int) -> Replayed | NotReplayed:
         try:
             reply = await self._replayer.ask(command, deadline_s=self._limits.case_s)
         except DeadlineError:
-            await self.close()
             return NotReplayed(reason=f"the replay took more than {self._limits.case_s:g} s")
         if isinstance(reply, protocol.Failed):
             return NotReplayed(reason=reply.message, stopped=reply.kind is protocol.FailureKind.RAISED)

@@ -21,9 +21,10 @@ from engine.replay.agreement import Agreement, Disagreement, agreement, differen
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
-from engine.run.proving.kernels import LoweredKernels, NotLoweredError
+from engine.run.proving.kernels import NotLoweredError
 from engine.run.proving.proof_of_tape import TapedCase, computed_elsewhere, try_to_prove
 from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
+from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
@@ -35,17 +36,17 @@ _T = TypeVar("_T")
 
 
 async def prove(
-    lab: Lab, emitter: EventEmitter, kernels: LoweredKernels, artefacts: ArtefactStore
+    lab: Lab, emitter: EventEmitter, processes: ReplayProcesses, artefacts: ArtefactStore
 ) -> tuple[CaseProof, ...] | None:
     """The proofs of the cases that passed, also stored as a proof file; None for what is not replayed."""
     if lab.native is not None:
         why = "kernels in CUDA C are not replayed, only those of Triton"
         emitter.report(LayerReport(layer=Layer.PROOF, by="replay", coverage=Coverage.NOT_AVAILABLE, why=why))
         return None
-    stage = ProvingStage(lab=lab, emitter=emitter, kernels=kernels)
+    stage = ProvingStage(lab=lab, emitter=emitter, processes=processes)
     await stage.run()
     if stage.record.cases:
-        await _store(stage, lab, emitter, artefacts, target=kernels.target)
+        await _store(stage, lab, emitter, artefacts, target=processes.kernels.target)
     return tuple(stage.proofs)
 
 
@@ -81,12 +82,16 @@ class TapedCalls:
 class ProvingStage:
     """Proves the cases that passed; `run` once."""
 
-    def __init__(self, *, lab: Lab, emitter: EventEmitter, kernels: LoweredKernels) -> None:
+    def __init__(self, *, lab: Lab, emitter: EventEmitter, processes: ReplayProcesses) -> None:
         self._lab = lab
         self._emitter = emitter
-        self._kernels = kernels
+        self._kernels = processes.kernels
         self._replays = Replays(
-            process_pool=lab.process_pool, problem=lab.problem, limits=lab.limits, draw_seed=lab.plan.draw_seed
+            processes.replayer,
+            process_pool=lab.process_pool,
+            problem=lab.problem,
+            limits=lab.limits,
+            draw_seed=lab.plan.draw_seed,
         )
         self._draws = Draws(lab.plan.draw_seed, "tapes")
         self._failures = 0
@@ -112,7 +117,7 @@ class ProvingStage:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.gather(self._replays.close(), self._kernels.close())
+            await self._kernels.close()
         if (finding := finding_of(self.proofs)) is not None:
             self._emitter.find(finding)
         self._emitter.report(report_of(self.proofs))

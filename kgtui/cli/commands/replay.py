@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,7 +20,7 @@ from engine.reports.printable import printable
 from engine.reports.proof_replay import replay_json, replay_lines
 from engine.sandbox.user_files import UserFileError, read_user_file
 from kgtui.cli.argument_groups import add_json, add_problems
-from kgtui.cli.choices import absolute
+from kgtui.cli.choices import absolute, device_for
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.problem_index import problem_index
@@ -29,14 +30,18 @@ from kgtui.runner.run_environment import JUDGING, versions
 SUMMARY = "Verify a proof file again on this machine, without the kernel's source."
 GROUP = Group.HISTORY
 STARTS_ENGINE = True
+CPU = "cpu"
 
 Replaying: TypeAlias = Callable[[ProofFile, Problem, Console], AsyncGenerator[ReplayedCase, None]]
 
 
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui replay`."""
-    parser.usage = f"{parser.prog} FILE [--problems DIR] [--json]"
+    parser.usage = f"{parser.prog} FILE [--device DEVICE] [--problems DIR] [--json]"
     parser.add_argument("file", metavar="FILE", help="a proof file; `kgtui export-proof` writes one")
+    parser.add_argument(
+        "--device", metavar="DEVICE", default=CPU, help="cpu, or cuda to launch the kernels on a GPU (default: cpu)"
+    )
     add_problems(parser)
     add_json(parser)
 
@@ -46,10 +51,12 @@ def run(options: argparse.Namespace, console: Console, *, replaying: Replaying |
 
     Raises:
         UsageError: there is no such file, it is no proof or was changed, or its operator is not known here.
+        UnsupportedError: the device is not there, or launches are not replayed on it.
     """
     proof = read_proof(_content(absolute(options.file, console.folder), shown=options.file))
     problem = _problem(proof, options, console)
-    cases = asyncio.run(_collected((replaying or replay_here)(proof, problem, console)))
+    device = device_for(options.device).platform
+    cases = asyncio.run(_collected((replaying or partial(replay_here, device=device))(proof, problem, console)))
     here = {name: version for name, version in versions(JUDGING).items() if version is not None}
     if options.json:
         console.hand_out(replay_json(proof, cases, versions=here))
@@ -59,14 +66,16 @@ def run(options: argparse.Namespace, console: Console, *, replaying: Replaying |
     return Exit.PASSED if cases and all(case.proof.proven for case in cases) else Exit.FAILED
 
 
-async def replay_here(proof: ProofFile, problem: Problem, console: Console) -> AsyncGenerator[ReplayedCase, None]:
+async def replay_here(
+    proof: ProofFile, problem: Problem, console: Console, *, device: str = CPU
+) -> AsyncGenerator[ReplayedCase, None]:
     """The cases, replayed by an engine of this machine."""
     from engine.engine import Engine  # only here: a file that is no proof needs none
 
     with tempfile.TemporaryDirectory(prefix="kgtui-") as folder:
         artefacts = ArtefactStore(folder=Path(folder))
         async with (
-            Engine(device="cpu", artefacts=artefacts, environment=console.environment) as engine,
+            Engine(device=device, artefacts=artefacts, environment=console.environment) as engine,
             contextlib.aclosing(engine.replay(proof, problem)) as cases,
         ):
             async for case in cases:

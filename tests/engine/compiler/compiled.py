@@ -48,6 +48,16 @@ def entry():
     raise AssertionError("a compiler loads and never calls")
 """
 
+MODULE = """
+module {
+  tt.func public @one(%x: !tt.ptr<f32>) {
+    %one = arith.constant 1.000000e+00 : f32
+    tt.store %x, %one : !tt.ptr<f32>
+    tt.return
+  }
+}
+"""
+
 
 def launch(kernel: str, signature: dict[str, str], constants: dict[str, str]) -> Launch:
     types = {**signature, **dict.fromkeys(constants, "constexpr")}
@@ -74,6 +84,13 @@ COMPILES = {
 }
 
 
+def build(name: str) -> protocol.BuildBinary:
+    """A request for the binary of a module."""
+    options = protocol.CompileOptions(num_warps=4, num_stages=3)
+    request = protocol.BinaryRequest(kernel="one", ttir=MODULE, options=options, target="sm_90")
+    return protocol.BuildBinary(id=name, request=request, memory_bytes=4 << 30, readable=())
+
+
 def main(folder: Path) -> None:
     compiler = _Compiler(limits_reading=False)
     path = folder / "kernel.py"
@@ -89,6 +106,9 @@ def main(folder: Path) -> None:
     ask("unwritable", protocol.Compile(id="no", launch=COPY, target="sm_90", folder=str(folder / "kernel.py")))
     ask("sass", protocol.Disassemble(id="sass", folder=str(folder), cubin="sm_90.cubin"))
     ask("call", protocol.Release(id="call"))
+    ask("binary", build("binary"))
+    fresh = _Compiler(limits_reading=False)
+    reported["fresh binary"] = msgspec.to_builtins(fresh.carry_out(build("fresh binary")))
     json.dump(reported, sys.stdout)
 
 

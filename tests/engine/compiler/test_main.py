@@ -152,3 +152,16 @@ def test_launched_one_of_two_same_named_kernels_is_compiled(tmp_path: Path) -> N
 def test_unwritable_result_does_not_blame_kernel(replies_by_id: Replies) -> None:
     assert (replies_by_id["unwritable"]["type"], replies_by_id["unwritable"]["kind"]) == ("failed", "engine")
     assert "Not a directory" in replies_by_id["unwritable"]["message"]
+
+
+def test_compiler_with_a_candidate_builds_no_binaries(replies_by_id: Replies) -> None:
+    refused = replies_by_id["binary"]
+    assert (refused["type"], refused["kind"]) == ("failed", "engine")
+    assert refused["message"] == "a compiler that has loaded a candidate builds no binaries of modules"
+
+
+def test_fresh_compiler_builds_the_binary_of_a_module(replies_by_id: Replies) -> None:
+    built = replies_by_id["fresh binary"]
+    assert (built["type"], built["binary"]["name"], built["binary"]["parameters"]) == (
+        "binary_built", "one", [8, 8, 8]
+    )  # fmt: skip

@@ -8,6 +8,7 @@ from engine import protocol
 from engine.model import CacheState, Launch, Location, Outcome, OutOfBounds, OutputReport, ProblemId
 from engine.model.native import NativeLanguage
 from engine.model.problems.health import Defect, Weakness
+from engine.protocol.proof.binaries import MapLayout
 from engine.protocol.proof.tape import (
     Filled,
     Given,
@@ -114,6 +115,16 @@ EXTENSION = protocol.ExtensionRequest(
 )
 
 
+OPTIONS = protocol.CompileOptions(num_warps=4, num_stages=3, others=(("maxnreg", "64"),))
+BINARY = protocol.KernelBinary(
+    name="k",
+    code=b"\x7fELF",
+    threads=128,
+    shared_bytes=0,
+    scratch_bytes=0,
+    parameters=(128, 8, 8),
+    maps=(MapLayout(swizzle=3, element_type=7, element_bytes=4, block=(4, 8)),),
+)
 COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.Load(
         id="i",
@@ -178,6 +189,13 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.Lower(id="i", launch=LAUNCH, target="sm_90"),
     protocol.LimitReading(id="i", readable=("/shared",)),
     protocol.HoldKernel(id="i", name="ab", ttir="module {}", arguments=("x",)),
+    protocol.BuildBinary(
+        id="i",
+        request=protocol.BinaryRequest(kernel="k", ttir="module {}", options=OPTIONS, target="sm_90"),
+        memory_bytes=1 << 30,
+        readable=("/tmp/own",),
+    ),
+    protocol.HoldBinary(id="i", kernel="ab", options=OPTIONS, binary=BINARY),
     protocol.ReplayTape(
         id="i", tape=TAPE, kernels=("ab",), arena=ARENA, outputs="/o", max_output_bytes=1, most_bytes=2, without=(0,)
     ),
@@ -203,6 +221,7 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
         nodes=(protocol.NodeSeen(name="k", own=True),),
     ),
     protocol.Lowered(id="i", ttir="module {}", arguments=("x", "sizes.2")),
+    protocol.BinaryBuilt(id="i", binary=BINARY),
     protocol.TapeReplayed(id="i", returned=(RETURNED,), moved_bytes=8, foreign=(0, 3), by_kernels=True),
     protocol.CorrectCounted(id="i", outputs=(protocol.CorrectCount(name="return", total=4, right=3, trivial=1),)),
     protocol.OutputsRepeated(id="i", returned=(RETURNED,)),

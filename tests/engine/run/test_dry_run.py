@@ -53,6 +53,7 @@ class Stage:
     def __init__(self, employ: Employ, cases: Iterable[Case] = CASES, *, patience_s: float = 100.0) -> None:
         self.kernels = {"a": "k", "b": "l", "c": "", "d": "k"}
         self.dry_runs: list[protocol.RunDry] = []
+        self.met: list[str] = []
         self.described: list[tuple[str, ...]] = []
         self.profile = Profile(lambda: 0.0, started=0.0)
         self.waited_for: dict[str, asyncio.Future[None]] = {}
@@ -386,7 +387,12 @@ async def test_closing_while_it_runs_dismisses_the_worker(stage: Stage) -> None:
 
 async def test_timed_cases_run_dry_last_with_every_configuration(stage: Stage) -> None:
     plan = Plan(problem=PROBLEM, cases=(A, B, C), device="cuda", target="sm_90", benchmark=BenchmarkPlan(cases=(D,)))
-    stage.dry_run = DryRun(plan, session=stage.session, profile=stage.profile, add=stage.add, ask_judge=stage.judge)
+    stage.dry_run = DryRun(
+        plan, session=stage.session, profile=stage.profile, add=stage.add, ask_judge=stage.judge,
+        on_launch=lambda met: stage.met.append(met.kernel),
+    )  # fmt: skip
     await stage.dry_run.run()
+    verified = [kernel for case in "abc" for kernel in stage.kernels[case]]
+    assert stage.met == verified
     assert [(one.case, one.tunes) for one in stage.dry_runs] == [("a", False), ("b", False), ("c", False), ("d", True)]
     assert stage.described == [("a", "b"), ("c",), ("d",)]

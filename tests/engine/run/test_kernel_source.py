@@ -15,6 +15,7 @@ from engine.model import Case, DType, Tier
 from engine.protocol.proof.tape import Tape
 from engine.run.kernel_source import TapedKernels
 from engine.run.proving.kernels import LoweredKernel, NotLoweredError
+from engine.run.proving.replayer import HeldReplayer
 from engine.timing.kernel_times import NotTimedError
 from tests.engine.replay.tapes import BYTES, DOUBLE, launched, tape, vector
 
@@ -50,9 +51,6 @@ class Kernels:
             raise NotLoweredError(self.refused)
         return (LoweredKernel(name="k", ttir=DOUBLE, arguments=("x", "y", "n")),)
 
-    async def close(self) -> None:
-        """Nothing to end."""
-
 
 class Child:
     """A replayer that carries out everything but what it `refuses`."""
@@ -77,9 +75,9 @@ def source(folder: Path, recorded: Tape | None, *, refused: str = "", child: Chi
 
     pool: Any = SimpleNamespace(replayer=SimpleNamespace(take=take))
     session: Any = Session(folder, recorded)
-    kernels: Any = Kernels(refused)
+    processes: Any = SimpleNamespace(kernels=Kernels(refused), replayer=HeldReplayer(pool))
     device = Device(platform="cuda", index=0, name="H100")
-    return TapedKernels(session=session, process_pool=pool, kernels=kernels, device=device)
+    return TapedKernels(session=session, processes=processes, device=device)
 
 
 RECORDED = tape(launched(vector(0), vector(1)))

@@ -15,13 +15,14 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
 
+from engine.compiler.ttir import compile_ttir
 from engine.devices.hardware.targets import target_named
 from engine.errors import UnsupportedError
 from engine.loading.lowering import ttir_of
 from engine.machine.reader import read_module
+from engine.protocol.proof.binaries import BinaryRequest, CompileOptions, KernelBinary, MapLayout
 from engine.protocol.proof.tape import Launched, Tape, TapedArgument, TapedDescriptor, TapedNumber, TapedView
-from engine.replay.device.binaries import compile_ttir
-from engine.replay.device.descriptors import MapLayout, check_within, encode, spread
+from engine.replay.device.descriptors import check_within, encode, spread
 from engine.replay.device.kernels import DeviceKernels, HeldKernel
 from engine.replay.device.memory import DeviceMemory
 from engine.replay.device.parameters import packed
@@ -29,6 +30,7 @@ from engine.replay.execution import Stored
 from tests.engine.replay.tapes import launch_record, tape
 
 SIGNATURE = {"source": "tensordesc<fp32[4, 8]>", "target": "tensordesc<fp32[4, 8]>", "n": "i32"}
+OPTIONS = CompileOptions.of(launch_record())
 LAYOUT = MapLayout(swizzle=0, element_type=7, element_bytes=4, block=(4, 8))
 VIEW = TapedView(storage=0, dtype="float32", offset_bytes=16, shape=(3, 10), strides=(12, 1))
 SOURCE = TapedDescriptor(base=VIEW, shape=(3, 10), strides=(12, 1))
@@ -166,9 +168,14 @@ def test_descriptors_outside_of_their_storage_are_refused(changes: dict[str, Any
         check_within(msgspec.structs.replace(SOURCE, **changes), STORAGE_BYTES, "source")
 
 
+def compiled(ttir: str, target: str, folder: Path) -> KernelBinary:
+    """The binary of a module for a target."""
+    return compile_ttir(BinaryRequest(kernel="copy_blocks", ttir=ttir, options=OPTIONS, target=target), folder)
+
+
 def test_maps_and_their_sizes_are_parameters_on_hopper(tmp_path: Path) -> None:
     ttir = lowered("sm_90")
-    binary = compile_ttir(ttir, launch_record("copy_blocks"), target_named("sm_90"), tmp_path)
+    binary = compiled(ttir, "sm_90", tmp_path)
     assert binary.parameters == (128, 4, 4, 8, 8, 128, 4, 4, 8, 8, 4, 8, 8)
     assert binary.maps == (LAYOUT, LAYOUT)
     function = read_module(ttir).kernel
@@ -181,7 +188,7 @@ def test_maps_and_their_sizes_are_parameters_on_hopper(tmp_path: Path) -> None:
 
 def test_bases_and_sizes_are_parameters_before_hopper(tmp_path: Path) -> None:
     ttir = lowered("sm_80")
-    binary = compile_ttir(ttir, launch_record("copy_blocks"), target_named("sm_80"), tmp_path)
+    binary = compiled(ttir, "sm_80", tmp_path)
     function = read_module(ttir).kernel
     assert binary.maps == ()
     values = spread(function, (SOURCE, TARGET, TapedNumber(value=5)))
@@ -196,14 +203,14 @@ def test_bases_and_sizes_are_parameters_before_hopper(tmp_path: Path) -> None:
     assert b"".join(found) == expected + struct.pack("<i", 5)
 
 
-def test_a_launch_stores_through_the_descriptor_that_it_writes() -> None:
-    device = _Device()
+def test_a_launch_stores_through_the_descriptor_that_it_writes(tmp_path: Path) -> None:
+    device = _Device(tmp_path)
     assert device.run(SOURCE, TARGET) == Stored(used=frozenset({0, 1}), stored=frozenset({1}))
     assert device.maps == [(SOURCE, LAYOUT, 0x1010), (TARGET, LAYOUT, 0x2010)]
 
 
-def test_a_launch_with_a_descriptor_too_large_is_refused() -> None:
-    device = _Device()
+def test_a_launch_with_a_descriptor_too_large_is_refused(tmp_path: Path) -> None:
+    device = _Device(tmp_path)
     with pytest.raises(UnsupportedError, match="argument target: a descriptor that reaches byte"):
         device.run(SOURCE, msgspec.structs.replace(TARGET, shape=(300, 10)))
     assert device.launches == 0
@@ -211,11 +218,12 @@ def test_a_launch_with_a_descriptor_too_large_is_refused() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: the driver makes tensor maps")
-def test_a_descriptor_is_launched_on_a_device() -> None:
+def test_a_descriptor_is_launched_on_a_device(tmp_path: Path) -> None:
     major, minor = torch.cuda.get_device_capability()
     target, device = f"sm_{major}{minor}", torch.device("cuda")
-    kernels = DeviceKernels(target_named(target), device)
+    kernels = DeviceKernels(device)
     kernels.hold("k", HeldKernel.of(lowered(target), tuple(SIGNATURE)))
+    kernels.hold_binary("k", OPTIONS, compiled(lowered(target), target, tmp_path))
     recorded = recorded_launch(SOURCE, TARGET)
     given = torch.arange(STORAGE_BYTES // 4, dtype=torch.float32, device=device)
     launch = kernels.launcher(recorded, ("k",))
@@ -228,13 +236,13 @@ def test_a_descriptor_is_launched_on_a_device() -> None:
 class _Device:
     """Compiles for sm_90 and launches nothing, but notes the tensor maps."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         self.maps: list[tuple[TapedDescriptor, MapLayout, int]] = []
         self.launches = 0
-        self._kernels = DeviceKernels(
-            target_named("sm_90"), torch.device("cpu"), load=lambda _: self, encoded=self._encode
-        )
-        self._kernels.hold("k", HeldKernel.of(lowered("sm_90"), tuple(SIGNATURE)))
+        self._kernels = DeviceKernels(torch.device("cpu"), load=lambda _: self, encoded=self._encode)
+        ttir = lowered("sm_90")
+        self._kernels.hold("k", HeldKernel.of(ttir, tuple(SIGNATURE)))
+        self._kernels.hold_binary("k", OPTIONS, compiled(ttir, "sm_90", folder))
 
     def _encode(self, descriptor: TapedDescriptor, layout: MapLayout, address: int) -> bytes:
         self.maps.append((descriptor, layout, address))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 
 import msgspec
 import pytest
 import torch
 
 from engine.devices.hardware.device_memory import DeviceMemoryError
-from engine.devices.hardware.targets import Target, target_named
 from engine.errors import UnsupportedError
 from engine.model import Launch
+from engine.protocol.proof.binaries import CompileOptions, KernelBinary
 from engine.protocol.proof.tape import Launched, Tape, TapedView
 from engine.replay.checks import TapeError
-from engine.replay.device.binaries import Binary
 from engine.replay.device.kernels import DeviceKernels, HeldKernel
 from engine.replay.execution import KernelStoppedError, Stored
 from tests.engine.replay.tapes import DOUBLE, ELEMENTS, launch_record, launched, tape, vector
@@ -26,22 +24,24 @@ POINTED = DOUBLE.replace("%v = tt.load", "%z = tt.int_to_ptr %big : i64 -> !tt.p
 )
 
 
+def binary(parameters: tuple[int, ...] = (8, 8, 4, 8, 8), name: str = "double") -> KernelBinary:
+    return KernelBinary(name=name, code=b"", threads=128, shared_bytes=0, scratch_bytes=0, parameters=parameters)
+
+
 class Device:
-    """Compiles nothing and launches nothing, but notes what it should have."""
+    """Launches nothing, but notes what it should have, and which binaries it was to load."""
 
-    def __init__(self, *, parameters: tuple[int, ...] = (8, 8, 4, 8, 8), refuses: str = "") -> None:
-        self.compiled: list[tuple[int, int]] = []
+    def __init__(self, *, refuses: str = "", loads: bool = True) -> None:
+        self.loaded: list[str] = []
         self.launches: list[tuple[tuple[int, int, int], bytes]] = []
-        self._parameters, self._refuses = parameters, refuses
-        self.kernels = DeviceKernels(
-            target_named("sm_90"), torch.device("cpu"), compiled=self._compile, load=lambda _: self
-        )
+        self._refuses, self._loads = refuses, loads
+        self.kernels = DeviceKernels(torch.device("cpu"), load=self._load)
 
-    def _compile(self, ttir: str, launch: Launch, target: Target, folder: Path) -> Binary:
-        self.compiled.append((launch.num_warps, launch.num_stages))
-        return Binary(
-            name="double", code=b"", threads=128, shared_bytes=0, scratch_bytes=0, parameters=self._parameters
-        )
+    def _load(self, loaded: KernelBinary) -> Device:
+        if not self._loads:
+            raise DeviceMemoryError("CUDA_ERROR_NO_BINARY_FOR_GPU")
+        self.loaded.append(loaded.name)
+        return self
 
     def launch(self, grid: tuple[int, int, int], parameters: tuple[bytes, ...]) -> None:
         if self._refuses:
@@ -55,9 +55,11 @@ def at(view: TapedView) -> int:
 
 def run(device: Device, step: Launched, recorded: Tape | None = None, *, ttir: str = DOUBLE) -> Stored:
     device.kernels.hold("k", HeldKernel.of(ttir, NAMES))
+    device.kernels.hold_binary("k", OPTIONS, binary())
     return device.kernels.launcher(recorded or tape(step), ("k",))(step, at)
 
 
+OPTIONS = CompileOptions.of(launch_record())
 STEP = launched(vector(0), vector(1))
 
 
@@ -76,20 +78,22 @@ def test_a_kernel_that_makes_pointers_may_use_all_memory() -> None:
     assert run(Device(), STEP, tape(STEP, storages=4), ttir=POINTED).used == frozenset(range(4))
 
 
-def test_options_of_a_launch_have_binaries_of_their_own() -> None:
+def test_launch_with_other_options_has_no_binary() -> None:
+    other = type(launch_record())(**{**_fields(launch_record()), "num_warps": 8})
+    with pytest.raises(UnsupportedError, match="double: it has no binary for the options of this launch"):
+        run(Device(), STEP, msgspec.structs.replace(tape(STEP), specialisations=(other,)))
+
+
+def test_binary_is_loaded_once_for_many_launches() -> None:
     device = Device()
-    warps = [type(launch_record())(**{**_fields(launch_record()), "num_warps": number}) for number in (4, 8, 4)]
-    for launch in warps:
-        run(device, STEP, msgspec.structs.replace(tape(STEP), specialisations=(launch,)))
-    assert device.compiled == [(4, 3), (8, 3)]
+    run(device, STEP)
+    device.kernels.launcher(tape(STEP), ("k",))(STEP, at)
+    assert (device.loaded, len(device.launches)) == (["double"], 2)
 
 
-def test_a_kernel_that_does_not_compile_is_tried_once() -> None:
-    device = Device(parameters=(8,))
-    for _ in range(2):
-        with pytest.raises(UnsupportedError, match="takes no addresses of scratch memory"):
-            run(device, STEP)
-    assert device.compiled == [(4, 3)]
+def test_binary_that_the_driver_refuses_is_unsupported() -> None:
+    with pytest.raises(UnsupportedError, match=r"double: the driver does not load its binary .CUDA_ERROR_NO_BINARY"):
+        Device(loads=False).kernels.hold_binary("k", OPTIONS, binary())
 
 
 def test_a_grid_without_programs_launches_nothing() -> None:
@@ -112,8 +116,8 @@ def test_a_launch_without_an_argument_is_refused() -> None:
 
 @pytest.mark.parametrize("parameters", [(8, 8, 4), (8, 8, 4, 8, 4), (8,)])
 def test_a_binary_without_scratch_memory_is_refused(parameters: tuple[int, ...]) -> None:
-    with pytest.raises(UnsupportedError, match=r"takes no addresses of scratch memory|other parameters"):
-        run(Device(parameters=parameters), STEP)
+    with pytest.raises(UnsupportedError, match="takes no addresses of scratch memory"):
+        Device().kernels.hold_binary("k", OPTIONS, binary(parameters))
 
 
 def _fields(record: Launch) -> dict[str, object]:

@@ -13,7 +13,7 @@ from engine.machine.reader import read_module
 from engine.protocol.messages import FloatSpec
 from engine.protocol.proof.tape import TapedDescriptor, TapedNumber, TapedValue, TapedView
 from engine.replay.device.parameters import packed
-from tests.engine.replay.device.test_binaries import MIXED
+from tests.engine.compiler.test_ttir import MIXED
 from tests.engine.replay.tapes import vector
 
 MIXED_FUNCTION = read_module(MIXED).kernel

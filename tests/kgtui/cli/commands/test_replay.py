@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from engine.artefacts import ArtefactStore
-from engine.errors import UsageError
+from engine.errors import UnsupportedError, UsageError
 from engine.model.events import ProofStored
 from engine.model.proof import CaseProof, Gap, ReplayedCase
 from engine.protocol.proof.proof_file import packed, proof_bytes
@@ -91,6 +91,12 @@ def test_unproven_case_fails_with_its_reason(replayed):
     code, out = replayed(proof(), WRONG)
     assert code == 1
     assert "1000 f32: not proven: the recorded launches do not give the answer\n0/1 cases proven here" in out
+
+
+def test_replaying_on_a_missing_device_is_refused(replayed, monkeypatch):
+    monkeypatch.setattr("engine.devices.cuda.detect", lambda: ())
+    with pytest.raises(UnsupportedError, match="there is no cuda device on this machine"):
+        replayed(proof(), PROVEN, options=("--device", "cuda"))
 
 
 @pytest.mark.parametrize("case", [PROVEN, WRONG], ids=["proven", "wrong"])

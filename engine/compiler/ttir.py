@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import triton
 from triton.backends.compiler import GPUTarget
 
-from engine.devices.hardware.targets import Target
+from engine.devices.hardware.targets import target_named
 from engine.errors import UnsupportedError
-from engine.model import Launch
-from engine.replay.device.descriptors import MAP_BYTES, MapLayout
+from engine.machine.errors import MachineError
+from engine.machine.reader import read_module
+from engine.protocol.proof.binaries import (
+    MAP_BYTES,
+    MOST_BINARY_BYTES,
+    BinaryRequest,
+    CompileOptions,
+    KernelBinary,
+    MapLayout,
+)
 
 # Triton's compiled kernels and their metadata are not typed: they are Any throughout this file.
 
@@ -29,41 +36,30 @@ _REFUSED = {
 """Of compiled kernels: what a launch would have to provide for, and a replay does not."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Binary:
-    """A compiled kernel and what its launch needs.
+def compile_ttir(request: BinaryRequest, folder: Path) -> KernelBinary:
+    """The binary of a module for a device; `folder` is for files of the compiler.
 
-    `parameters` are the bytes of each one that the binary takes, in order: the arguments of the kernel and, as the last
-    two, the addresses of its global scratch memory and of that for profiling.  `scratch_bytes` are for each block.
-    `maps` are the layouts of its tensor maps, in the order of their parameters.
-    """
-
-    name: str
-    code: bytes
-    threads: int
-    shared_bytes: int
-    scratch_bytes: int
-    parameters: tuple[int, ...]
-    maps: tuple[MapLayout, ...] = ()
-
-
-def compile_ttir(ttir: str, launch: Launch, target: Target, folder: Path) -> Binary:
-    """The binary of a module for a device, with the options of its launch; `folder` is for files of the compiler.
+    Triton's parser gets only what the reader of the machine accepts: it may abort the process at other text.
 
     Raises:
-        UnsupportedError: it does not compile, or its launch needs what a replay does not provide.
+        UnsupportedError: it is no module that is replayed, does not compile, or its launch needs what a replay does not
+            provide.
     """
+    target = target_named(request.target)
     path = folder / "kernel.ttir"
-    path.write_text(ttir)
+    path.write_text(request.ttir)
     gpu = GPUTarget(target.backend, target.architecture, target.warp_size)
     try:
-        compiled = triton.compile(str(path), target=gpu, options=_options(launch))
-        return _binary(compiled, launch.kernel)
+        read_module(request.ttir)
+        compiled = triton.compile(str(path), target=gpu, options=_options(request.options))
+        return _binary(compiled, request.kernel)
     except UnsupportedError:
         raise
+    except MachineError as error:
+        raise UnsupportedError(f"the TTIR of {request.kernel} is not read: {error}") from error
     except Exception as error:  # Triton raises what MLIR, LLVM and ptxas make of a module: every kind is its fault
         words = " ".join(f"{type(error).__name__}: {error}".split())[:_MESSAGE_CHARACTERS]
-        raise UnsupportedError(f"the TTIR of {launch.kernel} does not compile: {words}") from error
+        raise UnsupportedError(f"the TTIR of {request.kernel} does not compile: {words}") from error
 
 
 def parameters_of(ptx: str) -> tuple[int, ...]:
@@ -82,14 +78,14 @@ def parameters_of(ptx: str) -> tuple[int, ...]:
     return tuple(int(one[1]) // 8 if one[1] else int(one[2]) for one in found if one is not None)
 
 
-def _options(launch: Launch) -> dict[str, object]:
-    chosen: dict[str, object] = {"num_warps": launch.num_warps, "num_stages": launch.num_stages}
-    for name, text in launch.options.items():
+def _options(options: CompileOptions) -> dict[str, object]:
+    chosen: dict[str, object] = {"num_warps": options.num_warps, "num_stages": options.num_stages}
+    for name, text in options.others:
         chosen[name] = _LITERALS.get(text, int(text) if text.isdigit() else text)
     return chosen
 
 
-def _binary(compiled: Any, kernel: str) -> Binary:
+def _binary(compiled: Any, kernel: str) -> KernelBinary:
     metadata = compiled.metadata
     for field, words in _REFUSED.items():
         if getattr(metadata, field, None):
@@ -105,7 +101,9 @@ def _binary(compiled: Any, kernel: str) -> Binary:
         raise UnsupportedError(
             f"{kernel}: {parameters.count(MAP_BYTES)} tensor maps, of which {len(maps)} are described"
         )
-    return Binary(
+    if len(code) > MOST_BINARY_BYTES:
+        raise UnsupportedError(f"{kernel}: a binary of {len(code):,} bytes, more than {MOST_BINARY_BYTES:,}")
+    return KernelBinary(
         name=str(metadata.name),
         code=code,
         threads=int(metadata.num_warps) * int(metadata.target.warp_size),

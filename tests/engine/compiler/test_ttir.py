@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
 import pytest
 
-from engine.devices.hardware.targets import target_named
+from engine.compiler import ttir
+from engine.compiler.ttir import compile_ttir, parameters_of
 from engine.errors import UnsupportedError
-from engine.replay.device import binaries
-from engine.replay.device.binaries import compile_ttir, parameters_of
+from engine.model import Launch
+from engine.protocol.proof.binaries import BinaryRequest, CompileOptions, KernelBinary
 from tests.engine.replay.tapes import DOUBLE, launch_record
 
 MIXED = """
@@ -33,25 +35,43 @@ module {
 """
 
 
+def request(module: str = DOUBLE, launch: Launch | None = None) -> BinaryRequest:
+    """A request for a module, by default of `double`."""
+    options = CompileOptions.of(launch or launch_record())
+    return BinaryRequest(kernel="double", ttir=module, options=options, target="sm_90")
+
+
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> binaries.Binary:
-    return compile_ttir(DOUBLE, launch_record(), target_named("sm_90"), tmp_path_factory.mktemp("ttir"))
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> KernelBinary:
+    return compile_ttir(request(), tmp_path_factory.mktemp("ttir"))
 
 
-def test_ttir_compiles_to_a_binary_with_its_parameters(compiled: binaries.Binary) -> None:
+def test_ttir_compiles_to_a_binary_with_its_parameters(compiled: KernelBinary) -> None:
     assert compiled.code.startswith(b"\x7fELF")
     assert (compiled.name, compiled.threads, compiled.shared_bytes, compiled.scratch_bytes) == ("double", 128, 0, 0)
     assert compiled.parameters == (8, 8, 4, 8, 8)
 
 
 def test_scalars_have_parameters_of_their_size(tmp_path: Path) -> None:
-    binary = compile_ttir(MIXED, launch_record("mixed"), target_named("sm_90"), tmp_path)
+    binary = compile_ttir(request(MIXED), tmp_path)
     assert binary.parameters == (8, 4, 8, 1, 1, 2, 8, 8, 8)
 
 
-def test_ttir_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_text_that_the_reader_refuses_reaches_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(ttir.triton, "compile", lambda *_, **__: pytest.fail("compiled"))
+    with pytest.raises(UnsupportedError, match="the TTIR of double is not read: line 1, column 10"):
+        compile_ttir(request("module { what }"), tmp_path)
+
+
+def test_module_that_triton_refuses_does_not_compile(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="the TTIR of double does not compile"):
-        compile_ttir("module { what }", launch_record(), target_named("sm_90"), tmp_path)
+        compile_ttir(request(launch=replace(launch_record(), num_warps=3)), tmp_path)
+
+
+def test_binary_that_no_reply_can_carry_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(ttir, "MOST_BINARY_BYTES", 100)
+    with pytest.raises(UnsupportedError, match="bytes, more than 100"):
+        compile_ttir(request(), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -67,18 +87,18 @@ def test_launches_that_need_more_are_refused(
 ) -> None:
     fields = {"name": "double", "num_warps": 4, "shared": 0, "target": SimpleNamespace(warp_size=32), field: value}
     made = SimpleNamespace(metadata=SimpleNamespace(**fields), asm={"cubin": b"", "ptx": ".entry d()"})
-    monkeypatch.setattr(binaries.triton, "compile", lambda *_, **__: made)
+    monkeypatch.setattr(ttir.triton, "compile", lambda *_, **__: made)
     with pytest.raises(UnsupportedError, match=words):
-        compile_ttir(DOUBLE, launch_record(), target_named("sm_90"), tmp_path)
+        compile_ttir(request(), tmp_path)
 
 
 def test_an_array_without_a_tensor_map_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     fields = {"name": "double", "num_warps": 4, "shared": 0, "target": SimpleNamespace(warp_size=32)}
     ptx = ".entry d(.param .align 64 .b8 d_param_0[128])"
     made = SimpleNamespace(metadata=SimpleNamespace(**fields), asm={"cubin": b"", "ptx": ptx})
-    monkeypatch.setattr(binaries.triton, "compile", lambda *_, **__: made)
+    monkeypatch.setattr(ttir.triton, "compile", lambda *_, **__: made)
     with pytest.raises(UnsupportedError, match="double: 1 tensor maps, of which 0 are described"):
-        compile_ttir(DOUBLE, launch_record(), target_named("sm_90"), tmp_path)
+        compile_ttir(request(), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -100,11 +120,11 @@ def test_options_of_a_launch_reach_the_compiler(monkeypatch: pytest.MonkeyPatch,
         asked.update(options)
         raise ValueError("enough")
 
-    monkeypatch.setattr(binaries.triton, "compile", refuse)
+    monkeypatch.setattr(ttir.triton, "compile", refuse)
     record = launch_record()
     launch = type(record)(**{**vars_of(record), "options": {"maxnreg": "64", "enable_fp_fusion": "False"}})
     with pytest.raises(UnsupportedError, match="ValueError: enough"):
-        compile_ttir(DOUBLE, launch, target_named("sm_90"), tmp_path)
+        compile_ttir(request(launch=launch), tmp_path)
     assert asked == {"num_warps": 4, "num_stages": 3, "maxnreg": 64, "enable_fp_fusion": False}
 
 

@@ -1,0 +1,115 @@
+"""Binaries of TTIR modules, each made by a compiler of its own that has no candidate, and kept by content.
+
+A binary depends on its request alone: the process that made it compiled nothing else and is gone, so what one module
+did to it reaches no other.  Binaries are kept in this process's memory, which no candidate can write, for as long as
+the engine runs; never in a folder, where another engine might find what a candidate has put there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+
+from engine import protocol
+from engine.errors import EngineError, says_nothing
+from engine.processes.resources.control_group import ControlGroup
+from engine.processes.warm_pool import PooledProcess
+
+_BUILD_S = 30.0  # of the process's time, its ptxas included
+_MEMORY_BYTES = 4 << 30
+_MOST_KEPT_BYTES = 256 << 20
+_TRIES = 2
+
+
+class NotBuiltError(Exception):
+    """A module has no binary: it does not compile, or its compiler does not survive it; the message says which."""
+
+
+class LostCompilerError(NotBuiltError):
+    """The compilers of a module died or hung."""
+
+
+class Binaries:
+    """Builds binaries, at most `most` at once; `hire` makes a compiler without a candidate."""
+
+    def __init__(
+        self, hire: Callable[[], Awaitable[PooledProcess]], *, most: int, most_kept_bytes: int = _MOST_KEPT_BYTES
+    ) -> None:
+        self._hire = hire
+        self._turns = asyncio.Semaphore(most)
+        self._most_kept_bytes = most_kept_bytes
+        self._kept: OrderedDict[str, protocol.KernelBinary | str] = OrderedDict()
+        self._kept_bytes = 0
+
+    async def build(
+        self, request: protocol.BinaryRequest, *, group: ControlGroup | None = None
+    ) -> protocol.KernelBinary:
+        """The binary of a module, built unless that was done before; `group` is the control group of the run.
+
+        Raises:
+            NotBuiltError: there is none, for a reason of the module's.
+            EngineError: compilers could not be started, or were killed from outside.
+        """
+        key = request.key
+        if key not in self._kept:
+            async with self._turns:
+                self._keep(key, await self._built(request, group))
+        self._kept.move_to_end(key)
+        kept = self._kept[key]
+        if isinstance(kept, str):
+            raise NotBuiltError(kept)
+        return kept
+
+    async def _built(self, request: protocol.BinaryRequest, group: ControlGroup | None) -> protocol.KernelBinary | str:
+        """The binary or why the module does not compile, by a second compiler where the first one fails.
+
+        Raises:
+            LostCompilerError: both died or hung.
+            EngineError: the last failure says nothing of the module.
+        """
+        failures: list[EngineError] = []
+        while len(failures) < _TRIES:
+            try:
+                return await self._built_once(request, group)
+            except EngineError as error:
+                failures.append(error)
+        if says_nothing(failures[-1]):
+            raise failures[-1]
+        raise LostCompilerError(f"the TTIR of {request.kernel} could not be compiled: {failures[-1]} ({_TRIES} times)")
+
+    async def _built_once(
+        self, request: protocol.BinaryRequest, group: ControlGroup | None
+    ) -> protocol.KernelBinary | str:
+        hand = await self._hire()
+        try:
+            if group is not None:
+                group.add(hand.child.pid)
+                hand.child.group = group
+            command = protocol.BuildBinary(
+                id=protocol.new_id(), request=request, memory_bytes=_MEMORY_BYTES, readable=(str(hand.room.folder),)
+            )
+            reply = await hand.child.ask(command, deadline_s=_BUILD_S)
+        finally:
+            await asyncio.shield(hand.dismiss())
+        match reply:
+            case protocol.BinaryBuilt():
+                return reply.binary
+            case protocol.Failed(kind=protocol.FailureKind.UNSUPPORTED):
+                return reply.message
+            case protocol.Failed():
+                raise EngineError(f"the compiler failed: {reply.message}")
+        raise EngineError(f"the compiler answered with {type(reply).__name__}")
+
+    def _keep(self, key: str, built: protocol.KernelBinary | str) -> None:
+        if key in self._kept:
+            return
+        self._kept[key] = built
+        self._kept_bytes += _bytes_of(built)
+        while self._kept_bytes > self._most_kept_bytes and len(self._kept) > 1:
+            _, oldest = self._kept.popitem(last=False)
+            self._kept_bytes -= _bytes_of(oldest)
+
+
+def _bytes_of(built: protocol.KernelBinary | str) -> int:
+    return len(built) if isinstance(built, str) else len(built.code)

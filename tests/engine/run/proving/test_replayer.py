@@ -1,0 +1,100 @@
+"""The replayer of a run gets modules and binaries once, and another one where it has died."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import protocol
+from engine.errors import EngineError
+from engine.processes.builds.binaries import Binaries
+from engine.run.proving.binaries import BinaryBuilds
+from engine.run.proving.kernels import LoweredKernel
+from engine.run.proving.replayer import HeldReplayer
+from tests.engine.replay.tapes import DOUBLE, launch_record
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+KERNEL = LoweredKernel(name="k", ttir=DOUBLE, arguments=("x", "y", "n"))
+LAUNCH = launch_record()
+WIDE = replace(LAUNCH, num_warps=8)
+BINARY = protocol.KernelBinary(
+    name="double", code=b"code", threads=128, shared_bytes=0, scratch_bytes=0, parameters=(8, 8)
+)
+
+
+class Device:
+    """A replayer and compilers of one run: `told` is what the replayers were asked."""
+
+    def __init__(self, employ: Employ, *, refuses: type | None = None, losing: bool = False) -> None:
+        self.told: list[protocol.AnyCommand] = []
+        self.built = 0
+        self._refuses, self._losing = refuses, losing
+        self.fork_server, pool = employ(self._reply, target="sm_90")
+        self.builds = BinaryBuilds(Binaries(pool._hire_compiler, most=2), target="sm_90")
+        self.replayer = HeldReplayer(pool, self.builds)
+
+    @property
+    def names(self) -> list[str]:
+        return [type(command).__name__ for command in self.told]
+
+    def _reply(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes:
+        if isinstance(command, protocol.BuildBinary):
+            self.built += 1
+            return b"noise\n" if self._losing else protocol.BinaryBuilt(id=command.id, binary=BINARY)
+        self.told.append(command)
+        if self._refuses is not None and isinstance(command, self._refuses):
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message="not here")
+        return protocol.Done(id=command.id)
+
+
+async def test_kernels_are_held_once_with_each_options_binary(employ: Employ) -> None:
+    device = Device(employ)
+    for launch in (LAUNCH, WIDE, LAUNCH):
+        assert await device.replayer.hold((KERNEL,), (launch,)) == ""
+    assert device.names == ["LimitReading", "HoldKernel", "HoldBinary", "HoldBinary"]
+    held = [command for command in device.told if isinstance(command, protocol.HoldBinary)]
+    assert [(one.kernel, one.options.num_warps, one.binary) for one in held] == [("k", 4, BINARY), ("k", 8, BINARY)]
+    await device.replayer.close()
+
+
+async def test_another_replayer_gets_the_built_binaries(employ: Employ) -> None:
+    device = Device(employ)
+    await device.replayer.hold((KERNEL,), (LAUNCH,))
+    await device.replayer.close()
+    assert await device.replayer.hold((KERNEL,), (LAUNCH,)) == ""
+    assert (device.names.count("HoldBinary"), device.built) == (2, 1)
+    await device.replayer.close()
+
+
+@pytest.mark.parametrize("refused", [protocol.HoldKernel, protocol.HoldBinary])
+async def test_what_a_replayer_refuses_is_the_reason(employ: Employ, refused: type) -> None:
+    device = Device(employ, refuses=refused)
+    assert await device.replayer.hold((KERNEL,), (LAUNCH,)) == "not here"
+    await device.replayer.close()
+
+
+async def test_kernels_that_end_their_compilers_are_tried_thrice(employ: Employ) -> None:
+    device = Device(employ, losing=True)
+    launches = [replace(LAUNCH, num_warps=warps) for warps in (1, 2, 4, 8)]
+    reasons = [await device.replayer.hold((KERNEL,), (launch,)) for launch in launches]
+    assert [reason.partition(":")[0] for reason in reasons] == [
+        *["the TTIR of double could not be compiled"] * 3, "the TTIR of double was not compiled"
+    ]  # fmt: skip
+    assert device.built == 6
+    await device.replayer.close()
+
+
+async def test_replayer_that_says_no_reply_is_ended(employ: Employ) -> None:
+    device = Device(employ)
+    await device.replayer.hold((KERNEL,), (LAUNCH,))
+    device.fork_server.answer = lambda *_: b"noise\n"
+    with pytest.raises(EngineError):
+        await device.replayer.ask(protocol.CloseSlots(id="c"), deadline_s=5.0)
+    device.fork_server.answer = device._reply
+    assert await device.replayer.hold((KERNEL,), (LAUNCH,)) == ""
+    assert device.names.count("LimitReading") == 2
+    await device.replayer.close()
