@@ -2,10 +2,12 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/replay.py [--device cuda] [--files NAME ...] [--saves 3] [--limit 60]
+    python tests/benchmarks/gpu/replay.py [--device cuda] [--files NAME ...] [--saves 3] [--limit 60] [--travel]
 
-With `--device cpu` the same replays are made by the machine.  An error of one file is a row of the table, which is
-printed last; everything else that was said goes to $OUT/replay.log with OUT in the environment.
+Below each row are the steps of the run, in seconds from its begin: `--files add mm softmax_autotune --travel` is the
+short call.  With `--travel` the proof file of each run is replayed on the same device.  With `--device cpu` the same
+replays are made by the machine.  An error of one file is a row of the table, which is printed last; everything else
+that was said goes to $OUT/replay.log with OUT in the environment.
 """
 
 from __future__ import annotations
@@ -19,12 +21,13 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 from bench_inspector import CORPUS, SAMPLE, Inspected, inspected, reported
+from proof_steps import STEPS, replayed_file, watch
 
 from engine import protocol
 from engine.artefacts import ArtefactStore
@@ -93,6 +96,8 @@ def one_launch(device: str) -> str:
         replayer = Replayer(limits_reading=False, place=place(device))
         names = ("x", "y", "n")
         held = replayer.carry_out(protocol.HoldKernel(id="h", name="k", ttir=ttir, arguments=names))
+        if device != "cpu":
+            held = replayer.carry_out(binary_of(ttir, Path(folder)))
         command = protocol.ReplayTape(
             id="r", tape=double_tape(), kernels=("k",), arena=spec, outputs=str(outputs), max_output_bytes=1 << 20,
             most_bytes=1 << 20,
@@ -102,6 +107,18 @@ def one_launch(device: str) -> str:
         took_s = time.perf_counter() - began
         values = np.frombuffer(outputs.read_bytes()[: 4 * _ELEMENTS], np.float32).tolist() if outputs.exists() else None
     return f"held: {held}\nreplayed in {took_s:.2f} s: {replayed}\nvalues: {values}, expected 0, 2, 4, 6, 8, 10"
+
+
+def binary_of(ttir: str, folder: Path) -> protocol.HoldBinary:
+    """The command that has a replayer hold the binary of the module `k` for the first GPU."""
+    import torch
+
+    from engine.compiler.ttir import compile_ttir
+
+    major, minor = torch.cuda.get_device_capability(0)
+    options = protocol.CompileOptions.of(double_tape().specialisations[0])
+    request = protocol.BinaryRequest(kernel="double", ttir=ttir, options=options, target=f"sm_{major}{minor}")
+    return protocol.HoldBinary(id="b", kernel="k", options=options, binary=compile_ttir(request, folder))
 
 
 def place(device: str):
@@ -155,7 +172,7 @@ def row_of(one: Inspected) -> Row:
         cases=len(proofs),
         proven=sum(proof.proven for proof in proofs),
         proof_s=proven - cases if proven is not None and cases is not None else None,
-        reasons=(*ended, *lines, *layers, *grave, *times_of(one)),
+        reasons=(STEPS.line(one), *ended, *lines, *layers, *grave, *times_of(one)),
     )
 
 
@@ -193,12 +210,20 @@ def watch_costs() -> None:
     kernel_times.measured = noted
 
 
-async def judged(engine: Engine, path: Path, operator: str, *, timed: bool, limit_s: float, log: TextIO) -> Row:
-    """A row for one file; whatever goes wrong is one, too."""
+async def judged(
+    engine: Engine, path: Path, operator: str, *, timed: bool, limit_s: float, log: TextIO,
+    travels: ArtefactStore | None = None,
+) -> Row:  # fmt: skip
+    """A row for one file; whatever goes wrong is one, too.  The proof file is replayed from the store `travels`."""
     try:
         benchmark = _timed_cases(operator) if timed and engine.device.platform != "cpu" else None
         content = path.read_bytes() + f"\n# {time.time_ns()}\n".encode()
+        await engine.wait_until_warm()
+        STEPS.clear()
         one = await inspected(engine, path.name, content, operator, benchmark=benchmark, limit_s=limit_s)
+        row = row_of(one)
+        if travels is not None:
+            row = replace(row, reasons=(*row.reasons, await replayed_file(engine, travels, one, operator)))
     except Exception as error:
         log.write(traceback.format_exc())
         where = traceback.extract_tb(error.__traceback__)[-1]
@@ -210,7 +235,7 @@ async def judged(engine: Engine, path: Path, operator: str, *, timed: bool, limi
     for span in one.spans:
         log.write(f"{path.name} span {span.name} {span.count} x {span.busy_s:.3f} s\n")
     log.flush()
-    return row_of(one)
+    return row
 
 
 def _timed_cases(operator: str) -> BenchmarkPlan | None:
@@ -227,27 +252,34 @@ async def main() -> None:
     parser.add_argument("--files", nargs="*", default=FILES, metavar="NAME")
     parser.add_argument("--saves", type=int, default=3)
     parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="of one file")
+    parser.add_argument("--travel", action="store_true", help="replay each proof file on this device too")
     arguments = parser.parse_args()
     out = os.environ.get("OUT")
     rows: list[Row] = []
     launched = ""
     watch_costs()
+    watch()
     log_path = Path(out, "replay.log") if out else Path(os.devnull)
     with tempfile.TemporaryDirectory() as folder, log_path.open("a") as log:
         store = ArtefactStore(folder=Path(folder))
+        travels = store if arguments.travel else None
         async with Engine(device=arguments.device, artefacts=store, environment=os.environ) as engine:
             await engine.wait_until_warm()
             print(f"{engine.device.name}, driver {engine.device.driver}, {engine.versions}", flush=True)
             for number in range(arguments.saves):
                 timed = number == arguments.saves - 1
                 rows.append(
-                    await judged(engine, SAMPLE, "aten::softmax", timed=timed, limit_s=arguments.limit, log=log)
+                    await judged(
+                        engine, SAMPLE, "aten::softmax", timed=timed, limit_s=arguments.limit, log=log, travels=travels
+                    )
                 )
                 print(rows[-1].text, flush=True)
             for path in _paths(arguments.files):
                 operator = directives(path.read_text(errors="replace"))["op"]
                 timed = path.stem in TIMED
-                rows.append(await judged(engine, path, operator, timed=timed, limit_s=arguments.limit, log=log))
+                rows.append(
+                    await judged(engine, path, operator, timed=timed, limit_s=arguments.limit, log=log, travels=travels)
+                )
                 print(rows[-1].text, flush=True)
         try:
             launched = one_launch(arguments.device)
