@@ -71,9 +71,13 @@ class Tensor:
 
 @dataclass(frozen=True, kw_only=True)
 class Descriptor:
-    """`!tt.tensordesc<16x16xf32>`: a tensor in memory, read and written by blocks of this type."""
+    """`!tt.tensordesc<16x16xf32>`: a tensor in memory, read and written by blocks of this type.
+
+    `unsigned` is that of `<16x16xui32>`: its reductions compare whole numbers without a sign.
+    """
 
     block: Tensor
+    unsigned: bool = False
 
 
 Type: TypeAlias = Scalar | Pointer | Tensor | Descriptor

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.errors import UnsupportedError
 from engine.machine.frame import Frame, Handler, Step, as_array
-from engine.machine.ir import Scalar
+from engine.machine.ir import Descriptor, Scalar
 from engine.machine.numerics import Array, constant, encode, round_to_tf32
 from engine.machine.operations.atomics import update_of
 from engine.machine.values import (
@@ -132,6 +132,9 @@ def _reduce(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
     scalar = scalar_of(kind)
     if name == "add" and scalar.is_float:
         name = "fadd"
+    described = step.operation.operands[0].type
+    if name in ("min", "max") and isinstance(described, Descriptor) and described.unsigned:
+        name = f"u{name}"
     update = update_of(step, name, scalar, (values,), needs_old=False)
     frame.services.memory.update(frame, step, pointers, update, mask)
     return ()

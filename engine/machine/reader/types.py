@@ -12,7 +12,8 @@ from engine.machine.reader.limits import Limits
 _SCALARS = {scalar.value: scalar for scalar in Scalar}
 _DIMENSIONS = re.compile(r"((?:\d++x)*+)(.*+)", re.DOTALL | re.ASCII)
 # A descriptor says whether its integers are signed, as <16x16xsi32>; what is loaded and stored are tensors of i32.
-_WITH_SIGN = re.compile(r"(x|^)[su](i\d+)", re.ASCII)
+_SIGN = re.compile(r"(?<=x)[su](?=i\d)", re.ASCII)
+_UNSIGNED = re.compile(r"xi(?=\d+$)", re.ASCII)
 _OTHER_SCALAR = re.compile(r"(?:[su]?i\d+|t?f\d+\w*|none|complex<.*>|vector<.*>|memref<.*>|!\w.*)", re.DOTALL)
 
 
@@ -59,11 +60,12 @@ class TypeTable:
             case "!tt.ptr":
                 return self._pointer(inside)
             case "!tt.tensordesc":
-                inside = _WITH_SIGN.sub(r"\1\2", inside)
+                sign = _SIGN.search(inside)
+                inside = _SIGN.sub("", inside)
                 block = self.find(inside) if inside.startswith("tensor<") else self._tensor(inside)
                 if not isinstance(block, Tensor) or not isinstance(block.element, Scalar):
                     raise MalformedTypeError(f"{text} is not a type: a descriptor has a block of scalars")
-                return Descriptor(block=block)
+                return Descriptor(block=block, unsigned=sign is not None and sign[0] == "u")
         if _OTHER_SCALAR.fullmatch(text):
             raise UnsupportedError(f"type {text[:60]} is not supported")
         raise MalformedTypeError(f"{text[:60]} is not a type")
@@ -116,4 +118,5 @@ def type_text(found: Type) -> str:
         case Tensor():
             return f"tensor<{''.join(f'{size}x' for size in found.shape)}{type_text(found.element)}>"
         case Descriptor():
-            return f"!tt.tensordesc<{type_text(found.block)[7:-1]}>"
+            block = type_text(found.block)[7:-1]
+            return f"!tt.tensordesc<{_UNSIGNED.sub('xui', block) if found.unsigned else block}>"

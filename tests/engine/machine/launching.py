@@ -30,6 +30,7 @@ ELEMENTS = {
     torch.uint8: Scalar.I8,
     torch.int16: Scalar.I16,
     torch.int32: Scalar.I32,
+    torch.uint32: Scalar.I32,
     torch.int64: Scalar.I64,
     torch.bool: Scalar.I8,
 }

@@ -39,6 +39,23 @@ def reduce_rows(x_ptr, best_ptr, place_ptr, prefix_ptr, swapped_ptr, N: tl.const
     tl.store(swapped_ptr + row * N + lanes, tl.reshape(tl.join(odd, even), (N,)))
 
 
+@triton.jit
+def least_of_blocks(x_ptr, y_ptr, N: tl.constexpr):
+    x = tl.make_tensor_descriptor(x_ptr, [2, N], [N, 1], [1, N])
+    y = tl.make_tensor_descriptor(y_ptr, [1, N], [N, 1], [1, N])
+    y.atomic_min([0, 0], x.load([tl.program_id(0), 0]))
+
+
+def test_reduction_of_descriptor_compares_by_its_sign():
+    numbers = [[1, -1, 7, -9], [2, 3, -5, -8]]
+    for dtype, least in ((torch.int32, [1, -1, -5, -9]), (torch.uint32, [1, 3, 7, -9])):
+        x = torch.tensor(numbers, dtype=torch.int32).view(dtype)
+        y = torch.tensor([[5, 5, 9, -1]], dtype=torch.int32).view(dtype)
+        with launching():
+            least_of_blocks[(2,)](x, y, N=4)
+        assert y.view(torch.int32).tolist() == [least]
+
+
 def test_programs_that_diverge_compute_their_own():
     out = torch.full((16,), -1, dtype=torch.int32)
     with launching():

@@ -10,7 +10,7 @@ import pytest
 from engine.machine.ir import Attribute, Constant, Descriptor, Module, Operation, Pointer, Scalar, Tensor
 from engine.machine.reader import read_module
 from engine.machine.reader.limits import Limits
-from engine.machine.reader.types import TypeTable
+from engine.machine.reader.types import TypeTable, type_text
 from tests.engine.machine.reader.test_reader import sample
 
 HINTS: dict[str, Attribute] = {"cache": "cg", "evict": "evict_last", "isVolatile": True, "boundaryCheck": ()}
@@ -77,10 +77,11 @@ def test_descriptor_has_shapes_then_strides() -> None:
     assert made.results[0].type == Descriptor(block=Tensor(shape=(16, 16), element=Scalar.F16))
 
 
-@pytest.mark.parametrize("sign", ["s", "u"])
-def test_descriptor_of_integers_has_no_sign(sign: str) -> None:
-    found = TypeTable(Limits()).find(f"!tt.tensordesc<16x16x{sign}i32>")
-    assert found == Descriptor(block=Tensor(shape=(16, 16), element=Scalar.I32))
+@pytest.mark.parametrize(("text", "unsigned"), [("16x16xsi32", False), ("16x16xi32", False), ("16x16xui32", True)])
+def test_descriptor_of_integers_keeps_the_sign_apart(text: str, unsigned: bool) -> None:
+    found = TypeTable(Limits()).find(f"!tt.tensordesc<{text}>")
+    assert found == Descriptor(block=Tensor(shape=(16, 16), element=Scalar.I32), unsigned=unsigned)
+    assert type_text(found) == f"!tt.tensordesc<{text.replace('si', 'i')}>"
 
 
 def test_block_pointer_of_version_3_6_has_its_block() -> None:
