@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.artefacts import ArtefactStore
     from engine.devices import Device
     from kgtui.app.application import WorkbenchApp
-    from kgtui.app.start import Settings, Start
+    from kgtui.app.start import PreparedBatch, Settings, Start
     from kgtui.history.run_history import StoredRuns
     from kgtui.ports.file_events import Saved, WatchTrouble
     from kgtui.ports.protocols import Judging, Watching
@@ -33,7 +33,7 @@ LABEL = "workbench"
 
 def compose(
     *, settings: Settings, start: Start | None, device: Device, paths: Paths, artefacts: ArtefactStore,
-    diagnose: Diagnose, problems: ProblemIndex,
+    diagnose: Diagnose, problems: ProblemIndex, batch: PreparedBatch | None = None,
 ) -> WorkbenchApp:  # fmt: skip
     """The application with everything that it needs; starts nothing and writes nothing."""
     from kgtui.app.application import WorkbenchApp
@@ -64,7 +64,7 @@ def compose(
         scaffold=scaffold,
         diagnose=diagnose,
     )
-    return WorkbenchApp(services=services, settings=settings, start=start, started=resume_collector)
+    return WorkbenchApp(services=services, settings=settings, start=start, batch=batch, started=resume_collector)
 
 
 @contextlib.contextmanager

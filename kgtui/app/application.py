@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from engine.problem_source import ProblemDescription
     from kgtui.app.services import Services
-    from kgtui.app.start import Settings, Start
+    from kgtui.app.start import PreparedBatch, Settings, Start
     from kgtui.screens.base.open_workbench import OpenWorkbench
     from kgtui.state.workbench.workbench import Workbench
 
@@ -95,6 +95,7 @@ class WorkbenchApp(TerminalApp):
         services: Services,
         settings: Settings,
         start: Start | None = None,
+        batch: PreparedBatch | None = None,
         started: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -104,6 +105,7 @@ class WorkbenchApp(TerminalApp):
         self._services = services
         self._settings = settings
         self._start = start
+        self._batch = batch
         self._started = started
         self.clock = clock
         self.now = now
@@ -178,7 +180,18 @@ class WorkbenchApp(TerminalApp):
         in_background(self, self.agents.watch, group="agents")
         judging = self._services.engine_factory()
         self._started()
+        if self._batch is not None:
+            self._generate(self._batch)
         await self._service.serve(judging)
+
+    def _generate(self, batch: PreparedBatch) -> None:
+        """Begin the batch that was prepared, and show how it goes on."""
+        try:
+            self.runs.generation.carry_out(batch)
+        except KgtuiError as error:
+            self.notify(str(error), severity="error", markup=False)
+        else:
+            self.action_show("models")
 
     def _refresh_past(self) -> None:
         async def refresh() -> None:

@@ -1,4 +1,4 @@
-"""Start of the application: settings of this start, and the file to open at once."""
+"""Start of the application: settings of this start, the file to open at once, a batch to generate."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from engine.model import Problem
+    from kgtui.generation.carrying_out import Order
+    from kgtui.generation.prices import PriceList
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +22,14 @@ class Start:
 
     problem: Problem
     path: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedBatch:
+    """A batch that is generated as soon as the engine is there, with its own prices."""
+
+    order: Order
+    prices: PriceList
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from kgtui.app.application import WorkbenchApp
 from kgtui.app.services import Services
-from kgtui.app.start import Settings, Start
+from kgtui.app.start import PreparedBatch, Settings, Start
 from kgtui.settings.preferences import Typed, preferences_of
 from kgtui.settings.schema import parse_config
 from tests.kgtui import fakes
@@ -88,7 +88,7 @@ _PASSING = {"compare", "history", "code", "differences", "past", "lists", "watch
 def make_bench(tmp_path: Path) -> BenchMaker:
     """A maker of applications; `script` is what the engine says, `opened` whether a file is open at once.
 
-    `config` is the text of the settings file.
+    `config` is the text of the settings file; `batch` is generated as soon as the engine is there.
     """
 
     def make(
@@ -102,6 +102,7 @@ def make_bench(tmp_path: Path) -> BenchMaker:
         ascii: bool = False,
         config: str = "",
         config_path: Path | None = None,
+        batch: PreparedBatch | None = None,
         **settings: Any,
     ) -> Bench:
         path = tmp_path / "kernels" / "softmax.py"
@@ -136,6 +137,7 @@ def make_bench(tmp_path: Path) -> BenchMaker:
                 folder=tmp_path, environment=around, preferences=preferences, data=tmp_path / "data", **settings
             ),
             start=Start(problem=problem or fakes.softmax_problem(), path=path) if opened else None,
+            batch=batch,
             clock=lambda: 0.0,
             now=lambda: fakes.NOW,
         )

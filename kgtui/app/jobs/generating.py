@@ -20,7 +20,7 @@ from kgtui.generation.carrying_out import GenerationRecording, Means, Order, car
 from kgtui.generation.display.typed import parse_wanted
 from kgtui.generation.events import AnswerStored, BatchEnded, CandidateVerified, GenerationEvent
 from kgtui.generation.lines import ending_text
-from kgtui.generation.prices import read_prices
+from kgtui.generation.prices import PriceList, read_prices
 from kgtui.generation.progress import NO_BATCH, Progress
 from kgtui.generation.prompts import Prompts
 from kgtui.generation.records import Sampling
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from pathlib import Path
 
-    from kgtui.app.start import Settings
+    from kgtui.app.start import PreparedBatch, Settings
     from kgtui.app.terminal import TerminalApp
     from kgtui.ports.requests import Audience
     from kgtui.runner.engine_service import EngineService
@@ -56,6 +56,7 @@ class Generating:
         self._settings = settings
         self._service = service
         self._worker: Worker[None] | None = None
+        self._own_prices: PriceList | None = None
 
     @property
     def is_running(self) -> bool:
@@ -83,6 +84,16 @@ class Generating:
         )
         means = self._means()
         self._start(partial(self._run, self._order(request, task, wanted.limits), means))
+
+    def carry_out(self, batch: PreparedBatch) -> None:
+        """Generate what was prepared before the start, for operators that need not be open; its prices stay.
+
+        Raises:
+            UsageError: there is no store, or a batch is running.
+        """
+        self._refuse_second()
+        self._own_prices = batch.prices
+        self._start(partial(self._run, batch.order, self._means()))
 
     def reply(self, row: GenerationRow, remark: str) -> None:
         """Send a stored answer back to its model, with the report of its run and a remark.
@@ -178,17 +189,23 @@ class Generating:
             return ()
 
     @property
+    def prices(self) -> PriceList:
+        """The prices that count: those of a prepared batch, else the user's own and the maintained ones."""
+        return self._own_prices if self._own_prices is not None else read_prices(self.price_file)
+
+    @property
     def price_file(self) -> Path:
         """Path of the user's own prices, if there are any."""
         return find_paths(self._settings.environment).prices
 
     async def _read(self) -> None:
         workbench, recording = self._host.workbench, self._host.past.recording
-        if workbench is None or not hasattr(recording, "generations"):
+        if not hasattr(recording, "generations"):
             return
         generations = cast(GenerationRecording, recording).generations
         try:
-            self.rows = await asyncio.to_thread(generations.of_problem, workbench.bench.problem.name)
+            if workbench is not None:
+                self.rows = await asyncio.to_thread(generations.of_problem, workbench.bench.problem.name)
         except KgtuiError as error:
             self._audience.trouble_arose(str(error))
         self._app.wake()
@@ -210,7 +227,7 @@ class Generating:
             recording=cast(GenerationRecording, recording),
             submit=self._service.enqueue,
             drop=self._service.drop,
-            prices=read_prices(self.price_file),
+            prices=self.prices,
             prompts=Prompts(find_paths(self._settings.environment).prompts),
             environment=self._settings.environment,
             trouble=self._audience.trouble_arose,

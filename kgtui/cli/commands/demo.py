@@ -1,10 +1,14 @@
-"""`kgtui demo`: two made-up models on three operators, from recorded answers; no key and no GPU needed."""
+"""`kgtui demo`: two made-up models on three operators, from recorded answers; no key and no GPU needed.
+
+On a terminal it opens the workbench, which generates them; elsewhere it prints what they came to.
+"""
 
 from __future__ import annotations
 
 import argparse
 import tempfile
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgtui.cli.argument_groups import add_json
@@ -30,47 +34,81 @@ _ABOUT = (
 
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui demo`."""
-    parser.usage = f"{parser.prog} [--keep] [--json]"
+    parser.usage = f"{parser.prog} [--keep] [--plain | --json]"
     parser.add_argument("--keep", action="store_true", help="save the session in your own store")
+    parser.add_argument("--plain", action="store_true", help="print matrix and costs, also on a terminal")
     add_json(parser)
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
-    """Carry out the recorded batch, then print matrix, metrics and costs.
+    """Open the workbench on the recorded batch, or carry it out and print matrix, metrics and costs.
 
     Raises:
         KgtuiError: the engine cannot run here.
     """
+    from kgtui.generation.demo.order import RECORDING
+    from kgtui.generation.providers.replay import FILE_VARIABLE
+    from kgtui.settings.paths import HOME_VARIABLE
+
+    is_drawn = console.has_terminal and console.environment.get("TERM") != "dumb"
+    with tempfile.TemporaryDirectory(prefix="kgtui-demo-", ignore_cleanup_errors=True) as folder:
+        home = {} if options.keep else {HOME_VARIABLE: folder}
+        console = replace(console, environment={**console.environment, **home, FILE_VARIABLE: str(RECORDING)})
+        if is_drawn and not (options.plain or options.json):
+            return _open(options, console, folder=console.folder if options.keep else Path(folder))
+        return _print(console, as_json=options.json, engine_factory=engine_factory)
+
+
+def _open(options: argparse.Namespace, console: Console, *, folder: Path) -> int:
+    """Show the workbench, which generates the batch; kernel files are those of `folder`."""
+    from kgtui.app.start import PreparedBatch, Settings
+    from kgtui.cli.commands.open import show_workbench
+    from kgtui.cli.resolved_settings import kernels_of, load_quietly
+    from kgtui.generation.demo.order import demo_order, demo_prices
+    from kgtui.settings.paths import find_paths
+    from problems.index import open_index
+
+    order, preferences = demo_order(), load_quietly(options, console)
+    settings = Settings(
+        folder=folder,
+        kernels=kernels_of(preferences, folder),
+        device=order.device.platform,
+        target=order.request.target,
+        environment=console.environment,
+        preferences=preferences,
+        data=find_paths(console.environment).data,
+    )
+    batch = PreparedBatch(order=order, prices=demo_prices())
+    return show_workbench(settings, console, device=order.device, problems=open_index(), batch=batch)
+
+
+def _print(console: Console, *, as_json: bool, engine_factory: EngineFactory | None) -> int:
+    """Carry out the batch, then print matrix, metrics and costs."""
     from kgtui.cli.runs.generation_run import generate
     from kgtui.generation.comparing.comparison import comparison_of
     from kgtui.generation.comparing.groups import groups_from
-    from kgtui.generation.demo.order import RECORDING, demo_operators, demo_order, demo_prices
-    from kgtui.generation.providers.replay import FILE_VARIABLE
+    from kgtui.generation.demo.order import demo_operators, demo_order, demo_prices
     from kgtui.generation.reports import documents
     from kgtui.generation.reports.costs import costs_text
-    from kgtui.settings.paths import HOME_VARIABLE
     from sessions.candidates.generation_rows import CostBy
 
     def close(recording: StoreRecording, generated: Generated) -> int:
         found = comparison_of(recording.generations.of_batch(generated.batch), groups_of=groups_from(demo_operators()))
-        if options.json:
+        if as_json:
             console.hand_out(documents.as_json(found))
         else:
             costs = recording.generations.costs(CostBy.MODEL, session=generated.session)
             console.say(f"\n{documents.as_text(found)}\n\n{costs_text(costs, CostBy.MODEL)}")
         return Exit.PASSED
 
-    if not options.json:
+    if not as_json:
         console.say(f"{_ABOUT}\n")
-    with tempfile.TemporaryDirectory(prefix="kgtui-demo-") as folder:
-        home = {} if options.keep else {HOME_VARIABLE: folder}
-        environment = {**console.environment, **home, FILE_VARIABLE: str(RECORDING)}
-        return generate(
-            demo_order(),
-            replace(console, environment=environment),
-            close=close,
-            engine_factory=engine_factory,
-            prices=demo_prices(),
-            label=LABEL,
-            is_aside=options.json,
-        )
+    return generate(
+        demo_order(),
+        console,
+        close=close,
+        engine_factory=engine_factory,
+        prices=demo_prices(),
+        label=LABEL,
+        is_aside=as_json,
+    )

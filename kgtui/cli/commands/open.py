@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from engine.errors import UsageError
 from kgtui.app.notifications import kept_title
 from kgtui.app.shutdown import show
-from kgtui.app.start import Settings, Start
+from kgtui.app.start import PreparedBatch, Settings, Start
 from kgtui.cli.argument_groups import add_device, add_former, add_problems
 from kgtui.cli.choices import (
     SAMPLE,
@@ -37,6 +37,7 @@ from kgtui.settings.paths import find_paths
 from problems.index import ProblemIndex
 
 if TYPE_CHECKING:
+    from engine.devices import Device
     from kgtui.screens.base.host import Diagnose
     from kgtui.settings.preferences import Preferences
 
@@ -80,11 +81,26 @@ def run(options: argparse.Namespace, console: Console) -> int:
     opened = opened_file(options, console, kernels=kernels, index=index)
     directives = read_kernel(opened.path, shown=str(opened.path)) if opened else None
     device, target = place_of(preferences, options, file=directives)
-    paths = find_paths(console.environment)
     settings = Settings(
         folder=console.folder, kernels=kernels, device=device.platform, target=target,
-        environment=console.environment, preferences=preferences, data=paths.data,
+        environment=console.environment, preferences=preferences,
+        data=find_paths(console.environment).data,
     )  # fmt: skip
+    return show_workbench(settings, console, device=device, problems=index, start=opened, mouse=options.mouse)
+
+
+def show_workbench(
+    settings: Settings,
+    console: Console,
+    *,
+    device: Device,
+    problems: ProblemIndex,
+    start: Start | None = None,
+    batch: PreparedBatch | None = None,
+    mouse: bool = True,
+) -> int:
+    """Draw the workbench on the terminal until the user leaves it; the exit code."""
+    paths = find_paths(settings.environment)
     from kgtui.composition import compose, paused_collector
 
     with (
@@ -94,10 +110,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     ):
         # Textual is imported here, once nothing can be wrong with the command line.
         app = compose(
-            settings=settings, start=opened, device=device, paths=paths, artefacts=artefacts,
-            diagnose=_diagnoser(console), problems=index,
+            settings=settings, start=start, device=device, paths=paths, artefacts=artefacts,
+            diagnose=_diagnoser(console), problems=problems, batch=batch,
         )  # fmt: skip
-        return show(app, mouse=options.mouse, paths=paths, warn=console.warn)
+        return show(app, mouse=mouse, paths=paths, warn=console.warn)
 
 
 def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path, index: ProblemIndex) -> Start | None:

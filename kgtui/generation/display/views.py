@@ -35,14 +35,14 @@ def matrix_view(comparison: Comparison) -> View:
     """Operators by models; a cell is one model on one operator."""
     width = max((len(model) + 2 for model in comparison.models), default=0)
     columns = (
-        Column(label="operator", width=28, least=14),
-        *(Column(label=model, width=max(width, 24), least=18) for model in comparison.models),
+        Column(label="operator", width=20, least=14, most=34),
+        *(Column(label=model, width=max(width, 28), least=18) for model in comparison.models),
     )
     rows = tuple(
         Row(key=problem, cells=(Span(problem), *(_matrix_cell(comparison.cell(m, problem)) for m in comparison.models)))
         for problem in comparison.problems
     )
-    about = "verdict, best speed-up over eager, passed/attempts, cost; enter on a cell compares its models side by side"
+    about = "verdict, best speed-up over eager, passed/attempts, cost; enter on a cell compares the models side by side"
     return View(columns=columns, rows=rows, about=(line(muted(about)),), has_cells=True)
 
 
@@ -139,7 +139,9 @@ def _matrix_cell(cell: Cell | None) -> Span:
         return Span(NOT_MEASURED, Tone.MUTED)
     speedup = f" {cell.speedup:.2f}x" if cell.speedup is not None else ""
     cost = "" if cell.cost.known_microusd is None else f" {cost_text(cell.cost)}"
-    text = f"{cell.word}{speedup} {cell.correct}/{len(cell.attempts)}{cost}"
+    run = cell.best.run if cell.best is not None else None
+    word = "proven" if run is not None and run.passed and run.proven == run.passed else cell.word
+    text = f"{word}{speedup} {cell.correct}/{len(cell.attempts)}{cost}"
     return Span(text, _TONES.get(cell.word, Tone.BAD))
 
 

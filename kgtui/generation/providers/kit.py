@@ -26,6 +26,10 @@ _ADVICE = {
     403: "the key in {variable} may not use this model",
     404: "check the name of the model and the base URL",
     413: "the prompt is too long for this model",
+    429: "lower --concurrency, or try again later",
+    500: "try again later",
+    503: "try again later",
+    529: "try again later",
 }
 
 
@@ -123,9 +127,9 @@ class Service:
         """The error for a response that is no answer."""
         status, headers = error.status_code, error.response.headers
         advice = _ADVICE.get(status, "").format(variable=self.variable)
-        shown = shortened(redacted(error.message, self.key))
+        said = shortened(redacted(_message_in(error.body), self.key))
         return ProviderError(
-            f"{self.name} answered {status}: {shown}" + (f"; {advice}" if advice else ""),
+            f"{self.name} answered {status}" + (f": {said}" if said else "") + (f"; {advice}" if advice else ""),
             status=status,
             retries=status in _RETRIED_STATUS,
             retry_after_s=retry_after_seconds(headers.get("retry-after")),
@@ -167,6 +171,13 @@ def refuse_other_content(content_type: str, *, provider: str) -> None:
     if "event-stream" not in content_type:
         kind = shortened(content_type) or "no content type"
         raise ProviderError(f"{provider} answered with {kind} instead of a stream of events; check the base URL")
+
+
+def _message_in(body: object) -> str:
+    """The sentence in a JSON error of either service, {"error": {"message": ...}} or what is in it; else empty."""
+    inner = body.get("error", body) if isinstance(body, dict) else None
+    message = inner.get("message") if isinstance(inner, dict) else None
+    return message if isinstance(message, str) else ""
 
 
 def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> float | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kgtui.files.file_watch import FileWatch
     from kgtui.files.kernel_folder import KernelFolder
     from kgtui.files.unsaved import UnsavedTexts
+    from kgtui.generation.prices import PriceList
     from kgtui.generation.progress import Progress
     from kgtui.history.run_history import RunHistory
     from kgtui.ports.requests import RetargetRequest, RunRequest
@@ -104,6 +105,11 @@ class GenerationControl(Protocol):
 
     async def every_row(self) -> tuple[GenerationRow, ...]:
         """Every stored answer, for all operators."""
+        ...
+
+    @property
+    def prices(self) -> PriceList:
+        """The prices that count."""
         ...
 
     @property

@@ -13,7 +13,6 @@ from kgtui.generation.comparing.curves import Quantity, Spent, curves_of
 from kgtui.generation.comparing.groups import groups_from
 from kgtui.generation.display.rows import COLUMNS
 from kgtui.generation.display.views import View, cost_view, matrix_view, metrics_view, price_view
-from kgtui.generation.prices import read_prices
 from kgtui.state.format.lines import Span, Tone, line
 
 if TYPE_CHECKING:
@@ -66,9 +65,9 @@ def _computed(
 
 
 def _prices(comparison: Comparison, host: Host) -> View:
-    file = host.runs.generation.price_file
+    generation = host.runs.generation
     try:
-        prices = read_prices(file)
+        prices = generation.prices
     except KgtuiError as error:
         return View(columns=COLUMNS, rows=(), about=(line(Span(str(error), Tone.WARN)),))
-    return price_view(comparison.models, prices, at=host.now(), file=str(file))
+    return price_view(comparison.models, prices, at=host.now(), file=str(generation.price_file))

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 PLACE = Place.OVER
 TABS = ("candidates", "matrix", "metrics", "curves", "cost", "prices")
+_STREAMED = ("candidates", "matrix")
 _NOTHING = line(muted("nothing was generated yet; m in the workbench begins"))
 _NO_FILE = "no file is open: enter on an operator opens its file, then generate"
 
@@ -128,7 +129,7 @@ class ModelsScreen(KgtuiScreen):
         is_empty = self._tab == TABS[0] and not self._generation.rows and not self._entry.display
         lines = progress_lines(progress, now_s=self.host.clock()) or (guide_lines() if is_empty else ())
         _say(lines, place=self.query_one("#progress", Lines))
-        _say(streaming_lines(progress) if self._tab == TABS[0] else (), place=self.query_one("#streaming", Lines))
+        _say(streaming_lines(progress) if self._tab in _STREAMED else (), place=self.query_one("#streaming", Lines))
 
     @property
     def waits(self) -> bool:

@@ -65,7 +65,7 @@ def side_line(side: Side, versus: Versus | None, *, glyphs: Glyphs) -> Line:
 def mean_span(versus: Versus, *, glyphs: Glyphs) -> Span:
     """The mean over all compared cases, its standing as a sign and in words; or that there is none."""
     if versus.mean is None or versus.standing is None:
-        return muted("not compared in time")
+        return muted("times not compared")
     text = f"{numbers.factor(versus.mean.speedup, glyphs=glyphs)} {versus.reference}"
     if versus.trust is Trust.FLAGGED:
         return Span(f"{glyphs.state(State.FLAGGED)} {text}, but not credible", Tone.WARN)

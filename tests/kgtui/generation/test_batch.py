@@ -16,7 +16,7 @@ from kgtui.generation.records import ConnectionCutError, ProviderError
 from kgtui.generation.retrying import wait_seconds
 from kgtui.generation.strategies import StrategyOptions
 from sessions.candidates.generation_rows import Ending, GenerationState, Limits, Stop
-from tests.kgtui.generation.conftest import REQUEST
+from tests.kgtui.generation.conftest import REQUEST, Bench
 from tests.kgtui.generation.fakes import answer
 
 THREE = StrategyOptions(samples=3)
@@ -145,6 +145,40 @@ class TestResuming:
         assert sorted(row.place for row in settled) == ["sample-1", "sample-2", "sample-3"]
         assert {row.place: row.id for row in settled if row.place in before} == {p: r.id for p, r in before.items()}
         assert all(row.run is not None for row in settled)
+
+    async def test_kill_at_each_event_resends_one_request_at_most(self, tmp_path):
+        whole = await self._killed_at(tmp_path / "whole.db", events=None)
+        assert (len(whole.provider.requests), whole.budget.spent.microusd) == (3, 3 * COST)
+        for events in range(1, len(whole.events) + 1):
+            bench = await self._killed_at(tmp_path / f"{events}.db", events=events)
+            lost = [row for row in bench.rows if row.state == "lost"]
+            settled = [row for row in bench.rows if row.state == "settled"]
+            assert sorted(row.place for row in settled) == ["sample-1", "sample-2", "sample-3"], events
+            assert 3 <= len(bench.provider.requests) <= min(4, 3 + len(lost)), events
+            charged = 3 * COST + sum(row.reserved_microusd for row in lost)
+            assert bench.budget.spent.microusd == charged, events
+
+    async def _killed_at(self, path, *, events):
+        """A batch of three answers that is killed at its event of this number, then resumed."""
+        bench = Bench(path=path, concurrency=1)
+        bench.open()
+        bench.provider.answers = [answer()]
+
+        def kill(happened):
+            if len(bench.events) == events:
+                raise Killed
+
+        bench.on_event = kill
+        try:
+            await bench.run(options=THREE)
+        except (BaseExceptionGroup, Killed):
+            number = bench.number
+            bench.crash()
+            bench.on_event = lambda happened: None
+            await bench.run(options=THREE, resume=number)
+        bench.store.close()
+        bench.open()
+        return bench
 
     async def test_a_finished_batch_pays_nothing_again(self, bench):
         bench.provider.answers = [answer()]

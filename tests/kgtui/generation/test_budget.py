@@ -83,6 +83,44 @@ async def test_sixteen_in_flight_never_exceed_the_budget():
     assert (most, held.spent) == (16, Spent(microusd=1_600, tokens=160))
 
 
+@pytest.mark.parametrize(
+    ("limits", "fits"),
+    [
+        ({"microusd": 1_600}, 16),
+        ({"microusd": 1_599}, 15),
+        ({"microusd": 1_601}, 16),
+        ({"tokens": 160}, 16),
+        ({"tokens": 159}, 15),
+        ({"tokens": 161}, 16),
+        ({"microusd": 1_600, "tokens": 150}, 15),
+        ({"seconds": 60.0}, 17),
+        ({}, 17),
+    ],
+)
+async def test_seventeenth_request_in_flight_fits_or_waits(limits, fits):
+    held = budget(**limits)
+    tasks = [asyncio.create_task(held.reserve(WORST)) for _ in range(17)]
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert (held.in_flight, sum(task.done() for task in tasks)) == (fits, fits)
+    for _ in range(fits):
+        await held.settle(WORST, WORST)
+    ended = await asyncio.gather(*tasks, return_exceptions=True)
+    assert sum(isinstance(one, BudgetReachedError) for one in ended) == 17 - fits
+    assert held.spent == Spent(microusd=100 * fits, tokens=10 * fits)
+
+
+async def test_time_ends_while_sixteen_are_in_flight():
+    clock = Clock()
+    held = budget(clock, seconds=60.0)
+    for _ in range(16):
+        await held.reserve(WORST)
+    clock.now_s = 60.0
+    with pytest.raises(BudgetReachedError, match="time budget of 60 s"):
+        await held.reserve(WORST)
+    assert held.in_flight == 16
+
+
 async def test_request_waits_for_budget_of_running_ones():
     held = budget(microusd=150)
     await held.reserve(WORST)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from kgtui.generation.demo.order import RECORDING
+from kgtui.app.start import PreparedBatch
+from kgtui.generation.demo.order import MODELS, RECORDING, demo_order, demo_prices
 from kgtui.generation.display.rows import streaming_lines
 from kgtui.generation.display.typed import parse_wanted
 from kgtui.generation.display.views import bar, price_view
@@ -26,10 +29,21 @@ from sessions import open_store
 
 
 @pytest.fixture
-def bench(make_bench: Any, tmp_path: Any) -> Any:
-    recording = StoreRecording(open_store(tmp_path / "sessions.db"), label="workbench", environment={})
-    recording.open_or_raise = lambda: None  # type: ignore[attr-defined]
-    return make_bench(recording=recording, environment={"KGTUI_REPLAY": str(RECORDING), "KGTUI_HOME": str(tmp_path)})
+def make_replayed(make_bench: Any, tmp_path: Path) -> Callable[..., Any]:
+    """A maker of applications with a real store, on the recorded answers of the demo."""
+
+    def make(**options: Any) -> Any:
+        recording = StoreRecording(open_store(tmp_path / "sessions.db"), label="workbench", environment={})
+        recording.open_or_raise = lambda: None  # type: ignore[attr-defined]
+        environment = {"KGTUI_REPLAY": str(RECORDING), "KGTUI_HOME": str(tmp_path)}
+        return make_bench(recording=recording, environment=environment, **options)
+
+    return make
+
+
+@pytest.fixture
+def bench(make_replayed: Callable[..., Any]) -> Any:
+    return make_replayed()
 
 
 async def asked(bench: Any, pilot: Pilot[None], words: str) -> Any:
@@ -130,6 +144,22 @@ async def test_curves_are_drawn_against_cost_or_answers(bench: Any) -> None:
         assert "100% │" in plot.text
         await pilot.press("m")
         assert "speed-up (all) against answers of each operator  replay:alpha: no speed-up" in str(about.render())
+
+
+async def test_prepared_batch_fills_matrix_without_open_file(make_replayed: Callable[..., Any]) -> None:
+    order = demo_order()
+    one = replace(
+        order, request=replace(order.request, models=MODELS[1:], operators=("aten::silu",)), tasks=order.tasks[:1]
+    )
+    bench = make_replayed(opened=False, batch=PreparedBatch(order=one, prices=demo_prices()))
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        generation = bench.app.runs.generation
+        await bench.until(pilot, lambda: generation.progress.ended is not None)
+        await bench.until(
+            pilot, lambda: bench.app.screen.id == "models" and bool(bench.app.screen.query_one(Grid).shown)
+        )
+        (row,) = bench.app.screen.query_one(Grid).shown
+        assert [cell.text for cell in row.cells] == ["aten::silu", "passed 1/1 $0.000991"]
 
 
 def test_bars_are_as_long_as_their_share() -> None:
