@@ -21,6 +21,7 @@ from kgtui.generation.events import AnswerGrew, RequestSent, Spot
 from kgtui.generation.prices import read_prices
 from kgtui.generation.progress import NO_BATCH, after
 from kgtui.history.recorder import StoreRecording
+from kgtui.screens.models.screen import ModelsScreen
 from kgtui.state.format.glyphs import ASCII
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.tables.plot_view import PlotView
@@ -148,18 +149,15 @@ async def test_curves_are_drawn_against_cost_or_answers(bench: Any) -> None:
 
 async def test_prepared_batch_fills_matrix_without_open_file(make_replayed: Callable[..., Any]) -> None:
     order = demo_order()
-    one = replace(
-        order, request=replace(order.request, models=MODELS[1:], operators=("aten::silu",)), tasks=order.tasks[:1]
-    )
-    bench = make_replayed(opened=False, batch=PreparedBatch(order=one, prices=demo_prices()))
+    request = replace(order.request, models=MODELS[1:], operators=("aten::silu",))
+    batch = PreparedBatch(order=replace(order, request=request, tasks=order.tasks[:1]), prices=demo_prices())
+    bench = make_replayed(opened=False, batch=batch)
     async with bench.app.run_test(size=(120, 36)) as pilot:
         generation = bench.app.runs.generation
         await bench.until(pilot, lambda: generation.progress.ended is not None)
-        await bench.until(
-            pilot, lambda: bench.app.screen.id == "models" and bool(bench.app.screen.query_one(Grid).shown)
-        )
-        (row,) = bench.app.screen.query_one(Grid).shown
-        assert [cell.text for cell in row.cells] == ["aten::silu", "passed 1/1 $0.000991"]
+        assert isinstance(bench.app.screen, ModelsScreen)
+        table = bench.app.screen.query_one(Grid)
+        await bench.until(pilot, lambda: [row.cells[1].text for row in table.shown] == ["passed 1/1 $0.000991"])
 
 
 def test_bars_are_as_long_as_their_share() -> None:
