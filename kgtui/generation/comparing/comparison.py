@@ -117,7 +117,7 @@ class Comparison:
 def comparison_of(rows: Sequence[GenerationRow], *, groups_of: GroupsOf = source_of) -> Comparison:
     """The comparison of these generations; `groups_of` names the groups of an operator, as source and category."""
     counted = [row for row in rows if row.state in (GenerationState.SETTLED, GenerationState.LOST)]
-    models = tuple(dict.fromkeys(row.model_name for row in counted))
+    models = tuple(sorted({row.model_name for row in counted}))
     problems = tuple(sorted({row.problem for row in counted}))
     by_place: dict[tuple[str, str], list[GenerationRow]] = {}
     for row in counted:
