@@ -77,7 +77,8 @@ class _Compiler:
                         limit_reading(command.readable, listed=command.listed)
                     if command.extensions is not None:
                         serve_extensions(command.extensions)
-                    loader.load(Path(command.path), folder, command.entry)
+                    modules = Path(command.modules) if command.modules is not None else None
+                    loader.load(Path(command.path), folder, command.entry, modules)
                     return protocol.Done(id=command.id)
                 case protocol.Compile():
                     return self._compile_launch(command)

@@ -22,15 +22,19 @@ class NoEntryError(CandidateError):
 
 
 def load(
-    path: Path, folder: Path | None, entry: str
+    path: Path, folder: Path | None, entry: str, modules: Path | None = None
 ) -> tuple[Callable[..., Any], tuple[str, ...]]:  # Any: a stranger's
     """Import the file at `path`; its entry, and the files of `folder` that it imported.
+
+    The files of `modules` are imported before those of `folder`.
 
     Raises:
         NoEntryError: there is no callable of that name.
         BaseException: whatever the candidate's own top level raises.
     """
     hide_ourselves(folder)
+    if modules is not None:
+        sys.path.insert(_before_site_packages(), str(modules))
     module = import_file(path, folder, name=f"candidate_{path.stem}")  # not the bare stem: a file may be torch.py
     function = getattr(module, entry, None)
     if not callable(function):

@@ -135,11 +135,13 @@ class CandidateSession:
         view = hand.room.view_of(folder)
         cache_folders = tuple(map(str, request.cache_folders))
         published = (request.extensions.folder,) if request.extensions is not None else ()
+        modules = _modules(hand.room.folder, request.candidate)
         return protocol.Load(
             id=protocol.new_id(),
             path=str(_snapshot(hand.room.folder, request.candidate)),
             folder=str(folder) if folder is not None else None,
             entry=request.entry,
+            modules=str(modules) if modules is not None else None,
             cache_folders=cache_folders,
             readable=(*view.readable, *cache_folders, *published),
             listed=view.listed,
@@ -215,6 +217,19 @@ class CandidateSession:
             if leaving in self._leaving:
                 self._leaving.remove(leaving)
             leaving.result()
+
+
+def _modules(folder: Path, candidate: Candidate) -> Path | None:
+    """The folder that the candidate's modules were written to; None where it has none."""
+    if not candidate.modules:
+        return None
+    place = folder / "modules"
+    place.mkdir(mode=0o755, exist_ok=True)
+    for name, text in candidate.modules:
+        path = place / Path(name).name
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o644)
+    return place
 
 
 def _snapshot(folder: Path, candidate: Candidate) -> Path:

@@ -59,9 +59,9 @@ class OpenMemory(Command, tag="open_memory", frozen=True):
 
 
 class Load(Command, tag="load", frozen=True):
-    """Import the candidate at `path`; its own imports are looked up in `folder` after the standard library.
+    """Import the candidate at `path`; its imports are looked up in `modules` and `folder` after the standard library.
 
-    `kernel caches` are folders of what was compiled for it elsewhere, looked into before compiling.  Besides libraries
+    `cache_folders` are folders of what was compiled for it elsewhere, looked into before compiling.  Besides libraries
     it can read what lies at or below `readable`, and the names in `listed`.  An interpreting worker refuses the
     launches that the GPU `target` would refuse.  `form` is what the entry is.  With `extensions`, native code comes
     from there and is never compiled.
@@ -70,6 +70,7 @@ class Load(Command, tag="load", frozen=True):
     path: str
     folder: str | None
     entry: str
+    modules: str | None = None
     cache_folders: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     listed: tuple[str, ...] = ()

@@ -190,7 +190,8 @@ class _Worker:
             published.read_from(_warm_cache(), *map(Path, command.cache_folders))
         folder = Path(command.folder) if command.folder is not None else None
         path = Path(command.path)
-        self._own_kernels.belong_to(path.parent, *([folder] if folder is not None else []))
+        modules = Path(command.modules) if command.modules is not None else None
+        self._own_kernels.belong_to(path.parent, *(place for place in (folder, modules) if place is not None))
         if self._device.type != "cpu":
             self._own_kernels.follow_writes()
         if self._limits_reading:
@@ -200,7 +201,7 @@ class _Worker:
             serve_extensions(command.extensions)
 
         def load() -> tuple[Callable[..., Any], tuple[str, ...]]:
-            return loader.load(path, folder, command.entry)
+            return loader.load(path, folder, command.entry, modules)
 
         with self._gpu_need.looking_into(load, launches=False), self._observer.loading(path, folder):
             found, siblings = load()

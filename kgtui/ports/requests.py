@@ -69,6 +69,7 @@ class RunRequest:
             problem=self.problem.name,
             filename=self.path.name,
             folder=None if self.is_generated else self.path.parent,
+            modules=self.problem.suite.modules if self.problem.suite is not None else (),
         )
 
     def plan(self, failed_before: tuple[str, ...]) -> Plan:

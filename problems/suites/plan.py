@@ -84,7 +84,7 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
             "suite": SuiteOrigin(
                 suite=suite.title, form=task.form, own_rule=task.own_rule.sentence, refusal=task.refusal,
                 notes=(*_notes(task, choice, changed), *task.health), category=task.category, level=task.level,
-                signature=shown_signature(task),
+                signature=shown_signature(task), modules=tuple(task.modules.items()),
             ),
         },
         harness=f"{_HARNESS}.{task.harness}",

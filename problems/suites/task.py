@@ -65,15 +65,15 @@ class Task:
     """One task of a suite as its files give it.
 
     `name` is unique in the suite and begins with the level or category: "level1/23_Softmax".  `text` is the source of
-    the reference, `sources` further texts that it needs, by their paths relative to it, `blobs` files with
-    data that it needs, by the names that the harness knows.  `entry` is what a candidate
-    must define.  `arguments` are the names of the inputs of a call; None where the text does not tell how many there
-    are.  `cases` are the names of the cases that the harness can draw, in the suite's order; empty for a single one
-    without a name.  `outputs` are the names of the arguments that a DESTINATION fills; `writes` is whether a CALL
-    may write to arguments.  `constants` are the sizes that
-    may be overridden, by name.  `harness` names the module of `problems.suites.harness` that runs it, `details` is what
-    only that module reads.  `refusal` is why the task cannot be run, "" for one that can; `health` are sentences on
-    faults of the task itself.
+    the reference, `sources` further texts that it needs, by their paths relative to it, `blobs` files with data that it
+    needs, by the names that the harness knows.  `modules` are texts that the suite puts beside a candidate, which may
+    import them, by their file names.  `entry` is what a candidate must define.  `arguments` are the names of the inputs
+    of a call; None where the text does not tell how many there are.  `cases` are the names of the cases that the
+    harness can draw, in the suite's order; empty for a single one without a name.  `outputs` are the names of the
+    arguments that a DESTINATION fills; `writes` is whether a CALL may write to arguments.  `constants` are the sizes
+    that may be overridden, by name.  `harness` names the module of `problems.suites.harness` that runs it, `details` is
+    what only that module reads.  `refusal` is why the task cannot be run, "" for one that can; `health` are sentences
+    on faults of the task itself.
     """
 
     name: str
@@ -92,13 +92,14 @@ class Task:
     writes: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
     blobs: Mapping[str, Path] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
     constants: Mapping[str, Size] = field(default_factory=dict)
     details: Mapping[str, str] = field(default_factory=dict)
     refusal: str = ""
     health: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("sources", "blobs", "constants", "details"):
+        for name in ("sources", "blobs", "modules", "constants", "details"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
 

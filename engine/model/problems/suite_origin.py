@@ -24,6 +24,7 @@ class SuiteOrigin:
     decides nothing.  `notes` say in what the problem differs from the suite's, such as changed sizes.  `refusal` is why
     nothing can be judged by it, "" where it can.  `category` and `level` are the suite's own.  `signature` is what a
     candidate defines, in the words of the suite; that of the problem also has the arguments that carry weights.
+    `modules` are names and texts of files that a candidate may import, such as "utils.py".
     """
 
     suite: str
@@ -34,3 +35,4 @@ class SuiteOrigin:
     category: str = ""
     level: str = ""
     signature: str = ""
+    modules: tuple[tuple[str, str], ...] = ()

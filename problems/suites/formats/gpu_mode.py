@@ -19,7 +19,7 @@ from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, Su
 from problems.suites.texts.syntax import functions, imported_packages, parsed
 
 HARNESS = "gpu_mode"
-_FILE, _REFERENCE, _SUBMISSION = "task.yml", "reference.py", "@SUBMISSION@"
+_FILE, _REFERENCE, _RUNNER, _SUBMISSION = "task.yml", "reference.py", "eval.py", "@SUBMISSION@"
 _PATTERNS = ("task.yml", "*/task.yml", "*/*/task.yml", "problems/*/*/task.yml")
 _NEEDED = ("generate_input", "ref_kernel")
 _DEFAULTS = (("rtol", 1e-5), ("atol", 1e-8))  # of the suite's verbose_allclose
@@ -107,7 +107,8 @@ def _task(given: Mapping[str, object], sources: Mapping[str, str], missing: list
         own_rule=_rule(tree),
         arguments=("data",),
         cases=tuple(_case_names(tests, benchmarks)),
-        sources={key: text for key, text in sources.items() if key not in (_REFERENCE, "eval.py")},
+        sources={key: text for key, text in sources.items() if key not in (_REFERENCE, _RUNNER)},
+        modules={key: text for key, text in sources.items() if key != _RUNNER and key.endswith(".py")},
         details={"tests": json.dumps(tests), "benchmarks": json.dumps(benchmarks)},
         refusal=_refusal(given, tree, sources, tests, missing),
         health=tuple(missing),

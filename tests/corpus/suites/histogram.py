@@ -3,6 +3,7 @@
 import torch
 import triton
 import triton.language as tl
+from task import input_t, output_t
 
 
 @triton.jit
@@ -13,7 +14,7 @@ def _hist(v_ptr, o_ptr, n, B: tl.constexpr):
     tl.store(o_ptr + b, tl.sum((v == b).to(tl.int64)))
 
 
-def custom_kernel(data):
+def custom_kernel(data: input_t) -> output_t:
     values, output = data
     _hist[(16,)](values, output, values.numel(), B=triton.next_power_of_2(values.numel()))
     return output

@@ -34,7 +34,10 @@ def problem_of(suite: str, task: str) -> Problem:
 
 
 async def judged(engine: Engine, source: str, problem: Problem) -> Judged:
-    candidate = Candidate(source=source.encode(), problem=problem.name, filename="candidate.py")
+    assert problem.suite is not None
+    candidate = Candidate(
+        source=source.encode(), problem=problem.name, filename="candidate.py", modules=problem.suite.modules
+    )
     plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=SMALL)
     plan = replace(plan, draw_seed=DRAW_SEED)
     async with aclosing(engine.evaluate(candidate, plan)) as running:

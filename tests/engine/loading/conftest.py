@@ -18,7 +18,9 @@ def load_fresh(tmp_path: Path, fresh_process: Forking) -> Callable[..., dict[str
     snapshots = tmp_path / "snapshot"
     snapshots.mkdir()
 
-    def load(source: str, *, folder: Path | None, then: str = "", name: str = "kernel.py") -> dict[str, Any]:
+    def load(
+        source: str, *, folder: Path | None, modules: Path | None = None, then: str = "", name: str = "kernel.py"
+    ) -> dict[str, Any]:
         path = snapshots / name
         path.write_text(source)
         program = (
@@ -26,7 +28,7 @@ def load_fresh(tmp_path: Path, fresh_process: Forking) -> Callable[..., dict[str
             f"found = {{}}\n"
             "try:\n"
             f"    entry, found['siblings'] = load(Path({str(path)!r}), {f'Path({str(folder)!r})' if folder else None}, "
-            "'entry')\n"
+            f"'entry', {f'Path({str(modules)!r})' if modules else None})\n"
             "    found['value'] = entry()\n"
             + "".join(f"    {line}\n" for line in then.splitlines())
             + "except BaseException as error:\n    found['error'] = f'{type(error).__name__}: {error}'\n"

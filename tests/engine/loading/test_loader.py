@@ -30,6 +30,14 @@ def test_modules_beside_the_kernel_are_importable_and_listed(load_fresh: Load, f
     assert reported == {"siblings": [str(folder / "deeper.py"), str(folder / "helpers.py")], "value": 2}
 
 
+def test_modules_of_suite_precede_those_beside_kernel(load_fresh: Load, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite" / "task.py").write_text("VALUE = 'suite'\n")
+    (folder / "task.py").write_text("VALUE = 'beside'\n")
+    source = "from task import VALUE\ndef entry():\n    return VALUE\n"
+    assert load_fresh(source, folder=folder, modules=tmp_path / "suite") == {"siblings": [], "value": "suite"}
+
+
 @pytest.mark.parametrize("name", ["engine", "problems", "sessions", "kgtui"])
 def test_module_beside_kernel_shadows_ours_for_it(load_fresh: Load, folder: Path, name: str) -> None:
     (folder / f"{name}.py").write_text("VALUE = 'his'\n")

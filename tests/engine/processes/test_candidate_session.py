@@ -56,6 +56,26 @@ async def test_worker_gets_entry_folder_and_cache_path(employ: Employ, tmp_path:
     await session.clear()
 
 
+async def test_worker_gets_modules_of_suite_in_their_folder(employ: Employ) -> None:
+    asked: list[tuple[Path, str]] = []
+
+    def load(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+        assert isinstance(command, protocol.Load)
+        assert command.modules is not None
+        asked.extend((file, file.read_text()) for file in Path(command.modules).iterdir())
+        return protocol.Loaded(id=command.id)
+
+    _, process_pool = employ(load)
+    candidate = Candidate(source=b"", problem="toy::twice", modules=(("../task.py", "é = 1"),))
+    session = CandidateSession(
+        LoadRequest(candidate=candidate, entry="f"), spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
+    )
+    await session.load()
+    [(file, text)] = asked
+    assert (file.name, file.parent.name, text) == ("task.py", "modules", "é = 1")
+    await session.clear()
+
+
 @pytest.mark.parametrize(
     ("filename", "name"),
     [("soft max.py", "soft max.py"), ("漢é🚀.py", "___.py"), ("a\nb.py", "a_b.py"), ("", "kernel.py")],

@@ -35,6 +35,10 @@ def test_files_beside_and_in_the_group_read(tasks: dict[str, Task]) -> None:
     assert "def ref_kernel" in task.text
 
 
+def test_submission_may_import_files_of_task(tasks: dict[str, Task]) -> None:
+    assert sorted(tasks["pmpp/histogram_py"].modules) == ["reference.py", "task.py", "utils.py"]
+
+
 def test_cases_with_their_values(tasks: dict[str, Task]) -> None:
     details = tasks["pmpp/histogram_py"].details
 
