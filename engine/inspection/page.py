@@ -242,14 +242,14 @@ def _cases(inspection: Inspection) -> Section:
 
 
 def _counted(run: RunRecord) -> str:
-    """How many were right; of a run that has no end of its own, how many were judged and did not pass."""
-    judged, planned = len(run.cases), run.planned
-    amiss = f", {judged - run.passed} failed" if judged > run.passed else ""
+    """How many passed; of a run that has no end of its own, how many were run and did not pass."""
+    count, planned = len(run.cases), run.planned
+    failed = f", {count - run.passed} failed" if count > run.passed else ""
     if run.cancelled:
-        return f"{run.passed} of {judged} correct of those run; {planned - judged} of {planned} were not run"
+        return f"{run.passed} of the {count} run passed; {planned - count} of {planned} were not run"
     if run.verdict is None:
-        return f"{judged} of {planned} judged{amiss}"
-    return f"{run.passed} of {planned} right"
+        return f"{count} of {planned} run{failed}"
+    return f"{run.passed} of {planned} passed"
 
 
 def _inputs(inspection: Inspection) -> Section:

@@ -20,7 +20,7 @@ class Effect(enum.StrEnum):
 
     NOT_CHECKED = "not checked"
     SHOWN = "shown"
-    FLAGS = "flags a right run"
+    FLAGS = "flags a passing run"
     REFUSES = "refuses the file, before any of it runs"
 
 

@@ -292,7 +292,7 @@ def test_cancelled_run_states_what_was_not_checked():
     states = {entry.name: entry.state for entry in sections["What was checked"].entries}
     assert states == {**dict.fromkeys(Layer, "not reached"), Layer.STATIC: "checked"}
     assert sections["Findings"].note == "none so far"
-    assert sections["Cases"].note == "1 of 1 correct of those run; 1 of 2 were not run"
+    assert sections["Cases"].note == "1 of the 1 run passed; 1 of 2 were not run"
     assert sections["Measured speed"].note == "not measured: the run was cancelled before"
 
 
@@ -321,7 +321,7 @@ def test_running_run_has_no_verdict():
     assert inspection.headline == "no verdict yet: the run is in progress"
     assert {one.why for one in inspection.unchecked} == {"the run is in progress", "1 of 2: the run is in progress"}
     sections = {section.title: section for section in page_of(inspection).sections}
-    assert (sections["Findings"].note, sections["Cases"].note) == ("none so far", "1 of 2 judged")
+    assert (sections["Findings"].note, sections["Cases"].note) == ("none so far", "1 of 2 run")
 
 
 def test_failed_cases_of_running_run_are_counted():
@@ -332,7 +332,7 @@ def test_failed_cases_of_running_run_are_counted():
             inspect(replace(done, verdict=None, finished_s=None, planned=3), problem=PROBLEM, source=SOURCE)
         ).sections
     }
-    assert sections["Cases"].note == "2 of 3 judged, 1 failed"
+    assert sections["Cases"].note == "2 of 3 run, 1 failed"
 
 
 def test_interrupted_run_has_no_verdict_and_is_over():
