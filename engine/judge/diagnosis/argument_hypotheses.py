@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.judge.diagnosis.hypothesis import Supposition, changed, replaced, tensor_at
+from engine.judge.diagnosis.hypothesis import Supposition, changed, refuse_immense, replaced, tensor_at
+from engine.judge.diagnosis.layout_hypotheses import layouts
 from engine.judge.diagnosis.ranking import Facts
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.judge.diagnosis.value_hypotheses import misreadings
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 _BLOCKS = tuple(1 << power for power in range(4, 13))
 _NARROW = (torch.float16, torch.bfloat16)
-_MOST_STRETCH, _SMALL = 16, 1 << 16  # times the elements of a tensor, and elements, that a supposition may need
 _TRANSPOSITIONS = ("N", "T", "C")
 _EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)  # that are written down where the one that was given should stand
 _MOST_OVER = 15  # elements that a division leaves over
@@ -48,7 +48,7 @@ def suppositions(problem: ProblemDefinition, inputs: Arguments, shape: torch.Siz
     yield from _wholes(problem, inputs)
     yield from _all_strides(problem, inputs)
     for place in read:
-        yield from _layouts(problem, inputs, place, shape)
+        yield from layouts(problem, inputs, place, shape)
     if len(read) > 1:
         for place in read:
             yield from _constants(problem, inputs, place)
@@ -179,87 +179,6 @@ def _all_strides(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Supp
         yield Supposition(symptom=Symptom.STRIDE_ARGUMENT, arguments=lambda: ones, facts=facts)
 
 
-def _layouts(problem: ProblemDefinition, inputs: Arguments, place: int, shape: torch.Size) -> Iterator[Supposition]:
-    """A tensor read with other strides than it has."""
-    tensor, name = tensor_at(inputs, place), problem.arguments[place]
-
-    def supposed(
-        symptom: Symptom, change: Callable[..., torch.Tensor], *options: object, **facts: str | int | float
-    ) -> Supposition:
-        arguments = partial(changed, inputs, place, change, *options)
-        return Supposition(symptom=symptom, arguments=arguments, facts={"argument": name, **facts})
-
-    if not tensor.is_contiguous():
-        strides = _plain_strides(tensor.shape)
-        yield supposed(Symptom.CONTIGUOUS, _read_as, tensor.shape, strides, strides=str(tuple(tensor.stride())))
-    if tensor.dim() > 1 and tensor.shape[0] > 1:
-        for dim in range(tensor.dim()):
-            yield supposed(Symptom.FIRST_ROW, _first_line, dim, dim=dim)
-        yield from _row_strides(inputs, tensor, supposed, shape)
-        yield from _steps(tensor, supposed)
-        rows, columns = tensor.shape[-2:]
-        if min(rows, columns) > 1 and tensor.dim() == 2:
-            for strides in dict.fromkeys(((1, rows), tensor.stride()[::-1])):
-                yield supposed(Symptom.TRANSPOSED_INPUT, _read_as, tensor.shape, strides)
-    if tensor.shape != shape and math.prod(shape) > tensor.numel() > 1:
-        yield supposed(Symptom.REPEATED, _repeated, shape)
-
-
-def _first_line(tensor: torch.Tensor, dim: int) -> torch.Tensor:
-    """The first line along `dim` in place of all of them."""
-    first = tensor[tuple(slice(None) if at == dim else slice(1) for at in range(tensor.dim()))]
-    return first.expand(tensor.shape)
-
-
-def _row_strides(
-    inputs: Arguments, tensor: torch.Tensor, supposed: Callable[..., Supposition], shape: torch.Size
-) -> Iterator[Supposition]:
-    """Rows as far apart as those of another tensor."""
-    given = tensor.stride(0)
-    others = {size for value in inputs if isinstance(value, torch.Tensor) for size in value.shape} | {*shape}
-    for other in sorted(others - {given, 0})[:8]:
-        strides = (other, *tensor.stride()[1:])
-        yield supposed(Symptom.ROW_STRIDE, _read_as, tensor.shape, strides, stride=other, right=given)
-
-
-def _steps(tensor: torch.Tensor, supposed: Callable[..., Supposition]) -> Iterator[Supposition]:
-    """One dimension walked in the steps of another."""
-    for dim, right in enumerate(tensor.stride()):
-        for other in sorted(set(tensor.stride()) - {right, 0}):
-            strides = tuple(other if at == dim else stride for at, stride in enumerate(tensor.stride()))
-            yield supposed(Symptom.STEP, _read_as, tensor.shape, strides, dim=dim, stride=other, right=right)
-
-
-def _plain_strides(shape: torch.Size) -> tuple[int, ...]:
-    return tuple(math.prod(shape[dim + 1 :]) for dim in range(len(shape)))
-
-
-def _read_as(tensor: torch.Tensor, shape: torch.Size, strides: Sequence[int]) -> torch.Tensor:
-    """The memory from the first element of `tensor` on, seen with other strides; 0 beyond its storage."""
-    needed = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
-    _refuse_immense(needed, tensor)
-    first = tensor.storage_offset()
-    there = tensor.untyped_storage().nbytes() // tensor.element_size() - first
-    memory = tensor.as_strided((min(needed, there),), (1,), first)
-    padded = torch.cat((memory, memory.new_zeros(max(0, needed - there))))
-    return padded.as_strided(shape, tuple(strides))
-
-
-def _refuse_immense(elements: int, tensor: torch.Tensor) -> None:
-    """Raise unless the supposed tensor needs at most a few times the memory of the tensor.
-
-    Raises:
-        ValueError: it does; a hypothesis must not exhaust the memory.
-    """
-    if elements > _MOST_STRETCH * tensor.numel() + _SMALL:
-        raise ValueError(f"{elements} elements are too many to suppose in place of {tensor.numel()}")
-
-
-def _repeated(tensor: torch.Tensor, shape: torch.Size) -> torch.Tensor:
-    count = math.prod(shape)
-    return tensor.flatten().repeat(-(-count // tensor.numel()))[:count].view(shape)
-
-
 def _constants(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """A tensor that takes no part."""
     tensor = tensor_at(inputs, place)
@@ -326,7 +245,7 @@ def _padded(inputs: Arguments, size: int, width: int) -> Arguments:
         if not isinstance(value, torch.Tensor):
             return value
         wider = [width if length == size else length for length in value.shape]
-        _refuse_immense(math.prod(wider), value)
+        refuse_immense(math.prod(wider), value)
         padded = value.new_zeros(wider)
         padded[tuple(slice(length) for length in value.shape)] = value
         return padded

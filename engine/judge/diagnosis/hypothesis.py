@@ -15,6 +15,8 @@ from engine.judge.diagnosis.symptoms import Symptom
 if TYPE_CHECKING:
     from engine.model import Arguments, Value
 
+_MOST_STRETCH, _SMALL = 16, 1 << 16  # times the elements of a tensor, and elements, that a supposition may need
+
 
 @dataclass(frozen=True, kw_only=True)
 class Supposition:
@@ -58,6 +60,16 @@ def tensor_at(inputs: Arguments, place: int) -> torch.Tensor:
     value = inputs[place]
     assert isinstance(value, torch.Tensor)
     return value
+
+
+def refuse_immense(elements: int, tensor: torch.Tensor) -> None:
+    """Raise unless the supposed tensor needs at most a few times the memory of the tensor.
+
+    Raises:
+        ValueError: it does; a hypothesis must not exhaust the memory.
+    """
+    if elements > _MOST_STRETCH * tensor.numel() + _SMALL:
+        raise ValueError(f"{elements} elements are too many to suppose in place of {tensor.numel()}")
 
 
 class NarrowArithmetic(TorchFunctionMode):

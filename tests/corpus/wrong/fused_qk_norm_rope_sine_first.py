@@ -1,4 +1,4 @@
-# kgtui: op=vllm::fused_qk_norm_rope expect=wrong_value diagnosis=wrong_stride
+# kgtui: op=vllm::fused_qk_norm_rope expect=wrong_value diagnosis=wrong_stride case="5 of 2x1x1x64 f16 neox true"
 """The table is read as sines in front of cosines, which lie the other way round."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=aten::linear expect=wrong_value diagnosis=transposed_index
+# kgtui: op=aten::linear expect=wrong_value diagnosis=transposed_index case="17x65 to 20 f32 bias true"
 """The weight, rows of which belong to outputs, is read as if its rows belonged to inputs."""
 
 import torch

@@ -1,4 +1,4 @@
-# kgtui: op=vllm::merge_attn_states expect=wrong_value diagnosis=ignored_argument
+# kgtui: op=vllm::merge_attn_states expect=wrong_value diagnosis=ignored_argument case="5x3x16 f32"
 """Each of the two attentions is weighted by the log-sum-exp of the other one."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=aten::mm expect=wrong_value|out_of_bounds diagnosis=transposed_index
+# kgtui: op=aten::mm expect=wrong_value|out_of_bounds diagnosis=transposed_index case="33x65x40 f32"
 """The two strides of the second matrix are passed in the wrong order."""
 
 import torch

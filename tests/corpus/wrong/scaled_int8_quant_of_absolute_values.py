@@ -1,4 +1,4 @@
-# kgtui: op=vllm::scaled_int8_quant expect=wrong_value diagnosis=missing_scale
+# kgtui: op=vllm::scaled_int8_quant expect=wrong_value diagnosis=missing_scale case="7x497 f32 symmetric true static false"
 """The absolute values, which only the scale is made of, are quantised too, under the same name."""
 
 import torch

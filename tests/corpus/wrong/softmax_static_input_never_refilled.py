@@ -1,4 +1,4 @@
-# kgtui: op=aten::softmax expect=wrong_value diagnosis=kept_answer
+# kgtui: op=aten::softmax expect=wrong_value diagnosis=kept_answer case="4x33 f32"
 """A plan for each shape has a static input, as a graph needs one: filled when the plan is made, and never again."""
 
 import torch
