@@ -20,9 +20,9 @@ _NARROW = (Scalar.I32, Scalar.I16, Scalar.I8)
 def line_of_narrow_offset(ttir: str, filename: str) -> int | None:
     """The first line of `filename` with a product of at most 32 bits in an address; None without one.
 
-    A product of constants and ranges alone cannot overflow and does not count.  Nor does one of a range and an
-    argument, such as a stride: a range has at most 2^20 elements, and what grows with the tensor is a program's number
-    or a loop's.  None too where the TTIR cannot be read.
+    A product of constants and ranges alone cannot overflow and does not count.  Nor does one of lanes that are numbered
+    by ranges and arguments, with an argument such as a stride: a range has at most 2^20 elements, and what grows with
+    the tensor is a program's number or a loop's.  None too where the TTIR cannot be read.
     """
     try:
         functions = read_module(ttir).functions.values()
@@ -48,7 +48,7 @@ def _lines(function: Function, filename: str) -> Iterator[int]:
         seen.add(value.index)
         pending += maker.operands
         pending += (operand for region in maker.regions for end in _ends(region) for operand in end.operands)
-        is_bounded = value.index in given and any(operand.index in static for operand in maker.operands)
+        is_bounded = value.index in static or (value.index in given and isinstance(value.type, Tensor))
         if maker.name == "arith.muli" and _is_narrow(value) and not is_bounded:
             line = _line_in(filename, maker.location)
             if line is not None:

@@ -75,5 +75,13 @@ def test_product_of_range_and_argument_does_not_count() -> None:
     assert line_of_narrow_offset(kernel(strided), "k.py") is None
 
 
+def test_product_of_two_arguments_has_line() -> None:
+    sizes = (
+        '    %n = arith.muli %s, %s : i32 loc("k.py":4:1)\n'
+        '    %o = tt.splat %n : i32 -> tensor<64xi32> loc("k.py":4:1)\n'
+    )
+    assert line_of_narrow_offset(kernel(sizes + ADD), "k.py") == 4
+
+
 def test_text_that_is_no_ttir_has_no_line() -> None:
     assert line_of_narrow_offset("nonsense", "k.py") is None
