@@ -102,7 +102,7 @@ class Interpreter:
                 executor = GridExecutor(InterpretedFunction(function).rewrite(), list(values), grid)
                 # Triton compares the annotation's text, which is quoted twice where the file quotes it.
                 executor.constexprs = [name for name in values if is_constexpr(function, name)]
-                executor(**values)
+                executor(**float_arguments.declared(function, values))
         except InterpreterError as error:
             if (violation := _violation_of(error)) is not None:
                 raise violation from None

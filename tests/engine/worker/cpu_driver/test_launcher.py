@@ -96,6 +96,7 @@ def test_message_is_one_sentence_with_all_details(scenarios: Scenarios) -> None:
         ("a_function_of_the_language_by_another_name", [8.0, 8.0]),
         ("a_kernel_that_was_warmed_up_is_launched", [1.0] * 4 + [0.0] * 2 + [0.5]),
         ("a_float_is_an_argument_of_float32", [2.0009765625, 6.0029296875, 2.0]),
+        ("floats_have_the_types_that_are_declared", [0.10000000149011612, 0.1, 0.0999755859375, 0.10009765625, 1.5]),
         ("bfloat16_chosen_by_a_comparison", [3.0, 4.0]),
         ("tensors_in_a_tuple", [0.0, 1.0, 2.0]),
         ("a_reduction_by_a_function_of_its_own", [6.0, 8.0, 12.0, 8.0]),

@@ -113,6 +113,22 @@ def a_float_is_an_argument_of_float32() -> Any:
     return y.tolist()
 
 
+@triton.jit
+def store_declared(y, single, double: tl.float64, half: tl.float16, brain: tl.bfloat16, whole: tl.float64):
+    tl.store(y, single.to(tl.float64))
+    tl.store(y + 1, double)
+    tl.store(y + 2, half.to(tl.float64))
+    tl.store(y + 3, brain.to(tl.float64))
+    tl.store(y + 4, whole / 2)
+
+
+@scenario
+def floats_have_the_types_that_are_declared() -> Any:
+    y = torch.zeros(5, dtype=torch.float64)
+    store_declared[(1,)](y, 0.1, 0.1, 0.1, 0.1, 3)
+    return y.tolist()
+
+
 @scenario
 def a_kernel_is_asked_about_itself() -> Any:
     @triton.jit
