@@ -2,8 +2,9 @@
 
 A copy by the framework is allowed there while it keeps the order of a whole tensor, as `contiguous` of an argument
 does, and while what it copied is not the answer itself, unless a kernel stored that.  Moves of positions are allowed
-too: integers of arguments whose type is not that of an output.  Any other move may have done the work of the kernel,
-and a kernel behind it may only copy.
+too: integers of arguments whose type is not that of an output.  Before a launch that is given such positions, and so
+has an answer that depends on them, torch may move elements of arguments as it likes: a copy of a view knows none of
+the positions.  Any other move may have done the work of the kernel, and a kernel behind it may only copy.
 """
 
 from __future__ import annotations
@@ -77,6 +78,8 @@ class Rearranged:
             self._origins.setdefault(view.storage, set()).add(view.dtype)
         self._moves: dict[int, dict[str, int]] = {}  # storage -> origin -> the first move that rearranged
         self._move_by_digest: dict[bytes, int] = {}
+        self._regardless: set[int] = set()  # moves of elements that no positions chose
+        self._returned = {view.dtype for view in tape.returned if view is not None}
 
     def note(self, number: int, step: Step, content: Sequence[Array], launched: Collection[int]) -> None:
         """Follow one step, which has been executed on `content`; `launched` are the storages that kernels stored to."""
@@ -88,6 +91,7 @@ class Rearranged:
                 if step.source.storage in launched and self._is_whole(step.source) and self._is_whole(step.target):
                     self._inherit((step.target.storage,), (step.source.storage,))
                 else:
+                    self._regardless.add(number)
                     self._note_move(number, step.target, step.source, content)
             case LookedUp():
                 self._note_origin(step.target, step.source)
@@ -97,7 +101,8 @@ class Rearranged:
                 self._inherit((step.storage,), step.reads)
             case Launched():
                 used = range(len(content)) if self._has_addresses else _storages_of(step)
-                self._inherit(used, used)
+                placed = self._elements is None and self._takes_positions(step, launched)
+                self._inherit(used, used, without=self._regardless if placed else ())
 
     def written(self, changed: Collection[int]) -> list[TapedView]:
         """The arguments whose storages have changed: outputs that are written in place."""
@@ -107,6 +112,8 @@ class Rearranged:
         """The number of the first move that may have computed an output, None where there is none."""
         elements = [view_of(content[view.storage], view) for view in outputs if bytes_of(view)]
         step = self._first_step([view for view in outputs if bytes_of(view)], elements)
+        if step is None:
+            step = self._move_of_the_answer(elements, content)
         if step is None or (self._elements is not None and not _occur_in(elements, self._elements)):
             return None
         return step
@@ -128,6 +135,18 @@ class Rearranged:
         moves += [self._move_by_digest[one] for one in map(_digest, elements) if one in self._move_by_digest]
         return min(moves, default=None)
 
+    def _move_of_the_answer(self, elements: Sequence[Array], content: Sequence[Array]) -> int | None:
+        """The first move into memory that holds an output, which then no kernel had to place by positions."""
+        answers = {_digest(one) for one in elements if one.size >= _ENOUGH}
+        held = [number for number in self._moves if answers and _digest(content[number]) in answers]
+        return min((move for number in held for move in self._moves[number].values()), default=None)
+
+    def _takes_positions(self, step: Launched, launched: Collection[int]) -> bool:
+        """Whether a launch is given integers of arguments that cannot be elements of an answer."""
+        answers = self._returned | {view.dtype for view in self._arguments if view.storage in launched}
+        origins = [self._origins.get(number, set()) for number in _storages_of(step)]
+        return any(types and types <= _POSITIONS - answers for types in origins)
+
     def _note_origin(self, target: TapedView, source: TapedView) -> None:
         self._origins.setdefault(target.storage, set()).update(self._origins.get(source.storage, {_UNKNOWN}))
 
@@ -145,14 +164,14 @@ class Rearranged:
         for origin in self._origins.get(storage) or (_UNKNOWN,):
             self._moves.setdefault(storage, {}).setdefault(origin, number)
 
-    def _inherit(self, storages: Iterable[int], sources: Iterable[int]) -> None:
-        """Content of `sources`, rearranged or not, reaches `storages`."""
+    def _inherit(self, storages: Iterable[int], sources: Iterable[int], without: Collection[int] = ()) -> None:
+        """Content of `sources`, rearranged or not, reaches `storages`; moves `without` are of no account there."""
         inherited: dict[str, int] = {}
         for source in sources:
             inherited |= {
                 origin: move
                 for origin, move in self._moves.get(source, {}).items()
-                if move < inherited.get(origin, move + 1)
+                if move not in without and move < inherited.get(origin, move + 1)
             }
         for storage in storages if inherited else ():
             self._moves[storage] = inherited | self._moves.get(storage, {})

@@ -10,7 +10,17 @@ import pytest
 
 from engine import protocol
 from engine.model import Rearrangement
-from engine.protocol.proof.tape import Filled, LookedUp, Moved, Step, TapedStorage, TapedView
+from engine.protocol.proof.tape import (
+    Filled,
+    Launched,
+    LookedUp,
+    Moved,
+    Step,
+    Tape,
+    TapedArgument,
+    TapedStorage,
+    TapedView,
+)
 from engine.replay.host_memory import replay_on_host
 from engine.replay.rearranged import Rearranged, rearranged_of
 from tests.engine.replay.tapes import ELEMENTS, content, double, launched, tape, vector, zeros
@@ -121,3 +131,71 @@ def wide(storage: int) -> TapedView:
 def part_of(storage: int, first: int) -> TapedView:
     """Six of them."""
     return vector(storage, elements=6, offset_bytes=4 * first)
+
+
+POSITIONS = protocol.TensorSpec(storage=1, dtype="int64", shape=(3,), strides=(1,), first=0)
+AT = vector(3, elements=3, dtype="int64")
+
+
+def move_before_placing(steps: Sequence[Step], output: int, rearrangement: Rearrangement) -> int | None:
+    """As `first_move`, for a call that is given positions too, which are storage 3."""
+    recorded = tape(*steps, returned=(vector(output),), storages=3)
+    storages = (*recorded.storages, TapedStorage(bytes=24, argument=1))
+    recorded = msgspec.structs.replace(recorded, storages=storages)
+    command = protocol.ReplayTape(
+        id="i", tape=recorded, kernels=("k",), arena=protocol.ArenaSpec(storages=(), bytes=0), outputs="",
+        max_output_bytes=0, most_bytes=0, arguments=(ARGUMENT, POSITIONS), rearrangement=rearrangement,
+    )  # fmt: skip
+    arguments = [content(), np.arange(3).view(np.uint8)]
+    rearranged = rearranged_of(recorded, command, arguments)
+    assert rearranged is not None
+    state = replay_on_host(recorded, arguments, {0: double()}, poison=zeros, rearranged=rearranged)
+    return rearranged.step_behind([vector(output)], state.content)
+
+
+def placing(x: TapedView, y: TapedView) -> Launched:
+    """A launch that is given the positions too."""
+    step = launched(x, y)
+    return msgspec.structs.replace(step, arguments=(*step.arguments, TapedArgument(name="at", value=AT)))
+
+
+@pytest.mark.parametrize(
+    ("steps", "output", "rearrangement", "move"),
+    [
+        ((*SWAPPED, placing(vector(1), vector(2))), 2, Rearrangement.YES, None),
+        ((*SWAPPED, launched(vector(1), vector(2))), 2, Rearrangement.YES, 0),
+        ((placing(vector(0), vector(2)), *SWAPPED), 1, Rearrangement.YES, 1),
+        ((LookedUp(target=LEFT, source=vector(0), positions=AT, dimension=0), placing(vector(1), vector(2))), 2,
+         Rearrangement.YES, 0),
+    ],
+    ids=["before a launch by positions", "before another launch", "alone", "a look-up by positions"],
+)  # fmt: skip
+def test_moves_before_a_launch_by_positions_are_allowed(steps, output, rearrangement, move):
+    assert move_before_placing(steps, output, rearrangement) == move
+
+
+def test_a_move_that_holds_the_answer_is_found():
+    rows = Moved(target=vector(1, elements=2 * ELEMENTS), source=vector(0, elements=2 * ELEMENTS))
+    large = 8 * ELEMENTS
+    transposed = msgspec.structs.replace(rows.source, shape=(2, ELEMENTS), strides=(1, 2))
+    recorded = Tape(
+        storages=(
+            TapedStorage(bytes=large, argument=0), TapedStorage(bytes=large), TapedStorage(bytes=large),
+            TapedStorage(bytes=24, argument=1),
+        ),
+        specialisations=(),
+        steps=(),
+        returned=(rows.target,),
+    )  # fmt: skip
+    views = (rows.source, AT)
+    rearranged = Rearranged(recorded, views)
+    values = [np.arange(2 * ELEMENTS, dtype=np.float32).view(np.uint8) for _ in range(3)]
+    move = Moved(
+        target=msgspec.structs.replace(rows.target, shape=(2, ELEMENTS), strides=(ELEMENTS, 1)), source=transposed
+    )
+    rearranged.note(0, move, values, ())
+    rearranged.note(1, placing(vector(1), vector(2)), values, (2,))
+    output = vector(2, elements=2 * ELEMENTS)
+    assert rearranged.step_behind([output], values) == 0
+    values[1] = values[1][::-1].copy()
+    assert rearranged.step_behind([output], values) is None
