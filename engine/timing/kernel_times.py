@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import statistics
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -12,11 +13,13 @@ from engine.model import CacheState, Case
 from engine.model.benchmark import Method
 from engine.timing.candidate_side import WorkerParticipant
 from engine.timing.exchange import CaseEnded, Exchange, Side
-from engine.timing.facts import SideFacts
+from engine.timing.facts import Batch, SideFacts
 
 KERNELS = "kernels"
-_MEASURED_S = 0.12
-_CALLS, _LEAST_ROUNDS, _MOST_ROUNDS = 8, 2, 8
+_MEASURED_S = 0.12  # of the 0.3 s that a case may cost, with the first call, the tape and the slots
+_FEWEST_CALLS, _MOST_CALLS = 2, 8  # of each half of a round
+_LEAST_ROUNDS, _MOST_ROUNDS = 3, 8
+_ALIKE = 0.01  # of a time: rounds that differ by no more need no further ones
 _DEADLINE_S = 20.0
 _TIDY_S = 10.0
 
@@ -60,7 +63,7 @@ async def measured(
     participant = WorkerParticipant(name=KERNELS, side=side, exchange=exchange, cache=cache, deadline_s=_DEADLINE_S)
     try:
         await participant.open_slots(case.name, arranged)
-        await _rounds(participant, facts, exchange, tuple(slots[:_CALLS]))
+        await _rounds(participant, facts, exchange, tuple(slots[:_MOST_CALLS]))
     except CaseEnded as ended:
         facts.rounds.clear()
         facts.notes.append(f"no kernel time: {ended.stop.message}")
@@ -72,12 +75,30 @@ async def measured(
 
 
 async def _rounds(participant: WorkerParticipant, facts: SideFacts, exchange: Exchange, slots: tuple[int, ...]) -> None:
-    """Calls one by one, for a fixed time; the first ones load and compile."""
-    await participant.single(slots[:2])
+    """Calls one by one until rounds agree or the time is up; the first call loads and compiles, and does not count."""
+    await participant.single(slots[:1])
     facts.method = Method.CUPTI if participant.method else Method.EVENTS
     facts.reason = participant.reason
     if not participant.method:
         facts.notes.append(f"the launches alone were timed by events: {participant.reason}")
-    end_s = exchange.clock() + _MEASURED_S
-    while len(facts.rounds) < _LEAST_ROUNDS or (len(facts.rounds) < _MOST_ROUNDS and exchange.clock() < end_s):
-        facts.rounds.append((await participant.single(slots), await participant.single(slots)))
+    end_s, calls = exchange.clock() + _MEASURED_S, _FEWEST_CALLS
+    while len(facts.rounds) < _LEAST_ROUNDS or not (
+        exchange.clock() >= end_s or len(facts.rounds) == _MOST_ROUNDS or _agree(facts.rounds)
+    ):
+        began_s = exchange.clock()
+        drawn = slots[:calls]
+        facts.rounds.append((await participant.single(drawn), await participant.single(drawn)))
+        calls = _calls_within(end_s - exchange.clock(), (exchange.clock() - began_s) / (2 * len(drawn)))
+
+
+def _calls_within(remaining_s: float, call_s: float) -> int:
+    """The calls of each half of the next round: as many as half of the time that remains has room for."""
+    room = int(remaining_s / 2 / (2 * call_s)) if call_s > 0 else _MOST_CALLS
+    return min(max(room, _FEWEST_CALLS), _MOST_CALLS)
+
+
+def _agree(rounds: Sequence[tuple[Batch, Batch]]) -> bool:
+    """Whether the typical call took the same in all rounds."""
+    taken = [[one.typical_s or 0.0 for one in halves] for halves in rounds]
+    each_s = [statistics.fmean(halves) for halves in taken]
+    return max(each_s) - min(each_s) <= _ALIKE * min(each_s)

@@ -82,3 +82,22 @@ async def test_times_by_different_methods_are_not_compared(make_lab):
     assert case.kernel_us.value > 40.0
     assert case.kernel_note.startswith("the launches alone were timed by events: no CUPTI")
     assert lab.raised() == {}
+
+
+@pytest.mark.parametrize(
+    ("refresh_s", "calls"), [(0.0, 1 + 2 * 2 + 2 * 2 * 8), (0.05, 1 + 3 * 2 * 2)], ids=["quick", "slow"]
+)
+async def test_launches_are_repeated_within_their_time(make_lab, refresh_s, calls):
+    lab = make_lab(device_us=20.0)
+    lab.device.refresh_s = refresh_s
+    another = lab.another(device_us=20.0, noise=0.0)
+    await lab.run(source=Source(another), case_s=20.0)
+    assert another.calls == calls
+
+
+async def test_launches_of_changing_times_are_repeated_longer(make_lab):
+    lab = make_lab(device_us=20.0)
+    lab.device.drift_by_s = 5.0
+    another = lab.another(device_us=20.0)
+    await lab.run(source=Source(another))
+    assert another.calls == 1 + 2 * 2 + 7 * 2 * 8
