@@ -43,6 +43,7 @@ from engine.worker.monitor.device.own_kernels import OwnKernels
 from engine.worker.monitor.observer import Observer
 from engine.worker.monitor.race_witness import RaceDetector
 from engine.worker.monitor.recent_outputs import OutputRepeater
+from engine.worker.taping.graphs import follow_graphs
 from engine.worker.taping.recorder import TapeRecorder
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
@@ -109,6 +110,7 @@ class _Worker:
             published.read_from(_warm_cache())
             warm_up(device)
             torch.cuda.synchronize()
+            follow_graphs(self._tape_recorder)
             self._recorder = LaunchRecorder(self._book, self._withholding, self._tape_recorder)
             self._recorder.turn(on=True)
             self._tuning = Tuning()

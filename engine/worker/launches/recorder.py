@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import torch
 from triton.compiler.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
@@ -20,7 +19,6 @@ from engine.worker.launches.withholding import Withholding
 # Triton's launcher is not typed: what passes through is Any throughout this file.
 
 
-_GRAPH = "a CUDA graph was replayed"
 _LAUNCH_OPTIONS = ("num_warps", "num_stages", *OPTIONS)
 
 
@@ -34,20 +32,25 @@ class _Launch:
     options: Mapping[str, Any]
 
 
-class Tapes(Protocol):
-    """Records the tape of a call while it is on."""
+class Launching(Protocol):
+    """Records launches while it is on."""
 
     @property
     def is_on(self) -> bool:
-        """Whether a tape is being recorded."""
+        """Whether launches are recorded."""
         ...
 
     def launching(self, launch: Any) -> contextlib.AbstractContextManager[None]:
         """The launch runs within."""
         ...
 
-    def leave_incomplete(self, why: str) -> None:
-        """Something happens that cannot be recorded."""
+
+class Tapes(Launching, Protocol):
+    """Records the tape of a call."""
+
+    @property
+    def capture(self) -> Launching | None:
+        """Records what a CUDA graph captures now."""
         ...
 
 
@@ -59,8 +62,6 @@ class LaunchRecorder:
 
     def __init__(self, book: LaunchBook, withholding: Withholding | None = None, tapes: Tapes | None = None) -> None:
         withholding = withholding or Withholding()
-        if tapes is not None:
-            _report_graphs(tapes)
         self._run, self._launcher = JITFunction.run, CompiledKernel.__getitem__
         self._recorded = _recorded(self._run, book, withholding, tapes)
         self._recorded_launcher = _recorded_launcher(self._launcher, book, withholding, tapes)
@@ -96,7 +97,8 @@ def _taping(
 
     What cannot be bound is left to Triton, which says what is wrong with it.
     """
-    if tapes is None or not tapes.is_on:
+    receiver = tapes.capture or tapes if tapes is not None else None
+    if receiver is None or not receiver.is_on:
         return contextlib.nullcontext()
     try:
         values = bound_arguments(function, args, options)
@@ -107,19 +109,7 @@ def _taping(
     if min(x, y, z) <= 0:  # nothing is launched
         return contextlib.nullcontext()
     chosen = {name: options[name] for name in _LAUNCH_OPTIONS if options.get(name) is not None}
-    return tapes.launching(_Launch(function=function, grid=(x, y, z), values=values, options=chosen))
-
-
-def _report_graphs(tapes: Tapes) -> None:
-    """From now on a tape is incomplete where a graph is replayed: its launches are not recorded."""
-    replay = torch.cuda.CUDAGraph.replay
-
-    def replayed(graph: Any) -> None:
-        if tapes.is_on:
-            tapes.leave_incomplete(_GRAPH)
-        replay(graph)
-
-    torch.cuda.CUDAGraph.replay = replayed  # type: ignore[method-assign, assignment]  # of every graph of this process
+    return receiver.launching(_Launch(function=function, grid=(x, y, z), values=values, options=chosen))
 
 
 def _recorded_launcher(launcher: Any, book: LaunchBook, withholding: Withholding, tapes: Tapes | None) -> Any:

@@ -50,6 +50,17 @@ class TapedMemory:
         known = self._known.get(Base.untyped_storage(tensor).data_ptr())
         return known.number if known is not None else None
 
+    def is_divided_otherwise(self, tensor: torch.Tensor) -> bool:
+        """Whether the storage of a tensor shares bytes with one of the tape, and is not the same memory as a whole."""
+        storage = Base.untyped_storage(tensor)
+        start, size = storage.data_ptr(), storage.nbytes()
+        known = self._known.get(start)
+        if known is not None:
+            return known.storage.nbytes() != size
+        return any(
+            begin < start + size and start < begin + other.storage.nbytes() for begin, other in self._known.items()
+        )
+
     def add(self, tensor: torch.Tensor) -> int:
         """The number of a new storage.
 

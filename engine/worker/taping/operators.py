@@ -9,11 +9,11 @@ import torch
 
 from engine.clock.safe_torch import Base, without_modes
 from engine.worker.operands import dtype_of, tensors_in
-from engine.worker.taping.recorder import TapeRecorder
+from engine.worker.taping.steps import StepReceiver
 
 # Operators take everything, and torch has no public names for them: they are Any throughout this file.
 
-Note: TypeAlias = Callable[[TapeRecorder, Sequence[Any], Mapping[str, Any], Any], None]
+Note: TypeAlias = Callable[[StepReceiver, Sequence[Any], Mapping[str, Any], Any], None]
 
 _aten = torch.ops.aten
 
@@ -21,7 +21,7 @@ _aten = torch.ops.aten
 _INTEGERS = (torch.int32, torch.int64)
 
 
-def note(recorder: TapeRecorder, packet: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+def note(recorder: StepReceiver, packet: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     """Record what the operator did; one that is not in the table has left content of its own."""
     handler = _NOTES.get(packet)
     if handler is not None and not isinstance(kwargs.get("out"), torch.Tensor):
@@ -35,32 +35,32 @@ def note(recorder: TapeRecorder, packet: Any, args: Sequence[Any], kwargs: Mappi
     recorder.given(str(packet._qualified_op_name), tensors_in((result,)), taken)
 
 
-def note_view(recorder: TapeRecorder, args: Sequence[Any], result: Any) -> None:
+def note_view(recorder: StepReceiver, args: Sequence[Any], result: Any) -> None:
     """Record a view that had to be a copy: a reshape of elements that are in another order."""
     if isinstance(result, torch.Tensor) and args and isinstance(args[0], torch.Tensor):
         source = args[0]
-        if recorder.is_known(source) and not recorder.is_known(result) and Base.is_contiguous(result):
+        if not _share_storage(source, result) and Base.is_contiguous(result):
             with without_modes():
                 in_order = Base.view(result, Base.size(source))
             recorder.allocated(result)
             recorder.moved(in_order, source)
 
 
-def _allocated(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+def _allocated(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     recorder.allocated(result)
 
 
-def _brought_in(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+def _brought_in(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     """A number from outside of torch became a tensor: memory of unknown origin."""
     recorder.given("", (result,), ())
 
 
-def _unchanged(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+def _unchanged(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     """The result is the argument, whose content is known or of unknown origin."""
 
 
 def _made_of(number: Any) -> Note:
-    def made(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    def made(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
         recorder.allocated(result)
         recorder.filled(result, number)
 
@@ -68,18 +68,18 @@ def _made_of(number: Any) -> Note:
 
 
 def _made_full(place: int) -> Note:
-    def made(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    def made(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
         recorder.allocated(result)
         recorder.filled(result, args[place] if len(args) > place else kwargs["fill_value"])
 
     return made
 
 
-def _zeroed(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+def _zeroed(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     recorder.filled(args[0], 0)
 
 
-def _filled(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+def _filled(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     number = args[1] if len(args) > 1 else kwargs["value"]
     if isinstance(number, torch.Tensor):
         recorder.moved(args[0], number)
@@ -87,17 +87,21 @@ def _filled(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, An
         recorder.filled(args[0], number)
 
 
-def _copied(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+def _copied(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     recorder.moved(args[0], args[1])
 
 
-def _cloned(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
-    if Base.untyped_storage(result).data_ptr() != Base.untyped_storage(args[0]).data_ptr():
+def _cloned(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    if not _share_storage(result, args[0]):
         recorder.allocated(result)
         recorder.moved(result, args[0])
 
 
-def _joined(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+def _share_storage(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return bool(Base.untyped_storage(one).data_ptr() == Base.untyped_storage(other).data_ptr())
+
+
+def _joined(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     recorder.allocated(result)
     pieces = [piece for piece in args[0] if Base.size(piece) != (0,)]
     dimension = int(args[1] if len(args) > 1 else kwargs.get("dim", 0))
@@ -110,7 +114,7 @@ def _joined(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, An
         first += length
 
 
-def _stacked(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+def _stacked(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     recorder.allocated(result)
     dimension = int(args[1] if len(args) > 1 else kwargs.get("dim", 0))
     for number, piece in enumerate(args[0]):
@@ -119,7 +123,7 @@ def _stacked(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, A
         recorder.moved(place, piece)
 
 
-def _padded(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+def _padded(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     recorder.allocated(result)
     recorder.filled(result, args[2] if len(args) > 2 else kwargs.get("value", 0))
     source, pads = args[0], [int(pad) for pad in args[1]]
@@ -135,7 +139,7 @@ def _padded(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, An
     recorder.moved(place, source)
 
 
-def _copied_each(recorder: TapeRecorder, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+def _copied_each(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
     for target, source in zip(args[0], args[1], strict=True):
         recorder.moved(target, source)
 

@@ -42,6 +42,7 @@ from engine.protocol.proof.tape import (
 )
 from engine.worker.launches.records import describe, is_constexpr, parts_of
 from engine.worker.operands import dtype_of, elements_of, is_meta, tensors_in
+from engine.worker.taping.graphs import Capture
 from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
 
 _MOST_DATA_BYTES = MOST_TAPE_BYTES // 2  # of constants, before they are written as base64
@@ -77,15 +78,21 @@ class TakenLaunch(Protocol):
 
 
 class TapeRecorder:
-    """Records while `of_call` is open; one per process."""
+    """Records while `of_call` is open; one per process.
+
+    `capture` receives the steps while a CUDA graph is captured, and `is_in_graph` is true while those of one that is
+    replayed are put here.  `sees_operators` is whether the operators that are called now are reported.
+    """
 
     def __init__(self) -> None:
-        self.is_on = False
+        self.is_on = self.sees_operators = self.is_in_graph = False
+        self.capture: Capture | None
         self._start((), "")
 
     def _start(self, storages: Iterable[torch.Tensor], filename: str) -> None:
         """Begin a tape with nothing on it."""
         self._filename = filename
+        self.capture = None  # one that never ended
         self._memory = TapedMemory(storages)
         self._steps: list[Step] = []
         self._specialisations: dict[tuple[object, ...], tuple[int, Launch]] = {}
@@ -189,6 +196,8 @@ class TapeRecorder:
 
     def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
         """An operator that is not replayed left content in these tensors; `taken` are those that it worked on."""
+        if self.is_in_graph and not self.depends(taken):  # what the operator will leave is not there yet
+            self.leave_incomplete(f"a CUDA graph that fills memory by {operator or 'other code'}"[:200])
         with self._within_room():
             line, derived = self._line(), self.depends(taken)
             reads = tuple(dict.fromkeys(self._used(one) for one in taken if not is_meta(one)))[:MOST_ARGUMENTS]
@@ -206,10 +215,6 @@ class TapeRecorder:
     def depends(self, tensors: Iterable[torch.Tensor]) -> bool:
         """Whether the content of one of these may depend on the arguments of the call."""
         return any(self._memory.number_of(tensor) in self._memory.derived for tensor in tensors if not is_meta(tensor))
-
-    def is_known(self, tensor: torch.Tensor) -> bool:
-        """Whether the tape has the memory of this tensor."""
-        return self._memory.number_of(tensor) is not None
 
     def read(self, operator: str, tensor: torch.Tensor) -> None:
         """The host read content of a tensor."""
@@ -292,6 +297,8 @@ class TapeRecorder:
     def _used(self, tensor: torch.Tensor) -> int:
         """The number of a tensor's storage; memory of unknown origin is noted with what it holds."""
         number = self._memory.number_of(tensor)
+        if self.is_in_graph and self._memory.is_divided_otherwise(tensor):
+            self.leave_incomplete("a CUDA graph works on memory that has other bounds now")
         if number is None:
             data = self._data(tensor)
             places = self._addresses(tensor, data)

@@ -97,7 +97,6 @@ async def test_launches_are_repeated_within_their_time(make_lab, refresh_s, call
 
 async def test_launches_of_changing_times_are_repeated_longer(make_lab):
     lab = make_lab(device_us=20.0)
-    lab.device.drift_by_s = 5.0
-    another = lab.another(device_us=20.0)
+    another = lab.another(device_us=20.0, noise=0.2)
     await lab.run(source=Source(another))
     assert another.calls == 1 + 2 * 2 + 7 * 2 * 8

@@ -39,6 +39,7 @@ from engine.worker.operands import (
 from engine.worker.taping.operators import note as note_operator
 from engine.worker.taping.operators import note_view
 from engine.worker.taping.recorder import TapeRecorder
+from engine.worker.taping.steps import StepReceiver
 
 _MOST_NAMES = 256
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
@@ -90,7 +91,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
 
     def __init__(self, recorder: TapeRecorder | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.recorder = recorder or TapeRecorder()
+        self._tape = recorder or TapeRecorder()
         self._entries: dict[
             tuple[Any, str, bool, bool], _Entry
         ] = {}  # Any: an OpOverloadPacket, which has no public name
@@ -110,17 +111,23 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._case = case
         self._inputs = {address for tensor in tensors_in(arguments) if (address := address_of(tensor))}
         self._is_on, self._is_noting = True, notes
+        self._tape.sees_operators = True
         try:
             with self, _Departures(self):
                 yield
         finally:
-            self._is_on = self._is_noting = False
+            self._is_on = self._is_noting = self._tape.sees_operators = False
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
         """Note operators of this thread too, while another is in a call of the entry."""
         with _Beside(self), _Departures(self):
             yield
+
+    @property
+    def recorder(self) -> StepReceiver:
+        """What is told of operators now: the tape of the call, or what a graph captures."""
+        return self._tape.capture or self._tape
 
     @property
     def is_on(self) -> bool:

@@ -45,26 +45,23 @@ class Recording:
 
 
 class Tapes:
-    """Notes the launches that run within, and what could not be recorded."""
+    """Notes the launches that run within."""
+
+    capture = None
 
     def __init__(self, *, is_on: bool = True) -> None:
         self.is_on = is_on
         self.launches: list[Any] = []
-        self.incomplete: list[str] = []
 
     @contextlib.contextmanager
     def launching(self, launch: Any) -> Iterator[None]:
         self.launches.append(launch)
         yield
 
-    def leave_incomplete(self, why: str) -> None:
-        self.incomplete.append(why)
-
 
 def taped(monkeypatch: pytest.MonkeyPatch, tapes: Tapes, *, grid: Any = (3,), warmup: bool = False) -> list[Any]:
     """What is on a tape after one launch."""
     monkeypatch.setattr(JITFunction, "run", run)
-    monkeypatch.setattr(torch.cuda.CUDAGraph, "replay", lambda graph: None)
     LaunchRecorder(LaunchBook(), tapes=tapes).turn(on=True)
     JITFunction.run(kernel, torch.zeros(4), 5, block=64, grid=grid, warmup=warmup, num_warps=8, num_ctas=None)
     return [(launch.function, launch.grid, launch.options) for launch in tapes.launches]
@@ -94,16 +91,6 @@ def test_what_launches_nothing_is_on_no_tape(
     monkeypatch: pytest.MonkeyPatch, is_on: bool, grid: Any, warmup: bool
 ) -> None:
     assert taped(monkeypatch, Tapes(is_on=is_on), grid=grid, warmup=warmup) == []
-
-
-@pytest.mark.parametrize(("is_on", "incomplete"), [(True, ["a CUDA graph was replayed"]), (False, [])])
-def test_a_graph_leaves_the_tape_incomplete(
-    monkeypatch: pytest.MonkeyPatch, is_on: bool, incomplete: list[str]
-) -> None:
-    tapes = Tapes(is_on=is_on)
-    taped(monkeypatch, tapes)
-    torch.cuda.CUDAGraph.replay(SimpleNamespace())
-    assert tapes.incomplete == incomplete
 
 
 @pytest.fixture

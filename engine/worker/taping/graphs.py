@@ -1,0 +1,147 @@
+"""CUDA graphs on a tape: what is captured is recorded once, and is on the tape of each call that replays the graph.
+
+A captured step works on the memory that it was captured with, whatever is there by then.  So each is kept as it was
+recorded, with its tensors, and is put on the tape before the graph runs, when unknown memory still has the content that
+the graph will read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import torch
+
+from engine.protocol.proof.tape import MOST_STEPS
+from engine.worker.operands import device_of, tensors_in
+from engine.worker.taping.steps import StepReceiver
+
+UNSEEN = "a CUDA graph was replayed that was captured where its launches were not recorded"
+_is_capturing = torch.cuda.is_current_stream_capturing  # as it is before there is a candidate
+
+
+class CallRecorder(StepReceiver, Protocol):
+    """Records the tape of a call; `capture` is what a graph captures meanwhile."""
+
+    capture: Capture | None
+    sees_operators: bool
+    is_in_graph: bool
+
+
+class Capture:
+    """Receives the steps that a graph captures, and keeps them as `steps`; `incomplete` says why one is missing."""
+
+    is_on = True
+
+    def __init__(self, tape: CallRecorder) -> None:
+        """`tape` gets the steps whenever the graph is replayed."""
+        self._tape = tape
+        self._devices: set[str] = set()
+        self.steps: list[Callable[[], None]] = []
+        self.incomplete = "" if tape.sees_operators else UNSEEN
+
+    def put_on_tape(self) -> None:
+        """The graph is about to run: its steps are steps of the call."""
+        if self._tape.capture is not None:
+            self._tape.capture.keep(self.put_on_tape)
+            return
+        if self.incomplete:
+            self._tape.leave_incomplete(self.incomplete)
+        self._tape.is_in_graph = True
+        for put in self.steps:
+            put()
+        self._tape.is_in_graph = False
+
+    def keep(self, put: Callable[[], None], tensors: Iterable[torch.Tensor] = ()) -> None:
+        """Keep a step that works on these tensors."""
+        self._devices |= {str(device_of(tensor).type) for tensor in tensors}
+        if self.incomplete:
+            return
+        if not _is_capturing():
+            self.leave_incomplete("work beside a CUDA graph while it was captured")
+        elif len(self._devices - {"meta"}) > 1:
+            self.leave_incomplete("a CUDA graph was captured with work on the host")
+        elif len(self.steps) == MOST_STEPS:
+            self.leave_incomplete(f"a CUDA graph of more than {MOST_STEPS} steps")
+        else:
+            self.steps.append(put)
+
+    def leave_incomplete(self, why: str) -> None:
+        """A step cannot be kept."""
+        self.incomplete = self.incomplete or why
+        self.steps.clear()
+
+    # ------------------------------------------------------------ as of StepReceiver
+
+    def taken(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Nothing: the step itself names what it takes."""
+
+    def read(self, operator: str, tensor: torch.Tensor) -> None:
+        """No graph captures what the host reads."""
+        self.leave_incomplete(f"the host read results while a CUDA graph was captured: {operator}"[:200])
+
+    def allocated(self, result: object) -> None:
+        """Memory of the graph's own."""
+        self.keep(lambda: self._tape.allocated(result), tensors_in((result,)))
+
+    def filled(self, target: torch.Tensor, number: Any) -> None:  # Any: what torch fills with
+        """Every element becomes this number."""
+        self.keep(lambda: self._tape.filled(target, number), (target,))
+
+    def moved(self, target: torch.Tensor, source: torch.Tensor) -> None:
+        """The elements are copied."""
+        self.keep(lambda: self._tape.moved(target, source), (target, source))
+
+    def looked_up(
+        self, target: torch.Tensor, source: torch.Tensor, positions: torch.Tensor, dimension: int, *, each: bool = False
+    ) -> None:
+        """Elements at positions are copied."""
+        self.keep(
+            lambda: self._tape.looked_up(target, source, positions, dimension, each=each), (target, source, positions)
+        )
+
+    def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
+        """An operator that is not replayed leaves content."""
+        left = tuple(tensors)
+        self.keep(lambda: self._tape.given(operator, left, taken), (*left, *taken))
+
+    @contextlib.contextmanager
+    def launching(self, launch: Any) -> Iterator[None]:  # Any: as Triton's launchers have it
+        """A kernel is launched within."""
+
+        def put() -> None:
+            with self._tape.launching(launch):
+                pass
+
+        yield
+        self.keep(put, tensors_in(launch.values.values()))
+
+
+def follow_graphs(tape: CallRecorder) -> None:
+    """Have every CUDA graph of this process report from now on what it captures and that it is replayed."""
+    graph_type: Any = torch.cuda.CUDAGraph
+    begin, end, replay = graph_type.capture_begin, graph_type.capture_end, graph_type.replay
+    captures: weakref.WeakKeyDictionary[Any, Capture] = weakref.WeakKeyDictionary()
+
+    def capture_begin(graph: Any, *args: Any, **kwargs: Any) -> None:
+        begin(graph, *args, **kwargs)
+        tape.capture = Capture(tape)
+
+    def capture_end(graph: Any) -> None:
+        captured, tape.capture = tape.capture, None
+        captures.pop(graph, None)
+        end(graph)
+        if captured is not None:
+            captures[graph] = captured
+
+    def replayed(graph: Any) -> None:
+        known = captures.get(graph)
+        if known is not None and (tape.is_on or tape.capture is not None):
+            known.put_on_tape()
+        elif known is None and (tape.capture or tape).is_on:
+            (tape.capture or tape).leave_incomplete(UNSEEN)
+        replay(graph)
+
+    graph_type.capture_begin, graph_type.capture_end, graph_type.replay = capture_begin, capture_end, replayed

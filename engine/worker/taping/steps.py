@@ -1,0 +1,56 @@
+"""What the ledger of operators and launches report their steps to: the tape of a call, or what a graph captures."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import torch
+
+
+class StepReceiver(Protocol):
+    """Takes the steps of a call in their order."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether steps are recorded now."""
+        ...
+
+    def taken(self, tensors: Iterable[torch.Tensor]) -> None:
+        """An operator is about to work on these tensors."""
+        ...
+
+    def read(self, operator: str, tensor: torch.Tensor) -> None:
+        """The host read content of a tensor."""
+        ...
+
+    def allocated(self, result: object) -> None:
+        """An operator made memory without content."""
+        ...
+
+    def filled(self, target: torch.Tensor, number: Any) -> None:  # Any: what torch fills with
+        """Every element of a tensor became this number."""
+        ...
+
+    def moved(self, target: torch.Tensor, source: torch.Tensor) -> None:
+        """The elements of a tensor were copied to another."""
+        ...
+
+    def looked_up(
+        self, target: torch.Tensor, source: torch.Tensor, positions: torch.Tensor, dimension: int, *, each: bool = False
+    ) -> None:
+        """New memory got the elements of a tensor at positions along a dimension."""
+        ...
+
+    def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
+        """An operator that is not replayed left content in these tensors; `taken` are those that it worked on."""
+        ...
+
+    def launching(self, launch: Any) -> contextlib.AbstractContextManager[None]:  # Any: as Triton's launchers have it
+        """A kernel is launched within."""
+        ...
+
+    def leave_incomplete(self, why: str) -> None:
+        """Something happens that cannot be recorded."""
+        ...
