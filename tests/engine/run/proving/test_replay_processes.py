@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine import protocol
+from engine.run.proving import replay_processes
 from engine.run.proving.replay_processes import ReplayProcesses
 from tests.engine.replay.tapes import DOUBLE, launch_record
 from tests.engine.run.proving.test_replayer import BINARY
@@ -67,6 +68,16 @@ async def test_nothing_is_compiled_ahead(employ: Employ, launched_on: str | None
     processes.prepare(LAUNCH)
     await processes.settle()
     assert session.lowered == 0
+    await processes.close()
+
+
+async def test_only_so_many_launches_are_made_ready_ahead(employ: Employ, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay_processes, "_MOST_AHEAD", 2)
+    processes, session, _ = prepared(employ, launched_on="sm_90")
+    for warps in (1, 2, 4, 8):
+        processes.prepare(replace(LAUNCH, num_warps=warps))
+    await processes.settle()
+    assert session.lowered == 2
     await processes.close()
 
 

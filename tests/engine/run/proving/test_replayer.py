@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine import protocol
-from engine.errors import EngineError
+from engine.errors import DeadlineError, EngineError
 from engine.processes.builds.binaries import Binaries
+from engine.processes.child import Child
 from engine.run.proving.binaries import BinaryBuilds
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.replayer import HeldReplayer
@@ -95,6 +96,22 @@ async def test_replayer_that_says_no_reply_is_ended(employ: Employ) -> None:
     with pytest.raises(EngineError):
         await device.replayer.ask(protocol.CloseSlots(id="c"), deadline_s=5.0)
     device.fork_server.answer = device._reply
+    assert await device.replayer.hold((KERNEL,), (LAUNCH,)) == ""
+    assert device.names.count("LimitReading") == 2
+    await device.replayer.close()
+
+
+async def test_replayer_that_hangs_is_ended(employ: Employ, monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device(employ)
+    await device.replayer.hold((KERNEL,), (LAUNCH,))
+
+    async def hang(self: Child, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+        raise DeadlineError("the replayer timed out")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Child, "ask", hang)
+        with pytest.raises(DeadlineError):
+            await device.replayer.ask(protocol.CloseSlots(id="c"), deadline_s=5.0)
     assert await device.replayer.hold((KERNEL,), (LAUNCH,)) == ""
     assert device.names.count("LimitReading") == 2
     await device.replayer.close()
