@@ -4,7 +4,7 @@ A last kernel that copies the output makes the output depend on it, even if torc
 Python computed it on numbers, or unobserved code did.  A kernel that only moves its input does not count as
 computing, and neither does a kernel without which the output is right.  An output that is right without
 computing, a copy or one value, gives no evidence.  An honest kernel may only move beside one that computes, and
-alone where the operator may be left to the framework.
+alone where the operator may be left to the framework, or copies its arguments in the place of arithmetic.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from engine import protocol
-from engine.model import Finding, Severity
+from engine.model import Finding, Rearrangement, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
@@ -37,12 +37,13 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """Examine one call of the smallest case, and of others until every kernel is covered."""
     facts: list[Fact] = []
     why = ""
+    may_copy = lab.problem.rearrangement is Rearrangement.YES
     unmet = {(launch.kernel, launch.line) for one in lab.passed for launch in one.launches}
     for one in _cases(lab):
         if facts and not unmet:
             break
         async with lab.at(one.case) as session:
-            looked = await session.call(poison=_POISON, withhold=protocol.Withhold(look=True))
+            looked = await session.call(poison=_POISON, withhold=protocol.Withhold(look=True, may_copy_case=may_copy))
             if looked.trouble:
                 why = f"{one.case.name}: {looked.trouble}"
                 break

@@ -50,10 +50,12 @@ class Withhold(Message, frozen=True):
     """Launch nothing of these kernels during a call; of no kernel at all when there are none.
 
     With `look` those that are named are launched, too, and for every launch it is reported whether it only moved.
+    With `may_copy_case` a launch that copies memory of the case has not only moved: that is what the operator asks for.
     """
 
     kernels: Kernels = ()
     look: bool = False
+    may_copy_case: bool = False
 
 
 class CountCorrect(CaseCommand, tag="count_correct", frozen=True):

@@ -2,7 +2,7 @@
 
 A candidate that computes elsewhere may let a kernel copy the output, or store numbers that it is given, so that the
 output depends on that kernel.  Contents are compared in the order of the elements.  What lies in memory of the case
-was not computed elsewhere: a launch that copies it may be all that the operator asks for.
+was not computed elsewhere: a launch that copies it may be all that an operator asks for that only moves elements.
 """
 
 from __future__ import annotations

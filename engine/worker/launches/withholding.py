@@ -54,7 +54,7 @@ class Withholding:
         if self._withhold is None or not self._withhold.look:
             yield
             return
-        look = moves.before(values, case=self._case)
+        look = moves.before(values, case=self._case if self._withhold.may_copy_case else ())
         yield
         kernel = protocol.Kernel(name=function.__name__, line=function.__code__.co_firstlineno)
         self._counts.setdefault(kernel, [0, 0, 0])[2] += moves.only_moved(look)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from engine import protocol
-from engine.model import Case, Finding, Severity
+from engine.model import Case, Finding, Problem, Severity
 from engine.model.layers import Coverage
 from engine.probes import only_moves
 from engine.probes.lab.case_session import Replayed
@@ -120,3 +120,15 @@ async def test_cases_end_when_every_kernel_was_seen() -> None:
 
 async def test_call_withholding_nothing_gives_no_evidence() -> None:
     assert await reported(launched(COPY, moved=1), launched(WORK), without=came(launched(COPY))) == []
+
+
+@pytest.mark.parametrize("rearranges", [True, False])
+async def test_case_may_be_copied_where_answer_is_a_rearrangement(rearranges: bool) -> None:
+    class Rearranging(LookedAt):
+        @property
+        def problem(self) -> Problem:
+            return replace(super().problem, rearranges=rearranges)
+
+    lab = Rearranging(passed=[passed("c", (1,))])
+    await observed(only_moves.probe, lab)
+    assert [withhold.may_copy_case for _, withhold in lab.asked] == [rearranges]

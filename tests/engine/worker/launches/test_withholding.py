@@ -86,3 +86,14 @@ def test_other_calls_are_not_inspected(asked: protocol.Withhold | None) -> None:
         with withholding.launching(first, (x, y)):
             y.copy_(x)
     assert all(entry.moved == 0 for entry in withholding.take_ledger())
+
+
+@pytest.mark.parametrize("may_copy_case", [True, False])
+def test_copy_of_the_case_moves_only_where_it_is_no_answer(may_copy_case: bool) -> None:
+    withholding = Withholding()
+    x, y = torch.randn(8), torch.zeros(8)
+    withhold = protocol.Withhold(look=True, may_copy_case=may_copy_case)
+    with withholding.during(withhold, case=[x.view(torch.uint8)]), withholding.launching(first, (x, y)):
+        y.copy_(x)
+    (ledger,) = withholding.take_ledger()
+    assert ledger.moved == (not may_copy_case)
