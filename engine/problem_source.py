@@ -8,7 +8,7 @@ engine opens sources of packages that it must not import.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -136,8 +136,10 @@ class ReferenceClient(Protocol):
         """The arguments of the entry in a case, made from these seeds, on the judge's device."""
         ...
 
-    def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:
-        """The outputs for these arguments in this precision, on the judge's device.
+    def expected(
+        self, arguments: Arguments, precision: Precision, *, dtypes: Sequence[torch.dtype] = ()
+    ) -> tuple[torch.Tensor, ...]:
+        """The outputs for these arguments in this precision, on the judge's device; rounded to `dtypes` if given.
 
         Raises:
             ReferenceUnavailableError: there is no run in this precision.

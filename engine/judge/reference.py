@@ -18,17 +18,22 @@ from engine.model.problems.suite_origin import Precision
 from engine.problem_source import OpenedReference, ReferenceUnavailableError
 from engine.protocol import tensors
 from engine.protocol.byte_stream import ByteStream, StreamError, checked_values
+from engine.protocol.byte_window import ByteWindow, WindowError
 from engine.protocol.reference import (
     ANSWERS,
     MOST_HEAD_BYTES,
     QUESTIONS,
+    WINDOW,
     Answered,
     ApplyOwnRule,
     Compute,
     CouldNot,
     Draw,
+    Drawn,
     OpenTask,
     Question,
+    Sent,
+    Storage,
     answers,
 )
 
@@ -48,8 +53,12 @@ class Reference:
         *,
         deadline: ReferenceDeadline,
         most_bytes: int = _MOST_BYTES,
+        knows_draws: bool | None = None,
     ) -> None:
         """`most_bytes` is how much an answer may carry.
+
+        With `knows_draws`, as on a device, bytes of the last draw are not sent back; in host memory it takes as long
+        to find them equal as to send them.
 
         Raises:
             ReferenceFaultError: its pipes are not there.
@@ -58,14 +67,18 @@ class Reference:
         self._most_bytes = most_bytes
         self._fault: EngineError | None = None
         self._deadline = deadline
+        self._knows_draws = device.type != "cpu" if knows_draws is None else knows_draws
+        self._drawn: list[torch.Tensor] = []
         try:
             self._stream = ByteStream(
                 writes=_pipe(folder / QUESTIONS, os.O_WRONLY),
                 reads=_pipe(folder / ANSWERS, os.O_RDONLY),
+                window=ByteWindow(folder / WINDOW),
                 waits=deadline.check,
             )
-        except OSError as error:
-            raise ReferenceFaultError(f"the reference process is gone: {error.strerror}") from error
+        except (OSError, WindowError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise ReferenceFaultError(f"the reference process is gone: {reason}") from error
 
     def allow(self, seconds: float) -> None:
         """Set how much of its time the process has for all later questions together."""
@@ -79,16 +92,23 @@ class Reference:
 
     def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:
         """The arguments that come of these seeds."""
-        asked = Draw(seed=seed, weight_seed=weight_seed, case=case)
-        return cast("Arguments", self._values(*self._ask(asked, doing="while its inputs were made")))
+        self._drawn = []
+        answer, storages = self._ask(
+            Draw(seed=seed, weight_seed=weight_seed, case=case), doing="while its inputs were made"
+        )
+        if self._knows_draws:
+            self._drawn = [storage.clone() for storage in storages]
+        return cast("Arguments", self._values(answer, storages))
 
-    def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:
+    def expected(
+        self, arguments: Arguments, precision: Precision, *, dtypes: Sequence[torch.dtype] = ()
+    ) -> tuple[torch.Tensor, ...]:
         """The outputs for these arguments; at least one, and tensors all of them."""
         specs, storages = tensors.lay_out(arguments)
-        on_host = [storage.cpu() for storage in storages]
-        sizes = tuple(storage.numel() for storage in on_host)
-        asked = Compute(arguments=specs, storages=sizes, precision=precision)
-        outputs = self._values(*self._ask(asked, on_host, doing="while it computed"))
+        named, sent = self._named(storages)
+        names = tuple(map(tensors.dtype_name, dtypes))
+        asked = Compute(arguments=specs, storages=named, precision=precision, dtypes=names)
+        outputs = self._values(*self._ask(asked, sent, doing="while it computed"))
         if not outputs or not all(isinstance(output, torch.Tensor) for output in outputs):
             raise self._failed("it returned no tensor, or something beside tensors")
         return tuple(cast("torch.Tensor", output).contiguous() for output in outputs)
@@ -96,10 +116,21 @@ class Reference:
     def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:
         """Whether outputs pass the task's own check."""
         specs, storages = tensors.lay_out((arguments, outputs))
-        on_host = [storage.cpu() for storage in storages]
-        asked = ApplyOwnRule(values=specs, storages=tuple(storage.numel() for storage in on_host))
-        (passed,) = self._values(*self._ask(asked, on_host, doing="while it checked an output"))
+        named, sent = self._named(storages)
+        asked = ApplyOwnRule(values=specs, storages=named)
+        (passed,) = self._values(*self._ask(asked, sent, doing="while it checked an output"))
         return passed is True
+
+    def _named(self, storages: Sequence[torch.Tensor]) -> tuple[tuple[Storage, ...], list[torch.Tensor]]:
+        """How the process gets each storage, and those of them that are sent."""
+        named = [self._same_of_draw(storage) or Sent(bytes=storage.numel()) for storage in storages]
+        sent = [storage for storage, how in zip(storages, named, strict=True) if isinstance(how, Sent)]
+        return tuple(named), sent
+
+    def _same_of_draw(self, storage: torch.Tensor) -> Drawn | None:
+        numbers = (number for number, drawn in enumerate(self._drawn) if torch.equal(drawn, storage))
+        number = next(numbers, None) if storage.numel() else None
+        return None if number is None else Drawn(number=number)
 
     def close(self) -> None:
         """Let go of the pipes; the process ends by that."""
@@ -117,7 +148,8 @@ class Reference:
                 if answer.is_unavailable:
                     raise ReferenceUnavailableError(answer.reason)
                 raise ReferenceFaultError(f"the problem's reference failed {doing}: {answer.reason}")
-            return answer, self._stream.storages(answer.storages, most_bytes=self._most_bytes)
+            storages = self._stream.storages(answer.storages, most_bytes=self._most_bytes, device=self._device)
+            return answer, storages
         except (StreamError, msgspec.MsgspecError) as error:
             raise self._failed(str(error), doing) from error
         except MachineBusyError as error:
@@ -126,7 +158,7 @@ class Reference:
 
     def _values(self, answer: Answered, storages: Sequence[torch.Tensor]) -> tuple[object, ...]:
         try:
-            return checked_values(answer.values, [storage.to(self._device) for storage in storages])
+            return checked_values(answer.values, storages)
         except (StreamError, RuntimeError, ValueError) as error:
             raise self._failed(f"it answered with {error}") from error
 

@@ -1,18 +1,25 @@
-"""Lines and raw bytes of tensors over a pair of pipes, with limits on what is read and how long is waited."""
+"""Lines and raw bytes of tensors over a pair of pipes, with limits on what is read and how long is waited.
+
+Many bytes go through a file beside the pipes, see ByteWindow; the number of bytes alone decides on the way.
+"""
 
 from __future__ import annotations
 
 import os
 import select
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
 from engine.protocol import tensors
+from engine.protocol.byte_window import CHUNK_BYTES, PLACES, ByteWindow, WindowError
 from engine.protocol.messages import TensorSpec, ValueSpec, tensor_specs
 
 _CHUNK_BYTES = 1 << 20
 _LOOK_MS = 250
+_MOST_PIPED_BYTES = 256 << 10
+_READY, _FREE = b"r", b"f"
+_HOST = torch.device("cpu")
 
 
 class StreamError(Exception):
@@ -22,24 +29,28 @@ class StreamError(Exception):
 class ByteStream:
     """One end of two pipes, which need not block."""
 
-    def __init__(self, *, reads: int, writes: int, waits: Callable[[], None] | None = None) -> None:
+    def __init__(self, *, reads: int, writes: int, window: ByteWindow, waits: Callable[[], None] | None = None) -> None:
         """`waits` is called before every chunk and four times a second while none comes; it raises to give up."""
         self._reads, self._writes = reads, writes
+        self._window = window
         self._waits = waits
         self._kept = bytearray()
         os.set_blocking(reads, False)
         os.set_blocking(writes, False)
 
     def send(self, line: bytes, storages: Sequence[torch.Tensor] = ()) -> None:
-        """Write a line and the bytes of storages (uint8, in host memory), all of them.
+        """Write a line and the bytes of storages (uint8, on any device), all of them.
 
         Raises:
             StreamError: the other end is gone, or does not read.
         """
         self._write(line + b"\n")
-        for storage in storages:
-            if storage.numel():
-                self._write(storage.contiguous().numpy().data.cast("B"))
+        parts = [storage for storage in storages if storage.numel()]
+        if sum(part.numel() for part in parts) > _MOST_PIPED_BYTES:
+            self._send_by_window(parts)
+            return
+        for part in parts:
+            self._write(part.cpu().contiguous().numpy().data.cast("B"))
 
     def line(self, *, most_bytes: int) -> bytes:
         """The next line without its end.
@@ -57,22 +68,60 @@ class ByteStream:
         del self._kept[: end + 1]
         return found
 
-    def storages(self, sizes: Sequence[int], *, most_bytes: int) -> list[torch.Tensor]:
-        """The bytes that follow, cut into storages of these sizes; private memory.
+    def storages(self, sizes: Sequence[int], *, most_bytes: int, device: torch.device = _HOST) -> list[torch.Tensor]:
+        """The bytes that follow, cut into storages of these sizes; private memory of the device.
 
         Raises:
             StreamError: they are more than `most_bytes`, or do not come.
         """
         if sum(sizes) > most_bytes:
             raise StreamError(f"{sum(sizes):,} bytes of tensors, and at most {most_bytes:,} are taken")
-        return [self._storage(size) for size in sizes]
+        if sum(sizes) > _MOST_PIPED_BYTES:
+            made = [torch.empty(size, dtype=torch.uint8, device=device) for size in sizes]
+            self._receive_by_window([part for part in made if part.numel()])
+            return made
+        return [self._storage(size).to(device) for size in sizes]
 
     def close(self) -> None:
-        """Close both pipes.  Safe to call twice."""
+        """Close both pipes and the file.  Safe to call twice."""
+        self._window.close()
         while self._reads >= 0:
             os.close(self._reads)
             os.close(self._writes)
             self._reads = self._writes = -1
+
+    def _send_by_window(self, parts: Sequence[torch.Tensor]) -> None:
+        """Chunk after chunk, at most PLACES of them before the other end has copied the first."""
+        chunks = list(_chunks(parts))
+        for number, chunk in enumerate(chunks):
+            if number >= PLACES:
+                self._expect(_FREE)
+            self._window.write(chunk, place=number % PLACES)
+            self._write(_READY)
+        for _ in chunks[-PLACES:]:
+            self._expect(_FREE)
+
+    def _receive_by_window(self, parts: Sequence[torch.Tensor]) -> None:
+        for number, chunk in enumerate(_chunks(parts)):
+            self._expect(_READY)
+            try:
+                self._window.read(chunk, place=number % PLACES)
+            except WindowError as error:
+                raise StreamError(str(error)) from error
+            self._write(_FREE)
+
+    def _expect(self, sign: bytes) -> None:
+        """Take one byte off the pipe.
+
+        Raises:
+            StreamError: it is another one.
+        """
+        if not self._kept:
+            self._kept += self._read(_CHUNK_BYTES)
+        taken = bytes(self._kept[:1])
+        del self._kept[:1]
+        if taken != sign:
+            raise StreamError("its bytes are out of step")
 
     def _storage(self, size: int) -> torch.Tensor:
         made = torch.empty(size, dtype=torch.uint8, device="cpu")  # whatever the default device is
@@ -115,6 +164,13 @@ class ByteStream:
                 self._waits()
             if poll.poll(None if self._waits is None else _LOOK_MS):
                 return
+
+
+def _chunks(parts: Sequence[torch.Tensor]) -> Iterator[torch.Tensor]:
+    """The bytes of all parts, at most CHUNK_BYTES of one at a time."""
+    for part in parts:
+        for begin in range(0, part.numel(), CHUNK_BYTES):
+            yield part[begin : begin + CHUNK_BYTES]
 
 
 def checked_values(specs: Sequence[ValueSpec], storages: Sequence[torch.Tensor]) -> tuple[object, ...]:

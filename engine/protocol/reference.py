@@ -1,7 +1,7 @@
 """Messages between judge and reference process: a line of JSON, then the bytes of the tensors.
 
 The reference process runs a foreign suite's own code, so nothing that it says is believed: lines and bytes have
-limits, and every tensor is checked against its bytes before it is made.  The two share no memory; bytes are copied.
+limits, and every tensor is checked against its bytes before it is made.  Each works on its own copy of the bytes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import msgspec
 from engine.model.problems.suite_origin import Precision
 from engine.protocol.messages import Count, Message, Text, ValueSpec
 
-QUESTIONS, ANSWERS = "questions", "answers"
-"""Names of the two pipes in the folder of a reference process."""
+QUESTIONS, ANSWERS, WINDOW = "questions", "answers", "window"
+"""Names of the two pipes in the folder of a reference process, and of the file that large tensors pass through."""
 MOST_HEAD_BYTES = 8 << 20
 
 
@@ -41,19 +41,38 @@ class Draw(Message, tag_field="type", tag="draw", frozen=True):
     case: Text = ""
 
 
+class Drawn(Message, tag_field="kind", tag="drawn", frozen=True):
+    """A storage with the bytes of one of the last Draw: its number there."""
+
+    number: Count
+
+
+class Sent(Message, tag_field="kind", tag="sent", frozen=True):
+    """A storage of so many bytes, which follow."""
+
+    bytes: Count
+
+
+Storage: TypeAlias = Drawn | Sent
+
+
 class Compute(Message, tag_field="type", tag="compute", frozen=True):
-    """Compute the expected outputs for these arguments, whose bytes follow."""
+    """Compute the expected outputs for these arguments.
+
+    They are rounded to `dtypes`, one for each output, where these are given.
+    """
 
     arguments: tuple[ValueSpec, ...]
-    storages: tuple[Count, ...]
+    storages: tuple[Storage, ...]
     precision: Precision
+    dtypes: tuple[Text, ...] = ()
 
 
 class ApplyOwnRule(Message, tag_field="type", tag="own_rule", frozen=True):
     """Have the task's own code check outputs: two values, the arguments of a call and what it returned."""
 
     values: tuple[ValueSpec, ...]
-    storages: tuple[Count, ...]
+    storages: tuple[Storage, ...]
 
 
 class Answered(Message, tag_field="type", tag="answered", frozen=True):

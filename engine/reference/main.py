@@ -20,18 +20,23 @@ from engine.errors import UnsupportedError
 from engine.loading.loader import hide_ourselves
 from engine.protocol import tensors
 from engine.protocol.byte_stream import ByteStream, StreamError, checked_values
+from engine.protocol.byte_window import ByteWindow
 from engine.protocol.reference import (
     ANSWERS,
     MOST_HEAD_BYTES,
     QUESTIONS,
+    WINDOW,
     Answer,
     Answered,
     ApplyOwnRule,
     Compute,
     CouldNot,
     Draw,
+    Drawn,
     OpenTask,
     Question,
+    Sent,
+    Storage,
     questions,
 )
 from engine.protocol.service import Line
@@ -56,11 +61,17 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     answering = Answering(folder, limits_reading=Measure.READING in in_force)
     versions = {"torch": str(torch.__version__)}
     Line(commands, replies).reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
+    answer_all(stream, answering)
+
+
+def answer_all(stream: ByteStream, answering: Answering) -> None:
+    """Answer questions until the other end is closed."""
     try:
         while True:
             question = questions.decode(stream.line(most_bytes=MOST_HEAD_BYTES))
-            sizes = question.storages if isinstance(question, Compute | ApplyOwnRule) else ()
-            storages = stream.storages(sizes, most_bytes=_MOST_BYTES)
+            named = question.storages if isinstance(question, Compute | ApplyOwnRule) else ()
+            sizes = [storage.bytes for storage in named if isinstance(storage, Sent)]
+            storages = stream.storages(sizes, most_bytes=_MOST_BYTES, device=answering.device)
             answer, made = answering.answer(question, storages)
             stream.send(msgspec.json.encode(answer), made)
     except StreamError:
@@ -68,23 +79,26 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 
 def _opened(folder: Path) -> ByteStream:
-    """Both pipes; neither open waits for the judge, and the judge gets end of file when this process ends."""
+    """Both pipes and the file; no open waits for the judge, which gets end of file when this process ends."""
     for name in (QUESTIONS, ANSWERS):
         os.mkfifo(folder / name, 0o600)
     reads = os.open(folder / QUESTIONS, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     writes = os.open(folder / ANSWERS, os.O_RDWR | os.O_CLOEXEC)
-    return ByteStream(reads=reads, writes=writes)
+    return ByteStream(reads=reads, writes=writes, window=ByteWindow(folder / WINDOW, creates=True))
 
 
 class Answering:
     """Answers questions about one task; whatever its code raises is a CouldNot."""
 
-    def __init__(self, folder: Path, *, limits_reading: bool) -> None:
+    def __init__(self, folder: Path, *, limits_reading: bool, keeps_draws: bool | None = None) -> None:
+        """The bytes of the last draw are kept on a device, where the judge may name them; else with `keeps_draws`."""
         self._folder = folder
         self._limits_reading = limits_reading
-        self._device = torch.device(os.environ.get(DEVICE_VARIABLE, "cpu"))
-        torch.ones(1, device=self._device).item()  # opens the device's driver, before reading is limited
+        self.device = torch.device(os.environ.get(DEVICE_VARIABLE, "cpu"))
+        torch.ones(1, device=self.device).item()  # opens the device's driver, before reading is limited
         self._task: OpenedTask | None = None
+        self._keeps_draws = self.device.type != "cpu" if keeps_draws is None else keeps_draws
+        self._drawn: list[torch.Tensor] = []
 
     def answer(self, question: Question, storages: Sequence[torch.Tensor]) -> tuple[Answer, list[torch.Tensor]]:
         """The answer and the bytes behind it."""
@@ -105,21 +119,30 @@ class Answering:
                 self._task = self._open(question)
                 return Answered(notes=self._task.notes, needed_bytes=self._task.needed_bytes()), []
             case Draw():
+                self._drawn = []
                 arguments = self._opened_task().draw(
                     seed=question.seed, weight_seed=question.weight_seed, case=question.case
                 )
-                return _carried(arguments)
+                answer, made = _carried(arguments)
+                self._drawn = made if self._keeps_draws else []
+                return answer, made
             case Compute():
-                given = cast(
-                    "Arguments", checked_values(question.arguments, [part.to(self._device) for part in storages])
-                )
+                given = cast("Arguments", checked_values(question.arguments, self._found(question.storages, storages)))
                 with torch.no_grad():
                     outputs = self._opened_task().expected(given, question.precision)
+                if question.dtypes:
+                    names = zip(outputs, question.dtypes, strict=True)
+                    outputs = tuple(output.to(tensors.dtype_named(name)) for output, name in names)
                 return _carried(outputs)
             case ApplyOwnRule():
-                sent, returned = checked_values(question.values, [part.to(self._device) for part in storages])
+                sent, returned = checked_values(question.values, self._found(question.storages, storages))
                 with torch.no_grad():
                     return _carried((self._own_rule(sent, returned),))
+
+    def _found(self, named: Sequence[Storage], sent: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """The storages of a question.  Those of the last draw are copied: the task may write to its arguments."""
+        rest = iter(sent)
+        return [self._drawn[one.number].clone() if isinstance(one, Drawn) else next(rest) for one in named]
 
     def _own_rule(self, arguments: object, outputs: object) -> bool:
         """Whether the task's own code accepts the outputs."""
@@ -141,7 +164,7 @@ class Answering:
             except UnsupportedError as error:
                 raise UnavailableError(str(error)) from error
         hide_ourselves(place)
-        task: OpenedTask = harness.open_task(place / question.file, question.details, self._device)
+        task: OpenedTask = harness.open_task(place / question.file, question.details, self.device)
         return task
 
     def _opened_task(self) -> OpenedTask:
@@ -151,10 +174,9 @@ class Answering:
 
 
 def _carried(values: Sequence[object]) -> tuple[Answered, list[torch.Tensor]]:
-    """Values as they travel: specs, and the bytes of their storages in host memory."""
+    """Values as they travel: specs, and the bytes of their storages."""
     specs, storages = tensors.lay_out(cast("Arguments", tuple(_plain(value) for value in values)))
-    on_host = [storage.cpu() for storage in storages]
-    return Answered(values=specs, storages=tuple(storage.numel() for storage in on_host)), on_host
+    return Answered(values=specs, storages=tuple(storage.numel() for storage in storages)), storages
 
 
 def _plain(value: object) -> object:

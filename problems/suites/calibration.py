@@ -9,7 +9,8 @@ in 16 bits is the same in every order: of its half step there is no multiple.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -95,18 +96,31 @@ def distance(got: Sequence[torch.Tensor], truth: Sequence[torch.Tensor]) -> floa
 def _distance(got: torch.Tensor, truth: torch.Tensor) -> float:
     if not (truth.is_floating_point() or truth.is_complex()) or not truth.numel():
         return 0.0
+    from engine.judge.compare.pieces import pieces
+
     if truth.is_complex():
         import torch
 
         got, truth = torch.view_as_real(got.resolve_conj()), torch.view_as_real(truth.resolve_conj())
-    one, other = got.double(), truth.double()
-    finite = one.isfinite() & other.isfinite()
-    if not bool(finite.any()):
+    squares, count = 0.0, 0
+    for one, other in _wide(pieces(got, truth)):
+        finite = one.isfinite() & other.isfinite()
+        squares += float(other.masked_fill(~finite, 0.0).square().sum())
+        count += int(finite.sum())
+    if not count:
         return 0.0
-    one, other = one[finite], other[finite]
-    size = other.abs() + other.square().mean().sqrt()
-    error = (one - other).abs()
-    return float((error / size.clamp(min=1e-300)).max())
+    typical = math.sqrt(squares / count)
+    return max(_largest(one, other, typical) for one, other in _wide(pieces(got, truth)))
+
+
+def _wide(pairs: Iterable[tuple[torch.Tensor, ...]]) -> Iterator[tuple[torch.Tensor, ...]]:
+    return (tuple(value.double() for value in pair) for pair in pairs)
+
+
+def _largest(got: torch.Tensor, truth: torch.Tensor, typical: float) -> float:
+    """The largest error where both are finite, in units of the size of an element plus the typical one."""
+    error = (got - truth).abs() / (truth.abs() + typical).clamp(min=1e-300)
+    return float(error.masked_fill(~(got.isfinite() & truth.isfinite()), 0.0).max())
 
 
 def _epsilon(output: torch.Tensor) -> float:

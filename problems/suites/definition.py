@@ -133,12 +133,13 @@ class ForeignFunctions:
     def reference(self, *arguments: object) -> Outputs:
         """The float64 run rounded to the dtypes of the task's own; its own run where there is none."""
         given: Arguments = arguments  # type: ignore[assignment]  # as make_inputs made them, or variants of that
-        exact = self._run(given, Precision.DOUBLE) if self._has_double else None
+        known = next(iter(self._dtypes.values())) if len(set(self._dtypes)) == 1 and None in self._dtypes else ()
+        dtypes = known if all(dtype.is_floating_point for dtype in known) else ()
+        exact = self._run(given, Precision.DOUBLE, dtypes=dtypes) if self._has_double else None
         if exact is None:
             return self._reference.expected(given, Precision.OWN)
-        dtypes = next(iter(self._dtypes.values())) if len(set(self._dtypes)) == 1 and None in self._dtypes else ()
-        if dtypes and all(dtype.is_floating_point for dtype in dtypes):
-            return tuple(output.to(dtype) for output, dtype in zip(exact, dtypes, strict=True))
+        if dtypes:
+            return exact
         # Indices and flags that hang on rounding are those of the task's own precision.
         own = self._reference.expected(given, Precision.OWN)
         return tuple(
@@ -188,9 +189,11 @@ class ForeignFunctions:
         """The bytes of inputs and outputs; the operations are not known."""
         return Cost(flops=0, bytes_read=self._input_bytes, bytes_written=self._output_bytes)
 
-    def _run(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...] | None:
+    def _run(
+        self, arguments: Arguments, precision: Precision, *, dtypes: Sequence[torch.dtype] = ()
+    ) -> tuple[torch.Tensor, ...] | None:
         try:
-            return self._reference.expected(arguments, precision)
+            return self._reference.expected(arguments, precision, dtypes=dtypes)
         except ReferenceUnavailableError:
             return None
 

@@ -41,9 +41,16 @@ def _bounds(rule: OwnRule, expected: torch.Tensor) -> tuple[float, float]:
 def _is_close(rule: OwnRule, got: torch.Tensor, expected: torch.Tensor) -> bool:
     import torch
 
+    from engine.judge.compare.pieces import pieces
+
+    if got.shape != expected.shape:
+        return False
     relative, absolute = _bounds(rule, expected)
     wide = torch.complex128 if expected.is_complex() else torch.float64
-    return torch.allclose(got.to(wide), expected.to(wide), rtol=relative, atol=absolute, equal_nan=rule.equal_nan)
+    return all(
+        torch.allclose(one.to(wide), other.to(wide), rtol=relative, atol=absolute, equal_nan=rule.equal_nan)
+        for one, other in pieces(got, expected)
+    )
 
 
 def _is_matched(rule: OwnRule, got: torch.Tensor, expected: torch.Tensor) -> bool:

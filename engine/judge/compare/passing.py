@@ -6,11 +6,13 @@ What is not plainly right is left to the full comparison, which knows every rule
 
 from __future__ import annotations
 
+import math
 import sys
 
 import torch
 
 from engine.judge.compare.measures import INTEGER_OF, ordered, raw, typical
+from engine.judge.compare.pieces import pieces
 from engine.model import Outcome, OutputReport, Tolerance
 from engine.protocol.tensors import dtype_name
 
@@ -47,25 +49,51 @@ _Errors = tuple[float, float | None, float | None]
 
 
 def _float_errors(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> _Errors | None:
-    pair = torch.stack((got, expected))
-    got64, expected64 = pair.double()
-    size = expected64.abs()
-    error = (got64 - expected64).abs_()
-    allowed = tolerance.relative * size
-    if tolerance.absolute:
-        allowed += tolerance.absolute * typical(size, size.numel()).clamp(min=tolerance.least_scale)
-    counted = ordered(pair)
-    answers = (
-        (error <= allowed).all().double(),
-        error.max(),
-        (error / size).masked_fill_(size == 0, -1.0).max(),
-        (counted[0] - counted[1]).abs_().max().double(),
+    everywhere = (
+        tolerance.absolute * _typical(expected).clamp(min=tolerance.least_scale) if tolerance.absolute else None
     )
-    within, absolute, relative, ulps = torch.stack(answers).tolist()  # the one time that we wait for the device
+    answers = torch.stack(
+        [_answers(one, other, tolerance.relative, everywhere) for one, other in pieces(got, expected)]
+    )
+    # The one time that we wait for the device.
+    within, absolute, relative, ulps = torch.cat((answers[:, :1].amin(dim=0), answers[:, 1:].amax(dim=0))).tolist()
     # What is not finite on either side makes the largest error so too, and is judged by rules of its own.
     if not within or not absolute <= sys.float_info.max:
         return None
     return absolute, relative if relative >= 0 else None, ulps
+
+
+def _answers(
+    got: torch.Tensor, expected: torch.Tensor, relative: float, everywhere: torch.Tensor | None
+) -> torch.Tensor:
+    """(4,) float64: whether all errors are allowed, and the largest error, relative error and distance in ulps."""
+    pair = torch.stack((got, expected))
+    got64, expected64 = pair.double()
+    size = expected64.abs()
+    error = (got64 - expected64).abs_()
+    allowed = relative * size
+    if everywhere is not None:
+        allowed += everywhere
+    counted = ordered(pair)
+    return torch.stack(
+        (
+            (error <= allowed).all().double(),
+            error.max(),
+            (error / size).masked_fill_(size == 0, -1.0).max(),
+            (counted[0] - counted[1]).abs_().max().double(),
+        )
+    )
+
+
+def _typical(expected: torch.Tensor) -> torch.Tensor:
+    """As `typical`, of the sizes of all these values."""
+    parts = [part for (part,) in pieces(expected)]
+    if len(parts) == 1:
+        return typical(parts[0].double().abs(), expected.numel())
+    scale = torch.stack([part.double().abs().max() for part in parts]).max().clamp(min=sys.float_info.min)
+    norms = torch.stack([torch.linalg.vector_norm(part.double() / scale) for part in parts])
+    norm: torch.Tensor = torch.linalg.vector_norm(norms)
+    return scale * norm / math.sqrt(expected.numel())
 
 
 def _integer_errors(got: torch.Tensor, expected: torch.Tensor) -> _Errors | None:

@@ -1,7 +1,8 @@
 """Runs tasks with `class Model`, `get_inputs` and `get_init_inputs`: KernelBench's contract.
 
 Differences from the suite's own run: tensors keep their dtype unless they are floating, weights are an input of the
-call rather than a matter of the random stream, and dropout modules are in evaluation.
+call rather than a matter of the random stream, and dropout modules are in evaluation.  On a GPU inputs are made there,
+where random numbers cost hardly anything, or in host memory if the task's code cannot do that.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -46,6 +47,7 @@ class ModelTask:
         self._dtype = dtype
         self._is_packed = is_packed
         self._device = device
+        self._draws_on_device = device.type != "cpu"
         self._needed_bytes, self.notes = self._seen_without_memory()
 
     def needed_bytes(self) -> int | None:
@@ -54,7 +56,7 @@ class ModelTask:
 
     def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:
         """The inputs, the arguments of the class, its parameters and buffers by name, the seed, and options."""
-        made = _seeded(seed, lambda: forward_arguments(self._module.Model, self._module.get_inputs()))
+        made = self._inputs(seed)
         inputs = [_cast(value, self._dtype, self._device) for value in made]
         initial = tuple(_seeded(weight_seed, self._initial))
         model = _seeded(weight_seed, lambda: self._module.Model(*initial))
@@ -93,6 +95,20 @@ class ModelTask:
             inputs = [_cast(value, dtype, self._device) for value in inputs]
         # A call may write to its inputs, which belong to the caller.
         return returned_tensors(model(*copied(list(inputs))))
+
+    def _inputs(self, seed: int) -> Sequence[Any]:
+        """The inputs under this seed, made on the device where they can be."""
+
+        def make() -> Sequence[Any]:
+            return forward_arguments(self._module.Model, self._module.get_inputs())
+
+        if self._draws_on_device:
+            try:
+                with self._device:
+                    return cast("Sequence[Any]", _seeded(seed, make))
+            except Exception:  # the suite's code, on a device that it was not written for
+                self._draws_on_device = False
+        return cast("Sequence[Any]", _seeded(seed, make))
 
     def _initial(self) -> Sequence[Any]:
         """The arguments of the class; a task may leave the function out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -16,9 +16,10 @@ from engine.errors import MachineBusyError, ReferenceFaultError
 from engine.judge.reference import Reference
 from engine.judge.reference_deadline import ReferenceDeadline
 from engine.model import Precision
-from engine.protocol.byte_stream import ByteStream, StreamError, checked_values
-from engine.protocol.messages import TensorSpec
-from engine.protocol.reference import ANSWERS, QUESTIONS
+from engine.protocol.byte_stream import ByteStream
+from engine.protocol.byte_window import ByteWindow
+from engine.protocol.reference import ANSWERS, QUESTIONS, WINDOW
+from engine.reference.main import Answering, _opened, answer_all
 
 CPU = torch.device("cpu")
 Answers = list[tuple[bytes, list[torch.Tensor]]]
@@ -33,7 +34,8 @@ class Scripted:
         for name in (QUESTIONS, ANSWERS):
             os.mkfifo(folder / name)
         reads = os.open(folder / QUESTIONS, os.O_RDONLY | os.O_NONBLOCK)
-        self.stream = ByteStream(reads=reads, writes=os.open(folder / ANSWERS, os.O_RDWR))
+        window = ByteWindow(folder / WINDOW, creates=True)
+        self.stream = ByteStream(reads=reads, writes=os.open(folder / ANSWERS, os.O_RDWR), window=window)
 
     def reference(self, used: Interval = COMPUTING, *, limit_s: float = 5.0) -> Reference:
         """The judge's end; `used` is what each look at the process finds, without a clock."""
@@ -109,38 +111,71 @@ def test_dead_reference_problem_fault(scripted: Scripted) -> None:
 
 
 def test_file_in_place_of_pipe_refused(tmp_path: Path) -> None:
-    for name in (QUESTIONS, ANSWERS):
+    for name in (QUESTIONS, ANSWERS, WINDOW):
         (tmp_path / name).write_bytes(b"")
 
     with pytest.raises(ReferenceFaultError, match="gone"):
         Reference(tmp_path, CPU, deadline=ReferenceDeadline(lambda: COMPUTING))
 
 
-def test_stream_more_than_a_pipe_holds(tmp_path: Path) -> None:
-    (theirs, writes), content = os.pipe(), torch.arange(1 << 18, dtype=torch.int32).view(torch.uint8)
-    unused, sender_only = os.pipe()
-    sender, receiver = ByteStream(reads=unused, writes=writes), ByteStream(reads=theirs, writes=sender_only)
-    sending = threading.Thread(target=sender.send, args=(b"head", [content]))
-    sending.start()
-    assert receiver.line(most_bytes=16) == b"head"
-    (found,) = receiver.storages([content.numel()], most_bytes=1 << 30)
-    sending.join()
-    receiver.close()
-    sender.close()
-    assert torch.equal(found, content)
+def test_link_in_place_of_window_refused(scripted: Scripted, tmp_path: Path) -> None:
+    (tmp_path / WINDOW).rename(tmp_path / "elsewhere")
+    (tmp_path / WINDOW).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ReferenceFaultError, match="gone"):
+        scripted.reference()
 
 
-def test_long_line_refused(tmp_path: Path) -> None:
-    reads, writes = os.pipe()
-    stream = ByteStream(reads=reads, writes=writes)
-    stream.send(b"x" * 100)
-    with pytest.raises(StreamError, match="more than 10"):
-        stream.line(most_bytes=10)
-    stream.close()
+class Doubling:
+    """A task that returns twice its argument, which it overwrites."""
+
+    notes = ()
+
+    def needed_bytes(self) -> None:
+        return None
+
+    def draw(self, *, seed: int, weight_seed: int, case: str) -> tuple[torch.Tensor, ...]:
+        return (torch.arange(seed, dtype=torch.float32),)
+
+    def expected(self, arguments: tuple[torch.Tensor, ...], precision: Precision) -> tuple[torch.Tensor, ...]:
+        (argument,) = arguments
+        return (argument.mul_(2).double(),)
 
 
-def test_tensor_past_its_storage_refused() -> None:
-    spec = TensorSpec(storage=0, dtype="int64", shape=(2, 3), strides=(4, 1), first=1)
-    assert checked_values((spec,), [torch.zeros(64, dtype=torch.uint8)])
-    with pytest.raises(StreamError):
-        checked_values((spec,), [torch.zeros(63, dtype=torch.uint8)])
+@pytest.fixture
+def doubling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reference]:
+    """The judge's end of a process that has Doubling open, which runs in a thread."""
+    monkeypatch.chdir(tmp_path)
+    answering = Answering(tmp_path, limits_reading=False, keeps_draws=True)
+    monkeypatch.setattr(answering, "_task", Doubling())
+    stream = _opened(tmp_path)
+    made = Reference(
+        tmp_path, CPU, deadline=ReferenceDeadline(lambda: COMPUTING, clock=count().__next__), knows_draws=True
+    )
+    made.allow(1e9)
+    serving = threading.Thread(target=answer_all, args=(stream, answering))
+    serving.start()
+    yield made
+    made.close()
+    serving.join()
+
+
+def test_drawn_storages_are_not_sent_back(doubling: Reference, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = 1 << 17
+    (drawn,) = doubling.draw(seed=size, weight_seed=0)
+    assert isinstance(drawn, torch.Tensor)
+    sent: list[int] = []
+    send = ByteStream.send
+
+    def counted(self: ByteStream, line: bytes, parts: Sequence[torch.Tensor] = ()) -> None:
+        sent.append(len(parts))
+        send(self, line, parts)
+
+    monkeypatch.setattr(ByteStream, "send", counted)
+
+    for _ in range(2):  # what the task writes to its arguments is gone
+        (output,) = doubling.expected((drawn.clone(),), Precision.OWN, dtypes=(torch.float32,))
+        assert torch.equal(output, 2 * torch.arange(size, dtype=torch.float32))
+    (other,) = doubling.expected((drawn + 1,), Precision.OWN)
+
+    assert torch.equal(other, 2 * (drawn.double() + 1))
+    assert sent == [0, 1, 0, 1, 1, 1]  # questions and answers in turn

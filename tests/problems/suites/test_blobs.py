@@ -11,6 +11,8 @@ from engine.errors import EngineError
 from problems.suites import blobs
 from problems.suites.blobs import StoredFiles, encoded, encoded_name, fingerprint
 
+pytest.importorskip("safetensors", reason="the extra 'suites' is not installed")
+
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n"
 
 

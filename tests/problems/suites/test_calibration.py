@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from engine.errors import UnsupportedError
-from problems.suites.calibration import Runs, calibrated
+from engine.judge.compare import pieces
+from problems.suites.calibration import Runs, calibrated, distance
 
 EXACT = torch.tensor([1.0, -2.0, 3.0], dtype=torch.float64)
 OWN = EXACT.float()
@@ -45,6 +46,19 @@ def test_no_double_spread_of_runs() -> None:
 def test_random_reference_refused() -> None:
     with pytest.raises(UnsupportedError, match="the reference is random"):
         bound(again=(off(0.5),))
+
+
+@pytest.mark.parametrize("nonfinite", [(), (0, 4)], ids=["finite", "with infinities"])
+def test_large_output_measured_in_pieces_matches_the_whole(
+    monkeypatch: pytest.MonkeyPatch, nonfinite: tuple[int, ...]
+) -> None:
+    truth = torch.linspace(-3.0, 5.0, 41, dtype=torch.float64)
+    truth[list(nonfinite)] = torch.inf
+    got = truth * (1 + torch.linspace(0.0, 1e-3, 41, dtype=torch.float64))
+    whole = distance([got], [truth])
+    monkeypatch.setattr(pieces, "_PIECE_ELEMENTS", 4)
+    assert whole == pytest.approx(1e-3 * 5.0 / (5.0 + float(truth[truth.isfinite()].square().mean().sqrt())), rel=1e-6)
+    assert distance([got], [truth]) == pytest.approx(whole, rel=1e-12)
 
 
 def test_integer_outputs_exact() -> None:

@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+from engine.judge.compare import pieces
 from engine.judge.compare.compare import _report, judge
 from engine.judge.compare.passing import report_of_pass
 from engine.model import Outcome, Tolerance
@@ -37,6 +38,18 @@ def test_passing_floats_match_the_full_comparison(
     report = report_of_pass("x", *sides, tolerance)
     assert report is not None
     assert report == _report("x", *sides, judge(*sides, tolerance), 0x7B)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 2.0, NAN, INF], ids=str)
+def test_large_output_compared_in_pieces_matches_the_whole(monkeypatch: pytest.MonkeyPatch, wrong: float) -> None:
+    expected = torch.linspace(-3.0, 5.0, 41).reshape(41, 1).expand(41, 2)
+    got = expected * 1.01
+    got[-1, -1] += wrong
+    whole = report_of_pass("x", got, expected, SCALED)
+    monkeypatch.setattr(pieces, "_PIECE_ELEMENTS", 4)
+    parts = report_of_pass("x", got, expected, SCALED)
+    assert (parts is None) == bool(wrong)
+    assert parts == whole
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool], ids=str)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,11 +43,14 @@ class InThisProcess:
         assert self.task is not None
         return self.task.draw(seed=seed, weight_seed=weight_seed, case=case)
 
-    def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:
+    def expected(
+        self, arguments: Arguments, precision: Precision, *, dtypes: Sequence[torch.dtype] = ()
+    ) -> tuple[torch.Tensor, ...]:
         assert self.task is not None
         with torch.no_grad():
             try:
-                return self.task.expected(arguments, precision)
+                outputs = self.task.expected(arguments, precision)
+                return tuple(map(torch.Tensor.to, outputs, dtypes)) if dtypes else outputs
             except UnavailableError as error:
                 raise ReferenceUnavailableError(str(error)) from error
             except RuntimeError as error:

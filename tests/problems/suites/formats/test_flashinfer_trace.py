@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 from collections.abc import Callable
@@ -12,6 +13,10 @@ import pytest
 from problems.suites.task import CandidateForm, SuiteContents, Task
 
 Read = Callable[[Path], SuiteContents]
+
+needs_safetensors = pytest.mark.skipif(
+    importlib.util.find_spec("safetensors") is None, reason="the extra 'suites' is not installed"
+)
 
 
 @pytest.fixture
@@ -37,6 +42,7 @@ def test_definition_one_task_with_workloads(tasks: dict[str, Task]) -> None:
     assert task.refusal == ""
 
 
+@needs_safetensors
 def test_index_inputs_refused_with_reason(tasks: dict[str, Task]) -> None:
     assert tasks["gqa_paged/gqa_paged_h2"].refusal == (
         "it has no workload whose inputs can be drawn: ./blob/workloads/gqa_paged/gqa_paged_h2/x.safetensors cannot be "
@@ -45,6 +51,7 @@ def test_index_inputs_refused_with_reason(tasks: dict[str, Task]) -> None:
     )
 
 
+@needs_safetensors
 def test_stored_inputs_accepted_where_their_file_is(dataset: Path, tmp_path: Path, contents_of: Read) -> None:
     shutil.copytree(dataset, tmp_path, dirs_exist_ok=True)
     file = tmp_path / "blob" / "workloads" / "gqa_paged" / "gqa_paged_h2" / "x.safetensors"

@@ -32,6 +32,32 @@ def test_equal_seeds_equal_arguments() -> None:
     assert torch.equal(one[2][0][1], other[2][0][1])  # weights hang on their own seed alone
 
 
+DRAWS = """
+import torch
+from torch import nn
+class Model(nn.Module):
+    def forward(self, x):
+        return x
+def get_inputs():
+    made = torch.rand(3)
+    {then}
+    return [made, int(made.is_meta)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "is_on_device"), [("", 1), ("assert made.tolist()", 0)], ids=["runs there", "fails there"]
+)
+def test_inputs_drawn_on_device_where_code_can(tmp_path: Path, then: str, is_on_device: int) -> None:
+    file = tmp_path / "1_Draws.py"
+    file.write_text(DRAWS.format(then=then))
+    task = open_task(file, {"precision": "fp32", "packed": ""}, torch.device("meta"))
+
+    x, was_on_device, *_ = drawn(task)
+
+    assert (x.is_meta, was_on_device) == (True, is_on_device)
+
+
 def test_weights_named_and_used() -> None:
     task = task_of("level2/2_Two_weights")
     x, initial, state, seed, options = drawn(task)

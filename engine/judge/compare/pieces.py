@@ -1,0 +1,21 @@
+"""Large tensors in host memory, a piece at a time: what is computed of a piece stays in the cache of the CPU.
+
+Comparing takes a dozen temporaries in float64.  Of a whole output each would be new memory, which the kernel
+has to clear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+_PIECE_ELEMENTS = 1 << 14  # below what torch divides among threads, which wait for each other on a busy machine
+
+
+def pieces(*values: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
+    """Flat parts of values of one shape, side by side; on a device all at once, so that it is waited for once."""
+    flat = [value.reshape(-1) for value in values]
+    step = _PIECE_ELEMENTS if flat[0].device.type == "cpu" else max(1, flat[0].numel())
+    for begin in range(0, flat[0].numel(), step):
+        yield tuple(value[begin : begin + step] for value in flat)
