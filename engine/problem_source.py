@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from engine.errors import EngineError
 from engine.model import DType, Precision, Problem, ProblemDefinition
@@ -144,6 +144,22 @@ class ReferenceClient(Protocol):
         Raises:
             ReferenceUnavailableError: there is no run in this precision.
         """
+        ...
+
+    def prepare_times(self, *, seeds: Sequence[tuple[int, int]], case: str = "") -> None:
+        """Have the process make its reference ready to be timed on contents of these pairs of seeds.
+
+        Raises:
+            ReferenceUnavailableError: it cannot be timed.
+        """
+        ...
+
+    def time(self, command: Any) -> Any:  # Any: messages of engine.protocol, as in ReferenceTimer
+        """The reply of the process to a TimeBaseline; raises as `prepare_times`."""
+        ...
+
+    def forget_times(self) -> None:
+        """Have the process free what timing took."""
         ...
 
     def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import msgspec
 import torch
 
+from engine import protocol
 from engine.cpu_time.meter import Meter
 from engine.errors import EngineError, MachineBusyError, ReferenceFaultError
 from engine.judge.reference_deadline import ReferenceDeadline
@@ -30,10 +32,14 @@ from engine.protocol.reference import (
     CouldNot,
     Draw,
     Drawn,
+    ForgetTimes,
     OpenTask,
+    PrepareTimes,
     Question,
     Sent,
     Storage,
+    TakeTimes,
+    TimesTaken,
     answers,
 )
 
@@ -113,6 +119,22 @@ class Reference:
             raise self._failed("it returned no tensor, or something beside tensors")
         return tuple(cast("torch.Tensor", output).contiguous() for output in outputs)
 
+    def prepare_times(self, *, seeds: Sequence[tuple[int, int]], case: str = "") -> None:
+        """Have the process make its reference ready to be timed on contents of these pairs of seeds."""
+        self._ask(PrepareTimes(seeds=tuple(seeds), case=case), doing="while it was made ready to be timed")
+
+    def time(self, command: protocol.TimeBaseline) -> protocol.Timed | protocol.Failed:
+        """The times that the process took of its reference."""
+        answer = self._answer(TakeTimes(command=command), doing="while it was timed")
+        if not isinstance(answer, TimesTaken) or answer.reply.id != command.id:
+            raise self._failed("it answered something else", "while it was timed")
+        return answer.reply
+
+    def forget_times(self) -> None:
+        """Have the process free what timing took; nothing where it has failed."""
+        if self._fault is None:
+            self._ask(ForgetTimes(), doing="while it freed memory")
+
     def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:
         """Whether outputs pass the task's own check."""
         specs, storages = tensors.lay_out((arguments, outputs))
@@ -139,17 +161,32 @@ class Reference:
     def _ask(
         self, question: Question, storages: Sequence[torch.Tensor] = (), *, doing: str
     ) -> tuple[Answered, list[torch.Tensor]]:
+        answer = self._answer(question, storages, doing=doing)
+        if not isinstance(answer, Answered):
+            raise self._failed("it answered something else", doing)
+        with self._stream_faults(doing):
+            return answer, self._stream.storages(answer.storages, most_bytes=self._most_bytes, device=self._device)
+
+    def _answer(
+        self, question: Question, storages: Sequence[torch.Tensor] = (), *, doing: str
+    ) -> Answered | TimesTaken:
+        """The head of an answer, in which the reference did what was asked for."""
         if self._fault is not None:
             raise self._fault
-        try:
+        with self._stream_faults(doing):
             self._stream.send(msgspec.json.encode(question), storages)
             answer = answers.decode(self._stream.line(most_bytes=MOST_HEAD_BYTES))
-            if isinstance(answer, CouldNot):
-                if answer.is_unavailable:
-                    raise ReferenceUnavailableError(answer.reason)
-                raise ReferenceFaultError(f"the problem's reference failed {doing}: {answer.reason}")
-            storages = self._stream.storages(answer.storages, most_bytes=self._most_bytes, device=self._device)
-            return answer, storages
+        if not isinstance(answer, CouldNot):
+            return answer
+        if answer.is_unavailable:
+            raise ReferenceUnavailableError(answer.reason)
+        raise ReferenceFaultError(f"the problem's reference failed {doing}: {answer.reason}")
+
+    @contextlib.contextmanager
+    def _stream_faults(self, doing: str) -> Iterator[None]:
+        """Turn what goes wrong on the stream into errors that every later question gets too."""
+        try:
+            yield
         except (StreamError, msgspec.MsgspecError) as error:
             raise self._failed(str(error), doing) from error
         except MachineBusyError as error:

@@ -12,6 +12,8 @@ import msgspec
 
 from engine.model.problems.suite_origin import Precision
 from engine.protocol.messages import Count, Message, Text, ValueSpec
+from engine.protocol.timing import TimeBaseline, Timed
+from engine.protocol.verifying import Failed
 
 QUESTIONS, ANSWERS, WINDOW = "questions", "answers", "window"
 """Names of the two pipes in the folder of a reference process, and of the file that large tensors pass through."""
@@ -75,6 +77,29 @@ class ApplyOwnRule(Message, tag_field="type", tag="own_rule", frozen=True):
     storages: tuple[Storage, ...]
 
 
+class PrepareTimes(Message, tag_field="type", tag="prepare_times", frozen=True):
+    """Draw contents of a case from these pairs of seeds, of inputs and of weights, and call the reference on one."""
+
+    seeds: tuple[tuple[Count, Count], ...]
+    case: Text = ""
+
+
+class TakeTimes(Message, tag_field="type", tag="take_times", frozen=True):
+    """Call the reference that was prepared as the judge would call a baseline."""
+
+    command: TimeBaseline
+
+
+class ForgetTimes(Message, tag_field="type", tag="forget_times", frozen=True):
+    """Free all that PrepareTimes made."""
+
+
+class TimesTaken(Message, tag_field="type", tag="times_taken", frozen=True):
+    """The reply to the command of TakeTimes."""
+
+    reply: Timed | Failed
+
+
 class Answered(Message, tag_field="type", tag="answered", frozen=True):
     """The requested values, whose bytes follow; `notes` are the differences between the task and the suite's own run.
 
@@ -95,8 +120,8 @@ class CouldNot(Message, tag_field="type", tag="could_not", frozen=True):
     is_unavailable: bool = False
 
 
-Question: TypeAlias = OpenTask | Draw | Compute | ApplyOwnRule
-Answer: TypeAlias = Answered | CouldNot
+Question: TypeAlias = OpenTask | Draw | Compute | ApplyOwnRule | PrepareTimes | TakeTimes | ForgetTimes
+Answer: TypeAlias = Answered | TimesTaken | CouldNot
 
 questions: msgspec.json.Decoder[Question] = msgspec.json.Decoder(Question)
 answers: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)

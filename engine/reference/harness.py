@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -50,6 +50,15 @@ class ChecksItself(Protocol):
 
     def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:
         """Result of that code for the outputs of a call on these arguments."""
+        ...
+
+
+@runtime_checkable
+class CanBeTimed(Protocol):
+    """A task whose reference can be timed."""
+
+    def bound(self, arguments: Arguments) -> Callable[[], object]:
+        """The reference's own call on these arguments, which it may write to; all else is made now, as weights are."""
         ...
 
 

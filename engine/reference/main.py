@@ -16,6 +16,8 @@ import msgspec
 import torch
 
 from engine import protocol
+from engine.clock.instruments import Instruments, instruments_of
+from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 from engine.loading.loader import hide_ourselves
 from engine.protocol import tensors
@@ -33,14 +35,19 @@ from engine.protocol.reference import (
     CouldNot,
     Draw,
     Drawn,
+    ForgetTimes,
     OpenTask,
+    PrepareTimes,
     Question,
     Sent,
     Storage,
+    TakeTimes,
+    TimesTaken,
     questions,
 )
 from engine.protocol.service import Line
-from engine.reference.harness import ChecksItself, OpenedTask, UnavailableError
+from engine.reference.harness import CanBeTimed, ChecksItself, OpenedTask, UnavailableError
+from engine.reference.timing import ReferenceTimes
 from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
 from engine.sandbox.variables import DEVICE_VARIABLE
@@ -99,6 +106,8 @@ class Answering:
         self._task: OpenedTask | None = None
         self._keeps_draws = self.device.type != "cpu" if keeps_draws is None else keeps_draws
         self._drawn: list[torch.Tensor] = []
+        self._times: ReferenceTimes | None = None
+        self._instruments: Instruments | None = None
 
     def answer(self, question: Question, storages: Sequence[torch.Tensor]) -> tuple[Answer, list[torch.Tensor]]:
         """The answer and the bytes behind it."""
@@ -134,10 +143,40 @@ class Answering:
                     names = zip(outputs, question.dtypes, strict=True)
                     outputs = tuple(output.to(tensors.dtype_named(name)) for output, name in names)
                 return _carried(outputs)
+            case PrepareTimes():
+                self._prepare_times(question)
+                return Answered(), []
+            case TakeTimes():
+                if self._times is None:
+                    raise UnavailableError("nothing was prepared to be timed")
+                return TimesTaken(reply=self._times.time(question.command)), []
+            case ForgetTimes():
+                self._forget_times()
+                return Answered(), []
             case ApplyOwnRule():
                 sent, returned = checked_values(question.values, self._found(question.storages, storages))
                 with torch.no_grad():
                     return _carried((self._own_rule(sent, returned),))
+
+    def _prepare_times(self, question: PrepareTimes) -> None:
+        """Have the reference ready to be timed; whatever it raises then is no reason to distrust its outputs."""
+        task = self._opened_task()
+        if not isinstance(task, CanBeTimed):
+            raise UnavailableError("the task's reference is not timed")
+        self._forget_times()
+        try:
+            self._instruments = self._instruments or instruments_of(self.device)
+            contents = [task.draw(seed=one, weight_seed=other, case=question.case) for one, other in question.seeds]
+            self._times = ReferenceTimes(task, contents, self._instruments)
+        except Exception as error:  # the suite's code
+            self._forget_times()
+            raise UnavailableError(f"the reference cannot be timed: {type(error).__name__}: {error}") from error
+
+    def _forget_times(self) -> None:
+        if self._times is not None:
+            self._times.forget()
+            self._times = None
+            runtime_of(self.device).release_cached_memory()  # the slots of a benchmark are the driver's
 
     def _found(self, named: Sequence[Storage], sent: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """The storages of a question.  Those of the last draw are copied: the task may write to its arguments."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 
     import torch
 
+    from engine import protocol
     from engine.model import Arguments, CalledCase, Outputs
     from problems.suites.task import OwnRule
 
 _MOST_SEED = 1 << 62
+_TIMED_CONTENTS = 4
 
 
 def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProblem:
@@ -53,10 +56,46 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         tolerance=lambda case: functions.calibrated(case).tolerance,
         cost=functions.cost,
         compare=comparer(formats, functions.exact) if formats is not None else None,
+        timer=Timer(reference),
         passes_own_rule=functions.own_rule(planned.task.own_rule, planned.task.form),
     )
     how = f"outputs are compared in {UNIT}" if formats is not None else found.sentence
     return AttachedProblem(definition=definition, notes=(*opened.notes, how))
+
+
+class Timer:
+    """Has the reference timed in its process, on a few contents of a case."""
+
+    def __init__(self, reference: ReferenceClient) -> None:
+        self._reference = reference
+
+    def prepare(self, case: Case) -> None:
+        """Draw contents of the case, and call the reference once.
+
+        Raises:
+            UnsupportedError: it cannot be timed.
+        """
+        seeds = [(secrets.randbits(62), secrets.randbits(62)) for _ in range(_TIMED_CONTENTS)]
+        try:
+            self._reference.prepare_times(seeds=seeds, case=str(case.params.get(CASE, "")))
+        except ReferenceUnavailableError as error:
+            raise UnsupportedError(str(error)) from error
+
+    def time(self, command: protocol.TimeBaseline) -> protocol.Timed | protocol.Failed:
+        """The times of calls of the reference, as the judge times a baseline.
+
+        Raises:
+            UnsupportedError: it failed.
+        """
+        try:
+            reply: protocol.Timed | protocol.Failed = self._reference.time(command)
+        except ReferenceUnavailableError as error:
+            raise UnsupportedError(str(error)) from error
+        return reply
+
+    def forget(self) -> None:
+        """Free what timing took."""
+        self._reference.forget_times()
 
 
 def require_room(planned: PlannedTask, needed_bytes: int | None) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from engine.model import Arguments, Case, ProblemDefinition, Returned, Value
 
-RUNS_APART = "the reference of a foreign problem runs in another process, where it cannot be timed"
+RUNS_APART = "the reference of a foreign problem runs in another process, which times it as it is (eager)"
 _REQUIRED = ("NAME", "available", "prepare")
 
 

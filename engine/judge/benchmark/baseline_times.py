@@ -15,10 +15,11 @@ import torch
 from engine import protocol
 from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments
-from engine.judge.baselines import ReadyBaseline, baseline_named
+from engine.clock.timed_run import timed_run
+from engine.judge.baselines import ReadyBaseline, baseline_named, eager
 from engine.judge.benchmark.slot_checks import Layout
 from engine.judge.inputs.outputs import lay_out
-from engine.model import CacheState
+from engine.model.problems.reference_timer import ReferenceTimer
 from engine.protocol import tensors
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ class BaselineTimes:
     def __init__(self, device: torch.device, instruments: Instruments) -> None:
         self._device = device
         self._instruments = instruments
-        self._sides: dict[str, _Side] = {}
+        # None for the reference of a foreign problem, which `_timer` times in its own process.
+        self._sides: dict[str, _Side | None] = {}
+        self._timer: ReferenceTimer | None = None
         # One set for each call of a run.  Never replaced: graphs hold their addresses.
         self._sets: list[list[torch.Tensor]] = []
 
@@ -49,6 +52,10 @@ class BaselineTimes:
         Raises:
             KgtuiError: there is none of that name, or it failed.
         """
+        if command.name == eager.NAME and layout.problem.timer is not None:
+            layout.problem.timer.prepare(layout.case)
+            self._sides[command.name], self._timer = None, layout.problem.timer
+            return protocol.Done(id=command.id)
         baseline = baseline_named(command.name)
         reason = baseline.available(layout.problem, self._device)
         if reason:
@@ -64,62 +71,24 @@ class BaselineTimes:
         if command.name not in self._sides:
             raise RuntimeError(f"baseline {command.name} was not prepared")
         side = self._sides[command.name]
+        if side is None:
+            assert self._timer is not None
+            reply: protocol.AnyReply = self._timer.time(command)
+            return reply
         self._copy(layout, images, command.slots)
-        note = self._instruments.forbid_persistence()
-        notes = (*side.ready.notes, *((note,) if note else ()))
-        calls = self._calls_on(side, layout, len(command.slots))
-        match command.how:
-            case protocol.How.SINGLE:
-                return self._single(command, side.calls, calls, notes)
-            case protocol.How.BURST:
-                self._settle(command.cache)
-                elapsed_ns = side.calls.burst(calls)
-                side.calls.kept = ()
-                return protocol.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
-            case protocol.How.CAPTURE:
-                return self._capture(command, side.calls, calls, notes)
-            case protocol.How.REPLAY:
-                if side.calls.captured != len(calls):
-                    raise RuntimeError(f"the graph holds {side.calls.captured} calls, {len(calls)} were asked for")
-                self._settle(command.cache)
-                return protocol.Timed(id=command.id, elapsed_ns=side.calls.replay(), notes=notes)
+        count = len(command.slots)
+        calls = self._calls_on(side, layout, count)
+        return timed_run(command, side.calls, calls, self._sets[:count], self._instruments, notes=side.ready.notes)
 
     def forget(self) -> None:
         """Let go of all baselines and their memory."""
         for side in self._sides.values():
-            side.calls.forget()
+            if side is not None:
+                side.calls.forget()
+        if self._timer is not None:
+            self._timer.forget()
+            self._timer = None
         self._sides, self._sets = {}, []
-
-    def _single(
-        self, command: protocol.TimeBaseline, side: Calls, calls: list[Callable[[], object]], notes: tuple[str, ...]
-    ) -> protocol.Timed:
-        def before(number: int) -> int:
-            if command.cache is CacheState.WARM:
-                return self._instruments.touch(self._sets[number])
-            return self._instruments.evict()
-
-        record = side.single(calls, before=before, after=lambda number, returned: 0)
-        side.rest()  # the judge's own device work that follows is not counted
-        return protocol.Timed(
-            id=command.id,
-            calls=record.calls,
-            kernels=record.kernels,
-            late=record.late,
-            method=record.method,
-            reason=record.reason,
-            notes=(*notes, *record.notes),
-        )
-
-    def _capture(
-        self, command: protocol.TimeBaseline, side: Calls, calls: list[Callable[[], object]], notes: tuple[str, ...]
-    ) -> protocol.AnyReply:
-        try:
-            kernels = side.capture(calls)
-        except Exception as error:  # the edge to libraries: whatever one raises, it cannot be captured
-            self._instruments.synchronise()
-            message = f"{command.name} cannot be captured: {type(error).__name__}: {error}"
-            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
-        return protocol.Timed(id=command.id, kernels=kernels, notes=notes)
 
     def _copy(self, layout: Layout, images: torch.Tensor, slots: tuple[int, ...]) -> None:
         while len(self._sets) < len(slots):
@@ -134,9 +103,3 @@ class BaselineTimes:
             return lambda: side.ready(*arguments)
 
         return [on(storages) for storages in self._sets[:calls]]
-
-    def _settle(self, cache: CacheState) -> None:
-        """Have the copies written, and the cache emptied of them where the run is to be cold."""
-        if cache is CacheState.COLD:
-            self._instruments.evict()
-        self._instruments.synchronise()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from engine.model.problems.case import Case
 from engine.model.problems.comparison import CalledCase, OutputMatch
 from engine.model.problems.problem import Cost, Problem, ProblemContract, Tolerance
+from engine.model.problems.reference_timer import ReferenceTimer
 
 if TYPE_CHECKING:
     import torch
@@ -34,7 +35,8 @@ class ProblemDefinition(ProblemContract):
     `compare` judges outputs in the place of the tolerance, one answer for each output; it runs where the shapes and
     dtypes of all outputs are right.  `cannot_reject` says of lies that the generic rules tell (problems/rules/lies.py)
     why no case of this problem can tell them from the truth: name of the lie -> reason.  `passes_own_rule` is what the
-    rule of a foreign problem's suite says of the outputs, None where it says nothing; it decides nothing.
+    rule of a foreign problem's suite says of the outputs, None where it says nothing; it decides nothing.  `timer`
+    times the reference of a foreign problem, which runs in another process.
     """
 
     make_inputs: Callable[[Case, torch.Generator], Arguments]
@@ -45,6 +47,7 @@ class ProblemDefinition(ProblemContract):
     compare: Callable[[CalledCase], tuple[OutputMatch, ...]] | None = None
     cannot_reject: Mapping[str, str] = field(default_factory=dict)
     passes_own_rule: Callable[[CalledCase], bool | None] | None = None
+    timer: ReferenceTimer | None = None
 
     def problem(self, source: str, *, version: str = "") -> Problem:
         """The values of this definition, as found in the source with this id."""

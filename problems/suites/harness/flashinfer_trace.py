@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -66,6 +67,10 @@ class TraceTask:
     def expected(self, arguments: tuple[Any, ...], precision: Precision) -> tuple[torch.Tensor, ...]:
         """Outputs of run for copies of the inputs, in the order of the outputs."""
         return answered(self._run, arguments[: len(self._schema["inputs"])], precision)
+
+    def bound(self, arguments: tuple[Any, ...]) -> Callable[[], object]:
+        """The call of run on the inputs."""
+        return partial(self._run, arguments[: len(self._schema["inputs"])])
 
     def _run(self, inputs: tuple[Any, ...]) -> object:
         """Returned values of run; of a dict the values in the order of the outputs."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -62,6 +63,10 @@ class GpuModeTask:
     def expected(self, arguments: tuple[Any, ...], precision: Precision) -> tuple[torch.Tensor, ...]:
         """Outputs of ref_kernel for a copy of the input."""
         return answered(self._compute, arguments, precision)
+
+    def bound(self, arguments: tuple[Any, ...]) -> Callable[[], object]:
+        """The call of ref_kernel."""
+        return partial(self._compute, arguments)
 
     def _compute(self, arguments: tuple[Any, ...]) -> object:
         """Returned values of ref_kernel; it may write to its input."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
@@ -84,17 +85,26 @@ class ModelTask:
         return outputs
 
     def _returned(self, arguments: Arguments, dtype: torch.dtype | None) -> tuple[torch.Tensor, ...]:
-        values: tuple[Any, ...] = arguments  # Any: as draw made them
-        *given, initial, state, weight_seed, _ = values
-        inputs: Sequence[Any] = given[0] if self._is_packed else given
-        model = _seeded(int(weight_seed), lambda: self._module.Model(*initial))
-        give_state(model, state, device=self._device)
-        quieten(model)
+        model, inputs = self._model_of(arguments)
         if dtype is not None:
             model = model.to(dtype)
             inputs = [_cast(value, dtype, self._device) for value in inputs]
         # A call may write to its inputs, which belong to the caller.
         return returned_tensors(model(*copied(list(inputs))))
+
+    def bound(self, arguments: Arguments) -> Callable[[], object]:
+        """The forward of a module that is made now."""
+        model, inputs = self._model_of(arguments)
+        return partial(model, *inputs)
+
+    def _model_of(self, arguments: Arguments) -> tuple[torch.nn.Module, Sequence[Any]]:
+        """The module of a call with its weights, and the inputs."""
+        values: tuple[Any, ...] = arguments  # Any: as draw made them
+        *given, initial, state, weight_seed, _ = values
+        model = _seeded(int(weight_seed), lambda: self._module.Model(*initial))
+        give_state(model, state, device=self._device)
+        quieten(model)
+        return model, given[0] if self._is_packed else given
 
     def _inputs(self, seed: int) -> Sequence[Any]:
         """The inputs under this seed, made on the device where they can be."""

@@ -11,6 +11,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -190,6 +191,10 @@ class RecordedTask:
         args, kwargs, *written = arguments
         numbers = [number for number, _ in written[0]] if written else []
         return answered(self._compute, (args, kwargs), precision, written=numbers)
+
+    def bound(self, arguments: Call | tuple[*Call, Written]) -> Callable[[], object]:
+        """The call of the reference's function."""
+        return partial(self._function(), *arguments[0], **dict(arguments[1]))
 
     def _compute(self, call: Call) -> object:
         """Returned values of the reference's function, under one seed for its own draws."""

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 
 import pytest
 import torch
 
+from engine import protocol
+from engine.clock.scripted import ScriptedDevice
 from engine.cpu_time.deadline import Interval
 from engine.errors import MachineBusyError, ReferenceFaultError
 from engine.judge.reference import Reference
 from engine.judge.reference_deadline import ReferenceDeadline
-from engine.model import Precision
+from engine.model import CacheState, Precision
+from engine.problem_source import ReferenceUnavailableError
 from engine.protocol.byte_stream import ByteStream
 from engine.protocol.byte_window import ByteWindow
 from engine.protocol.reference import ANSWERS, QUESTIONS, WINDOW
+from engine.reference import main
 from engine.reference.main import Answering, _opened, answer_all
+from engine.reference.timing import ReferenceTimes
 
 CPU = torch.device("cpu")
 Answers = list[tuple[bytes, list[torch.Tensor]]]
@@ -140,6 +146,17 @@ class Doubling:
         (argument,) = arguments
         return (argument.mul_(2).double(),)
 
+    def bound(self, arguments: tuple[torch.Tensor, ...]) -> Callable[[], object]:
+        return partial(self.expected, arguments, Precision.OWN)
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch) -> ScriptedDevice:
+    """A scripted device in the place of that of the reference process."""
+    made = ScriptedDevice()
+    monkeypatch.setattr(main, "instruments_of", lambda _: made.instruments())
+    return made
+
 
 @pytest.fixture
 def doubling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reference]:
@@ -157,6 +174,46 @@ def doubling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Refere
     yield made
     made.close()
     serving.join()
+
+
+def times(how: protocol.How) -> protocol.TimeBaseline:
+    return protocol.TimeBaseline(id="i", name="eager", slots=(5, 2, 7), how=how, cache=CacheState.COLD)
+
+
+def test_reference_timed_in_its_process(doubling: Reference, device: ScriptedDevice) -> None:
+    doubling.prepare_times(seeds=((100, 1), (100, 2)))
+    evictions = device.evictions
+
+    single = doubling.time(times(protocol.How.SINGLE))
+    assert isinstance(single, protocol.Timed)
+    assert (len(single.calls), single.method, device.evictions - evictions) == (3, "cupti", 3)
+    for how in (protocol.How.BURST, protocol.How.CAPTURE, protocol.How.REPLAY):
+        assert isinstance(doubling.time(times(how)), protocol.Timed)
+
+    doubling.forget_times()
+    with pytest.raises(ReferenceUnavailableError, match="nothing was prepared"):
+        doubling.time(times(protocol.How.SINGLE))
+
+
+def test_timed_calls_get_contents_unchanged_by_earlier_ones(device: ScriptedDevice) -> None:
+    seen: list[list[float]] = []
+
+    class Seeing(Doubling):
+        def bound(self, arguments: tuple[torch.Tensor, ...]) -> Callable[[], object]:
+            return lambda: (seen.append(arguments[0].tolist()), arguments[0].mul_(2))
+
+    timed = ReferenceTimes(Seeing(), [(torch.ones(2),), (torch.zeros(2),)], device.instruments())
+    seen.clear()
+    for _ in range(2):
+        timed.time(times(protocol.How.SINGLE))
+    assert seen == [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]] * 2
+
+
+def test_reference_on_cpu_not_timed(doubling: Reference, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ReferenceUnavailableError, match="calls are timed on NVIDIA GPUs only"):
+        doubling.prepare_times(seeds=((100, 0),))
+    (drawn,) = doubling.draw(seed=3, weight_seed=0)  # it is still there for verification
+    assert isinstance(drawn, torch.Tensor) and drawn.tolist() == [0.0, 1.0, 2.0]
 
 
 def test_drawn_storages_are_not_sent_back(doubling: Reference, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import pytest
 import torch
 
 from engine import protocol
-from engine.model import CacheState
+from engine.model import CacheState, Case
 from tests.engine.judge.benchmark.arranged import DOUBLE, EIGHT, REAL, Bench, toy, vector
 from tests.operators import definition
 
@@ -43,6 +45,33 @@ def test_cold_timed_run_empties_cache_for_both_sides(cache: CacheState, eviction
             before = bench.device.evictions
             side(0, 1, how=how, cache=cache)
             assert bench.device.evictions - before == evictions
+
+
+@dataclass
+class ScriptedTimer:
+    """A reference in another process, and what was asked of it."""
+
+    asked: list[object] = field(default_factory=list)
+
+    def prepare(self, case: Case) -> None:
+        self.asked.append(case.name)
+
+    def time(self, command: protocol.TimeBaseline) -> protocol.Timed:
+        self.asked.append(command.slots)
+        return protocol.Timed(id=command.id, elapsed_ns=7)
+
+    def forget(self) -> None:
+        self.asked.append("forget")
+
+
+def test_foreign_reference_timed_by_its_own_process() -> None:
+    timer = ScriptedTimer()
+    bench = Bench(toy("f(x: Tensor) -> Tensor", vector, lambda x: x * 2, timer=timer))
+    bench.refresh(*EIGHT)
+    assert bench.prepare() == protocol.Done(id="i")
+    assert bench.baseline(3, 4, how=protocol.How.BURST).elapsed_ns == 7
+    bench.slots.carry_out(protocol.FreeSlots(id="i"))
+    assert timer.asked == ["one", (3, 4), "forget"]
 
 
 def test_warm_baseline_reads_its_own_inputs_before_calls() -> None:
