@@ -35,10 +35,12 @@ CHILDREN = (
     "engine/replay/main.py",
     "engine/reference/main.py",
     "engine/reference/preload.py",
+    "engine/reference/timing.py",
     "problems/suites/harness/",
     "kgtui/samples/",
     "engine/protocol/tensors.py",
     "engine/protocol/byte_stream.py",
+    "engine/protocol/byte_window.py",
     "engine/devices/hardware/device_memory.py",
     "engine/devices/hardware/loaded_kernel.py",
 )
