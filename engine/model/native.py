@@ -78,8 +78,3 @@ class Extension:
     texts: tuple[NativeText, ...] = ()
     functions: tuple[str, ...] = ()
     unknown: tuple[str, ...] = field(default=())
-
-    @property
-    def has_cuda(self) -> bool:
-        """Whether it needs nvcc: some text is CUDA, or which texts there are is not known."""
-        return bool(self.unknown) or any(text.language is NativeLanguage.CUDA for text in self.texts)

@@ -11,7 +11,7 @@ from engine.model.layers import LayerReport
 
 
 class EventEmitter:
-    """Turns what happens into events; `clock` is in seconds, and the run began when it showed `started`."""
+    """Queue of the events of one run; `clock` is in seconds, and the run began at `started`."""
 
     def __init__(self, clock: Callable[[], float], *, started: float) -> None:
         self.clock = clock
@@ -35,11 +35,11 @@ class EventEmitter:
         return self.clock() - self._started
 
     def tell(self, event: events.Event) -> None:
-        """This has happened."""
+        """Put an event into the stream."""
         self._queue.put_nowait(event)
 
     def begin(self, stage: Stage, total: int | None = None) -> float:
-        """A stage begins; when it does."""
+        """Report the begin of a stage; returns its time."""
         began = self.now()
         self.tell(events.StageStarted(at_s=began, stage=stage, total=total))
         return began
@@ -52,7 +52,7 @@ class EventEmitter:
         message: str = "",
         location: Location | None = None,
     ) -> None:
-        """A stage that began at `began` ends."""
+        """Report the end of a stage that began at `began`."""
         now = self.now()
         self.tell(
             events.StageFinished(
@@ -61,12 +61,12 @@ class EventEmitter:
         )
 
     def find(self, finding: Finding) -> None:
-        """A check observed something."""
+        """Record and report a finding."""
         self.findings.append(finding)
         self.tell(events.FindingRaised(at_s=self.now(), finding=finding))
 
     def report(self, report: LayerReport) -> None:
-        """A layer was checked, or could not be."""
+        """Record and report a layer that was checked, or could not be."""
         self.layers.append(report)
         self.tell(events.LayerChecked(at_s=self.now(), report=report))
 
@@ -79,7 +79,7 @@ class EventEmitter:
         self.tell(events.DeviceAwaited(at_s=self.now(), holder=holder))
 
     def log(self, stream: Stream, text: str) -> None:
-        """Text was written."""
+        """Report output of the candidate or the engine."""
         if text:
             self.tell(events.LogWritten(at_s=self.now(), stream=stream, text=text))
 

@@ -29,7 +29,7 @@ from kgtui.generation.requester import Requester, StoredBatch
 from kgtui.generation.saves import SaveVerifier
 from kgtui.generation.strategies import Result, StrategyOptions, speedup_of, strategy_module
 from kgtui.generation.verifying import Verifier
-from sessions.candidates.generation_rows import Ending, GenerationRow, GenerationState, Limits
+from sessions.candidates.generation_rows import Ending, GenerationRow, GenerationState
 
 DEFAULT_CONCURRENCY = 8
 _JOBS_AT_ONCE = 64
@@ -228,16 +228,6 @@ def spent_before(rows: Sequence[GenerationRow]) -> Spent:
         tokens=sum(row.usage.total_tokens if row.usage is not None else row.reserved_tokens for row in charged),
         unpriced=sum(row.cost_microusd is None for row in charged),
     )
-
-
-def limits_text(limits: Limits) -> str:
-    """The budget as it was typed, "2usd 30min"; empty for none."""
-    parts = (
-        f"{limits.microusd / 1e6:g}usd" if limits.microusd is not None else "",
-        f"{limits.tokens}tok" if limits.tokens is not None else "",
-        f"{limits.seconds:g}s" if limits.seconds is not None else "",
-    )
-    return " ".join(filter(None, parts))
 
 
 def _ending(budget_reasons: Sequence[str], failures: Sequence[str]) -> BatchEnded:

@@ -57,11 +57,6 @@ class TroubleKind(enum.StrEnum):
     BACK = "back"
     POLLING = "polling"
 
-    @property
-    def is_notice(self) -> bool:
-        """True where the user need not do anything."""
-        return self in {TroubleKind.BACK, TroubleKind.POLLING}
-
 
 @dataclass(frozen=True, kw_only=True)
 class WatchTrouble:

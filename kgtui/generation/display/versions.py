@@ -44,11 +44,6 @@ class Version:
         return f"{self.key.model} {self.key.place}"
 
     @property
-    def is_arriving(self) -> bool:
-        """Whether more of the answer comes."""
-        return self.row is None
-
-    @property
     def run_number(self) -> int | None:
         """The stored run with its verdict; None before there is one."""
         run = self.row.run if self.row is not None else None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from engine.model import Case, Cost, DType, Tier
-from problems.kit.cases import BF16, F32, FLOATS, Arguments, cases_over
+from problems.kit.cases import BF16, F32, FLOATS, cases_over
 from problems.kit.deferred import torch
 from problems.kit.layouts import Layout, laid_out
 from problems.kit.promotion import is_integral
@@ -91,11 +91,6 @@ def unary_values(
     if case.word("values") == "special":
         x = with_edges(x, rng, edges=edges, special=special)
     return laid_out(x, case.word("layout"))
-
-
-def unary_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: any shape, mixed magnitudes; integers of the whole range of their dtype."""
-    return (unary_values(case, rng),)
 
 
 def with_edges(

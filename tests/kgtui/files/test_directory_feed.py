@@ -73,7 +73,7 @@ def test_polling_without_watches_is_reported_once(
     reports = watch(kernel, feed=feed)
     word = reports.next()
     assert isinstance(word, WatchTrouble)
-    assert (word.kind, word.kind.is_notice, limit in word.message) == (TroubleKind.POLLING, True, True)
+    assert (word.kind, limit in word.message) == (TroubleKind.POLLING, True)
     for writer in (by_rename, by_truncating):
         writer(kernel, AFTER)
         assert reports.next_content() == AFTER

@@ -82,7 +82,7 @@ def test_folder_instead_of_file_is_unreadable(kernel: Path, watch: Watch) -> Non
     kernel.mkdir()
     word = reports.next()
     assert isinstance(word, WatchTrouble)
-    assert (word.kind, word.kind.is_notice) == (TroubleKind.UNREADABLE, False)
+    assert word.kind is TroubleKind.UNREADABLE
     assert word.message == f"{kernel.name} cannot be read: it is a folder; it is tried again when it changes"
 
 
