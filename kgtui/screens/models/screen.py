@@ -224,10 +224,9 @@ class ModelsScreen(KgtuiScreen):
         table.cursor_type = "cell" if view.has_cells else "row"
         table.set_columns(view.columns)
         table.show(view.rows)
-        _say(
-            view.about if view.rows or self._tab in (TABS[0], "prices") else (_NOTHING,),
-            place=self.query_one("#about", Lines),
-        )
+        is_empty = not view.rows and self._tab not in (TABS[0], "prices")
+        about = (() if self._generation.progress.is_running else (_NOTHING,)) if is_empty else view.about
+        _say(about, place=self.query_one("#about", Lines))
 
     def _compare_cell(self) -> None:
         """Show the runs of the models on this operator side by side, that of the cell among them."""
