@@ -46,6 +46,7 @@ from engine.protocol.reference import (
     questions,
 )
 from engine.protocol.service import Line
+from engine.reference.faults import described
 from engine.reference.harness import CanBeTimed, ChecksItself, OpenedTask, UnavailableError
 from engine.reference.timing import ReferenceTimes
 from engine.sandbox.confinement import Measure
@@ -119,8 +120,9 @@ class Answering:
             reason = f"it needs more memory than the process may use: {error}"
             return CouldNot(reason=reason[:_MESSAGE_CHARACTERS]), []
         except BaseException as error:  # the edge to the suite's code: whatever it raises is reported, SystemExit too
-            reason = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARACTERS]
-            return CouldNot(reason=reason, trace=traceback.format_exc()[-_TRACE_CHARACTERS:]), []
+            return CouldNot(
+                reason=described(error)[:_MESSAGE_CHARACTERS], trace=traceback.format_exc()[-_TRACE_CHARACTERS:]
+            ), []
 
     def _answered(self, question: Question, storages: Sequence[torch.Tensor]) -> tuple[Answer, list[torch.Tensor]]:
         match question:

@@ -83,8 +83,8 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
             "may_write": task.arguments or () if task.form is CandidateForm.SUBMISSION else (),
             "suite": SuiteOrigin(
                 suite=suite.title, form=task.form, own_rule=task.own_rule.sentence, refusal=task.refusal,
-                notes=(*_notes(task, choice, changed), *task.health), category=task.category, level=task.level,
-                signature=shown_signature(task), modules=tuple(task.modules.items()),
+                notes=(*_notes(task, choice), *task.health), changes=_changes(changed), category=task.category,
+                level=task.level, signature=shown_signature(task), modules=tuple(task.modules.items()),
             ),
         },
         harness=f"{_HARNESS}.{task.harness}",
@@ -150,10 +150,12 @@ def _named_cases(names: tuple[str, ...], choice: SuiteChoice) -> Iterator[Case]:
         yield Case(name=f"timed {names[-1]}", dtype=dtype, tier=Tier.BENCH, params={CASE: names[-1]})
 
 
-def _notes(task: Task, choice: SuiteChoice, changed: Mapping[str, tuple[Size, Size]]) -> Iterator[str]:
-    if changed:
-        sizes = ", ".join(f"{name} {before} -> {now}" for name, (before, now) in changed.items())
-        yield f"sizes changed from the suite's: {sizes}"
+def _changes(changed: Mapping[str, tuple[Size, Size]]) -> tuple[str, ...]:
+    sizes = ", ".join(f"{name} {before} -> {now}" for name, (before, now) in changed.items())
+    return (f"sizes changed from the suite's: {sizes}",) if changed else ()
+
+
+def _notes(task: Task, choice: SuiteChoice) -> Iterator[str]:
     if choice.stages:
         yield f"compared in this order: {', '.join((*choice.stages, RESULT))}"
     if choice.accuracy != "fp32":

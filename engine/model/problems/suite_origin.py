@@ -21,16 +21,18 @@ class SuiteOrigin:
     """The suite of a foreign problem, whose reference runs in a process of its own.
 
     `form` is what a candidate's entry is.  `own_rule` is the suite's rule of comparison in a sentence; it is shown and
-    decides nothing.  `notes` say in what the problem differs from the suite's, such as changed sizes.  `refusal` is why
-    nothing can be judged by it, "" where it can.  `category` and `level` are the suite's own.  `signature` is what a
-    candidate defines, in the words of the suite; that of the problem also has the arguments that carry weights.
-    `modules` are names and texts of files that a candidate may import, such as "utils.py".
+    decides nothing.  `notes` say what is particular about the problem, and `changes` in what it differs from that of
+    the suite, such as sizes.  `refusal` is why nothing can be judged by it, "" where it can.  `category` and `level`
+    are the suite's own.  `signature` is what a candidate defines, in the words of the suite; that of the problem also
+    has the arguments that carry weights.  `modules` are names and texts of files that a candidate may import, such as
+    "utils.py".
     """
 
     suite: str
     form: CandidateForm
     own_rule: str
     notes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
     refusal: str = ""
     category: str = ""
     level: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine import protocol
 from engine.model import Outcome, Problem, SuiteOrigin
@@ -46,8 +46,9 @@ async def attach_reference(
     if not isinstance(reply, protocol.ReferenceAttached):
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.UNSUPPORTED:
             return Stop(outcome=Outcome.UNSUPPORTED, message=reply.message)
-        return outcome_mapping.of_trusted(reply, "while the reference was opened")
-    for note in (*problem.suite.notes, *reply.notes):
+        stop = outcome_mapping.of_trusted(reply, "while the reference was opened")
+        return replace(stop, message="; ".join((stop.message, *problem.suite.changes)))
+    for note in (*problem.suite.changes, *problem.suite.notes, *reply.notes):
         emitter.note(_CHECK, note)
     return None
 

@@ -57,7 +57,7 @@ def test_cap_and_size_are_stated_with_problem() -> None:
     problem = source(cap=256, sizes={"dim": 512}).problem(SOFTMAX)
 
     assert problem.suite is not None
-    assert problem.suite.notes == ("sizes changed from the suite's: batch_size 4096 -> 256, dim 393216 -> 512",)
+    assert problem.suite.changes == ("sizes changed from the suite's: batch_size 4096 -> 256, dim 393216 -> 512",)
     assert dict(problem.cases[0].params) == {"draw": 1, "batch_size": 256, "dim": 512}
 
 
