@@ -12,7 +12,9 @@ from engine.model import (
     events,
 )
 from engine.timing.measurement_context import MeasurementContext
+from tests.engine.replay.tapes import DOUBLE
 from tests.engine.run.device_run import CASES, DeviceRun, notes
+from tests.engine.run.proving.test_replayer import BINARY
 
 if TYPE_CHECKING:
     pass
@@ -36,6 +38,27 @@ async def test_timed_run_proves_its_cases_last(device_run: DeviceRun, measuremen
     arranged = [isinstance(command, protocol.Arrange) for command in asked]
     assert True in taped
     assert arranged.index(True) < taped.index(True)
+
+
+async def test_binaries_for_replays_are_held_before_timing(
+    device_run: DeviceRun, measurement_context: MeasurementContext
+) -> None:
+    def compiled(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        match command:
+            case protocol.Lower():
+                return protocol.Lowered(id=command.id, ttir=DOUBLE, arguments=("x", "y", "n"))
+            case protocol.BuildBinary():
+                return protocol.BinaryBuilt(id=command.id, binary=BINARY)
+        return None
+
+    device_run.changes = compiled
+    device_run.process_pool.compiles_beside_cases = True
+    await device_run.run(*CASES, timed=(CASES[0],), measurement_context=measurement_context)
+    asked = device_run.commands(protocol.Lower, protocol.BuildBinary, protocol.HoldBinary, protocol.Arrange)
+    names = [type(command).__name__ for command in asked]
+    assert names[:3] == ["Lower", "BuildBinary", "HoldBinary"]
+    assert set(names[3:]) == {"Arrange"}
+    assert device_run.fork_server.forked.count("replayer") == 1
 
 
 @pytest.mark.parametrize("timed", [None, ()], ids=["no benchmark", "a benchmark of no case"])
