@@ -32,7 +32,7 @@ from engine.processes.builds.extensions import find_toolchain
 from engine.processes.directories import EngineDirectories, base_environment
 from engine.processes.fork_server import Family
 from engine.processes.fork_server_client import ForkServerClient
-from engine.processes.process_pool import ProcessPool
+from engine.processes.process_pool import ForkServers, ProcessPool
 from engine.protocol.proof.proof_file import ProofFile
 from engine.run.cancelling import RunsInProgress
 from engine.run.engine_resources import EngineResources
@@ -129,9 +129,7 @@ class Engine:
         started = tuple(dict.fromkeys((workers, compilers)))
         self._fork_servers = (*started, references)  # the last one starts when the first reference is needed
         self._process_pool = ProcessPool(
-            workers=workers,
-            compilers=compilers,
-            references=references,
+            fork_servers=ForkServers(workers=workers, compilers=compilers, references=references),
             directories=self._directories,
             limits=self._limits,
             torch_device=self._platform.TORCH_DEVICE,

@@ -89,6 +89,7 @@ class Plan:
     `policy` decides over what is found.  `seeds` make the inputs of the cases that they name once more.
     Everything that the run draws follows from `draw_seed`; None draws new numbers, and may use inputs of earlier runs
     again.  Timed calls always draw new ones.  A run that `chooses_seed` draws it once the candidate is loaded.
+    One that `sanitizes` has compute-sanitizer look into a call of a candidate that passed.
     """
 
     problem: Problem
@@ -101,6 +102,7 @@ class Plan:
     limits: Limits | None = None
     benchmark: BenchmarkPlan | None = None
     policy: Policy = Policy.DEFAULT
+    sanitizes: bool = False
 
     @staticmethod
     def for_tiers(

@@ -8,7 +8,8 @@ of findings that ends with one LayerReport.  A probe that fails becomes a layer 
 never silence.  One that has to wait may say `APART = True`: in the interpreter it is then asked beside the
 others, of a worker of its own.  One that withholds launches has a late `TURN`, the default is 0: a graph
 that is captured without its kernels, or a buffer that they did not fill, stays in the worker, and a later probe
-would report it.
+would report it.  One that takes long says `ON_DEMAND = True`: it is asked where the plan sanitizes, and says nothing
+elsewhere; its `CATCHES` may be empty.
 """
 
 from __future__ import annotations
@@ -71,6 +72,11 @@ def name_of(probe: Probe) -> str:
 def is_apart(probe: Probe) -> bool:
     """Whether it runs beside the others, where that is possible."""
     return bool(getattr(probe, "APART", False))
+
+
+def is_on_demand(probe: Probe) -> bool:
+    """Whether it is asked only where the plan demands it."""
+    return bool(getattr(probe, "ON_DEMAND", False))
 
 
 async def observations_of(probe: Probe, lab: Lab) -> AsyncIterator[Observation]:

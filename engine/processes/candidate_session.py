@@ -119,7 +119,7 @@ class CandidateSession:
         if self._group is not None:
             self._group.add(self._hand.child.pid)
             self._hand.child.group = self._group
-        command = self._load_command(self._hand)
+        command = self.load_command(self._hand)
         reply = await self._answer(self._hand, command, deadline_s=self.limits.load_s)
         if isinstance(reply, protocol.Failed):
             await self.clear()  # or the next case would call an entry that is not there
@@ -128,7 +128,7 @@ class CandidateSession:
             raise ChildDiedError(f"the {self._hand.child.kind} answered a load with {type(reply).__name__}")
         return reply
 
-    def _load_command(self, hand: PooledProcess) -> protocol.Load:
+    def load_command(self, hand: PooledProcess) -> protocol.Load:
         """The message that loads a snapshot of the candidate, which is written to the process's folder first."""
         request = self._request
         folder = request.candidate.folder

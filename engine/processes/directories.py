@@ -63,7 +63,7 @@ class Room:
         """Triton's cache for this child's compiled code."""
         return self.folder / "triton"
 
-    def confinement(self, limits: Limits, *, address_space: bool) -> Confinement:
+    def confinement(self, limits: Limits, *, address_space: bool, loopback: bool = False) -> Confinement:
         """How the child that lives here is confined."""
         return Confinement(
             writable=(str(self.folder), str(self.shared)),
@@ -72,6 +72,7 @@ class Room:
             processes=limits.processes,
             file_bytes=limits.output_bytes,
             address_space=address_space,
+            loopback=loopback,
         )
 
     def view_of(self, candidate: Path | None) -> View:

@@ -56,6 +56,7 @@ _MODULES = {
     "compiler": "engine.compiler.main",
     "replayer": "engine.replay.main",
     "reference": "engine.reference.main",
+    "sanitizer": "engine.worker.sanitized",
 }
 """The modules whose `serve` is the main loop of a kind of child."""
 _OF_REFERENCES = ("reference",)

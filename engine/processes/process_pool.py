@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
@@ -42,6 +44,25 @@ _NEVER_LEFT = (protocol.PrepareBaseline, protocol.MeasurePeaks)
 """Commands that end with their run: no later run may wait for them or share the device with them."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ForkServers:
+    """The fork servers of one engine; that of the compilers may be that of judge and workers."""
+
+    workers: ForkServerClient
+    compilers: ForkServerClient
+    references: ForkServerClient
+
+    @property
+    def every(self) -> tuple[ForkServerClient, ...]:
+        """Each of them once."""
+        return tuple(dict.fromkeys((self.workers, self.compilers, self.references)))
+
+    @property
+    def losses(self) -> int:
+        """How often those of the processes that judge ended while they were needed."""
+        return sum(server.losses for server in dict.fromkeys((self.workers, self.references)))
+
+
 class ProcessPool:
     """Judge, spare workers and spare compilers of one engine.
 
@@ -52,9 +73,7 @@ class ProcessPool:
     def __init__(
         self,
         *,
-        workers: ForkServerClient,
-        compilers: ForkServerClient,
-        references: ForkServerClient,
+        fork_servers: ForkServers,
         directories: EngineDirectories,
         limits: Limits,
         torch_device: str,
@@ -69,11 +88,7 @@ class ProcessPool:
         self.directories = directories
         self.most_compilers = _most_compilers(interpreted=interpreted)
         self.compiles_beside_cases = _has_idle_cores()
-        self._workers = workers
-        self._compilers = compilers
-        self._reference_server = references
-        self._fork_servers = tuple(dict.fromkeys((workers, compilers, references)))
-        self._judging_servers = tuple(dict.fromkeys((workers, references)))
+        self._fork_servers = fork_servers
         self._limits = limits
         self._environment = {DEVICE_VARIABLE: torch_device}
         self._judge: PooledProcess | None = None
@@ -92,7 +107,7 @@ class ProcessPool:
             hire=self._hire_reference,
             judge=self.judge,
             ask_judge=self.ask_judge,
-            not_preloaded=lambda: references.not_preloaded,
+            not_preloaded=lambda: fork_servers.references.not_preloaded,
         )
         self.binaries = Binaries(self._hire_compiler, most=min(_MOST_BINARIES, os.cpu_count() or 2))
         self.extensions = Extensions(
@@ -101,6 +116,10 @@ class ProcessPool:
             target=target,
             toolchain=toolchain or Toolchain(),
         )
+        self.sanitizer = toolchain.sanitizer if toolchain is not None else ""
+        """The path of compute-sanitizer, "" where it is not there."""
+        self.hire_sanitizer = partial(self._hire, fork_servers.workers, "sanitizer", loopback=True)
+        """Starts a process that runs compute-sanitizer, which the caller dismisses; raises EngineError."""
         self.launchers: Launchers | None = None
         if target is not None and not interpreted:
             self.launchers = Launchers(spare=self.compiler, cache_folder=directories.open_kernel_cache(), target=target)
@@ -143,7 +162,7 @@ class ProcessPool:
                 await dead.dismiss()
             if self._judge is None:
                 try:
-                    self._judge = await self._hire(self._workers, "judge", confined=False)
+                    self._judge = await self._hire(self._fork_servers.workers, "judge", confined=False)
                 except (EngineError, OSError):
                     self._judge_failures += 1
                     raise
@@ -182,7 +201,7 @@ class ProcessPool:
     @property
     def failures(self) -> int:
         """Number of failures of judging processes so far: commands sent meanwhile are repeated."""
-        return self._judge_failures + sum(server.losses for server in self._judging_servers)
+        return self._judge_failures + self._fork_servers.losses
 
     def _count_failure(self, judge: Child) -> None:
         """Count a judge once, however often it fails; one that was lost with its fork server is counted there."""
@@ -197,8 +216,8 @@ class ProcessPool:
     @property
     def pids(self) -> tuple[int, ...]:
         """Every process of this engine that is alive, as far as they are known."""
-        servers = [server.pid for server in self._fork_servers if server.pid is not None]
-        return (*servers, *(pid for server in self._fork_servers for pid in server.pids))
+        servers = [server.pid for server in self._fork_servers.every if server.pid is not None]
+        return (*servers, *(pid for server in self._fork_servers.every for pid in server.pids))
 
     @property
     def makes_groups(self) -> bool:
@@ -214,7 +233,7 @@ class ProcessPool:
 
     def usage(self) -> Usage:
         """Resources of all children but the judge together, with their descendants and files; reads files."""
-        fork_servers = [server.pid for server in self._fork_servers if server.pid is not None]
+        fork_servers = [server.pid for server in self._fork_servers.every if server.pid is not None]
         judge = self._judge
         trusted = (judge.child.pid,) if judge is not None else ()
         judges = (judge.room.folder.name,) if judge is not None else ()
@@ -237,7 +256,7 @@ class ProcessPool:
             self._judge = None
 
     async def _hire_worker(self) -> PooledProcess:
-        hand = await self._hire(self._workers, "worker", greet=self._try_shared_memory)
+        hand = await self._hire(self._fork_servers.workers, "worker", greet=self._try_shared_memory)
         assert hand.child.ready is not None
         self.confinement = hand.child.ready.confinement
         self.versions = hand.child.ready.versions
@@ -260,15 +279,15 @@ class ProcessPool:
             self.share_no_more(reply.message)
 
     async def _hire_replayer(self) -> PooledProcess:
-        return await self._hire(self._workers, "replayer")
+        return await self._hire(self._fork_servers.workers, "replayer")
 
     async def _hire_reference(self) -> PooledProcess:
-        return await self._hire(self._reference_server, "reference")
+        return await self._hire(self._fork_servers.references, "reference")
 
     async def _hire_compiler(self) -> PooledProcess:
         if self._compilers_started is not None:
             await asyncio.shield(self._compilers_started)
-        return await self._hire(self._compilers, "compiler")
+        return await self._hire(self._fork_servers.compilers, "compiler")
 
     async def _hire(
         self,
@@ -276,11 +295,14 @@ class ProcessPool:
         kind: str,
         *,
         confined: bool = True,
+        loopback: bool = False,
         greet: Callable[[Child], Awaitable[None]] | None = None,
     ) -> PooledProcess:
         room = self.directories.open_room()
         environment = {**room.environment(), **self._environment}
-        confinement = room.confinement(self._limits, address_space=self.interpreted) if confined else None
+        confinement = None
+        if confined:
+            confinement = room.confinement(self._limits, address_space=self.interpreted, loopback=loopback)
         try:
             child = await fork_server.fork(
                 kind,

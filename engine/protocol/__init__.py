@@ -159,6 +159,9 @@ from engine.protocol.verifying import (
     Refill,
     Release,
     Released,
+    Sanitize,
+    Sanitized,
+    SanitizedRun,
     Shape,
     ShareMemory,
     TakeSnapshot,
@@ -279,6 +282,9 @@ __all__ = [
     "Returned",
     "ReturnedSpec",
     "RunDry",
+    "Sanitize",
+    "Sanitized",
+    "SanitizedRun",
     "ScalarSpec",
     "SequenceSpec",
     "Shape",
@@ -316,13 +322,13 @@ AnyCommand: TypeAlias = (
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
     | Lower | LimitReading | HoldKernel | ReplayTape | AttachReference | AuditProblem | BuildExtension
-    | TapeSlot | TimeTape | BuildBinary | HoldBinary
+    | TapeSlot | TimeTape | BuildBinary | HoldBinary | Sanitize
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled
     | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated | Contrasted
     | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed | ReferenceAttached | Audited
-    | ExtensionBuilt | BinaryBuilt
+    | ExtensionBuilt | BinaryBuilt | Sanitized
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from engine.protocol.messages import (
     Command,
     Count,
     Digest,
+    FilePath,
     FilePaths,
     LineNumber,
     Message,
@@ -98,6 +99,35 @@ class Call(Command, tag="call", frozen=True):
     program_order: ProgramOrder | None = None
     watch: Watch | None = None
     tape: str = ""
+
+
+class Sanitize(Command, tag="sanitize", frozen=True):
+    """Run a worker of its own below the program `sanitizer`, once for each of `tools`, which loads and makes a call.
+
+    Of what the program reports at most `most_bytes` are returned for each tool.
+    """
+
+    sanitizer: FilePath
+    tools: tuple[Word, ...]
+    load: Load
+    call: Call
+    most_bytes: Count
+
+
+class SanitizedRun(Message, frozen=True):
+    """One tool: its report, how many bytes were left out of it, its exit status, and what came of load and call."""
+
+    tool: Word
+    report: Text
+    left_out_bytes: Count
+    status: int
+    trouble: Text = ""
+
+
+class Sanitized(Reply, tag="sanitized", frozen=True):
+    """What every tool reported: claims, since the candidate runs as the same user."""
+
+    runs: tuple[SanitizedRun, ...]
 
 
 class Prepare(CaseCommand, tag="prepare", frozen=True):

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import fcntl
 import os
 import resource
 import signal
+import socket
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,7 +49,8 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
 
     `writable` are the only folders that it may write, `uid` an unprivileged user id of its own (only
     root can give it one), `address_space` whether memory is limited by address space (a GPU driver
-    reserves far more than it uses, so there the data segment is limited instead).
+    reserves far more than it uses, so there the data segment is limited instead).  With `loopback` it can make TCP
+    connections inside its own network namespace, which has no way out; without that namespace it must not run.
     """
 
     writable: tuple[str, ...]
@@ -55,6 +59,7 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     processes: int
     file_bytes: int
     address_space: bool
+    loopback: bool = False
 
 
 def confine(confinement: Confinement) -> tuple[str, ...]:
@@ -62,11 +67,11 @@ def confine(confinement: Confinement) -> tuple[str, ...]:
     carry_out: dict[Measure, Callable[[], object]] = {
         Measure.NO_NEW_PRIVILEGES: lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1),
         Measure.RESOURCES: lambda: _limit_resources(confinement),
-        Measure.NETWORK: _leave_network,
+        Measure.NETWORK: lambda: _leave_network(loopback=confinement.loopback),
         Measure.FILES: lambda: _restrict_files(confinement),
         Measure.READING: linux.landlock_version,
         Measure.USER: lambda: _become(confinement.uid),
-        Measure.SYSTEM_CALLS: filter_system_calls,
+        Measure.SYSTEM_CALLS: lambda: filter_system_calls(loopback=confinement.loopback),
         Measure.MEMORY: lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0),
         Measure.PARENT: lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL),
     }
@@ -124,7 +129,7 @@ def _processes_of(uid: int) -> int:
     return count
 
 
-def _leave_network() -> None:
+def _leave_network(*, loopback: bool) -> None:
     try:
         linux.unshare(linux.CLONE_NEWNET | linux.CLONE_NEWIPC)
     except PermissionError:
@@ -134,7 +139,18 @@ def _leave_network() -> None:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
         Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    if loopback:
+        _raise_loopback()
 
+
+def _raise_loopback() -> None:
+    """Bring up the interface "lo" of this network namespace, which is down in a new one: netdevice(7)."""
+    request = struct.pack("16sh14x", b"lo", _IFF_UP)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, request)
+
+
+_SIOCSIFFLAGS, _IFF_UP = 0x8914, 1  # linux/sockios.h, linux/if.h
 
 # linux/landlock.h
 _WRITE_FILE, _REMOVE_AND_MAKE, _REFER, _TRUNCATE = 1 << 1, 0x1FF0, 1 << 13, 1 << 14
@@ -149,7 +165,7 @@ def _restrict_files(confinement: Confinement) -> None:
     handled |= _TRUNCATE if version >= 3 else 0
     ruleset = linux.LandlockRuleset(
         handled,
-        _NO_TCP if version >= 4 else 0,
+        _NO_TCP if version >= 4 and not confinement.loopback else 0,
         _SCOPE_SOCKETS_AND_SIGNALS if version >= 6 else 0,
     )
     size = ctypes.sizeof(ruleset) if version >= 6 else 16 if version >= 4 else 8

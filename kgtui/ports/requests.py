@@ -37,7 +37,7 @@ class RunRequest:
     cases pass; None times nothing.  With `against` it is timed taking turns with that other candidate.  What it
     launches is compiled for `targets` too.  `draw_seed` and `chooses_seed` are those of the plan.  A run that
     `stops_at_verdict` leaves out the disassembly after it.  Content with `is_generated` is in no file: `path` only
-    names it.
+    names it.  What `sanitizes` is looked into by compute-sanitizer, where it passes.
     """
 
     problem: Problem
@@ -60,6 +60,7 @@ class RunRequest:
     priority: Priority = Priority.SAVE
     stops_at_verdict: bool = False
     is_generated: bool = False
+    sanitizes: bool = False
 
     @cached_property
     def candidate(self) -> Candidate:
@@ -89,6 +90,7 @@ class RunRequest:
             policy=self.policy,
             draw_seed=self.draw_seed,
             chooses_seed=self.chooses_seed,
+            sanitizes=self.sanitizes,
         )
 
 

@@ -15,7 +15,7 @@ from engine.model import Limits
 from engine.processes.child import Child
 from engine.processes.directories import EngineDirectories
 from engine.processes.fork_server_client import ForkServerClient
-from engine.processes.process_pool import ProcessPool
+from engine.processes.process_pool import ForkServers, ProcessPool
 from tests.forking import Forking, forking
 
 Answer = Callable[[str, protocol.AnyCommand], protocol.AnyReply | bytes | None]
@@ -125,9 +125,11 @@ async def employ(directories: EngineDirectories) -> AsyncIterator[Employ]:
         fake = FakeForkServer(answer)
         fork_server = cast(ForkServerClient, fake)  # the double at the seam
         process_pool = ProcessPool(
-            workers=fork_server,
-            compilers=fork_server,
-            references=cast(ForkServerClient, references or fake),
+            fork_servers=ForkServers(
+                workers=fork_server,
+                compilers=fork_server,
+                references=cast(ForkServerClient, references or fake),
+            ),
             directories=directories,
             limits=Limits(),
             torch_device="cuda" if target else "cpu",

@@ -27,21 +27,24 @@ _DEFAULT_HOME = "/usr/local/cuda"
 
 @dataclass(frozen=True, kw_only=True)
 class Toolchain:
-    """Paths of the compilers of this machine; "" for one that is not there."""
+    """Paths of the compilers of this machine, and of compute-sanitizer; "" for one that is not there."""
 
     nvcc: str = ""
     cxx: str = ""
+    sanitizer: str = ""
 
 
 def find_toolchain(environment: Mapping[str, str]) -> Toolchain:
-    """The compilers that torch would use: nvcc of CUDA_HOME or the PATH, and CXX or c++."""
+    """The compilers that torch would use: nvcc of CUDA_HOME or the PATH, and CXX or c++; the sanitizer beside nvcc."""
     path = environment.get("PATH", "")
     homes = [environment[name] for name in ("CUDA_HOME", "CUDA_PATH") if environment.get(name)]
     places = [*(f"{home}/bin" for home in homes), path, f"{_DEFAULT_HOME}/bin"]
     nvcc = shutil.which("nvcc", path=os.pathsep.join(places)) or ""
+    inside = [f"{home}/compute-sanitizer" for home in (*homes, _DEFAULT_HOME)]
+    sanitizer = shutil.which("compute-sanitizer", path=os.pathsep.join([*places, *inside])) or ""
     cxx = next((found for name in (environment.get("CXX"), "c++", "g++")
                 if name and (found := shutil.which(name, path=path))), "")  # fmt: skip
-    return Toolchain(nvcc=nvcc, cxx=cxx)
+    return Toolchain(nvcc=nvcc, cxx=cxx, sanitizer=sanitizer)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from engine.draws import Draws
 from engine.model import Stage
 from engine.model.layers import Coverage, LayerReport
-from engine.probes import Probe, is_apart, name_of, observations_of, probes
+from engine.probes import Probe, is_apart, is_on_demand, name_of, observations_of, probes
 from engine.probes.lab.case_session import Lab
 from engine.run.event_stream import EventEmitter
 
@@ -27,7 +27,7 @@ class ProbingStage:
     def __init__(self, *, lab: Lab, emitter: EventEmitter, chosen: Sequence[Probe] | None = None) -> None:
         self._lab = lab
         self._emitter = emitter
-        self._all = probes()
+        self._all = tuple(probe for probe in probes() if lab.plan.sanitizes or not is_on_demand(probe))
         self._probes = self._all if chosen is None else tuple(chosen)
 
     async def run(self) -> None:

@@ -57,6 +57,11 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--claim", metavar="CLAIM", help='the claimed speed-up: 2.3x, or against another baseline "2.3x compile"'
     )
+    parser.add_argument(
+        "--sanitize",
+        action="store_true",
+        help="run compute-sanitizer over one call of a kernel that passes, on NVIDIA GPUs",
+    )
     add_device(parser)
     add_policy(parser)
     formats = add_output_format(parser)
@@ -116,6 +121,7 @@ def read_request(options: argparse.Namespace, console: Console, claim: Claim | N
         document=None,
         benchmark=plan,
         is_aside=True,
+        sanitizes=options.sanitize,
     )
 
 

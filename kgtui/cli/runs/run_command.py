@@ -58,6 +58,7 @@ class Request:
     `label` is what the session is called in the store.  `costs` are those of the cases that a user wants
     to have timed; `benchmark` of None times none of them.  What the run launches is compiled for `port_to` as well.
     `is_aside` leaves the output to what `close` prints.  All that is drawn follows from `draw_seed`; None chooses one.
+    One that `sanitizes` runs compute-sanitizer over a call of a kernel that passes.
     """
 
     label: str
@@ -74,6 +75,7 @@ class Request:
     benchmark: BenchmarkPlan | None = None
     port_to: tuple[str, ...] = ()
     is_aside: bool = False
+    sanitizes: bool = False
     draw_seed: int | None = None
     costs: Mapping[str, Cost] = field(default_factory=dict)
 
@@ -93,6 +95,7 @@ class Request:
             chooses_seed=self.draw_seed is None,
             benchmark=self.benchmark,
             targets=self.port_to,
+            sanitizes=self.sanitizes,
             stops_at_verdict=self.document is None,  # disassembly, which plain lines do not show
         )
 

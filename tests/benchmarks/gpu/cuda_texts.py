@@ -269,3 +269,28 @@ CANDIDATES: Mapping[str, CudaText] = {
         entry=_SOFTMAX_ENTRY,
     ),
 }
+
+_LOOKS = "(void)*(volatile const char*)"
+_BODY = "if (i < n) {"
+_SILU_TEXT = _elementwise("v / (1.0f + expf(-v))")
+SANITIZED: Mapping[str, CudaText] = {
+    "reads_behind_end": CudaText(
+        operator="aten::silu",
+        expected="memcheck",
+        cuda=_SILU_TEXT.replace(_BODY, f"{_BODY} {_LOOKS}(x + i + 1);"),
+        signature=_ONE,
+        entry=_SILU,
+    ),
+    "races_in_shared_memory": CudaText(
+        operator="aten::silu",
+        expected="racecheck",
+        cuda=_SILU_TEXT.replace(
+            _BODY,
+            "__shared__ volatile float part[256]; part[threadIdx.x] = i; float other = part[255 - threadIdx.x];\n"
+            "    if (other < -1) y[0] = x[0];\n    " + _BODY,
+        ),
+        signature=_ONE,
+        entry=_SILU,
+    ),
+}
+"""Right answers with an error that a tool of compute-sanitizer must report, whose name is `expected`."""

@@ -29,7 +29,7 @@ from engine.model import (
     events,
 )
 from engine.model.layers import Coverage, Layer, LayerReport
-from engine.probes import Observation, Probe, name_of, probes
+from engine.probes import Observation, Probe, is_on_demand, name_of, probes
 from engine.probes.lab.case_session import Lab, Passed, Replayed, passed_of
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
@@ -238,7 +238,7 @@ async def test_stage_emits_start_findings_and_end(stand: Stand) -> None:
     assert (began.stage, ended.stage, ended.outcome) == (Stage.PROBE, Stage.PROBE, Outcome.PASS)
     assert (found.finding.message, checked.report) == ("4 right", CHECKED)
     not_asked = [event.report for event in others if isinstance(event, events.LayerChecked)]
-    assert {report.by for report in not_asked} == {name_of(probe) for probe in probes()}
+    assert {report.by for report in not_asked} == {name_of(probe) for probe in probes() if not is_on_demand(probe)}
     assert {report.coverage for report in not_asked} == {Coverage.NOT_ASKED}
 
 
