@@ -7,6 +7,7 @@ on the pipes says that a chunk is there, and one in the other direction that its
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -69,7 +70,9 @@ class ByteWindow:
             self._handle = -1
 
     def _stage(self, size: int) -> torch.Tensor:
-        """So much of a chunk of page-locked host memory."""
+        """So much of a chunk of host memory, page-locked where the driver allows that."""
         if self._staging is None:
-            self._staging = torch.empty(CHUNK_BYTES, dtype=torch.uint8, device="cpu", pin_memory=True)
+            self._staging = torch.empty(CHUNK_BYTES, dtype=torch.uint8, device="cpu")
+            with contextlib.suppress(RuntimeError):
+                self._staging = self._staging.pin_memory()
         return self._staging[:size]
