@@ -1,11 +1,9 @@
-"""`kgtui check`: what it refuses, what it prints, what it keeps, and how it ends."""
+"""`kgtui check`: cases and targets of a run, exit codes, and its output on both streams."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import sqlite3
-from pathlib import Path
 
 import pytest
 
@@ -15,197 +13,21 @@ from kgtui.cli import main
 from kgtui.cli.command_line import parse
 from kgtui.cli.commands import check
 from kgtui.cli.runs import run_command
-from sessions import RunFilter, open_store
 
 LAUNCH = Launch(
     kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
 )
+
+
 COMPILED = KernelCompiled(
     at_s=0.2,
     number=1,
     total=1,
     kernel=CompiledKernel(launch=LAUNCH, target="sm_90", outcome=Outcome.PASS, elapsed_s=0.1, registers=8),
 )
+
+
 SASS = KernelDisassembled(at_s=0.5, number=1, artefact=Artefact(kind="sass", digest="ab" * 32, bytes=1))
-
-
-# What is refused before anything is started
-
-
-def test_a_file_that_is_not_there(typed):
-    ended = typed("check", "none.py", "--op", "silu")
-    assert (ended.exit_code, ended.out) == (2, "")
-    assert ended.err.endswith("none.py does not exist; make it with `kgtui new`, or name another file\n")
-
-
-def test_a_folder(typed, folder):
-    ended = typed("check", ".", "--op", "silu")
-    assert (ended.exit_code, ended.err) == (2, f"kgtui: {folder} is a folder; a candidate is one Python file\n")
-
-
-def test_a_file_that_may_not_be_read(typed, console, public_folder, without_root):
-    path = public_folder / "secret.py"
-    path.write_text("x = 1\n")
-    path.chmod(0)
-    with without_root():
-        ended = typed("check", path, "--op", "silu")
-    assert ended.exit_code == 2
-    assert ended.err == f"kgtui: {path} cannot be read: Permission denied; check its permissions\n"
-
-
-def test_no_file_at_all(typed):
-    ended = typed("check")
-    assert (ended.exit_code, ended.err) == (
-        2,
-        "kgtui: which file? `kgtui check FILE --op OP` verifies a kernel file, --sample the sample\n",
-    )
-
-
-def test_a_file_beside_the_sample(typed, kernel):
-    ended = typed("check", "silu.py", "--sample")
-    assert (ended.exit_code, ended.err) == (
-        2,
-        "kgtui: --sample verifies the sample; to verify silu.py, leave --sample out\n",
-    )
-
-
-def test_an_unknown_operator_suggests_the_nearest(typed, kernel):
-    ended = typed("check", "silu.py", "--op", "aten::sofmax")
-    assert ended.exit_code == 2
-    assert "there is no operator called 'aten::sofmax'; did you mean aten::softmax" in ended.err
-
-
-def test_unknown_operator_in_file_names_the_file(typed, folder):
-    (folder / "k.py").write_text("# kgtui: op=aten::sillu\n")
-    ended = typed("check", "k.py")
-    assert ended.exit_code == 2
-    assert ended.err.startswith("kgtui: k.py, its `# kgtui:` line: there is no operator called 'aten::sillu'; did you")
-
-
-def test_a_file_that_does_not_name_its_operator(typed, folder):
-    (folder / "k.py").write_text("def silu(self): ...\n")
-    ended = typed("check", "k.py")
-    assert (ended.exit_code, ended.err) == (
-        2,
-        "kgtui: k.py does not say which operator it is for: give --op OP, "
-        "or begin the file with `# kgtui: op=aten::softmax`\n",
-    )
-
-
-def test_a_binary_file_without_an_operator(typed, folder):
-    (folder / "k.cubin").write_bytes(b"\x7fELF\0\0")
-    ended = typed("check", "k.cubin")
-    assert (ended.exit_code, ended.err) == (
-        2,
-        "kgtui: k.cubin is a binary file; a candidate is one Python file in UTF-8\n",
-    )
-
-
-def test_an_unknown_device(typed, kernel):
-    ended = typed("check", "silu.py", "--device", "tpu")
-    assert (ended.exit_code, ended.err) == (2, "kgtui: 'tpu' is no device: use one of cpu, cuda\n")
-
-
-def test_a_device_that_is_not_here(typed, kernel, monkeypatch):
-    monkeypatch.setattr("engine.devices.cuda.detect", tuple)
-    ended = typed("check", "silu.py", "--device", "cuda")
-    assert (ended.exit_code, ended.out) == (3, "")
-    assert ended.err.startswith("kgtui: there is no cuda device on this machine; `kgtui doctor` lists ")
-
-
-def test_an_unknown_target_suggests_the_nearest(typed, kernel):
-    ended = typed("check", "silu.py", "--target", "sm90")
-    assert (ended.exit_code, ended.err) == (
-        2,
-        "kgtui: 'sm90' is no target: expected sm_NN or gfxNNN; did you mean sm_90?\n",
-    )
-
-
-@pytest.mark.parametrize("command", [("check",), ("bench",), ("inspect",), ("tune",), ("targets",)])
-def test_unsupported_target_is_refused_by_every_command(typed, kernel, command):
-    ended = typed(*command, "silu.py", "--target", "sm_999", "--device", "cpu")
-    assert (ended.exit_code, ended.out) == (2, "")
-    assert ended.err.startswith("kgtui: 'sm_999' is no target that Triton compiles for; use one of sm_75, sm_80, ")
-
-
-def test_unsupported_target_in_kernel_file_names_file(typed, folder):
-    (folder / "k.py").write_text("# kgtui: op=aten::silu target=sm_999\ndef silu(self): ...\n")
-    ended = typed("check", "k.py", "--device", "cpu")
-    assert ended.exit_code == 2
-    assert ended.err.startswith("kgtui: k.py, its `# kgtui:` line: 'sm_999' is no target that Triton compiles for; ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["--cases"], "argument --cases: expected one argument"),
-        (["--cases", ""], "argument --cases: invalid choice: ''"),
-        (["--cases", "bench"], "argument --cases: invalid choice: 'bench'"),
-        (["--json", "--plain"], "not allowed with argument"),
-        (["--seed", "-1"], "argument --seed: expected a number from 1 on, got '-1'"),
-        (["--jsno"], "unrecognized arguments: --jsno; `kgtui check --help` shows the arguments"),
-    ],
-)
-def test_options_that_cannot_be(typed, kernel, arguments, complaint):
-    ended = typed("check", "silu.py", *arguments)
-    assert (ended.exit_code, ended.out) == (2, "")
-    assert complaint in ended.err
-    assert ended.err.endswith("--help` shows the arguments\n")
-
-
-def test_cases_in_the_file_that_cannot_be(typed, folder):
-    (folder / "k.py").write_text("# kgtui: op=aten::silu cases=\n")
-    ended = typed("check", "k.py")
-    assert (ended.exit_code, ended.err) == (2, "kgtui: k.py, its `# kgtui:` line: cases= should be smoke or full\n")
-
-
-# Files that are no candidates get their verdict without an engine
-
-
-def test_syntax_error_is_reported_with_line_and_column(typed, folder):
-    (folder / "k.py").write_text("# kgtui: op=aten::silu\nx = 1\ndef silu(self:\n")
-    ended = typed("check", "k.py")
-    assert ended.exit_code == 1
-    verdict = ended.out.splitlines()[-1]
-    assert verdict.startswith("verdict  compile_error k.py:3:9: syntax error: '(' was never closed")
-
-
-def test_file_without_entry_is_reported_at_once(typed, folder):
-    (folder / "k.py").write_text("# kgtui: op=aten::silu\ndef silo(self): ...\n")
-    ended = typed("check", "k.py")
-    assert ended.exit_code == 1
-    assert "k.py does not define 'silu', the function that is called; rename 'silo'?" in ended.out
-
-
-def test_a_binary_file_for_an_operator_fails(typed, folder):
-    (folder / "k.py").write_bytes(b"\0\1\2")
-    ended = typed("check", "k.py", "--op", "silu")
-    assert ended.exit_code == 1
-    assert "k.py is a binary file; a candidate is one Python file in UTF-8" in ended.out
-
-
-def test_unparsable_file_starts_no_engine_and_is_stored(checked, engine, folder, home):
-    (folder / "k.py").write_text("# kgtui: op=aten::silu\n(\n")
-    assert checked("k.py").exit_code == 1
-    assert engine.plans == []
-    with open_store(home / "sessions.db") as store:
-        (run,) = store.runs()
-        assert (run.outcome, run.path) == (Outcome.COMPILE_ERROR, folder / "k.py")
-        assert [type(event).__name__ for event in store.events(run.id)] == [
-            "RunStarted",
-            "StageStarted",
-            "StageFinished",
-            "RunFinished",
-        ]
-
-
-def test_a_syntax_error_is_a_json_document_too(typed, folder):
-    (folder / "k.py").write_text("# kgtui: op=aten::silu\n(\n")
-    document = json.loads(typed("check", "k.py", "--json").out)
-    assert document["verdict"]["location"] == {"line": 2, "column": 1}
-
-
-# How it ends
 
 
 @pytest.mark.parametrize(
@@ -259,9 +81,6 @@ def test_debug_shows_the_traceback(console, engine, kernel, monkeypatch):
     assert console.err.getvalue().startswith("Traceback (most recent call last):")
 
 
-# What is judged
-
-
 def test_full_cases_are_default_lightest_first(checked, engine, kernel):
     checked("silu.py")
     tiers = [case.tier for case in engine.plans[0].cases]
@@ -304,9 +123,6 @@ def test_cases_that_failed_last_time_go_first(checked, engine, kernel):
     engine.plans.clear()
     checked("silu.py")
     assert {case.name for case in engine.plans[0].cases[: len(failed)]} == failed
-
-
-# What is printed
 
 
 def test_plain_lines_end_at_the_verdict(checked, engine, kernel):
@@ -358,90 +174,6 @@ def test_colour_is_for_terminals_that_want_it(
     assert ("verdict  \x1b[32mpass\x1b[0m as prepared" in out.getvalue()) == has_colour
     assert ("finding  \x1b[33mhint\x1b[0m a_check look" in out.getvalue()) == has_colour
     assert ("\x1b" in out.getvalue()) == has_colour
-
-
-# What is kept
-
-
-def test_event_is_stored_before_it_is_printed(checked, kernel, home, monkeypatch):
-    kinds = {"run": "RunStarted", "case": "CaseFinished", "verdict": "RunFinished"}
-    printed, missing = run_command.tell, []
-
-    def look(request, console, line):
-        with sqlite3.connect(home / "sessions.db") as connection:
-            stored = {kind for (kind,) in connection.execute("select kind from events")}
-        missing.extend({kinds[line.label]} - stored if line.label in kinds else ())
-        printed(request, console, line)
-
-    monkeypatch.setattr(run_command, "tell", look)
-    ended = checked("silu.py", "--cases", "smoke")
-    assert [line.split()[0] for line in ended.out.splitlines()][-1] == "verdict"
-    assert missing == []
-
-
-def test_run_is_stored_in_session_with_environment(checked, kernel, home):
-    checked("silu.py", "--cases", "smoke", "--device", "cpu")
-    with open_store(home / "sessions.db") as store:
-        (session,) = store.sessions()
-        (run,) = store.runs(RunFilter(session=session.id))
-        assert (session.label, session.ended_at is None) == ("check", False)
-        assert (run.outcome, run.path, run.tiers) == (Outcome.PASS, kernel, (Tier.SMOKE,))
-        assert {"kgtui", "torch", "triton", "python", "device"} <= set(store.environment(session.id))
-
-
-def test_nothing_is_stored_on_request(checked, engine, kernel, home):
-    ended = checked("silu.py", "--no-store", "--json")
-    assert json.loads(ended.out)["run"] is None
-    assert not home.exists()
-    assert not engine.artefacts.folder.exists()
-
-
-def test_compiled_code_goes_to_users_folder(checked, engine, kernel, home):
-    checked("silu.py")
-    assert engine.artefacts.folder == home / "artefacts"
-
-
-def _make_damaged(path: Path) -> None:
-    path.write_bytes(b"this is no database" * 100)
-
-
-def _make_newer(path: Path) -> None:
-    open_store(path).close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("pragma user_version = 999")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "reason"),
-    [(_make_damaged, "not a readable session store"), (_make_newer, "has schema version 999"), (Path.mkdir, "folder")],
-    ids=["damaged", "newer", "folder"],
-)
-def test_unusable_store_is_reported_and_run_continues(checked, kernel, home, spoil, reason):
-    home.mkdir()
-    spoil(home / "sessions.db")
-    ended = checked("silu.py")
-    assert ended.exit_code == 0
-    assert ended.err.startswith(f"kgtui: the run continues, but is not saved: {home}/sessions.db: ")
-    assert reason in ended.err
-
-
-def test_unwritable_home_is_reported_and_run_continues(console, engine, public_folder, without_root, kernel):
-    (public_folder / "silu.py").write_text(kernel.read_text())
-    (public_folder / "home").mkdir(mode=0o555)
-    readable = dataclasses.replace(
-        console, environment={"KGTUI_HOME": str(public_folder / "home")}, folder=public_folder
-    )
-    options = parse(["check", "silu.py"]).options
-    check.run(options, console, engine_factory=engine)  # everything that is imported late, while it can be read
-    with without_root():
-        exit_code = check.run(options, readable, engine_factory=engine)
-    assert exit_code == 0
-    assert "the run continues, but is not saved: " in console.err.getvalue()
-    assert "compiled code is not saved: " in console.err.getvalue()
-    assert engine.artefacts.folder.parent != public_folder / "home"
-
-
-# ---------------------------------------------------------------- policies
 
 
 @pytest.mark.parametrize(("typed_policy", "policy"), [((), Policy.DEFAULT), *((("--policy", p), p) for p in Policy)])
