@@ -140,7 +140,7 @@ class Batch:
                     for model in self._request.models:
                         group.create_task(carry_out(task, model))
         except BaseException:
-            self._emit(BatchEnded(ending=Ending.CANCELLED))
+            self._emit(BatchEnded(ending=Ending.CANCELLED, spent=self._requester.budget.spent))
             self._store.end_batch(self._number, Ending.CANCELLED)
             raise
         ended = _ending(budget_reasons, failures)

@@ -111,10 +111,11 @@ class JobEnded:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchEnded:
-    """No more requests are sent."""
+    """No more requests are sent; `spent` is given where requests were cut off since the last stored answer."""
 
     ending: Ending
     message: str = ""
+    spent: Spent | None = None
 
 
 GenerationEvent: TypeAlias = (

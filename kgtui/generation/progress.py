@@ -118,7 +118,8 @@ def _after(progress: Progress, event: GenerationEvent) -> Progress:
             message = event.message or progress.last_message
             return replace(progress, jobs_ended=progress.jobs_ended + 1, last_message=message)
         case BatchEnded():
-            return replace(progress, ended=event, streaming={}, running={}, saved={})
+            spent = event.spent if event.spent is not None else progress.spent
+            return replace(progress, ended=event, spent=spent, streaming={}, running={}, saved={})
 
 
 def _answered(progress: Progress, event: AnswerStored) -> Progress:

@@ -9,6 +9,7 @@ import pytest
 
 from engine.errors import StoreError
 from kgtui.generation.batch import BatchRequest
+from kgtui.generation.budget import Spent
 from kgtui.generation.events import AnswerGrew, AnswerStored, BatchEnded, CandidateVerified, RequestRefused, RequestSent
 from kgtui.generation.prices import PriceList
 from kgtui.generation.progress import NO_BATCH, after
@@ -203,6 +204,9 @@ class TestResuming:
         assert row.state is GenerationState.LOST
         assert bench.store.generations.batch(bench.number).ending is Ending.CANCELLED
         assert [event.ending for event in bench.of(BatchEnded)] == [Ending.CANCELLED]
+        assert after(NO_BATCH, bench.events).spent == Spent(
+            microusd=row.reserved_microusd, tokens=row.reserved_tokens, unpriced=1
+        )
 
 
 class TestRefine:
