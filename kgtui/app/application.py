@@ -181,17 +181,9 @@ class WorkbenchApp(TerminalApp):
         judging = self._services.engine_factory()
         self._started()
         if self._batch is not None:
-            self._generate(self._batch)
-        await self._service.serve(judging)
-
-    def _generate(self, batch: PreparedBatch) -> None:
-        """Begin the batch that was prepared, and show how it goes on."""
-        try:
-            self.runs.generation.carry_out(batch)
-        except KgtuiError as error:
-            self.notify(str(error), severity="error", markup=False)
-        else:
+            self.runs.generation.carry_out(self._batch)
             self.action_show("models")
+        await self._service.serve(judging)
 
     def _refresh_past(self) -> None:
         async def refresh() -> None:

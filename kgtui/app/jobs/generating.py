@@ -86,14 +86,12 @@ class Generating:
         self._start(partial(self._run, self._order(request, task, wanted.limits), means))
 
     def carry_out(self, batch: PreparedBatch) -> None:
-        """Generate what was prepared before the start, for operators that need not be open; its prices stay.
-
-        Raises:
-            UsageError: there is no store, or a batch is running.
-        """
-        self._refuse_second()
+        """Generate what was prepared before the start, for operators that need not be open; its prices stay."""
         self._own_prices = batch.prices
-        self._start(partial(self._run, batch.order, self._means()))
+        try:
+            self._start(partial(self._run, batch.order, self._means()))
+        except UsageError as error:
+            self._app.notify(str(error), severity="error", markup=False)
 
     def reply(self, row: GenerationRow, remark: str) -> None:
         """Send a stored answer back to its model, with the report of its run and a remark.
