@@ -22,11 +22,13 @@ def candidates_of(path: Path, tasks: Sequence[Task]) -> SuiteCandidates:
     files = _files(path) if path.is_dir() else [path]
     root = path if path.is_dir() else path.parent
     by_name = names_of(tasks)
-    found = [one for file in files for one in _of_file(file, tasks, by_name, root)]
-    return SuiteCandidates(
-        candidates=tuple(one for one in found if isinstance(one, SuiteCandidate)),
-        complaints=tuple(str(one) for one in found if isinstance(one, SuiteFileError)),
-    )
+    candidates, complaints = list[SuiteCandidate](), list[str]()
+    for one in (one for file in files for one in _of_file(file, tasks, by_name, root)):
+        if isinstance(one, SuiteCandidate):
+            candidates.append(one)
+        else:
+            complaints.append(str(one))  # not the error: its traceback would keep the whole row in memory
+    return SuiteCandidates(candidates=tuple(candidates), complaints=tuple(complaints))
 
 
 def _files(folder: Path) -> list[Path]:

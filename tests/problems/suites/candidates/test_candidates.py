@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -211,3 +212,17 @@ def test_bad_rows_have_one_sentence_and_rest_continues(tmp_path: Path) -> None:
     assert complaints[4] == "all.jsonl:5: defines no relu, which a candidate for Activation/relu has to define"
     assert complaints[5] == "all.jsonl:6: empty, so it is no candidate for Activation/relu"
     assert complaints[6].startswith("unknown.py: called after no task of the suite; name it as a task, such as NAME.py")
+
+
+def test_rows_that_are_no_candidates_are_not_kept(tmp_path: Path) -> None:
+    file, padding = tmp_path / "rows.jsonl", "#" * (1 << 20)
+    with file.open("w") as rows:
+        for number in range(24):
+            rows.write(json.dumps({"file": f"level1/{number}_None", "predict": "x", "log": padding}) + "\n")
+    tasks = tasks_of("kernelbench")
+    tracemalloc.start()
+    found = candidates_of(file, tasks)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (len(found.candidates), len(found.complaints)) == (0, 24)
+    assert peak_bytes < 8 << 20
