@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.judge.compare.compare import compare, compare_masked, count_wrong, of_another_kind
-from engine.model import CalledCase, Case, OutputMatch, OutputReport, ProblemDefinition
+from engine.judge.compare.unstable import settled
+from engine.model import CalledCase, Case, Outcome, OutputMatch, OutputReport, ProblemDefinition
 from engine.protocol.tensors import dtype_name
 
 if TYPE_CHECKING:
@@ -41,10 +42,26 @@ def reports_of(call: Call, *, poison: int) -> tuple[OutputReport, ...]:
     matches = _matches(call)
     if matches is not None:
         return tuple(_report(call, number, match, poison=poison) for number, match in enumerate(matches))
+    reports = _compared(call, call.got, poison=poison)
+    wrong = [report for report in reports if report.outcome is not Outcome.PASS]
+    if call.problem.suite is None or not wrong or any(report.outcome is not Outcome.WRONG_VALUE for report in wrong):
+        return reports
+    got = [value for value in call.got if isinstance(value, torch.Tensor)]
+    values = settled(
+        got,
+        call.expected,
+        call.problem.tolerance(call.case),
+        arguments=call.arguments,
+        reference=call.problem.reference,
+    )
+    return reports if values is None else _compared(call, values, poison=poison)
+
+
+def _compared(call: Call, got: Sequence[torch.Tensor | OutputReport], *, poison: int) -> tuple[OutputReport, ...]:
     tolerance = call.problem.tolerance(call.case)
     return tuple(
         value if isinstance(value, OutputReport) else compare(name, value, wanted, tolerance, poison=poison)
-        for name, value, wanted in zip(call.names, call.got, call.expected, strict=True)
+        for name, value, wanted in zip(call.names, got, call.expected, strict=True)
     )
 
 
