@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from engine.errors import ReferenceFaultError
-from engine.model import CalledCase, ProblemDefinition
+from engine.model import CalledCase
 from engine.model.problems.health import Defect, Weakness
 from engine.problem_source import ProblemDescription, ReferenceClient, ReferenceUnavailableError
 from problems.rules import lies
 from problems.rules.health import foreign_weaknesses
-from problems.rules.trial import QUICK_TIERS, Trial
+from problems.rules.trial import Trial
+from problems.suites.audits.cases import audited_cases
 from problems.suites.audits.short_cuts import short_cuts
 from problems.suites.calibration import RandomReferenceError
 from problems.suites.definition import attached
 from problems.suites.plan import PlannedTask
 
-_MOST_CASES = 3
 # Where the answer is one and the same, no tensor has influence on it.
 _WITHOUT_ANSWER = frozenset((Defect.ALL_ZERO, Defect.CONSTANT, Defect.INPUT_INDEPENDENT))
 
@@ -33,7 +33,8 @@ def audit(planned: PlannedTask, described: ProblemDescription, reference: Refere
         MachineBusyError: the reference process was given hardly any time.
     """
     try:
-        trial = Trial(_audited(attached(planned, reference).definition), described)
+        problem = attached(planned, reference).definition
+        trial = Trial(replace(problem, cases=audited_cases(problem)), described)
         found = foreign_weaknesses(trial)
         has_answer = _WITHOUT_ANSWER.isdisjoint(one.defect for one in found)
         return (*found, *(short_cuts(trial) if has_answer else ()), *_own_rule(trial))
@@ -41,12 +42,6 @@ def audit(planned: PlannedTask, described: ProblemDescription, reference: Refere
         return (Weakness(defect=Defect.UNSEEDED, text=str(error)),)
     except (ReferenceFaultError, ReferenceUnavailableError) as error:
         return (Weakness(defect=Defect.REFERENCE_FAILS, text=str(error)),)
-
-
-def _audited(problem: ProblemDefinition) -> ProblemDefinition:
-    """The problem with its first cases."""
-    quick = [case for case in problem.cases if case.tier in QUICK_TIERS]
-    return replace(problem, cases=tuple(quick[:_MOST_CASES]))
 
 
 def _own_rule(trial: Trial) -> Iterator[Weakness]:
