@@ -18,7 +18,7 @@ def problem(make_inputs: Callable[[Case, torch.Generator], Any], *names: str) ->
         signature="f(x: Tensor) -> Tensor",
         summary="",
         category=Category.OTHER,
-        cases=tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL) for name in names),
+        cases=tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in names),
         make_inputs=make_inputs,
         reference=lambda x: x,
         eager=lambda x: x,
