@@ -104,7 +104,10 @@ class Run:
         self._compiling: CompilingStage | None = None
         if plan.target is not None:
             self._builder = self._open_builder(plan.target, self._kernel)
-            self._compiling = CompilingStage(builder=self._builder, emitter=self._emitter)
+            has_fixed_sizes = plan.problem.suite is not None
+            self._compiling = CompilingStage(
+                builder=self._builder, emitter=self._emitter, has_fixed_sizes=has_fixed_sizes
+            )
         self._ahead: Builder | None = None
         self._dry_run: DryRun | None = None
         if self._device.target is not None and self._cache_folder is not None:

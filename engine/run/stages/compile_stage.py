@@ -16,12 +16,14 @@ OVERFULL = "too many specialisations for one candidate; the rest was not compile
 class CompilingStage:
     """Passes launches on to one builder, and reports the stage.
 
-    It begins with the first launch, or, where the builder is held until the cases are done, with its release.
+    It begins with the first launch, or, where the builder is held until the cases are done, with its release.  With
+    `has_fixed_sizes` no larger tensors are to be expected than those of the cases.
     """
 
-    def __init__(self, *, builder: Builder, emitter: EventEmitter) -> None:
+    def __init__(self, *, builder: Builder, emitter: EventEmitter, has_fixed_sizes: bool = False) -> None:
         self._builder = builder
         self._emitter = emitter
+        self._has_fixed_sizes = has_fixed_sizes
         self._began: float | None = None
 
     def add(self, launch: Launch, specialisation: str = "") -> list[asyncio.Future[None]]:
@@ -49,7 +51,7 @@ class CompilingStage:
         if failed is not None and failed.outcome in NOT_BUILT_HERE:
             message = f"could not check that {failed.launch.kernel} builds for {failed.target}: {failed.message}"
             self._emitter.note("offline_compile", message)
-        for finding in narrow_offsets(builder.kernels):
+        for finding in narrow_offsets(builder.kernels, has_fixed_sizes=self._has_fixed_sizes):
             self._emitter.find(finding)
         if builder.overfull:
             self._emitter.note("offline_compile", OVERFULL)
@@ -65,10 +67,13 @@ class CompilingStage:
             self._emitter.end(Stage.COMPILE, began)
 
 
-def narrow_offsets(kernels: Iterable[CompiledKernel]) -> tuple[Finding, ...]:
-    """A NOTE for each kernel that computes addresses in 32 bits, at its first line that does."""
+def narrow_offsets(kernels: Iterable[CompiledKernel], *, has_fixed_sizes: bool = False) -> tuple[Finding, ...]:
+    """A NOTE for each kernel that computes addresses in 32 bits, at its first line that does.
+
+    None for a problem whose sizes are fixed: a task of a suite is no operator for larger tensors.
+    """
     line_by_kernel: dict[str, int] = {}
-    for kernel in kernels:
+    for kernel in () if has_fixed_sizes else kernels:
         if kernel.narrow_offset_line is not None:
             name = kernel.launch.kernel
             line_by_kernel[name] = min(kernel.narrow_offset_line, line_by_kernel.get(name, kernel.narrow_offset_line))

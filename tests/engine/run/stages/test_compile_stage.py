@@ -27,3 +27,7 @@ def test_kernel_with_narrow_offsets_has_one_note() -> None:
         ("c", Location(line=20)),
     ]
     assert {(one.check, one.severity) for one in found} == {("offsets", Severity.NOTE)}
+
+
+def test_fixed_sizes_need_no_wide_offsets() -> None:
+    assert narrow_offsets([compiled("a", 9)], has_fixed_sizes=True) == ()
