@@ -46,18 +46,27 @@ class Summary:
 
 
 def summary_of(results: Sequence[Result]) -> Summary:
-    """The summary of these results; a kind of group that would have one member only is left out."""
+    """The summary of these results; a kind of group that would have one member only is left out.
+
+    So is a category that is a level of a suite under the same name.
+    """
     groups = [group_of(ALL, ALL, results)]
     for kind, name_of in _KINDS:
         names = sorted({name_of(result) for result in results if result.problem})
         if len(names) > 1:
-            groups += [group_of(kind, name, [one for one in results if name_of(one) == name]) for name in names]
+            made = [group_of(kind, name, [one for one in results if name_of(one) == name]) for name in names]
+            groups += [group for group in made if not any(_is_same(group, other) for other in groups)]
     return Summary(
         groups=tuple(groups),
         headlines=headlines(results),
         operators=operators_in(results),
         weak=weak_operators(results),
     )
+
+
+def _is_same(category: Group, level: Group) -> bool:
+    """Whether a category has the candidates of a level that ends with its name: "Loss", "kernelbenchx Loss"."""
+    return level.name.endswith(f" {category.name}") and level.candidates == category.candidates
 
 
 def group_of(kind: str, name: str, results: Sequence[Result]) -> Group:
