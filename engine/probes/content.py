@@ -160,7 +160,7 @@ def _tensors(values: tuple[protocol.ValueSpec, ...]) -> Iterator[protocol.Tensor
     for value in values:
         if isinstance(value, protocol.TensorSpec):
             yield value
-        elif isinstance(value, protocol.SequenceSpec | protocol.PointersSpec):
+        elif isinstance(value, protocol.SequenceSpec | protocol.MappingSpec | protocol.PointersSpec):
             yield from _tensors(value.items)
 
 

@@ -88,13 +88,26 @@ class SequenceSpec(Message, tag_field="kind", tag="sequence", frozen=True):
     is_tuple: bool
 
 
+class MappingSpec(Message, tag_field="kind", tag="mapping", frozen=True):
+    """A dict of values by texts, in its order."""
+
+    keys: tuple[str, ...]
+    items: tuple[ValueSpec, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.keys) != len(self.items):
+            raise ValueError(f"a mapping of {len(self.keys)} keys to {len(self.items)} values")
+
+
 class PointersSpec(Message, tag_field="kind", tag="pointers", frozen=True):
     """A PointerArray: the entry gets the addresses of these tensors."""
 
     items: tuple[TensorSpec, ...]
 
 
-ValueSpec: TypeAlias = TensorSpec | ScalarSpec | FloatSpec | ComplexSpec | DTypeSpec | SequenceSpec | PointersSpec
+ValueSpec: TypeAlias = (
+    TensorSpec | ScalarSpec | FloatSpec | ComplexSpec | DTypeSpec | SequenceSpec | MappingSpec | PointersSpec
+)
 
 
 def tensor_specs(spec: ValueSpec) -> list[TensorSpec]:
@@ -102,7 +115,7 @@ def tensor_specs(spec: ValueSpec) -> list[TensorSpec]:
     match spec:
         case TensorSpec():
             return [spec]
-        case SequenceSpec() | PointersSpec():
+        case SequenceSpec() | MappingSpec() | PointersSpec():
             return [part for item in spec.items for part in tensor_specs(item)]
         case _:
             return []

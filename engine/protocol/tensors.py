@@ -207,6 +207,8 @@ def lay_out(
             return protocol.SequenceSpec(
                 items=tuple(spec_of(item) for item in value), is_tuple=isinstance(value, tuple)
             )
+        if isinstance(value, dict):
+            return protocol.MappingSpec(keys=tuple(value), items=tuple(spec_of(item) for item in value.values()))
         return protocol.ScalarSpec(value=value)
 
     specs = tuple(
@@ -264,8 +266,8 @@ def tensors_in(value: Value) -> Iterator[torch.Tensor]:
         yield value
     elif isinstance(value, PointerArray):
         yield from value.tensors
-    elif isinstance(value, list | tuple):
-        for item in value:
+    elif isinstance(value, list | tuple | dict):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from tensors_in(item)
 
 
@@ -301,6 +303,8 @@ def value_of(spec: protocol.ValueSpec, storages: Sequence[torch.Tensor]) -> Valu
         case protocol.SequenceSpec():
             items = [value_of(item, storages) for item in spec.items]
             return tuple(items) if spec.is_tuple else items
+        case protocol.MappingSpec():
+            return {key: value_of(item, storages) for key, item in zip(spec.keys, spec.items, strict=True)}
         case protocol.ScalarSpec():
             return spec.value
 

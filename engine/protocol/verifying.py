@@ -32,6 +32,8 @@ from engine.protocol.messages import (
 from engine.protocol.probes.probing import Ledger, Withhold
 from engine.protocol.probes.repeating import ProgramOrder, Race, Watch
 
+_MOST_TOOLS, _MOST_STATUS = 16, 1 << 16
+
 
 class ArenaSpec(Message, frozen=True):
     """Memory that judge and worker share, and how it is cut into storages.
@@ -120,14 +122,14 @@ class SanitizedRun(Message, frozen=True):
     tool: Word
     report: Text
     left_out_bytes: Count
-    status: int
+    status: Annotated[int, msgspec.Meta(ge=-_MOST_STATUS, le=_MOST_STATUS)]
     trouble: Text = ""
 
 
 class Sanitized(Reply, tag="sanitized", frozen=True):
     """What every tool reported: claims, since the candidate runs as the same user."""
 
-    runs: tuple[SanitizedRun, ...]
+    runs: Annotated[tuple[SanitizedRun, ...], msgspec.Meta(max_length=_MOST_TOOLS)]
 
 
 class Prepare(CaseCommand, tag="prepare", frozen=True):

@@ -227,6 +227,8 @@ def _plain(value: object) -> object:
     if isinstance(value, list | tuple):
         items = [_plain(item) for item in value]
         return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _plain(item) for key, item in value.items()}
     if value is None or isinstance(value, bool | int | float | complex | str | torch.dtype):
         return value
     raise UnavailableError(f"a value of type {type(value).__name__} cannot be handed to a candidate")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         | "PointerArray"
         | list["Value"]
         | tuple["Value", ...]
+        | dict[str, "Value"]
         | None
     )
     Arguments: TypeAlias = tuple[Value, ...]

@@ -22,7 +22,7 @@ _LOWER = {torch.float64: torch.float32, torch.float32: torch.bfloat16, torch.com
 
 
 def copied(value: T) -> T:
-    """A copy of nested tuples and lists with memory of its own; strides stay, and views of one memory stay that.
+    """A copy of nested tuples, lists and dicts with memory of its own; strides stay, and views of one memory stay that.
 
     Raises:
         UnavailableError: something in it cannot be moved to a candidate's process.
@@ -86,10 +86,11 @@ def _outputs(returned: object, given: object, written: Sequence[int]) -> tuple[t
 
 
 def leaves(value: object) -> list[torch.Tensor]:
-    """The tensors in nested tuples and lists, in their order."""
+    """The tensors in nested tuples, lists and dicts, in their order."""
     if isinstance(value, torch.Tensor):
         return [value]
-    return [leaf for item in value for leaf in leaves(item)] if isinstance(value, list | tuple) else []
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return [leaf for item in items for leaf in leaves(item)]
 
 
 def _dtypes(value: object) -> set[torch.dtype]:
@@ -112,6 +113,8 @@ def _mapped(
             return [_mapped(item, change, seen, table) for item in value]
         case tuple():
             return tuple(_mapped(item, change, seen, table) for item in value)
+        case dict() if all(isinstance(key, str) for key in value):
+            return {key: _mapped(item, change, seen, table) for key, item in value.items()}
         case torch.dtype():
             return (table or {}).get(value, value)
         case None | bool() | int() | float() | complex() | str():

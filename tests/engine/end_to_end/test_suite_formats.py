@@ -92,3 +92,65 @@ async def test_task_with_module_as_argument_unsupported(engine: Engine) -> None:
     found = await judged(engine, "def SGD(model, input, target, loss_fn, lr=0.1):\n    return input\n", problem)
 
     assert found.verdict.outcome is Outcome.UNSUPPORTED
+
+
+TASK = """
+files:
+  - {"name": "submission.py", "source": "@SUBMISSION@"}
+  - {"name": "reference.py", "source": "reference.py"}
+lang: "py"
+description: "A row times weights"
+config:
+  main: "eval.py"
+tests:
+  - {"n": 100, "seed": 1}
+"""
+REFERENCE = """
+import torch
+
+def generate_input(n, seed):
+    gen = torch.Generator(device="cuda")
+    gen.manual_seed(seed)
+    weights = {"scale": torch.randn(n, generator=gen, device="cuda"), "shift": torch.ones(n, device="cuda")}
+    return torch.randn(n, generator=gen, device="cuda"), weights, {"factor": 0.5}
+
+def ref_kernel(data):
+    x, weights, config = data
+    return x * weights["scale"] * config["factor"] + weights["shift"]
+
+def check_implementation(data, output):
+    return True, ""
+"""
+SUBMISSION = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x, scale, shift, out, n, factor, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    inside = at < n
+    value = tl.load(x + at, mask=inside) * tl.load(scale + at, mask=inside) * factor + tl.load(shift + at, mask=inside)
+    tl.store(out + at, value, mask=inside)
+
+def custom_kernel(data):
+    x, weights, config = data
+    out = torch.empty_like(x)
+    kernel[(1,)](x, weights["scale"], weights["shift"], out, x.numel(), config["factor"], BLOCK=128)
+    return out
+"""
+
+
+async def test_input_with_dicts_reaches_submission(engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "problems" / "bioml" / "weighted_py"
+    folder.mkdir(parents=True)
+    (folder / "task.yml").write_text(TASK)
+    (folder / "reference.py").write_text(REFERENCE)
+    source = suite_at(tmp_path)
+    problem = source.problem("gpumode::bioml/weighted_py")
+
+    right = await judged(engine, SUBMISSION, problem)
+    wrong = await judged(engine, SUBMISSION.replace("* factor +", "* 2 * factor +"), problem)
+
+    assert (right.verdict.outcome, right.verdict.passed, right.verdict.proven) == (Outcome.PASS, 1, 1)
+    assert wrong.verdict.outcome is Outcome.WRONG_VALUE

@@ -51,6 +51,7 @@ VALUES = (
     protocol.FloatSpec(hex="nan"),
     protocol.ComplexSpec(real="0x1.8p+1", imaginary="-inf"),
     protocol.DTypeSpec(name="bfloat16"),
+    protocol.MappingSpec(keys=("eps",), items=(protocol.FloatSpec(hex="0x1p-20"),)),
     protocol.SequenceSpec(
         items=(protocol.FloatSpec(hex="-inf"), protocol.SequenceSpec(items=(), is_tuple=False)), is_tuple=True
     ),
@@ -199,6 +200,14 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.ReplayTape(
         id="i", tape=TAPE, kernels=("ab",), arena=ARENA, outputs="/o", max_output_bytes=1, most_bytes=2, without=(0,)
     ),
+    protocol.Sanitize(
+        id="i",
+        sanitizer="/compute-sanitizer",
+        tools=("memcheck",),
+        load=protocol.Load(id="i", path="/k.py", folder=None, entry="f", modules="/modules"),
+        call=protocol.Call(id="i", case="c", arguments=(), arena=ARENA, outputs="/o", max_output_bytes=1, poison=0),
+        most_bytes=100,
+    ),
     protocol.TapeSlot(id="i", case="6 f32", slot=0, tape="/t"),
     protocol.TimeTape(id="i", tape=TAPE, kernels=("ab",), arguments=VALUES, sizes=(8,), most_bytes=2),
 )
@@ -222,6 +231,9 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
     ),
     protocol.Lowered(id="i", ttir="module {}", arguments=("x", "sizes.2")),
     protocol.BinaryBuilt(id="i", binary=BINARY),
+    protocol.Sanitized(
+        id="i", runs=(protocol.SanitizedRun(tool="memcheck", report="========= 0", left_out_bytes=0, status=-9),)
+    ),
     protocol.TapeReplayed(id="i", returned=(RETURNED,), moved_bytes=8, foreign=(0, 3), by_kernels=True),
     protocol.CorrectCounted(id="i", outputs=(protocol.CorrectCount(name="return", total=4, right=3, trivial=1),)),
     protocol.OutputsRepeated(id="i", returned=(RETURNED,)),

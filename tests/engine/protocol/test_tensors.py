@@ -119,6 +119,11 @@ def test_tensors_in_lists_arrive_in_lists(tmp_path: Path) -> None:
         assert (got[0].tolist(), got[1][0].tolist(), type(got[1])) == ([1.0, 1.0], [0.0], tuple)
 
 
+def test_tensors_in_dicts_arrive_in_dicts(tmp_path: Path) -> None:
+    with arrived(tmp_path / "a", {"w": torch.ones(2), "options": {"eps": 0.5}}) as ([got], _, _):
+        assert (list(got), got["w"].tolist(), got["options"]) == (["w", "options"], [1.0, 1.0], {"eps": 0.5})
+
+
 def test_tensors_sharing_memory_share_it_on_arrival(tmp_path: Path) -> None:
     base = torch.zeros(6)
     with arrived(tmp_path / "a", base[:4], base[2:].view(torch.int32), torch.zeros(6)) as (got, _, arena):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from engine.reference.harness import UnavailableError
-from problems.suites.harness.values import copied, tensors_of
+from problems.suites.harness.values import copied, leaves, tensors_of
 
 
 def test_strides_kept_memory_not_shared() -> None:
@@ -27,6 +27,21 @@ def test_views_of_one_memory_stay_that() -> None:
     first[1] = 7.0
 
     assert (second[0].item(), given[1].item()) == (7.0, 0.0)
+
+
+def test_dict_copied_with_its_keys() -> None:
+    given = {"weights": {"w": torch.ones(2)}, "eps": 1e-6}
+
+    found = copied(given)
+    given["weights"]["w"].zero_()
+
+    assert (list(found), found["eps"]) == (["weights", "eps"], 1e-6)
+    assert [leaf.tolist() for leaf in leaves(found)] == [[1.0, 1.0]]
+
+
+def test_dict_without_texts_as_keys_unavailable() -> None:
+    with pytest.raises(UnavailableError, match="an argument of type dict"):
+        copied({1: torch.ones(2)})
 
 
 def test_conjugate_copied_as_its_values() -> None:
