@@ -1,4 +1,4 @@
-# kgtui: op=cublas::cublasDsyr2_v2 expect=wrong_value diagnosis=none case="33 L inc 2 -3 alpha -0.75 padding 3"
+# kgtui: op=cublas::cublasDsyr2_v2 expect=wrong_value diagnosis=old_content case="33 L inc 2 -3 alpha -0.75 padding 3"
 """Rank-two update that writes both triangles, of which one must stay as it is."""
 
 import triton

@@ -1,4 +1,4 @@
-# kgtui: op=aten::sgn expect=wrong_value|nonfinite diagnosis=none case="7x33 f32 special"
+# kgtui: op=aten::sgn expect=wrong_value|nonfinite diagnosis=kept_nan case="7x33 f32 special"
 """Sign as x / |x|: NaN stays NaN, where this operator gives 0."""
 
 import torch

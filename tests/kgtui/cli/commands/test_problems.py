@@ -15,7 +15,8 @@ def test_the_list_has_a_line_for_every_problem(typed):
     assert [line.split()[0] for line in ended.out.splitlines()] == list(NAMES)
 
 
-def test_list_names_whole_groups_of_dtypes(typed):
+def test_list_names_whole_groups_of_dtypes(typed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     lines = {line.split()[0]: line for line in typed("problems").out.splitlines()}
     assert lines["aten::contiguous"].endswith("  float f64 complex int bool")
     assert lines["aten::cumsum"].split()[-4:] == ["float", "i16", "i32", "i64"]
