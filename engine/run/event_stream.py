@@ -34,14 +34,14 @@ class EventEmitter:
         """Seconds since the run began."""
         return self.clock() - self._started
 
-    def tell(self, event: events.Event) -> None:
+    def emit(self, event: events.Event) -> None:
         """Put an event into the stream."""
         self._queue.put_nowait(event)
 
     def begin(self, stage: Stage, total: int | None = None) -> float:
         """Report the begin of a stage; returns its time."""
         began = self.now()
-        self.tell(events.StageStarted(at_s=began, stage=stage, total=total))
+        self.emit(events.StageStarted(at_s=began, stage=stage, total=total))
         return began
 
     def end(
@@ -54,7 +54,7 @@ class EventEmitter:
     ) -> None:
         """Report the end of a stage that began at `began`."""
         now = self.now()
-        self.tell(
+        self.emit(
             events.StageFinished(
                 at_s=now, stage=stage, outcome=outcome, elapsed_s=now - began, message=message, location=location
             )
@@ -63,12 +63,12 @@ class EventEmitter:
     def find(self, finding: Finding) -> None:
         """Record and report a finding."""
         self.findings.append(finding)
-        self.tell(events.FindingRaised(at_s=self.now(), finding=finding))
+        self.emit(events.FindingRaised(at_s=self.now(), finding=finding))
 
     def report(self, report: LayerReport) -> None:
         """Record and report a layer that was checked, or could not be."""
         self.layers.append(report)
-        self.tell(events.LayerChecked(at_s=self.now(), report=report))
+        self.emit(events.LayerChecked(at_s=self.now(), report=report))
 
     def note(self, check: str, message: str) -> None:
         """Report a finding of severity NOTE."""
@@ -76,12 +76,12 @@ class EventEmitter:
 
     def awaited(self, holder: Holder | None) -> None:
         """Report that the device is waited for; None is a holder whose name cannot be read."""
-        self.tell(events.DeviceAwaited(at_s=self.now(), holder=holder))
+        self.emit(events.DeviceAwaited(at_s=self.now(), holder=holder))
 
     def log(self, stream: Stream, text: str) -> None:
         """Report output of the candidate or the engine."""
         if text:
-            self.tell(events.LogWritten(at_s=self.now(), stream=stream, text=text))
+            self.emit(events.LogWritten(at_s=self.now(), stream=stream, text=text))
 
     def trace(self, trace: str) -> None:
         """Log the traceback of an error once, however many cases fail with it; each result has its own error."""

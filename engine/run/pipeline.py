@@ -154,7 +154,7 @@ class Run:
             await asyncio.gather(working, stream.aclose(), return_exceptions=True)
 
     async def _work(self, cancelled: asyncio.Event) -> None:
-        self._emitter.tell(events.RunStarted(
+        self._emitter.emit(events.RunStarted(
             at_s=0.0, problem=self._plan.problem.name, digest=self._candidate.digest, device=self._plan.device,
             device_name=self._device.name, target=self._plan.target, cases=len(self._plan.cases),
             policy=self._plan.policy,
@@ -366,8 +366,8 @@ class Run:
             launched_on=self._device.target, proofs=self._proofs, weakness=self._plan.problem.weakness,
             unmade=(Stop(outcome=Outcome.UNSUPPORTED, message=OVERFULL),) if overfull else (),
         )  # fmt: skip
-        self._emitter.tell(events.ProfileTaken(at_s=self._emitter.now(), spans=self._profile.spans()))
-        self._emitter.tell(events.RunFinished(
+        self._emitter.emit(events.ProfileTaken(at_s=self._emitter.now(), spans=self._profile.spans()))
+        self._emitter.emit(events.RunFinished(
             at_s=self._emitter.now(), verdict=judge(facts), draw_seed=self._plan.draw_seed,
             seed_given=self._plan.is_seed_given,
         ))  # fmt: skip
@@ -376,7 +376,7 @@ class Run:
 
     def _launch(self, launch: Launch, case: str) -> None:
         self._launched = True
-        self._emitter.tell(events.KernelLaunched(at_s=self._emitter.now(), launch=launch, case=case))
+        self._emitter.emit(events.KernelLaunched(at_s=self._emitter.now(), launch=launch, case=case))
         if not self._native.is_there:
             self._replaying.prepare(launch)
         if self._compiling is not None:
@@ -390,10 +390,10 @@ class Run:
 
     def _kernel(self, number: int, total: int, kernel: CompiledKernel) -> None:
         native = len(self._native.compiled)  # reported before, for they are built before anything is launched
-        self._emitter.tell(events.KernelCompiled(
+        self._emitter.emit(events.KernelCompiled(
             at_s=self._emitter.now(), number=native + number, total=native + total, kernel=kernel
         ))  # fmt: skip
 
     def _disassembled(self, number: int, artefact: Artefact) -> None:
         number += len(self._native.compiled)
-        self._emitter.tell(events.KernelDisassembled(at_s=self._emitter.now(), number=number, artefact=artefact))
+        self._emitter.emit(events.KernelDisassembled(at_s=self._emitter.now(), number=number, artefact=artefact))

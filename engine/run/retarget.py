@@ -109,22 +109,22 @@ class Retargeting:
             await builder.disassemble(self._disassembled_after(before))
 
     def _kernel_after(self, before: int) -> Callable[[int, int, CompiledKernel], None]:
-        def tell(number: int, _: int, kernel: CompiledKernel) -> None:
+        def emit(number: int, _: int, kernel: CompiledKernel) -> None:
             self._kernels = before + number
             total = len(self._targets) * len(self._launches)
             self._events.put_nowait(
                 events.KernelPorted(at_s=self._now(), number=self._kernels, total=total, kernel=kernel)
             )
 
-        return tell
+        return emit
 
     def _disassembled_after(self, before: int) -> Callable[[int, Artefact], None]:
-        def tell(number: int, artefact: Artefact) -> None:
+        def emit(number: int, artefact: Artefact) -> None:
             self._events.put_nowait(
                 events.PortDisassembled(at_s=self._now(), number=before + number, artefact=artefact)
             )
 
-        return tell
+        return emit
 
     def _now(self) -> float:
         return self._clock() - self._started

@@ -128,7 +128,7 @@ class NativeCode:
             )
             self.compiled.append(compiled)
             number = len(self.compiled)
-            self._emitter.tell(
+            self._emitter.emit(
                 events.KernelCompiled(at_s=self._emitter.now(), number=number, total=number, kernel=compiled)
             )
 

@@ -68,7 +68,7 @@ async def _store(
     except OSError as error:
         emitter.note("proof", f"the proof was not stored: {error.strerror or error}; it cannot be exported")
         return
-    emitter.tell(events.ProofStored(at_s=emitter.now(), artefact=artefact, cases=stage.record.cases))
+    emitter.emit(events.ProofStored(at_s=emitter.now(), artefact=artefact, cases=stage.record.cases))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +133,7 @@ class ProvingStage:
             await asyncio.wait({after})
         self.proofs.append(proof)
         number, total = len(self.proofs), len(self._lab.passed)
-        self._emitter.tell(events.CaseProven(at_s=self._emitter.now(), number=number, total=total, proof=proof))
+        self._emitter.emit(events.CaseProven(at_s=self._emitter.now(), number=number, total=total, proof=proof))
 
     async def _within_engine(self, one: Passed, work: Coroutine[Any, Any, _T]) -> _T | CaseProof:
         """Result of `work`; a fault of the engine is a gap of its own, and never the kernel's."""

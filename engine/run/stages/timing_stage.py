@@ -84,7 +84,7 @@ class TimingStage:
         )  # fmt: skip
         await bench.run(end_s=self._end_s)
         if summaries := bench.summaries():
-            self._emitter.tell(events.BenchmarkSummarised(at_s=self._emitter.now(), summaries=summaries))
+            self._emitter.emit(events.BenchmarkSummarised(at_s=self._emitter.now(), summaries=summaries))
         self._emitter.report(_report(self._timed_cases))
         if bench.left_out:
             self._emitter.report(left_out_report(len(bench.left_out), planned=len(self._plan.cases)))
@@ -112,7 +112,7 @@ class TimingStage:
         except (LoadError, EngineError) as error:
             self._emitter.note("compare", f"the other candidate could not be loaded: {error}")
             return None
-        self._emitter.tell(events.OtherLoaded(at_s=self._emitter.now(), digest=self._other.digest))
+        self._emitter.emit(events.OtherLoaded(at_s=self._emitter.now(), digest=self._other.digest))
         return self._other
 
     def _case(self, benchmark: CaseBenchmark, findings: tuple[Finding, ...]) -> None:
@@ -124,7 +124,7 @@ class TimingStage:
             self._outcome, self._message = benchmark.outcome, f"timing {benchmark.case}: {benchmark.message}"
         if benchmark.outcome is Outcome.PASS:
             self._measurement_context.keep(self._problem.name, benchmark)
-        self._emitter.tell(
+        self._emitter.emit(
             events.CaseBenchmarked(
                 at_s=self._emitter.now(), number=self._number, total=len(self._plan.cases), benchmark=benchmark
             )

@@ -68,7 +68,7 @@ class VerifyingStage:
         if self._suite is not None and self._verifier.own_rule.calls:
             rule = self._verifier.own_rule
             self._emitter.note("suite rule", own_rule_note(self._suite, rule))
-            self._emitter.tell(events.SuiteRuleApplied(at_s=self._emitter.now(), calls=rule.calls, passed=rule.passed))
+            self._emitter.emit(events.SuiteRuleApplied(at_s=self._emitter.now(), calls=rule.calls, passed=rule.passed))
         if stop is None and self._session.fault is not None:
             return outcome_mapping.of_worker_error(self._session.fault, "after the last case")
         return stop
@@ -82,7 +82,7 @@ class VerifyingStage:
             return None
         self._results.append(result)
         number, total = len(self._results), len(self._cases)
-        self._emitter.tell(events.CaseFinished(at_s=self._emitter.now(), number=number, total=total, result=result))
+        self._emitter.emit(events.CaseFinished(at_s=self._emitter.now(), number=number, total=total, result=result))
         self._tell_tier(result.tier)
         self._deaths += result.outcome in _FATAL
         if result.outcome in _ENDING:
@@ -98,7 +98,7 @@ class VerifyingStage:
         judged = [result.outcome for result in self._results if result.tier is tier]
         if len(judged) == sum(case.tier is tier for case in self._cases):
             passed = judged.count(Outcome.PASS)
-            self._emitter.tell(
+            self._emitter.emit(
                 events.TierFinished(at_s=self._emitter.now(), tier=tier, passed=passed, total=len(judged))
             )
 

@@ -76,7 +76,7 @@ class RaceDetector:
         pairs = zip(flat, contents, strict=True)
         return next((address for address, content in pairs if self._meets_as_writer(access, address, content)), None)
 
-    def tell(self, kernel: str, tensor: str, index: int, access: ProgramAccess) -> None:
+    def record(self, kernel: str, tensor: str, index: int, access: ProgramAccess) -> None:
         """Keep the meeting that `note` has come upon, with the name of what was touched."""
         assert self._other is not None
         other = self._other

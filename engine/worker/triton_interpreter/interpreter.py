@@ -158,7 +158,7 @@ class Interpreter:
         extents = self._extents + self._always
         extent = next((one for one in extents if address is not None and one.start <= address < one.stop), None)
         if address is not None and extent is not None:
-            self._race_detector.tell(
+            self._race_detector.record(
                 self._kernel, extent.name, (address - extent.start) // extent.element_bytes, action
             )
 

@@ -34,7 +34,7 @@ from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.runs.exit_codes import exit_of, exit_of_outcome
-from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out, tell
+from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out, print_state
 from kgtui.cli.runs.run_output import say_benchmark, say_document, say_profile
 
 SUMMARY = "Verify a kernel file, then time it against the baselines."
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """
     request = read_request(options, console)
     if request.benchmark is None:
-        tell(request, console, PlainLine(label=TIMING, state=Outcome.UNSUPPORTED, text=_EXECUTED_ON_CPU))
+        print_state(request, console, PlainLine(label=TIMING, state=Outcome.UNSUPPORTED, text=_EXECUTED_ON_CPU))
 
     def close(run: RunRecord) -> int:
         say_document(request, console, run)

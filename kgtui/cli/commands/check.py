@@ -39,7 +39,7 @@ from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.runs.exit_codes import exit_of
 from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out
 from kgtui.cli.runs.run_output import say_document, say_profile
-from kgtui.cli.runs.stages import staged, tell_stages
+from kgtui.cli.runs.stages import print_stages, staged
 
 SUMMARY = "Verify a kernel file once, or many candidates, without a screen."
 GROUP = Group.KERNELS
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         say_document(request, console, run)
         say_profile(request, console, run)
         if stages:
-            tell_stages(request, console, run, stages)
+            print_stages(request, console, run, stages)
         return exit_of(run.final)
 
     return carry_out(request, console, engine_factory=engine_factory, close=close)

@@ -122,7 +122,7 @@ def recording_of(request: Request, console: Console) -> contextlib.AbstractConte
     return open_recording(paths, label=request.label, environment=environment, warn=console.warn)
 
 
-def tell(request: Request, console: Console, line: PlainLine) -> None:
+def print_state(request: Request, console: Console, line: PlainLine) -> None:
     """Print a state change; beside the output where that is one document."""
     show_line(console, line, plain=request.is_plain, aside=request.is_aside or request.document is not None)
 
@@ -205,7 +205,7 @@ class _Running:
         self._events += events
         for event in events:
             for line in plain_lines(event, file=self._request.file.shown, number=self._number):
-                tell(self._request, self._console, line)
+                print_state(self._request, self._console, line)
 
     def _heed_signals(self) -> None:
         task = asyncio.current_task()

@@ -39,7 +39,7 @@ def staged(request: Request) -> tuple[Request, tuple[str, ...]]:
     return replace(request, file=file, problem=problem, is_kept=False), names
 
 
-def tell_stages(request: Request, console: Console, run: RunRecord, names: Sequence[str]) -> None:
+def print_stages(request: Request, console: Console, run: RunRecord, names: Sequence[str]) -> None:
     """Print how each stage compares; on the error stream beside a document."""
     say = console.warn if request.document is not None else console.say
     for text in stage_lines(run, names):

@@ -57,7 +57,7 @@ class Emitted:
             super().__init__(lambda: 0.0, started=0.0)
             self.reported: list[events.Event] = []
 
-        def tell(self, event: events.Event) -> None:
+        def emit(self, event: events.Event) -> None:
             self.reported.append(event)
 
 

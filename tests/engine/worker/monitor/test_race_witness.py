@@ -65,7 +65,7 @@ def test_conflict_names_both_programs_in_order() -> None:
         race_detector.note(loads(FIRST), np.array([64]))
         late = stores(SECOND, 1.0)
         assert race_detector.note(late, np.array([64])) == 64
-        race_detector.tell("k", "y", 16, late)
+        race_detector.record("k", "y", 16, late)
         assert race_detector.note(stores(FIRST, 2.0), np.array([64])) is None
     assert race_detector.first == protocol.Race(
         kernel="k",
@@ -97,6 +97,6 @@ def test_the_next_call_begins_without_a_race() -> None:
         race_detector.note(loads(FIRST), np.array([64]))
         late = stores(SECOND, 1.0)
         race_detector.note(late, np.array([64]))
-        race_detector.tell("k", "y", 0, late)
+        race_detector.record("k", "y", 0, late)
     with race_detector.during(None):
         assert race_detector.first is None

@@ -18,7 +18,7 @@ from sessions import RunFilter, open_store
 
 def test_event_is_stored_before_it_is_printed(checked, kernel, home, monkeypatch):
     kinds = {"run": "RunStarted", "case": "CaseFinished", "verdict": "RunFinished"}
-    printed, missing = run_command.tell, []
+    printed, missing = run_command.print_state, []
 
     def look(request, console, line):
         with sqlite3.connect(home / "sessions.db") as connection:
@@ -26,7 +26,7 @@ def test_event_is_stored_before_it_is_printed(checked, kernel, home, monkeypatch
         missing.extend({kinds[line.label]} - stored if line.label in kinds else ())
         printed(request, console, line)
 
-    monkeypatch.setattr(run_command, "tell", look)
+    monkeypatch.setattr(run_command, "print_state", look)
     ended = checked("silu.py", "--cases", "smoke")
     assert [line.split()[0] for line in ended.out.splitlines()][-1] == "verdict"
     assert missing == []
