@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from engine.errors import ReferenceFaultError
 from engine.judge.compare.unstable import moved, settled
 from engine.model import Tolerance
 
@@ -68,3 +69,18 @@ def test_arguments_move_by_two_units_at_most() -> None:
     assert options["scale"] == 2.0
     assert 0 < (other - x).abs().max().item() <= 2 * torch.finfo(torch.float32).eps
     assert not torch.equal(options["bias"], x)
+
+
+def test_scale_error_of_a_step_in_16_bits_stays_wrong() -> None:
+    x = torch.full((3,), 1.0, dtype=torch.bfloat16)
+    got = torch.full((3,), 1.0078125, dtype=torch.bfloat16)
+    tolerance = Tolerance(relative=1e-3, absolute=1e-3)
+    assert settled([got], (x,), tolerance, arguments=(x,), reference=lambda x: (x,)) is None
+
+
+def test_reference_that_fails_on_moved_inputs_explains_nothing() -> None:
+    def fails(x: torch.Tensor) -> tuple[torch.Tensor]:
+        raise ReferenceFaultError("a probability above 1")
+
+    x = torch.ones(3)
+    assert settled([x + 1], (x,), TOLERANCE, arguments=(x,), reference=fails) is None
