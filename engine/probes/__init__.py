@@ -8,8 +8,8 @@ of findings that ends with one LayerReport.  A probe that fails becomes a layer 
 never silence.  One that has to wait may say `APART = True`: in the interpreter it is then asked beside the
 others, of a worker of its own.  One that withholds launches has a late `TURN`, the default is 0: a graph
 that is captured without its kernels, or a buffer that they did not fill, stays in the worker, and a later probe
-would report it.  One that takes long says `ON_DEMAND = True`: it is asked where the plan sanitizes, and says nothing
-elsewhere; its `CATCHES` may be empty.
+would report it.  A slow probe sets `ON_DEMAND = True`: it runs only if the plan requests the sanitizer, and reports
+nothing otherwise; its `CATCHES` may be empty.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def is_apart(probe: Probe) -> bool:
 
 
 def is_on_demand(probe: Probe) -> bool:
-    """Whether it is asked only where the plan demands it."""
+    """Whether it runs only if the plan requests it."""
     return bool(getattr(probe, "ON_DEMAND", False))
 
 

@@ -24,7 +24,7 @@ ON_DEMAND = True
 
 CHECK = "sanitizer"
 _TOOLS = ("memcheck", "racecheck", "initcheck")
-_LIMIT_S = 600.0  # of CPU time for all tools: each starts Python, torch and the driver anew, and kernels take 100 times
+_LIMIT_S = 600.0  # of CPU time for all tools: each starts its own Python and driver, and slows kernels about 100 times
 _MOST_BYTES = 60_000  # of a report
 _MOST_SHOWN = 10  # findings for each tool
 _INSTALL = "compute-sanitizer was not found; install the CUDA toolkit, or set CUDA_HOME"

@@ -118,7 +118,7 @@ class Explainer:
         """A clue for each supposition that predicts anything, until one predicts every element."""
         supposed = list(suppositions(problem, inputs, comparison.expected.shape))
         most = min(_MOST_TRIALS, _MOST_WORK // max(1, _elements(inputs, comparison)))
-        if problem.suite is not None:  # its process computes in no other arithmetic than it is asked for
+        if problem.suite is not None:  # the reference process has no other arithmetic
             supposed, most = [one for one in supposed if one.arithmetic is None], min(most, _MOST_ASKED)
         supposed.sort(key=lambda one: (problem.name, one.symptom) != self._last)
         for supposition in supposed[:most]:

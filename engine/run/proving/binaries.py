@@ -33,7 +33,7 @@ class BinaryBuilds:
 
         Raises:
             NotBuiltError: there is none, for a reason of the module's.
-            EngineError: no compiler could build it; it is tried again when it is asked for again.
+            EngineError: no compiler could build it; a later call tries again.
         """
         build = self._begun(kernel, launch)
         await asyncio.wait((build,))

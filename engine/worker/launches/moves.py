@@ -1,8 +1,8 @@
 """Whether a launch only moved: its tensors hold what another of them held before, perhaps as another type.
 
 A candidate that computes elsewhere may let a kernel copy the output, or store numbers that it is given, so that the
-output depends on that kernel.  Contents are compared in the order of the elements.  What lies in memory of the case
-was not computed elsewhere: a launch that copies it may be all that an operator asks for that only moves elements.
+output depends on that kernel.  Contents are compared in the order of the elements.  The arguments of the case were
+not computed elsewhere: for an operator that only moves elements, a launch that copies them may be the whole work.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # kgtui: op=aten::cumsum expect=wrong_value|nonfinite diagnosis=unwritten_output case="17x200 i32"
-"""Each block adds its total to the offsets of the blocks behind it, which nobody has set to 0."""
+"""Each block adds its total to the offsets of the blocks behind it, which were not initialised to 0."""
 
 import torch
 import triton

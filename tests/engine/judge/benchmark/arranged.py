@@ -122,7 +122,7 @@ class Bench:
         return self.device.blocks[-1].content[first : first + layout.stride]
 
     def number_of(self, argument: torch.Tensor) -> int:
-        """The slot that an argument lies in: in the worker's own memory, where the entry sees no slots."""
+        """Number of the slot of an argument, in the worker's own memory."""
         return (argument.data_ptr() - self.worker._slots[0].own.data_ptr()) // self.arranged.layouts[0].stride
 
     def own(self, at: int, count: int) -> torch.Tensor:
