@@ -16,6 +16,10 @@ import torch
 
 _CAPTURE_MODE = "thread_local"  # what other threads do is theirs; "global" would fail on it
 
+_begin, _end = torch.cuda.CUDAGraph.capture_begin, torch.cuda.CUDAGraph.capture_end
+_replay = torch.cuda.CUDAGraph.replay
+# As they are before there is a candidate: what is captured here is on no tape.
+
 _broken: list[torch.cuda.CUDAGraph] = []
 """Graphs whose capture failed.  Never freed: torch's allocator may go on asking them whose memory is whose."""
 
@@ -39,7 +43,7 @@ class CapturedGraph:
     def replay(self) -> None:
         """Launch it once, on the stream that events are recorded on."""
         with torch.cuda.stream(self._stream):
-            self._graph.replay()
+            _replay(self._graph)
 
 
 def capture(work: Callable[[], None], stream: torch.cuda.Stream) -> CapturedGraph:
@@ -54,9 +58,9 @@ def capture(work: Callable[[], None], stream: torch.cuda.Stream) -> CapturedGrap
     side = torch.cuda.Stream(stream.device)  # type: ignore[no-untyped-call]  # torch leaves it bare
     with torch.cuda.stream(side):
         try:
-            graph.capture_begin(pool, capture_error_mode=_CAPTURE_MODE)
+            _begin(graph, pool, capture_error_mode=_CAPTURE_MODE)
             _run(work, graph)
-            graph.capture_end()
+            _end(graph)
         except BaseException:
             _broken.append(graph)
             _end_allocation(stream.device, pool)
@@ -71,7 +75,7 @@ def _run(work: Callable[[], None], graph: torch.cuda.CUDAGraph) -> None:
         work()
     except BaseException:
         with contextlib.suppress(RuntimeError):
-            graph.capture_end()
+            _end(graph)
         raise
 
 

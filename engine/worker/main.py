@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +110,6 @@ class _Worker:
             published.read_from(_warm_cache())
             warm_up(device)
             torch.cuda.synchronize()
-            follow_graphs(self._tape_recorder)
             self._recorder = LaunchRecorder(self._book, self._withholding, self._tape_recorder)
             self._recorder.turn(on=True)
             self._tuning = Tuning()
@@ -119,6 +118,8 @@ class _Worker:
         self._memory = CallMemory(device)
         self._output_repeater = OutputRepeater(self._memory)
         self._observer = Observer(device, self._tape_recorder)
+        if device.type != "cpu":
+            follow_graphs(self._tape_recorder, self._observing_capture)
         self._dry_run: DryRun | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry, open_block=self._memory.block)
         self._own_kernels = OwnKernels()
@@ -282,6 +283,13 @@ class _Worker:
     ) -> contextlib.AbstractContextManager[None]:
         """Records the tape of a call if the command requests one."""
         return self._tape_recorder.of_call(storages, self._filename) if command.tape else contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def _observing_capture(self) -> Iterator[None]:
+        """Launches and operators within are reported, also in calls that are timed."""
+        recording = self._recorder.recording() if self._recorder is not None else contextlib.nullcontext()
+        with recording, self._observer.capturing():
+            yield
 
     def _has_edges(self, command: protocol.Call) -> bool:
         """Whether stores past the end are looked for: where the machine does not, and nothing is withheld.

@@ -6,7 +6,7 @@ A kernel is launched by `JITFunction.run`, or as what that has compiled: `compil
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -70,6 +70,16 @@ class LaunchRecorder:
         """Begin or cease to record; calls that are timed must not pay for it."""
         JITFunction.run = self._recorded if on else self._run
         CompiledKernel.__getitem__ = self._recorded_launcher if on else self._launcher
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[None]:
+        """Record within, and go back to what was before."""
+        was_on = JITFunction.run is self._recorded
+        self.turn(on=True)
+        try:
+            yield
+        finally:
+            self.turn(on=was_on)
 
 
 def _recorded(run: Any, book: LaunchBook, withholding: Withholding, tapes: Tapes | None) -> Any:

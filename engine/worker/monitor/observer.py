@@ -60,6 +60,10 @@ class Observer:
         with self._audit.on(), self._ledger.of_call(case, arguments, notes=operators):
             yield
 
+    def capturing(self) -> contextlib.AbstractContextManager[None]:
+        """A CUDA graph is captured within: its operators are reported to the recorder."""
+        return self._ledger.of_capture()
+
     def observed(self, identifier: str) -> Observed:
         """The reply to an Observe of this id."""
         self._unchecked += ["more operators were called than are noted"] if self._ledger.overfull else []

@@ -3,6 +3,9 @@
 A captured step works on the memory that it was captured with, whatever is there by then.  So each is kept as it was
 recorded, with its tensors, and is put on the tape before the graph runs, when unknown memory still has the content that
 the graph will read.
+
+Captures are recorded whenever they happen: while the candidate is loaded and in calls that are timed too, since a later
+call may replay the graph.
 """
 
 from __future__ import annotations
@@ -119,19 +122,28 @@ class Capture:
         self.keep(put, tensors_in(launch.values.values()))
 
 
-def follow_graphs(tape: CallRecorder) -> None:
-    """Have every CUDA graph of this process report from now on what it captures and that it is replayed."""
+def follow_graphs(
+    tape: CallRecorder, observing: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
+) -> None:
+    """Have every CUDA graph of this process report from now on what it captures and that it is replayed.
+
+    Operators and launches are reported within what `observing` makes, which is open during each capture.
+    """
     graph_type: Any = torch.cuda.CUDAGraph
     begin, end, replay = graph_type.capture_begin, graph_type.capture_end, graph_type.replay
     captures: weakref.WeakKeyDictionary[Any, Capture] = weakref.WeakKeyDictionary()
+    observed = contextlib.ExitStack()
 
     def capture_begin(graph: Any, *args: Any, **kwargs: Any) -> None:
+        observed.close()  # of a capture that never ended
         begin(graph, *args, **kwargs)
+        observed.enter_context(observing())
         tape.capture = Capture(tape)
 
     def capture_end(graph: Any) -> None:
         captured, tape.capture = tape.capture, None
         captures.pop(graph, None)
+        observed.close()
         end(graph)
         if captured is not None:
             captures[graph] = captured

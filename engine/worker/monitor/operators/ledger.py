@@ -98,7 +98,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._packets: set[Any] = set()
         self._case = ""
         self._inputs: set[int] = set()
-        self._is_on = self._is_noting = False
+        self._is_on = self._is_noting = self._is_only_capturing = False
         self._followed: set[str] = set()
         self.overfull = False
 
@@ -110,13 +110,27 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """
         self._case = case
         self._inputs = {address for tensor in tensors_in(arguments) if (address := address_of(tensor))}
-        self._is_on, self._is_noting = True, notes
+        self._is_on, self._is_noting, self._is_only_capturing = True, notes, False
         self._tape.sees_operators = True
         try:
             with self, _Departures(self):
                 yield
         finally:
             self._is_on = self._is_noting = self._tape.sees_operators = False
+
+    @contextlib.contextmanager
+    def of_capture(self) -> Iterator[None]:
+        """The ledger, active while a CUDA graph is captured; it notes nothing itself unless in a call of the entry."""
+        if self._is_on:
+            yield
+            return
+        self._is_on = self._is_only_capturing = self._tape.sees_operators = True
+        try:
+            with self, _Departures(self):
+                yield
+        finally:
+            if self._is_only_capturing:  # else a call began meanwhile: the capture never ended
+                self._is_on = self._is_only_capturing = self._tape.sees_operators = False
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:

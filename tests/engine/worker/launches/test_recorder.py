@@ -130,6 +130,17 @@ def test_disabled_recorder_keeps_tritons_launch(recording: Recording) -> None:
     assert JITFunction.run is run
 
 
+def test_recording_for_a_while_restores_what_was_before(recording: Recording) -> None:
+    with recording.recorder.recording():
+        recording.launch(2)
+        with recording.recorder.recording():
+            recording.launch(2)
+        recording.launch(2)
+    recording.launch(2)
+    [noted] = recording.book.take_unreported()
+    assert noted.count == 3
+
+
 def test_turning_it_on_twice_notes_a_launch_once(recording: Recording) -> None:
     recording.recorder.turn(on=True)
     recording.recorder.turn(on=True)

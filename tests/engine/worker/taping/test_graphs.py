@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 import triton
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
 from engine.protocol.proof.tape import Filled, Given, Launched, Moved, Tape, read_tape
 from engine.replay.host_memory import replay_on_host
@@ -72,14 +73,24 @@ class Worker:
 
 
 @pytest.fixture
-def worker(monkeypatch: pytest.MonkeyPatch) -> Worker:
+def follow(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Worker]:
+    """Makes the worker of this process; `observes` has it report the operators of each capture."""
     for name in ("capture_begin", "capture_end", "replay"):
         monkeypatch.setattr(Graph, name, getattr(Graph, name))  # put back afterwards
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
     monkeypatch.setattr(graphs, "_is_capturing", lambda: True)
-    worker = Worker()
-    graphs.follow_graphs(worker.recorder)
-    return worker
+
+    def made(*, observes: bool) -> Worker:
+        worker = Worker()
+        graphs.follow_graphs(worker.recorder, *((worker.ledger.of_capture,) if observes else ()))
+        return worker
+
+    return made
+
+
+@pytest.fixture
+def worker(follow: Callable[..., Worker]) -> Worker:
+    return follow(observes=True)
 
 
 def given() -> torch.Tensor:
@@ -172,7 +183,6 @@ def beside(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize(
     ("captured", "reason"),
     [
-        (lambda worker, _: worker.captured(lambda: torch.zeros(4))[0], graphs.UNSEEN),
         (lambda worker, _: Graph(), graphs.UNSEEN),
         (beside, "work beside a CUDA graph while it was captured"),
         (
@@ -184,7 +194,7 @@ def beside(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> Any:
             "the host read results while a CUDA graph was captured: Tensor.item",
         ),
     ],
-    ids=["not observed", "never captured", "another stream", "of no argument", "host reads"],
+    ids=["never captured", "another stream", "of no argument", "host reads"],
 )
 def test_a_graph_that_is_not_recorded_is_named(
     worker: Worker, monkeypatch: pytest.MonkeyPatch, captured: Callable[..., Any], reason: str
@@ -245,13 +255,61 @@ def test_a_capture_without_an_end_is_forgotten(worker: Worker) -> None:
     assert [type(step) for step in tape.steps] == [Moved]
 
 
+def test_a_graph_captured_in_a_timed_call_is_on_the_tape(worker: Worker) -> None:
+    x = torch.ones(ELEMENTS)
+
+    def timed() -> tuple[Any, torch.Tensor]:
+        """Captures where neither a call is verified nor a tape recorded."""
+        y = torch.empty(ELEMENTS)
+        return worker.captured(lambda: (worker.launch(x, y), y.clone())[1])
+
+    graph, z = timed()
+
+    def entry(live: torch.Tensor) -> torch.Tensor:
+        x.copy_(live)
+        graph.replay()
+        return z
+
+    tape = worker.call(entry, given())
+    assert [type(step) for step in tape.steps] == [Given, Moved, Given, Launched, Moved]
+    assert tape.incomplete == ""
+
+
+def test_operators_after_a_capture_are_not_reported(worker: Worker) -> None:
+    worker.captured(lambda: torch.zeros(ELEMENTS))
+    assert (worker.recorder.sees_operators, worker.ledger.is_on) == (False, False)
+    assert dispatch_modes() == []
+
+
+def test_a_capture_that_never_ended_leaves_calls_observed(worker: Worker) -> None:
+    Graph().capture_begin()
+
+    def entry(live: torch.Tensor) -> torch.Tensor:
+        worker.captured(lambda: None)
+        return live.clone()
+
+    assert [type(step) for step in worker.call(entry, given()).steps] == [Moved]
+    assert not worker.ledger.is_on
+
+
+def test_a_capture_that_is_not_observed_is_named(follow: Callable[..., Worker]) -> None:
+    worker = follow(observes=False)
+    graph, _ = worker.captured(lambda: torch.zeros(4))
+
+    def entry(live: torch.Tensor) -> torch.Tensor:
+        graph.replay()
+        return live
+
+    assert worker.call(entry, given()).incomplete == graphs.UNSEEN
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: graphs are captured there")
 def test_a_graph_of_a_device_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("capture_begin", "capture_end", "replay"):
         monkeypatch.setattr(torch.cuda.CUDAGraph, name, getattr(torch.cuda.CUDAGraph, name))  # put back afterwards
     worker = Worker()
-    graphs.follow_graphs(worker.recorder)
+    graphs.follow_graphs(worker.recorder, worker.ledger.of_capture)
     x = torch.ones(ELEMENTS, device="cuda")
 
     def made() -> tuple[torch.cuda.CUDAGraph, torch.Tensor]:
@@ -260,12 +318,12 @@ def test_a_graph_of_a_device_is_recorded(monkeypatch: pytest.MonkeyPatch) -> Non
             y = x.clone()
         return graph, y
 
-    graph, y = worker.prepare(made)
+    graph, y = made()  # as a timed call does: nothing but the capture is observed
 
     def entry(live: torch.Tensor) -> torch.Tensor:
         x.copy_(live)
         graph.replay()
-        return y  # type: ignore[no-any-return]  # a tensor
+        return y
 
     tape = worker.call(entry, given().cuda())
     assert ([type(step) for step in tape.steps], tape.incomplete) == ([Given, Moved, Moved], "")
