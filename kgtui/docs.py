@@ -84,7 +84,7 @@ def command_help() -> str:
 
 def operator_table() -> str:
     """Every operator of the catalogue."""
-    from kgtui.cli.operators import markdown_table
+    from kgtui.cli.operators.listing import markdown_table
     from problems.index import open_index
 
     return markdown_table(open_index().descriptions()[0])

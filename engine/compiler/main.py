@@ -28,7 +28,7 @@ from engine.loading.extensions import serve_extensions
 from engine.loading.lowering import ttir_of, without_folders
 from engine.model import Launch
 from engine.protocol.proof.replaying import MOST_MODULE_CHARACTERS
-from engine.protocol.service import Line
+from engine.protocol.transport.service import Line
 from engine.sandbox.confinement import Measure, limit_memory
 from engine.sandbox.priority import NICEST, be_nicer
 from engine.sandbox.readable_files import limit_reading

@@ -23,7 +23,7 @@ def benchmark_plan(problem: Problem, claim: Claim | None) -> BenchmarkPlan | Non
     case_s = min(BenchmarkPlan.case_s, _TIMED_S / len(cases))
     if claim is None:
         return BenchmarkPlan(
-            cases=tuple(_telling_first(problem, cases)),
+            cases=tuple(_extremes_first(problem, cases)),
             baselines=(DEFAULT_BASELINE,),
             case_s=case_s,
             ends_s=ENDS_S,
@@ -33,7 +33,7 @@ def benchmark_plan(problem: Problem, claim: Claim | None) -> BenchmarkPlan | Non
     return BenchmarkPlan(cases=cases, baselines=baselines, case_s=case_s)
 
 
-def _telling_first(problem: Problem, cases: Sequence[Case]) -> Iterator[Case]:
+def _extremes_first(problem: Problem, cases: Sequence[Case]) -> Iterator[Case]:
     """The case that moves most bytes, the one that moves least, and so on inwards.
 
     No smoke or full case is as large as the first: it is where a kernel may behave as nowhere before.

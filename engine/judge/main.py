@@ -32,7 +32,7 @@ from engine.judge.reference import Reference, reference_at
 from engine.model import CalledCase, Determinism, Outcome, OutputReport, ProblemDefinition, ProblemId
 from engine.problem_source import ReferenceSource, open_source
 from engine.protocol import tensors
-from engine.protocol.service import Line
+from engine.protocol.transport.service import Line
 from engine.sandbox.untrusted_files import UntrustedFileError
 from engine.sandbox.variables import DEVICE_VARIABLE
 

@@ -19,8 +19,6 @@ from engine.judge.reference_deadline import ReferenceDeadline
 from engine.model.problems.suite_origin import Precision
 from engine.problem_source import OpenedReference, ReferenceUnavailableError
 from engine.protocol import tensors
-from engine.protocol.byte_stream import ByteStream, StreamError, checked_values
-from engine.protocol.byte_window import ByteWindow, WindowError
 from engine.protocol.reference import (
     ANSWERS,
     MOST_HEAD_BYTES,
@@ -42,6 +40,8 @@ from engine.protocol.reference import (
     TimesTaken,
     answers,
 )
+from engine.protocol.transport.byte_stream import ByteStream, StreamError, checked_values
+from engine.protocol.transport.byte_window import ByteWindow, WindowError
 
 if TYPE_CHECKING:
     from engine.model import Arguments

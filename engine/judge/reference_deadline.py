@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from engine.cpu_time.deadline import Interval, Patience, Waited, longer, patience
 from engine.errors import MachineBusyError
-from engine.protocol.byte_stream import StreamError
+from engine.protocol.transport.byte_stream import StreamError
 
 _LOOK_S = 0.2  # at least, between two looks: the other end may send its answer in many small parts
 

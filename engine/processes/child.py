@@ -18,7 +18,7 @@ from engine.cpu_time.deadline import Interval, together
 from engine.cpu_time.meter import Meter
 from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, RunMemoryError, WireError
 from engine.model import Stream
-from engine.processes.exit_reason import telling_line
+from engine.processes.exit_reason import error_line
 from engine.processes.resources.control_group import ControlGroup
 from engine.processes.waiting import first_of
 
@@ -87,7 +87,7 @@ class Child:
         try:
             reply = await self._await_reply(*self._pending, deadline_s)
         except ChildDiedError as error:
-            raise ChildDiedError(f"{error}; it said: {telling_line(self._last_words) or 'nothing'}") from error
+            raise ChildDiedError(f"{error}; it said: {error_line(self._last_words) or 'nothing'}") from error
         if not isinstance(reply, protocol.Ready):
             raise WireError(f"the {self.kind} began with {type(reply).__name__} instead of Ready")
         self.ready = reply
@@ -129,7 +129,7 @@ class Child:
         await asyncio.wait((self._gone,), timeout=within_s)
         if self.alive:
             return ""
-        said = telling_line(self._last_words)
+        said = error_line(self._last_words)
         return _how(os.waitstatus_to_exitcode(self._gone.result())) + (f"; it said: {said}" if said else "")
 
     def gone(self, status: int) -> None:

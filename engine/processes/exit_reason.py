@@ -7,7 +7,7 @@ import re
 _LINE = 500
 
 
-def telling_line(printed: str) -> str:
+def error_line(printed: str) -> str:
     """The last line that names an error, else the last line; "" of nothing."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     named = [line for line in lines if re.search(r"error\b", line, re.IGNORECASE)]

@@ -20,7 +20,7 @@ import msgspec
 from engine.cpu_time.meter import Meter
 from engine.errors import DeadlineError, EngineError, EngineLostError
 from engine.processes.child import Child
-from engine.processes.exit_reason import telling_line
+from engine.processes.exit_reason import error_line
 from engine.processes.fork_server import (
     MAX_MESSAGE_BYTES,
     Awake,
@@ -262,5 +262,5 @@ class ForkServerClient:
             return "it was never started"
         with contextlib.suppress(TimeoutError):
             text = await asyncio.wait_for(self._process.stderr.read(1 << 16), 1.0)
-            return telling_line(text.decode("utf-8", "replace")) or "it said nothing"
+            return error_line(text.decode("utf-8", "replace")) or "it said nothing"
         return "it said nothing"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from engine.model.problems.suite_origin import Precision
@@ -59,12 +58,4 @@ class CanBeTimed(Protocol):
 
     def bound(self, arguments: Arguments) -> Callable[[], object]:
         """The reference's own call on these arguments, which it may write to; all else is made now, as weights are."""
-        ...
-
-
-class Harness(Protocol):
-    """Interface of a harness module."""
-
-    def open_task(self, file: Path, details: Mapping[str, str], device: torch.device) -> OpenedTask:
-        """Import the task's file, which is the suite's code, and whatever it needs beside it."""
         ...

@@ -21,8 +21,6 @@ from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 from engine.loading.loader import hide_ourselves
 from engine.protocol import tensors
-from engine.protocol.byte_stream import ByteStream, StreamError, checked_values
-from engine.protocol.byte_window import ByteWindow
 from engine.protocol.reference import (
     ANSWERS,
     MOST_HEAD_BYTES,
@@ -45,7 +43,9 @@ from engine.protocol.reference import (
     TimesTaken,
     questions,
 )
-from engine.protocol.service import Line
+from engine.protocol.transport.byte_stream import ByteStream, StreamError, checked_values
+from engine.protocol.transport.byte_window import ByteWindow
+from engine.protocol.transport.service import Line
 from engine.reference.faults import described
 from engine.reference.harness import CanBeTimed, ChecksItself, OpenedTask, UnavailableError
 from engine.reference.timing import ReferenceTimes

@@ -14,7 +14,7 @@ from engine.errors import UnsupportedError
 from engine.machine.errors import MachineError
 from engine.machine.numerics import Array
 from engine.protocol.proof.tape import Given, Tape
-from engine.protocol.service import Line
+from engine.protocol.transport.service import Line
 from engine.replay.checks import TapeError, bytes_of, check_tape
 from engine.replay.execution import KernelStoppedError, Replay, TapeMemory, replay
 from engine.replay.host import Host

@@ -24,7 +24,7 @@ from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
 from engine.loading.poison import Poison
 from engine.protocol import tensors
-from engine.protocol.service import Line
+from engine.protocol.transport.service import Line
 from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
 from engine.sandbox.variables import DEVICE_VARIABLE, WARM_CACHE_VARIABLE

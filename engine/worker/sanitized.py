@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from engine import protocol
-from engine.protocol.service import Line
+from engine.protocol.transport.service import Line
 from engine.sandbox.confinement import Measure
 from engine.worker.one_call import LIMITS_READING
 

@@ -129,7 +129,8 @@ class Watcher:
         if self._polls_only:
             return
         self._polls_only = True
-        self._tell(TroubleKind.POLLING, self.path, _polling_message(directory, error, self._delays.poll_only_s))
+        message = _polling_message(directory, error, self._delays.poll_only_s)
+        self._report_trouble(TroubleKind.POLLING, self.path, message)
 
     def _hear(self, event: FileSystemEvent) -> None:
         """Runs in watchdog's thread: notes that something happened, and never touches a file."""
@@ -191,31 +192,31 @@ class Watcher:
     def _look(self, file: TrackedFile) -> None:
         for report in file.look(self._clock()):
             if file is self._kernel:
-                self._tell_kernel(report)
+                self._report_kernel(report)
             elif report.sight is not Sight.BACK and self._kernel.content is not None:
                 # A helper that is gone or unreadable changes the kernel as much as one that was edited.
-                self._tell_saved(file.path, report.at_s)
+                self._report_save(file.path, report.at_s)
 
-    def _tell_kernel(self, report: Report) -> None:
+    def _report_kernel(self, report: Report) -> None:
         path = self.path
         if report.sight is Sight.CHANGED:
-            self._tell_saved(path, report.at_s)
+            self._report_save(path, report.at_s)
         elif report.sight is Sight.GONE:
-            self._tell(
+            self._report_trouble(
                 TroubleKind.GONE, path, f"{path.name} is gone from {path.parent}; it is watched until it returns"
             )
         elif report.sight is Sight.UNREADABLE:
             message = f"{path.name} cannot be read: {report.reason}; it is tried again when it changes"
-            self._tell(TroubleKind.UNREADABLE, path, message)
+            self._report_trouble(TroubleKind.UNREADABLE, path, message)
         else:
-            self._tell(TroubleKind.BACK, path, f"{path.name} is back")
+            self._report_trouble(TroubleKind.BACK, path, f"{path.name} is back")
 
-    def _tell_saved(self, changed: Path, at_s: float) -> None:
+    def _report_save(self, changed: Path, at_s: float) -> None:
         content, digest = self._kernel.content, self._kernel.digest
         assert content is not None and digest is not None
         self._on_save(Saved(path=self.path, changed=changed, content=content, digest=digest, at_s=at_s))
 
-    def _tell(self, kind: TroubleKind, path: Path, message: str) -> None:
+    def _report_trouble(self, kind: TroubleKind, path: Path, message: str) -> None:
         self._on_trouble(WatchTrouble(kind=kind, path=path, message=message))
 
     @property

@@ -100,7 +100,7 @@ class RunQueue:
             return
         if (answer := await driver.stored(ticket.request)) is not None and ticket in self._waiting:
             for update in answer:
-                await _tell(ticket, update)
+                await _deliver(ticket, update)
             self.drop(ticket)
 
     async def serve(self, driver: RunDriver) -> None:
@@ -135,10 +135,10 @@ class RunQueue:
 async def _carry_out(driver: RunDriver, ticket: Ticket) -> None:
     async with contextlib.aclosing(driver.run(ticket.request)) as updates:
         async for update in updates:
-            await _tell(ticket, update)
+            await _deliver(ticket, update)
 
 
-async def _tell(ticket: Ticket, update: RunHeader | Sequence[Event]) -> None:
+async def _deliver(ticket: Ticket, update: RunHeader | Sequence[Event]) -> None:
     if isinstance(update, RunHeader):
         ticket.audience.run_began(update)
         return

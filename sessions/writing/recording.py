@@ -158,7 +158,7 @@ def _case_values(result: CaseResult) -> Values:
         "seed": None if result.seed is None else str(result.seed),
         "message": result.message,
         "line": _line(result.location),
-        **_output_values(_telling_output(result)),
+        **_output_values(_first_wrong_output(result)),
     }
 
 
@@ -180,7 +180,7 @@ def _output_values(output: OutputReport | None) -> Values:
     }
 
 
-def _telling_output(result: CaseResult) -> OutputReport | None:
+def _first_wrong_output(result: CaseResult) -> OutputReport | None:
     """The first output that is wrong, or the first of all; None when the case got to no output."""
     wrong = (output for output in result.outputs if output.outcome is not Outcome.PASS)
     return next(wrong, result.outputs[0] if result.outputs else None)

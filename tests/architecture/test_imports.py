@@ -39,8 +39,8 @@ CHILDREN = (
     "problems/suites/harness/",
     "kgtui/samples/",
     "engine/protocol/tensors.py",
-    "engine/protocol/byte_stream.py",
-    "engine/protocol/byte_window.py",
+    "engine/protocol/transport/byte_stream.py",
+    "engine/protocol/transport/byte_window.py",
     "engine/devices/hardware/device_memory.py",
     "engine/devices/hardware/loaded_kernel.py",
 )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from engine.model import Case, Cost, Problem, ProblemDefinition, Tolerance
 
+_ONE = Cost(flops=1, bytes_read=1, bytes_written=1)
+
 
 def never(*_: object) -> object:
     """Fail: the parent makes no tensors."""
     raise AssertionError("the parent makes no tensors")
 
 
-def toy_problem(*cases: Case) -> Problem:
-    """toy::twice of the source "toy_problems" with these cases, no tolerance, and a cost of 1."""
+def toy_problem(*cases: Case, cost: Cost = _ONE) -> Problem:
+    """toy::twice of the source "toy_problems" with these cases, no tolerance, and the same cost for each case."""
     return ProblemDefinition(
         name="toy::twice",
         entry="f",
@@ -23,5 +25,5 @@ def toy_problem(*cases: Case) -> Problem:
         reference=never,
         eager=never,
         tolerance=lambda _: Tolerance(relative=0.0, absolute=0.0),
-        cost=lambda _: Cost(flops=1, bytes_read=1, bytes_written=1),
+        cost=lambda _: cost,
     ).problem("toy_problems")

@@ -38,8 +38,8 @@ class Supposition:
         if self.arithmetic is None:
             outputs = compute(arguments)
             # A factor of 0 makes 0 of everything, whatever the mistake was.
-            is_telling = self.symptom is not Symptom.ZEROS or any(bool((output != 0).any()) for output in outputs)
-            return self._finished(outputs) if is_telling else None
+            is_specific = self.symptom is not Symptom.ZEROS or any(bool((output != 0).any()) for output in outputs)
+            return self._finished(outputs) if is_specific else None
         with NarrowArithmetic(self.arithmetic) as narrow:
             outputs = compute(arguments)
         return outputs if narrow.overflown else None

@@ -107,7 +107,7 @@ class Comparison:
         hit = self.wrong & fits
         hits = int(hit.sum())
         is_plain = not may_be_plain and (self._plain_hits >= hits or not bool((hit & (guess != 0)).any()))
-        if is_plain or not self._is_telling(hits):
+        if is_plain or not self._is_significant(hits):
             return Clue(symptom=symptom, explained=0)
         return self.counted(symptom, fits, **facts)
 
@@ -117,7 +117,7 @@ class Comparison:
         near = self.got64.abs() <= 0.5 * (self.got64 - self.expected64).abs()
         return int((self.wrong & near & self.agrees(torch.zeros_like(self.expected))).sum())
 
-    def _is_telling(self, hits: int) -> bool:
+    def _is_significant(self, hits: int) -> bool:
         """Whether so many elements are seldom predicted by a wrong guess."""
         return _GUESSES * self._chance**hits < _MOST_CHANCE
 

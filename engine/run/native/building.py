@@ -81,7 +81,7 @@ class NativeCode:
             self._emitter.log(Stream.STDERR, f"{build.output}\n")
         if not build.is_built:
             return self._refused(request, first_error(build.output))
-        self._tell_kernels(request, build, span.elapsed_s)
+        self._emit_kernels(request, build, span.elapsed_s)
         return None
 
     def _refused(self, request: protocol.ExtensionRequest, error: CompilerError) -> Stop:
@@ -112,7 +112,7 @@ class NativeCode:
         call = next((extension for extension in self._read if extension.name == request.name), None)
         return Location(line=call.line) if call is not None else None
 
-    def _tell_kernels(self, request: protocol.ExtensionRequest, build: ExtensionBuild, elapsed_s: float) -> None:
+    def _emit_kernels(self, request: protocol.ExtensionRequest, build: ExtensionBuild, elapsed_s: float) -> None:
         """One event for each kernel: the figures of ptxas, and the code of the whole extension."""
         artefacts = tuple(self._kept(build))
         for kernel in build.kernels:

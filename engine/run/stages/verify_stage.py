@@ -83,7 +83,7 @@ class VerifyingStage:
         self._results.append(result)
         number, total = len(self._results), len(self._cases)
         self._emitter.emit(events.CaseFinished(at_s=self._emitter.now(), number=number, total=total, result=result))
-        self._tell_tier(result.tier)
+        self._emit_tier_end(result.tier)
         self._deaths += result.outcome in _FATAL
         if result.outcome in _ENDING:
             return Stop(outcome=result.outcome, message=result.message)
@@ -93,7 +93,7 @@ class VerifyingStage:
             return Stop(outcome=result.outcome, message=message, location=result.location)
         return None
 
-    def _tell_tier(self, tier: Tier) -> None:
+    def _emit_tier_end(self, tier: Tier) -> None:
         """Report the end of a tier with its last case."""
         judged = [result.outcome for result in self._results if result.tier is tier]
         if len(judged) == sum(case.tier is tier for case in self._cases):

@@ -23,7 +23,6 @@ from engine.devices.hardware.targets import target_named
 
 # Triton's launcher is not typed: what it is given is Any throughout this file.
 
-_NOTE = "a GPU refuses this launch"
 _MOST_BINDERS = 1024
 _INT32 = 2**31 - 1
 
@@ -56,13 +55,10 @@ class Refusals:
         Raises:
             Exception: what Triton raises where it is none.
         """
-        try:
-            sizes = [asked[axis] for axis in range(min(len(asked), 3))]
-            if not sizes:
-                raise IndexError("the grid is empty; give the number of programs on at least one axis")
-            return tuple(map(_whole, range(3), sizes))
-        except Exception as error:
-            raise _refused(error) from None
+        sizes = [asked[axis] for axis in range(min(len(asked), 3))]
+        if not sizes:
+            raise IndexError("the grid is empty; give the number of programs on at least one axis")
+        return tuple(map(_whole, range(3), sizes))
 
     def check(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: Sequence[int]
@@ -74,20 +70,6 @@ class Refusals:
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:  # Any: options of Triton, which is not typed
         """The parsed options of a launch; raises what Triton raises for its arguments, which the message names."""
-        try:
-            return self._options(function, args, kwargs)
-        except Exception as error:
-            raise _refused(error) from None
-
-    def check_limits(self, kernel: str, options: Any, grid: Sequence[int]) -> None:
-        """Raise what Triton raises for a launch with these parsed options: too many threads, or too large a grid."""
-        try:
-            self._check_threads(kernel, options)
-            self._check_grid(grid, getattr(options, "num_ctas", 1))
-        except Exception as error:
-            raise _refused(error) from None
-
-    def _options(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         args = tuple(map(_as_compiled, args))
         kwargs = {name: _as_compiled(value) for name, value in kwargs.items()}
         try:
@@ -99,9 +81,14 @@ class Refusals:
         if unknown is not None:
             near = difflib.get_close_matches(unknown, [*vars(options), *inspect.signature(function).parameters], n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            what = f"{unknown} is neither a parameter of {function.__name__} nor a launch option"
-            raise KeyError(f"{what} for {self._target.name}{hint}")
+            sentence = f"{unknown} is neither a parameter of {function.__name__} nor a launch option"
+            raise KeyError(f"{sentence} for {self._target.name}{hint}")
         return options
+
+    def check_limits(self, kernel: str, options: Any, grid: Sequence[int]) -> None:
+        """Raise what Triton raises for a launch with these parsed options: too many threads, or too large a grid."""
+        self._check_threads(kernel, options)
+        self._check_grid(grid, getattr(options, "num_ctas", 1))
 
     def _binder(self, function: Callable[..., Any]) -> Callable[..., Any]:
         binder = self._binder_by_function.get(function)
@@ -164,17 +151,6 @@ def explain_refusals(refusals: Callable[[], Refusals]) -> None:
             raise
 
     JITFunction.run = explained
-
-
-def is_refusal(error: BaseException) -> bool:
-    """Whether this was raised here for a launch that no other configuration of an autotuner would make good."""
-    return _NOTE in getattr(error, "__notes__", ()) and not isinstance(error, OutOfResources)
-
-
-def _refused(error: Exception) -> Exception:
-    if _NOTE not in getattr(error, "__notes__", ()):
-        error.add_note(_NOTE)
-    return error
 
 
 def _as_compiled(value: Any) -> Any:

@@ -155,11 +155,11 @@ class Tuning:
             self._run_notifications.run_ended(f"kgtui: {len(self.grid.tried)} variants of {self.grid.path.name} tried")
         self.changed()
 
-    def tell_file(self, events: Sequence[Event]) -> None:
+    def pass_events(self, events: Sequence[Event]) -> None:
         """Pass on events of the unchanged file's run."""
         self._audience.events_happened(events)
 
-    def tell_trouble(self, message: str) -> None:
+    def report_trouble(self, message: str) -> None:
         """The store has a problem of its own."""
         self._audience.trouble_arose(message)
 
@@ -205,7 +205,7 @@ class _Hearing:
     def events_happened(self, events: Sequence[Event]) -> None:
         """More of the run; it counts once its verdict is there."""
         if self.shows_file:
-            self.tuning.tell_file(events)
+            self.tuning.pass_events(events)
         if self.done or not self.tuning.is_current(self.number):
             return
         self.tuning.variant_happened(events)
@@ -215,4 +215,4 @@ class _Hearing:
 
     def trouble_arose(self, message: str) -> None:
         """The store has a problem of its own."""
-        self.tuning.tell_trouble(message)
+        self.tuning.report_trouble(message)

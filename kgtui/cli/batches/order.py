@@ -17,9 +17,9 @@ from kgtui.batches.results import ListedOperator, listed_operator
 from kgtui.batches.running import Order
 from kgtui.cli.choices import absolute
 from kgtui.cli.console import Console
-from kgtui.cli.problem_index import problem_index
+from kgtui.cli.operators.index import problem_index
+from kgtui.cli.operators.suites import typed_suite
 from kgtui.cli.resolved_settings import place_for
-from kgtui.cli.suites import typed_suite
 from problems.index import ProblemIndex
 
 _TIERS = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL), None: (Tier.SMOKE, Tier.FULL)}

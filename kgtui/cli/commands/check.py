@@ -33,7 +33,7 @@ from kgtui.cli.choices import (
 )
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console
-from kgtui.cli.problem_index import problem_index
+from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.runs.exit_codes import exit_of

@@ -8,8 +8,8 @@ from engine.errors import UsageError
 from kgtui.cli.argument_groups import add_problems, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.operator_patterns import suite_or_typed
-from kgtui.cli.problem_index import problem_index
+from kgtui.cli.operators.index import problem_index
+from kgtui.cli.operators.patterns import suite_or_typed
 from kgtui.cli.registry import Group
 from kgtui.history.comparison_source import read_side
 from kgtui.settings.paths import find_paths

@@ -17,7 +17,7 @@ from kgtui.cli.argument_groups import add_former, add_problems, positive_integer
 from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.problem_index import problem_index
+from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.files.new_file import write_new
 from kgtui.settings.paths import find_paths

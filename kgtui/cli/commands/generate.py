@@ -9,8 +9,8 @@ from engine.errors import UsageError
 from kgtui.cli.argument_groups import add_device, add_problems, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.operator_patterns import suite_or_typed
-from kgtui.cli.problem_index import problem_index
+from kgtui.cli.operators.index import problem_index
+from kgtui.cli.operators.patterns import suite_or_typed
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.runs.run_command import EngineFactory

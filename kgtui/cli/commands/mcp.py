@@ -13,7 +13,7 @@ from engine.model import Tier
 from kgtui.cli.argument_groups import add_device, add_problems
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.problem_index import problem_index
+from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.runs.artefact_folder import artefact_folder

@@ -8,7 +8,7 @@ from kgtui.cli.argument_groups import add_problems
 from kgtui.cli.choices import absolute, kernel_path, shown_from
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.problem_index import problem_index
+from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, settled
 from kgtui.files.new_file import write_new

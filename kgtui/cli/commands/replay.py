@@ -23,7 +23,7 @@ from kgtui.cli.argument_groups import add_json, add_problems
 from kgtui.cli.choices import absolute, device_for
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.problem_index import problem_index
+from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.runner.run_environment import JUDGING, versions
 

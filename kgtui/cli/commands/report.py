@@ -8,7 +8,7 @@ from engine.errors import UsageError
 from kgtui.cli.argument_groups import add_problems, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.problem_index import problem_index
+from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.settings.paths import find_paths
 from sessions import open_store

@@ -99,11 +99,11 @@ def kernel_rows(
 
     Its key is the place among the kernels, of several the first.  `view` knows which case launched it.
     """
-    telling = _telling(kernels)
+    specialisations = _specialisations(kernels)
     rows: list[Row] = []
     for alike in _grouped(kernels):
         first = kernels[alike[0]]
-        cells = _kernel_cells(first, glyphs, telling[alike[0]], view.first_case(first.launch))
+        cells = _kernel_cells(first, glyphs, specialisations[alike[0]], view.first_case(first.launch))
         if len(alike) > 1:
             names = {kernels[place].launch.kernel for place in alike}
             more = "" if len(names) == 1 else f" and {len(names) - 1} more"
@@ -157,7 +157,7 @@ def _grouped(kernels: Sequence[CompiledKernel]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _telling(kernels: Sequence[CompiledKernel]) -> list[str]:
+def _specialisations(kernels: Sequence[CompiledKernel]) -> list[str]:
     """Specialisation of each: first the part in which the kernels of one name differ, then the rest."""
     facts = [_facts_of(kernel.launch) for kernel in kernels]
     seen: dict[tuple[str, str], set[str]] = {}

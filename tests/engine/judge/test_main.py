@@ -13,7 +13,7 @@ import torch
 
 from engine import protocol
 from engine.model import Outcome, ProblemId
-from engine.protocol.service import Line
+from engine.protocol.transport.service import Line
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench

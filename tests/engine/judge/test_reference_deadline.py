@@ -7,7 +7,7 @@ import pytest
 from engine.cpu_time.deadline import Interval
 from engine.errors import MachineBusyError
 from engine.judge.reference_deadline import ReferenceDeadline
-from engine.protocol.byte_stream import StreamError
+from engine.protocol.transport.byte_stream import StreamError
 
 LIMIT_S = 10.0
 

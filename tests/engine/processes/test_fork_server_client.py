@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import EngineError
 from engine.processes.child import Child
-from engine.processes.exit_reason import telling_line
+from engine.processes.exit_reason import error_line
 from engine.processes.fork_server import Family
 from engine.processes.fork_server_client import ForkServerClient
 
@@ -121,7 +121,7 @@ async def test_refusal_answers_the_oldest_fork_request(fork_server: ForkServer) 
     ],
 )
 def test_line_with_reason_is_reported_from_all_output(printed: str, line: str) -> None:
-    assert telling_line(printed) == line
+    assert error_line(printed) == line
 
 
 class Failing(ForkServerClient):

@@ -20,9 +20,9 @@ from engine.judge.reference import Reference
 from engine.judge.reference_deadline import ReferenceDeadline
 from engine.model import CacheState, Precision
 from engine.problem_source import ReferenceUnavailableError
-from engine.protocol.byte_stream import ByteStream
-from engine.protocol.byte_window import ByteWindow
 from engine.protocol.reference import ANSWERS, QUESTIONS, WINDOW
+from engine.protocol.transport.byte_stream import ByteStream
+from engine.protocol.transport.byte_window import ByteWindow
 from engine.reference import main
 from engine.reference.main import Answering, _opened, answer_all
 from engine.reference.timing import ReferenceTimes

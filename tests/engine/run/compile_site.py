@@ -104,7 +104,7 @@ class Site:
             artefacts,
             sessions=sessions,
             cache_folder=self.cache_folder if own else None,
-            on_kernel=self._tell,
+            on_kernel=self._record,
             profile=self.profile,
             patience_s=patience_s,
             held=held,
@@ -133,7 +133,7 @@ class Site:
         self.asked.append(command)
         return self.answer(command)
 
-    def _tell(self, number: int, total: int, kernel: CompiledKernel) -> None:
+    def _record(self, number: int, total: int, kernel: CompiledKernel) -> None:
         self.emitted.append((number, total, kernel.outcome.value))
 
 

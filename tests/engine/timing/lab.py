@@ -14,9 +14,6 @@ from engine.model import (
     Case,
     Cost,
     Finding,
-    Problem,
-    ProblemDefinition,
-    Tolerance,
 )
 from engine.model.benchmark import CaseBenchmark, DeviceState, Peaks
 from engine.timing.bench import Bench
@@ -27,11 +24,14 @@ from engine.timing.timed_device import TimedDevice
 from tests.engine.timing.simulated_device import CASE, PEAKS, SECOND, STATE, Machine, Script
 from tests.engine.timing.simulated_judge import Judge
 from tests.engine.timing.simulated_worker import Worker
+from tests.engine.toy_problem import toy_problem
+
+COST = Cost(flops=1000, bytes_read=6_000_000, bytes_written=6_000_000)
 
 
 @dataclass(kw_only=True)
 class Lab:
-    """A simulated machine, and what a benchmark on it told."""
+    """A simulated machine, and the records of a benchmark on it."""
 
     device: Machine
     judge: Judge
@@ -69,7 +69,7 @@ class Lab:
         """A benchmark of the worker."""
         return Bench(
             BenchmarkPlan(cases=cases, cache=cache, baselines=baselines, case_s=case_s),
-            problem(cases or (CASE,)),
+            toy_problem(*(cases or (CASE,)), cost=COST),
             candidate=TimedCandidate(side=self.worker, reload=reload, kernels=OwnKernels(names=own, source=source)),
             other=TimedCandidate(side=other) if other is not None else None,
             exchange=Exchange(
@@ -101,24 +101,3 @@ class Lab:
     def raised(self) -> dict[str, str]:
         """Severity by check."""
         return {finding.check: finding.severity.value for finding in self.findings}
-
-
-def problem(cases: tuple[Case, ...]) -> Problem:
-    """A problem of which the parent uses the names and the cost only."""
-
-    def never(*_: object) -> object:
-        raise AssertionError("the parent makes no tensors")
-
-    return ProblemDefinition(
-        name="aten::softmax",
-        entry="softmax",
-        signature="softmax(self: Tensor) -> Tensor",
-        summary="",
-        category="",
-        cases=cases,
-        make_inputs=never,
-        reference=never,
-        eager=never,
-        tolerance=lambda _: Tolerance(relative=0, absolute=0),
-        cost=lambda _: Cost(flops=1000, bytes_read=6_000_000, bytes_written=6_000_000),
-    ).problem("toy_problems")

@@ -10,11 +10,11 @@ import msgspec
 from engine.errors import EngineError, UsageError
 from engine.model import Problem, ProblemId
 from kgtui.cli.argument_groups import add_json, add_problems, positive_integer
-from kgtui.cli.audits import Health, audit_own, audit_tasks_here
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.operator_patterns import operators_named, suite_or_typed
-from kgtui.cli.problem_index import problem_index
+from kgtui.cli.operators.audits import Health, audit_own, audit_tasks_here
+from kgtui.cli.operators.index import problem_index
+from kgtui.cli.operators.patterns import operators_named, suite_or_typed
 from kgtui.settings.paths import find_paths
 from problems.audits import audits_beside
 from problems.folder import LIBRARY
@@ -43,17 +43,17 @@ def run(options: argparse.Namespace, console: Console) -> int:
     names = _named(options, console, index)
     found: dict[str, Health] = {}
 
-    def told(name: str, health: Health) -> None:
+    def on_health(name: str, health: Health) -> None:
         found[name] = health
         if not options.json:
             _say(console, name, health)
 
     foreign = [name for name in names if index.is_foreign(name)]
     own = [(index.describe(name).source, name) for name in names if not index.is_foreign(name)]
-    audit_own(own, jobs=options.jobs, environment=console.environment, told=told)
+    audit_own(own, jobs=options.jobs, environment=console.environment, on_health=on_health)
     if foreign:
-        problems = list(_found(foreign, index, told))
-        audit_tasks_here(problems, jobs=options.jobs, environment=console.environment, told=told)
+        problems = list(_found(foreign, index, on_health))
+        audit_tasks_here(problems, jobs=options.jobs, environment=console.environment, on_health=on_health)
     _keep(found, index, console)
     if options.json:
         document = {"schema": JSON_SCHEMA, "problems": [{"name": name, **_plain(one)} for name, one in found.items()]}
@@ -79,13 +79,13 @@ def _named(options: argparse.Namespace, console: Console, index: ProblemIndex) -
     return operators_named([f"{LIBRARY}::*"], index.names, resolve=index.resolve)
 
 
-def _found(names: Sequence[str], index: ProblemIndex, told: Callable[[str, Health], None]) -> Iterator[Problem]:
+def _found(names: Sequence[str], index: ProblemIndex, on_health: Callable[[str, Health], None]) -> Iterator[Problem]:
     """The problems with these names; a problem that is unavailable at the given sizes is printed with the reason."""
     for name in names:
         try:
             yield index.find(name)
         except (UsageError, EngineError) as error:
-            told(name, Health(version="", error=str(error)))
+            on_health(name, Health(version="", error=str(error)))
 
 
 def _keep(found: Mapping[str, Health], index: ProblemIndex, console: Console) -> None:

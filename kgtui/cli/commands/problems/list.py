@@ -7,9 +7,9 @@ import argparse
 from kgtui.cli.argument_groups import add_former, add_json, add_problems
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.operators import document_text, list_text
-from kgtui.cli.problem_index import problem_index
-from kgtui.cli.suites import task_list_text, typed_suite
+from kgtui.cli.operators.index import problem_index
+from kgtui.cli.operators.listing import document_text, list_text
+from kgtui.cli.operators.suites import task_list_text, typed_suite
 
 SUMMARY = "List the operators."
 

@@ -10,8 +10,8 @@ from engine.problem_source import ProblemDescription
 from kgtui.cli.argument_groups import add_json, add_problems
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.operators import document_text, page_text
-from kgtui.cli.problem_index import problem_index
+from kgtui.cli.operators.index import problem_index
+from kgtui.cli.operators.listing import document_text, page_text
 
 SUMMARY = "Show an operator: its signature, contract, cases and tolerances."
 

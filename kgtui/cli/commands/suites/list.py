@@ -7,7 +7,7 @@ import argparse
 from engine.errors import UsageError
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.suites import known_suites
+from kgtui.cli.operators.suites import known_suites
 from problems.suites.scanning import formats
 from problems.suites.source import suite_at
 

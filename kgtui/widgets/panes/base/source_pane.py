@@ -84,19 +84,19 @@ class SourcePane(Titled):
             self.editor.goto(1)
         self.editor.reload(disk.shown_text(content) if text is None else text)
         self._loaded = self.editor.text
-        self._tell()
+        self._post_unsaved()
 
     def grow(self, text: str) -> None:
         """Show a text that grows, its end in view; nothing of it is the user's."""
         self._like = text.encode()
         self.editor.grow(text)
         self._loaded = self.editor.text
-        self._tell()
+        self._post_unsaved()
 
     def accept(self) -> None:
         """Record that the shown text is the file's content."""
         self._like, self._loaded = self.content, self.editor.text
-        self._tell()
+        self._post_unsaved()
 
     def edit(self, *, on: bool) -> None:
         """Take letters as text, or as commands."""
@@ -145,7 +145,7 @@ class SourcePane(Titled):
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Report when the text becomes, or stops being, different from the file."""
         event.stop()
-        self._tell()
+        self._post_unsaved()
         self.post_message(self.Typed())
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
@@ -156,7 +156,7 @@ class SourcePane(Titled):
             self.editor.link(None)
             self.post_message(self.CursorMoved(self._line))
 
-    def _tell(self) -> None:
+    def _post_unsaved(self) -> None:
         unsaved = self.editor.text != self._loaded
         if unsaved != self._unsaved:
             self._unsaved = unsaved

@@ -9,7 +9,7 @@ import torch
 
 from engine.judge.diagnosis.explain import Explainer
 from engine.model import DiagnosisKind
-from tests.engine.judge.diagnosis.test_explain import (
+from tests.engine.judge.diagnosis.mistakes import (
     ADD,
     AFFINE,
     CUMSUM,

@@ -10,7 +10,7 @@ import torch
 import triton.language as tl
 from triton.runtime.errors import OutOfResources
 
-from engine.worker.triton_interpreter.refusals import Refusals, is_refusal
+from engine.worker.triton_interpreter.refusals import Refusals
 
 X = torch.zeros(64)
 
@@ -25,7 +25,6 @@ def refused(*args: Any, grid: Any = (1,), target: str = "sm_90", **kwargs: Any) 
     try:
         refusals.check(kernel, args, kwargs, refusals.grid(grid))
     except Exception as error:
-        assert is_refusal(error) or isinstance(error, OutOfResources)
         return f"{type(error).__name__}: {error}"
     return ""
 
@@ -125,6 +124,5 @@ def test_call_with_the_wrong_arguments_names_the_kernel(args: tuple[Any, ...], w
 
 
 def test_too_many_threads_may_be_skipped_by_autotuner() -> None:
-    with pytest.raises(OutOfResources) as raised:
+    with pytest.raises(OutOfResources):
         Refusals("sm_90").check(kernel, (X, 5), {"num_warps": 64}, (1,))
-    assert not is_refusal(raised.value)

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.protocol.byte_stream import ByteStream, StreamError, checked_values
-from engine.protocol.byte_window import CHUNK_BYTES, PLACES, ByteWindow
 from engine.protocol.messages import TensorSpec
+from engine.protocol.transport.byte_stream import ByteStream, StreamError, checked_values
+from engine.protocol.transport.byte_window import CHUNK_BYTES, PLACES, ByteWindow
 
 
 @dataclass(frozen=True, kw_only=True)

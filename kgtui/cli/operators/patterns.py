@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from engine.errors import UsageError
 from kgtui.cli.console import Console
-from kgtui.cli.suites import typed_suite
+from kgtui.cli.operators.suites import typed_suite
 from problems.index import ProblemIndex
 
 _GLOB = "*?["

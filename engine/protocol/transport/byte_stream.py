@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 
 from engine.protocol import tensors
-from engine.protocol.byte_window import CHUNK_BYTES, PLACES, ByteWindow, WindowError
 from engine.protocol.messages import TensorSpec, ValueSpec, tensor_specs
+from engine.protocol.transport.byte_window import CHUNK_BYTES, PLACES, ByteWindow, WindowError
 
 _CHUNK_BYTES = 1 << 20
 _LOOK_MS = 250

@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.errors import UnsupportedError
 from engine.model import ProblemId
 from engine.model.problems.health import Defect, Weakness
-from kgtui.cli.audits import Health, audit_tasks
+from kgtui.cli.operators.audits import Health, audit_tasks
 from problems.audits import audits_beside
 from problems.index import open_index
 from problems.suites.settings import SuiteChoice
@@ -39,7 +39,7 @@ def test_task_without_audit_gives_reason_and_rest_continues():
     found = {}
     names = [SOFTMAX, PRETRAINED, "kernelbench::level2/2_Two_weights"]
     problems = [suite().problem(name) for name in names]
-    asyncio.run(audit_tasks(problems, jobs=2, make_engine=make_engine, told=found.__setitem__))
+    asyncio.run(audit_tasks(problems, jobs=2, make_engine=make_engine, on_health=found.__setitem__))
     assert found[SOFTMAX].error == "too large"
     assert found[PRETRAINED].error.startswith("cannot be run: its reference downloads")
     assert (found[names[2]].weaknesses, found[names[2]].error) == ((WEAK,), "")

@@ -48,16 +48,18 @@ class AuditingEngine(Protocol):
 
 
 MakeEngine: TypeAlias = Callable[[], AbstractAsyncContextManager[AuditingEngine]]
-Told: TypeAlias = Callable[[str, Health], None]
+OnHealth: TypeAlias = Callable[[str, Health], None]
 
 
-def audit_own(names: Sequence[tuple[str, str]], *, jobs: int, environment: Mapping[str, str], told: Told) -> None:
+def audit_own(
+    names: Sequence[tuple[str, str]], *, jobs: int, environment: Mapping[str, str], on_health: OnHealth
+) -> None:
     """Audit operators, each a source and a name, and report the health of each in their order."""
     with ThreadPoolExecutor(jobs) as pool:
         for (_, name), health in zip(
             names, pool.map(lambda one: _audited(one[0], one[1], environment), names), strict=True
         ):
-            told(name, health)
+            on_health(name, health)
 
 
 def _audited(source: str, name: str, environment: Mapping[str, str]) -> Health:
@@ -74,7 +76,7 @@ def _audited(source: str, name: str, environment: Mapping[str, str]) -> Health:
         return Health(version="", error=f"the process ended with status {ended.returncode}: {said}")
 
 
-async def audit_tasks(problems: Sequence[Problem], *, jobs: int, make_engine: MakeEngine, told: Told) -> None:
+async def audit_tasks(problems: Sequence[Problem], *, jobs: int, make_engine: MakeEngine, on_health: OnHealth) -> None:
     """Audit tasks of suites on so many engines, and report the health of each as it is known.
 
     Raises:
@@ -86,7 +88,7 @@ async def audit_tasks(problems: Sequence[Problem], *, jobs: int, make_engine: Ma
         async with make_engine() as engine:
             while waiting:
                 problem = waiting.pop()
-                told(problem.name, await _audited_task(problem, engine))
+                on_health(problem.name, await _audited_task(problem, engine))
 
     async with asyncio.TaskGroup() as group:
         for _ in range(min(jobs, len(problems))):
@@ -103,7 +105,9 @@ async def _audited_task(problem: Problem, engine: AuditingEngine) -> Health:
         return Health(version=version, error=str(error))
 
 
-def audit_tasks_here(problems: Sequence[Problem], *, jobs: int, environment: Mapping[str, str], told: Told) -> None:
+def audit_tasks_here(
+    problems: Sequence[Problem], *, jobs: int, environment: Mapping[str, str], on_health: OnHealth
+) -> None:
     """Audit tasks of suites on engines of the CPU of this machine; raises as `audit_tasks` does."""
     from engine.engine import Engine  # only here: operators of the catalogue need none
 
@@ -113,4 +117,4 @@ def audit_tasks_here(problems: Sequence[Problem], *, jobs: int, environment: Map
         def make_engine() -> AbstractAsyncContextManager[AuditingEngine]:
             return Engine(device="cpu", artefacts=artefacts, environment=environment)
 
-        asyncio.run(audit_tasks(problems, jobs=jobs, make_engine=make_engine, told=told))
+        asyncio.run(audit_tasks(problems, jobs=jobs, make_engine=make_engine, on_health=on_health))

@@ -12,7 +12,7 @@ import pytest
 
 from engine import protocol
 from engine.model import ProblemId
-from engine.protocol.service import Line
+from engine.protocol.transport.service import Line
 
 Answer = Callable[[protocol.AnyCommand], protocol.AnyReply]
 Replies = Callable[..., list[Any]]  # Any: of whatever kind each test expects

@@ -1,0 +1,1 @@
+"""Pipes and files that carry messages and bytes of tensors, and the child's loop over them.  Imports only messages."""

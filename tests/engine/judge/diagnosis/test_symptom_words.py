@@ -1,0 +1,112 @@
+"""Sentences of diagnoses, and their evidence."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from engine.judge.diagnosis.explain import Explainer
+from engine.model import (
+    Tolerance,
+)
+from tests.engine.judge.diagnosis.mistakes import (
+    CHOOSE,
+    FMAX,
+    GREATER,
+    MM,
+    QUANTISE,
+    SHIFTED,
+    SILU,
+    K,
+    compared,
+    first_words,
+    kinds,
+    normal,
+    operator,
+)
+
+
+def test_numbers_in_the_place_of_nan_are_counted():
+    x = normal(4, 50)
+    x[0, 3], x[2, 7] = math.nan, math.nan
+    got = torch.nn.functional.silu(x.nan_to_num(nan=-100.0))
+    found, *_ = Explainer().diagnoses(SILU, (x,), 0, compared(SILU, (x,), got))
+    assert found.kind is K.DROPPED_NAN
+    assert found.sentence == "NaN is dropped at 2 elements: the kernel returns a number there"
+    assert found.evidence == "2 of 2 wrong elements should be NaN and are not"
+
+
+def test_region_that_must_stay_is_named_as_overwritten():
+    before = normal(9, 9)
+    lower = operator("x", lambda x: torch.where(torch.ones(9, 9).tril() > 0, 2 * x, x))
+    found = Explainer().diagnoses(lower, (before,), 0, compared(lower, (before,), 3 * before, before=before))
+    assert K.OLD_CONTENT not in [one.kind for one in found]  # half of it is another mistake
+    assert kinds(lower, (before,), 2 * before, before=before) == [K.OLD_CONTENT]
+
+
+def test_nan_that_is_to_be_ignored_is_named():
+    x, y = normal(8, 9), normal(8, 9, seed=4)
+    y[3:5, 2], y[6] = math.nan, -math.inf
+    words = "NaN of y is propagated, although the operator ignores it there"
+    assert first_words(FMAX, (x, y), torch.where(x > y, x, y)) == words
+
+
+def test_comparison_of_equal_operands_is_named():
+    x, y = normal(80).round(), normal(80, seed=4).round()
+    assert kinds(GREATER, (x, y), x >= y)[0] is K.WRONG_COMPARISON
+
+
+@pytest.mark.parametrize("dim", [0, 1, None])
+def test_last_of_several_maxima_is_a_wrong_tie(dim):
+    largest = operator("x", lambda x: x.argmax(dim))
+    x = torch.randint(0, 4, (30, 40), generator=torch.Generator().manual_seed(3)).float()
+    flat = x.reshape(-1, 1) if dim is None else x.movedim(dim, 0)
+    last = len(flat) - 1 - flat.flip(0).argmax(0).reshape(largest.reference(x).shape)
+    words = "of equal elements of x another one is chosen: the rule for ties is wrong"
+    assert first_words(largest, (x,), last) == words
+
+
+def test_missing_saturation_is_an_overflow():
+    x = 400 * normal(300)
+    got = torch.where(x.abs() > 448, math.nan, x).to(torch.float8_e4m3fn)
+    words = "values beyond the range of float8_e4m3fn become NaN or infinite instead of +-448"
+    assert first_words(QUANTISE, (x,), got) == words
+
+
+def test_optional_tensor_left_out_is_named():
+    inputs = (normal(50), normal(50, seed=4))
+    words = "output equals the answer for bias = None instead of the tensor"
+    assert first_words(SHIFTED, inputs, inputs[0].clone()) == words
+
+
+def test_mask_taken_for_true_is_named():
+    inputs = (normal(50), normal(50, seed=4) > 0)
+    words = "output equals the answer for mask = True everywhere instead of its elements"
+    assert first_words(CHOOSE, inputs, inputs[0].clone()) == words
+
+
+def test_conjugate_of_argument_is_named():
+    x, y = torch.complex(normal(40), normal(40, seed=4)), torch.complex(normal(40, seed=5), normal(40, seed=6))
+    product = operator("x, y", lambda x, y: x * y)
+    words = "the conjugate of y is used where y is meant, or the other way round"
+    assert first_words(product, (x, y), x * y.conj()) == words
+
+
+def test_operands_of_tensor_cores_are_rounded_to_tensorfloat():
+    a, b = normal(20, 30), normal(30, 20, seed=4)
+    rounded = [((one.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32) for one in (a, b)]
+    assert (
+        first_words(MM, (a, b), MM.reference(*rounded))
+        == "the inputs are rounded to TensorFloat-32 before they are used"
+    )
+
+
+def test_float64_with_error_of_float32_says_so():
+    x = normal(400).double()
+    tight = Tolerance(relative=0.0, absolute=1e-15)
+    got = SILU.reference(x).float().double()
+    assert (
+        first_words(SILU, (x,), got, tolerance=tight) == "all errors are small: rounding of values or sums in float32"
+    )
