@@ -15,7 +15,7 @@ from problems.index import open_index
 from problems.suites.settings import SuiteChoice
 from problems.suites.source import suite_at
 
-SAMPLE = Path(__file__).parents[2] / "problems" / "samples" / "kernelbench"
+SAMPLE = Path(__file__).parents[3] / "problems" / "samples" / "kernelbench"
 SOFTMAX, PRETRAINED = "kernelbench::level1/23_Softmax", "kernelbench::level4/1_pretrained_model"
 WEAK = Weakness(defect=Defect.ZEROS_PASS, text="zeros pass in every case")
 LOOSE = Weakness(defect=Defect.LOOSE_OWN_RULE, text="zeros pass the suite's own rule")
