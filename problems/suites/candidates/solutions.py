@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from problems.suites.candidates.joining import joined
 from problems.suites.candidates.record import SuiteCandidate
 from problems.suites.files import SuiteFileError, text_of
 from problems.suites.task import Task
@@ -43,10 +44,11 @@ def is_solution(found: object) -> bool:
 
 
 def solution(path: Path, tasks: Sequence[Task], *, root: Path) -> SuiteCandidate:
-    """The candidate of a Solution file: its one source, with the entry under the name `run`.
+    """The candidate of a Solution file: its sources as one text, with the entry under the name `run`.
 
     Raises:
-        SuiteFileError: it is no Solution, has several sources, another language, or is for no task of the suite.
+        SuiteFileError: it is no Solution, is in another language or for no task of the suite, or its files cannot be
+            joined.
     """
     try:
         found = msgspec.json.decode(text_of(path, root=root), type=_Solution)
@@ -62,12 +64,15 @@ def _source(found: _Solution, task: Task, path: Path) -> str:
     spec, sources = found.spec, found.sources
     if spec.language not in _LANGUAGES:
         raise SuiteFileError(f"{path}: written in {spec.language}; only Python and Triton solutions are read")
-    if len(sources) != 1:
-        raise SuiteFileError(f"{path}: has {len(sources)} source files; only solutions of one file are read")
     file, _, function = spec.entry_point.partition("::")
-    if sources[0].path != file or not function.isidentifier():
-        raise SuiteFileError(f"{path}: its entry_point {file}::{function} is not in its source")
-    text = sources[0].content.rstrip() + "\n"
+    texts = {source.path: source.content for source in sources}
+    if len(texts) < len(sources):
+        raise SuiteFileError(f"{path}: two of its source files have one path; left out")
+    if file not in texts or not file.endswith(".py") or not function.isidentifier():
+        raise SuiteFileError(f"{path}: its entry_point {file}::{function} is not in its sources")
+    if other := next((name for name in texts if not name.endswith(".py")), ""):
+        raise SuiteFileError(f"{path}: has the file {other} beside its Python files; only Python files are read")
+    text = texts[file].rstrip() + "\n" if len(texts) == 1 else joined(texts, entry=file, shown=str(path))
     if spec.destination_passing_style:
         return text if function == task.entry else f"{text}\n\n{task.entry} = {function}\n"
     return text + _filling(function, task)

@@ -20,6 +20,7 @@ from problems.suites.task import Task
 from problems.suites.texts.separated import SEPARATOR
 
 SAMPLES = Path(__file__).parents[2] / "samples"
+SOLUTIONS = SAMPLES / "flashinfer_trace" / "solutions" / "example" / "rmsnorm" / "rmsnorm_h32"
 RELU = "def relu(input, inplace=False):\n    return input.clamp(min=0)\n"
 
 
@@ -138,11 +139,19 @@ def test_custom_kernel_in_folder_of_task(tmp_path: Path) -> None:
 
 
 def test_solution_entry_renamed() -> None:
-    found = candidates_of(SAMPLES / "flashinfer_trace" / "solutions", tasks_of("flashinfer_trace"))
+    found = candidates_of(SOLUTIONS / "triton_norm.json", tasks_of("flashinfer_trace"))
 
     name, text = only(found)
     assert name == "rmsnorm/rmsnorm_h32"
     assert text.endswith("\n\nrun = norm\n")
+
+
+def test_solution_of_two_files_is_one_text() -> None:
+    found = candidates_of(SOLUTIONS / "triton_norm_in_two_files.json", tasks_of("flashinfer_trace"))
+
+    _, text = only(found)
+    assert text.index("# kernels.py\n") < text.index("def norm_kernel(") < text.index("# main.py\npass\n")
+    assert ".kernels" not in text
 
 
 @pytest.mark.parametrize("returned", ["x", "[x]", '{"output": x}'])
@@ -171,8 +180,13 @@ def _saved(folder: Path, text: str) -> Path:
     [
         ({"definition": "other"}, "for 'other', and the suite has no such definition"),
         ({"spec": {"language": "cuda", "entry_point": "a.py::f"}}, "written in cuda; only Python and Triton"),
-        ({"sources": []}, "has 0 source files; only solutions of one file are read"),
-        ({"sources": [{"path": "b.py", "content": ""}]}, "its entry_point a.py::f is not in its source"),
+        ({"sources": []}, "its entry_point a.py::f is not in its sources"),
+        ({"sources": [{"path": "b.py", "content": ""}]}, "its entry_point a.py::f is not in its sources"),
+        ({"sources": [{"path": "a.py", "content": ""}] * 2}, "two of its source files have one path"),
+        (
+            {"sources": [{"path": "a.py", "content": ""}, {"path": "b.cu", "content": ""}]},
+            "has the file b.cu beside its Python files",
+        ),
         ({"spec": ["triton"]}, "no Solution: Expected `object`, got `array` - at `$.spec`"),
         ({"sources": ["a.py"]}, "no Solution: Expected `object`, got `str` - at `$.sources[0]`"),
     ],
