@@ -8,7 +8,7 @@ engine opens sources of packages that it must not import.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -130,6 +130,10 @@ class ReferenceClient(Protocol):
 
     def open(self, *, harness: str, file: str, files: Mapping[str, str], details: Mapping[str, str]) -> OpenedReference:
         """Have the process import the task; raises ReferenceFaultError, as all that follow do."""
+        ...
+
+    def write_file(self, name: str, parts: Iterable[bytearray]) -> None:
+        """Have the process write a file beside the task's own, part by part, before the task is opened."""
         ...
 
     def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:

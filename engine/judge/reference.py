@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -38,6 +38,7 @@ from engine.protocol.reference import (
     Storage,
     TakeTimes,
     TimesTaken,
+    WriteFile,
     answers,
 )
 from engine.protocol.transport.byte_stream import ByteStream, StreamError, checked_values
@@ -95,6 +96,12 @@ class Reference:
         asked = OpenTask(harness=harness, file=file, files=dict(files), details=dict(details))
         answer, _ = self._ask(asked, doing="while it was opened")
         return OpenedReference(notes=answer.notes, needed_bytes=answer.needed_bytes)
+
+    def write_file(self, name: str, parts: Iterable[bytearray]) -> None:
+        """Have the process write a file of the task, part by part, before the task is opened."""
+        for part in parts:
+            content = torch.frombuffer(part, dtype=torch.uint8) if part else torch.empty(0, dtype=torch.uint8)
+            self._ask(WriteFile(name=name, bytes=len(part)), [content], doing="while its files were written")
 
     def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:
         """The arguments that come of these seeds."""

@@ -32,6 +32,13 @@ class OpenTask(Message, tag_field="type", tag="open", frozen=True):
     details: dict[str, str]
 
 
+class WriteFile(Message, tag_field="type", tag="write_file", frozen=True):
+    """Append the bytes that follow to this file of the task, which is opened after that."""
+
+    name: str
+    bytes: Count
+
+
 class Draw(Message, tag_field="type", tag="draw", frozen=True):
     """Make the arguments of a call from these seeds: those of the inputs and of the weights are independent.
 
@@ -120,7 +127,7 @@ class CouldNot(Message, tag_field="type", tag="could_not", frozen=True):
     is_unavailable: bool = False
 
 
-Question: TypeAlias = OpenTask | Draw | Compute | ApplyOwnRule | PrepareTimes | TakeTimes | ForgetTimes
+Question: TypeAlias = OpenTask | WriteFile | Draw | Compute | ApplyOwnRule | PrepareTimes | TakeTimes | ForgetTimes
 Answer: TypeAlias = Answered | TimesTaken | CouldNot
 
 questions: msgspec.json.Decoder[Question] = msgspec.json.Decoder(Question)

@@ -41,6 +41,7 @@ from engine.protocol.reference import (
     Storage,
     TakeTimes,
     TimesTaken,
+    WriteFile,
     questions,
 )
 from engine.protocol.transport.byte_stream import ByteStream, StreamError, checked_values
@@ -56,8 +57,10 @@ from engine.sandbox.variables import DEVICE_VARIABLE
 if TYPE_CHECKING:
     from engine.model import Arguments
 
+_HOST = torch.device("cpu")
 _THREADS = 2
 _MOST_BYTES = 1 << 40
+_TASK = "task"
 _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 2000, 20_000
 
 
@@ -77,13 +80,20 @@ def answer_all(stream: ByteStream, answering: Answering) -> None:
     try:
         while True:
             question = questions.decode(stream.line(most_bytes=MOST_HEAD_BYTES))
-            named = question.storages if isinstance(question, Compute | ApplyOwnRule) else ()
-            sizes = [storage.bytes for storage in named if isinstance(storage, Sent)]
-            storages = stream.storages(sizes, most_bytes=_MOST_BYTES, device=answering.device)
+            device = _HOST if isinstance(question, WriteFile) else answering.device
+            storages = stream.storages(_sent_with(question), most_bytes=_MOST_BYTES, device=device)
             answer, made = answering.answer(question, storages)
             stream.send(msgspec.json.encode(answer), made)
     except StreamError:
         stream.close()
+
+
+def _sent_with(question: Question) -> list[int]:
+    """The sizes of the storages that follow a question."""
+    if isinstance(question, WriteFile):
+        return [question.bytes]
+    named = question.storages if isinstance(question, Compute | ApplyOwnRule) else ()
+    return [storage.bytes for storage in named if isinstance(storage, Sent)]
 
 
 def _opened(folder: Path) -> ByteStream:
@@ -129,6 +139,9 @@ class Answering:
             case OpenTask():
                 self._task = self._open(question)
                 return Answered(notes=self._task.notes, needed_bytes=self._task.needed_bytes()), []
+            case WriteFile():
+                self._write(question.name, storages[0])
+                return Answered(), []
             case Draw():
                 self._drawn = []
                 arguments = self._opened_task().draw(
@@ -192,9 +205,16 @@ class Answering:
             raise UnavailableError("the task has no code that checks an output")
         return task.passes_own_rule(cast("Arguments", arguments), cast("tuple[torch.Tensor, ...]", outputs))
 
+    def _write(self, name: str, content: torch.Tensor) -> None:
+        """Append bytes to a file beside the task's own."""
+        target = self._folder / _TASK / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("ab") as file:
+            file.write(content.numpy().data.cast("B"))
+
     def _open(self, question: OpenTask) -> OpenedTask:
         harness = importlib.import_module(question.harness)
-        place = self._folder / "task"
+        place = self._folder / _TASK
         for name, text in {question.file: "", **question.files}.items():
             target = place / name
             target.parent.mkdir(parents=True, exist_ok=True)

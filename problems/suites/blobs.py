@@ -5,17 +5,18 @@ Their content is parsed in the reference process only.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import importlib.util
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from engine.errors import EngineError
 from problems.suites.files import is_within
 
-MOST_BYTES = 4 << 20
-"""The most bytes of all stored files of one task; they are sent to the reference process in one message."""
+MOST_BYTES = 1 << 30
+"""The most bytes of all stored files of one task; the reference process has copies of them while it serves the task."""
+PART_BYTES = 32 << 20
+"""How much of a file is read and sent at a time."""
 
 _LFS = b"version https://git-lfs.github.com/spec/"
 _MOST_LFS_BYTES = 1024
@@ -39,7 +40,7 @@ class StoredFiles:
             file = self._home / path if self._home is not None else Path(path)
             if reason := self._refusal(file):
                 return f"{path} {reason}"
-            found[encoded_name(path)] = file
+            found[stored_name(path)] = file
         added = sum(file.stat().st_size for name, file in found.items() if name not in self.files)
         if self._bytes + added > MOST_BYTES:
             return f"the stored inputs of the task have more than {MOST_BYTES:,} bytes; the workloads before are kept"
@@ -62,28 +63,29 @@ class StoredFiles:
         return ""
 
 
-def encoded_name(path: str) -> str:
+def stored_name(path: str) -> str:
     """The name under which a file of the dataset is sent."""
-    return f"stored/{hashlib.sha256(path.encode()).hexdigest()[:16]}.base64"
+    return f"stored/{hashlib.sha256(path.encode()).hexdigest()[:16]}.safetensors"
 
 
-def encoded(files: Mapping[str, Path]) -> dict[str, str]:
-    """The contents in base64, by the names that they are sent under.
+def parts_of(file: Path) -> Iterator[bytearray]:
+    """The content of a file in parts of at most PART_BYTES; one empty part of an empty file.
 
     Raises:
-        EngineError: one cannot be read, or has grown beyond the limit.
+        EngineError: it cannot be read, or has grown beyond the limit.
     """
-    found = {}
-    for name, file in files.items():
-        try:
-            with file.open("rb") as opened:
-                content = opened.read(MOST_BYTES + 1)
-        except OSError as error:
-            raise EngineError(f"{file} cannot be read: {error.strerror}; run again") from error
-        if len(content) > MOST_BYTES:
-            raise EngineError(f"{file} has grown to more than {MOST_BYTES:,} bytes since the suite was read; run again")
-        found[name] = base64.b64encode(content).decode("ascii")
-    return found
+    count = 0
+    try:
+        with file.open("rb") as opened:
+            while (part := bytearray(opened.read(PART_BYTES))) or not count:
+                count += len(part) or 1
+                if count > MOST_BYTES:
+                    raise EngineError(
+                        f"{file} has grown to more than {MOST_BYTES:,} bytes since the suite was read; run again"
+                    )
+                yield part
+    except OSError as error:
+        raise EngineError(f"{file} cannot be read: {error.strerror}; run again") from error
 
 
 def fingerprint(file: Path) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from engine.errors import ReferenceFaultError, UnsupportedError
 from engine.judge.inputs.memory_need import COPIES, available_memory
 from engine.model import CandidateForm, Case, Cost, Precision, ProblemDefinition
 from engine.problem_source import AttachedProblem, ReferenceClient, ReferenceUnavailableError
-from problems.suites.blobs import encoded
+from problems.suites.blobs import parts_of
 from problems.suites.calibration import Calibrated, Runs, calibrated
 from problems.suites.own_rule import rule_of
 from problems.suites.plan import CASE, PlannedTask, argument_names
@@ -42,8 +42,11 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
     names = argument_names(planned.task)
     functions = ForeignFunctions(reference, written=tuple(map(names.index, planned.contract["mutates"])))
     try:
-        files = {**planned.files, **encoded(planned.task.blobs)}
-        opened = reference.open(harness=planned.harness, file=planned.file, files=files, details=planned.details)
+        for name, stored in planned.task.blobs.items():
+            reference.write_file(name, parts_of(stored))
+        opened = reference.open(
+            harness=planned.harness, file=planned.file, files=planned.files, details=planned.details
+        )
         require_room(planned, opened.needed_bytes)
         found = functions.calibrated(planned.contract["cases"][0])
     except ReferenceUnavailableError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -15,7 +14,7 @@ import torch
 from engine.loading.loader import import_file
 from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import UnavailableError
-from problems.suites.blobs import encoded_name
+from problems.suites.blobs import stored_name
 from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
 from problems.suites.harness.values import answered
 
@@ -99,20 +98,19 @@ class TraceTask:
         Raises:
             UnavailableError: the file has no such tensor, or one of another shape or dtype than the definition.
         """
-        from safetensors import SafetensorError
-        from safetensors.torch import load
+        from safetensors import SafetensorError, safe_open
 
         path, key = str(way["path"]), str(way["tensor_key"])
-        content = base64.b64decode((self._folder / encoded_name(path)).read_text(encoding="ascii"))
         try:
-            found: torch.Tensor = load(content)[key]
-        except KeyError:
-            raise UnavailableError(f"{path} has no tensor {key!r}") from None
+            with safe_open(self._folder / stored_name(path), framework="pt") as file:
+                if key not in file.keys():  # noqa: SIM118  # it is no mapping
+                    raise UnavailableError(f"{path} has no tensor {key!r}")
+                found: torch.Tensor = file.get_tensor(key)
         except SafetensorError as error:
             raise UnavailableError(f"{path} is no safetensors file: {error}") from error
         if tuple(found.shape) != shape or found.dtype is not dtype:
             raise UnavailableError(f"{key} in {path} is {found.dtype} {tuple(found.shape)}, not {dtype} {shape}")
-        return found.to(self._device)
+        return found.to(self._device, copy=True)  # alone: what was read shares the memory of its whole file
 
     def _empty(self, spec: Mapping[str, Any], workload: Mapping[str, Any]) -> torch.Tensor:
         return torch.zeros(self._shape(spec, workload), dtype=_dtype(spec), device=self._device)

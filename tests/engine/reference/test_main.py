@@ -209,6 +209,16 @@ def test_timed_calls_get_contents_unchanged_by_earlier_ones(device: ScriptedDevi
     assert seen == [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]] * 2
 
 
+def test_file_written_in_parts_is_whole(doubling: Reference, tmp_path: Path) -> None:
+    content = bytes(range(256)) * 4096  # 1 MiB: more than passes through the pipe
+    doubling.write_file("stored/a", iter([bytearray(content), bytearray(content[:3])]))
+    doubling.write_file("stored/empty", iter([bytearray()]))
+
+    place = tmp_path / "task" / "stored"
+    assert (place / "a").read_bytes() == content + content[:3]
+    assert (place / "empty").read_bytes() == b""
+
+
 def test_reference_on_cpu_not_timed(doubling: Reference, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ReferenceUnavailableError, match="calls are timed on NVIDIA GPUs only"):
         doubling.prepare_times(seeds=((100, 0),))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 
 import pytest
 
 from engine.errors import EngineError
 from problems.suites import blobs
-from problems.suites.blobs import StoredFiles, encoded, encoded_name, fingerprint
+from problems.suites.blobs import StoredFiles, fingerprint, parts_of, stored_name
 
 pytest.importorskip("safetensors", reason="the extra 'suites' is not installed")
 
@@ -27,7 +26,17 @@ def test_files_accepted_up_to_the_limit(tmp_path: Path, monkeypatch: pytest.Monk
         "the stored inputs of the task have more than 5 bytes; the workloads before are kept",
         "",
     ]
-    assert encoded(stored.files) == {encoded_name("a"): base64.b64encode(b"123").decode()}
+    assert stored.files == {stored_name("a"): tmp_path / "a"}
+
+
+@pytest.mark.parametrize(("content", "parts"), [(b"12345", [b"12", b"34", b"5"]), (b"", [b""])])
+def test_large_file_read_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, parts: list[bytes]
+) -> None:
+    monkeypatch.setattr(blobs, "PART_BYTES", 2)
+    (tmp_path / "a").write_bytes(content)
+
+    assert list(parts_of(tmp_path / "a")) == parts
 
 
 @pytest.mark.parametrize(
@@ -61,7 +70,7 @@ def test_file_that_grew_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "a").write_bytes(b"123")
 
     with pytest.raises(EngineError, match="has grown to more than 2 bytes"):
-        encoded({"a": tmp_path / "a"})
+        list(parts_of(tmp_path / "a"))
 
 
 def test_change_of_file_changes_its_fingerprint(tmp_path: Path) -> None:

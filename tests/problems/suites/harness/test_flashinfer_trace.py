@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ import torch
 
 from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import OpenedTask, UnavailableError
-from problems.suites.blobs import encoded_name
+from problems.suites.blobs import stored_name
 from problems.suites.harness.flashinfer_trace import TraceTask, open_task
 
 Open = Callable[[str], OpenedTask]
@@ -51,9 +50,9 @@ def paged(folder: Path, *, dtype: str = "bfloat16", key: str = "kv_indptr", stor
     """A task with one random input of a dtype and stored offsets."""
     save = pytest.importorskip("safetensors.torch", reason="the extra 'suites' is not installed").save
     path = "blob/x.safetensors"
-    target = folder / encoded_name(path)
+    target = folder / stored_name(path)
     target.parent.mkdir()
-    target.write_text(base64.b64encode(save({"kv_indptr": stored})).decode())
+    target.write_bytes(save({"kv_indptr": stored}))
     (folder / "reference.py").write_text("def run(q, kv_indptr):\n    return q.float() * kv_indptr.diff()[:, None]\n")
     schema = {
         "axes": {"n": {"type": "var"}, "m": {"type": "var"}, "d": {"type": "const", "value": 8}},
@@ -93,7 +92,7 @@ def test_stored_tensor_of_another_kind_unavailable(tmp_path: Path, stored: torch
 
 def test_stored_file_that_is_none_unavailable(tmp_path: Path) -> None:
     task = paged(tmp_path, stored=torch.zeros(3, dtype=torch.int32))
-    (tmp_path / encoded_name("blob/x.safetensors")).write_text(base64.b64encode(b"text").decode())
+    (tmp_path / stored_name("blob/x.safetensors")).write_bytes(b"text")
 
     with pytest.raises(UnavailableError, match=r"blob/x\.safetensors is no safetensors file"):
         task.draw(seed=1, weight_seed=0, case="one")
