@@ -6,13 +6,12 @@ import importlib
 import importlib.util
 import pkgutil
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
 
 from engine.errors import EngineError, UsageError
-from problems.suites.task import SuiteContents, SuiteFormat, Task
+from problems.suites.task import SuiteFormat
 
 _PACKAGE = "problems.suites.formats"
 _MOST_FOLDERS = 100
@@ -89,17 +88,3 @@ def _has_parquet(path: Path) -> bool:
     with suppress(OSError):
         return path.suffix == ".parquet" or any(True for name in ("*", "data/*") for _ in path.glob(f"{name}.parquet"))
     return False
-
-
-def read_suite(path: Path, form: SuiteFormat) -> SuiteContents:
-    """The tasks at the path in the order of the suite; of two with one name the first, and a complaint."""
-    contents = form.read(path)
-    by_name: dict[str, Task] = {}
-    complaints = list(contents.complaints)
-    for task in contents.tasks:
-        if task.name in by_name:
-            first = by_name[task.name].file
-            complaints.append(f"{task.file}: a second task called {task.name}, the first is in {first}; left out")
-        else:
-            by_name[task.name] = task
-    return replace(contents, tasks=tuple(by_name.values()), complaints=tuple(complaints))

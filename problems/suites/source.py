@@ -15,7 +15,7 @@ from engine.model.parsing import parse
 from engine.model.problems.health import Weakness
 from engine.problem_source import AttachedProblem, ProblemDescription, ReferenceClient
 from problems.suites.plan import PlannedTask, planned
-from problems.suites.scanning import format_named, format_of, read_suite
+from problems.suites.scanning import format_named, format_of
 from problems.suites.settings import SuiteChoice, choice_of
 from problems.suites.task import SuiteContents, Task
 
@@ -34,8 +34,13 @@ class SuiteSource:
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """A sentence on each file or row of the suite that is no task."""
+        """A sentence on each of the first files or rows of the suite that are no task."""
         return self._contents.complaints
+
+    @property
+    def left_out(self) -> int:
+        """How many files or rows of the suite are no task."""
+        return self._contents.left_out
 
     def names(self) -> tuple[str, ...]:
         """In the order of the suite."""
@@ -109,7 +114,7 @@ class SuiteSource:
 
     @cached_property
     def _contents(self) -> SuiteContents:
-        return read_suite(self.choice.path, self.format)
+        return self.format.read(self.choice.path)
 
     @cached_property
     def _tasks(self) -> dict[str, Task]:

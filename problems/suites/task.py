@@ -105,10 +105,14 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteContents:
-    """Content of a path: the tasks, and a sentence on each file or row that is none."""
+    """Content of a path: the tasks, each name once, and a sentence on each of the first files or rows that are none.
+
+    `left_out` is how many there are of these in all.
+    """
 
     tasks: tuple[Task, ...]
     complaints: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from problems.suites.candidates.predictions import names_of, predictions
 from problems.suites.candidates.record import SuiteCandidate, SuiteCandidates
 from problems.suites.candidates.solutions import is_solution, solution
 from problems.suites.candidates.sources import source_of
+from problems.suites.complaints import Complaints
 from problems.suites.files import SuiteFileError, first_row, natural, text_of
 from problems.suites.task import Task
 
@@ -22,13 +23,13 @@ def candidates_of(path: Path, tasks: Sequence[Task]) -> SuiteCandidates:
     files = _files(path) if path.is_dir() else [path]
     root = path if path.is_dir() else path.parent
     by_name = names_of(tasks)
-    candidates, complaints = list[SuiteCandidate](), list[str]()
+    candidates, complaints = list[SuiteCandidate](), Complaints()
     for one in (one for file in files for one in _of_file(file, tasks, by_name, root)):
         if isinstance(one, SuiteCandidate):
             candidates.append(one)
         else:
-            complaints.append(str(one))  # not the error: its traceback would keep the whole row in memory
-    return SuiteCandidates(candidates=tuple(candidates), complaints=tuple(complaints))
+            complaints.add(str(one))  # not the error: its traceback would keep the whole row in memory
+    return SuiteCandidates(candidates=tuple(candidates), complaints=complaints.sentences)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -20,7 +20,7 @@ class SuiteCandidate:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteCandidates:
-    """The candidates of a path in their order, and a sentence on each file or row that is none."""
+    """The candidates of a path in their order, and a sentence on each of the first files or rows that are none."""
 
     candidates: tuple[SuiteCandidate, ...]
     complaints: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from problems.suites.blobs import StoredFiles
+from problems.suites.complaints import contents_of
 from problems.suites.files import MOST_ARRAY_BYTES, Row, SuiteFileError, python_files, rows_of, text_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 from problems.suites.texts.syntax import functions, parameters, parsed
@@ -90,9 +91,7 @@ def matches(path: Path) -> bool:
 
 def read(path: Path) -> SuiteContents:
     """The tasks of a dataset or a definition."""
-    found = [*_of_dataset(path)] if path.is_dir() else [_of(path, path.parent, None)]
-    tasks = tuple(one for one in found if isinstance(one, Task))
-    return SuiteContents(tasks=tasks, complaints=tuple(str(one) for one in found if isinstance(one, SuiteFileError)))
+    return contents_of(_of_dataset(path) if path.is_dir() else [_of(path, path.parent, None)])
 
 
 def _home(path: Path) -> Path | None:

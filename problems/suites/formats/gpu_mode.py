@@ -14,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from problems.suites.complaints import contents_of
 from problems.suites.files import SuiteFileError, natural, text_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 from problems.suites.texts.syntax import functions, imported_packages, parsed
@@ -33,9 +34,7 @@ def matches(path: Path) -> bool:
 
 def read(path: Path) -> SuiteContents:
     """The tasks of a checkout, a group, a folder or a task.yml."""
-    found = [_of(file, path) for file in ([path] if path.is_file() else _task_files(path))]
-    tasks = tuple(one for one in found if isinstance(one, Task))
-    return SuiteContents(tasks=tasks, complaints=tuple(str(one) for one in found if isinstance(one, SuiteFileError)))
+    return contents_of(_of(file, path) for file in ([path] if path.is_file() else _task_files(path)))
 
 
 def _task_files(path: Path) -> list[Path]:

@@ -10,9 +10,11 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from engine.model.parsing import parse
+from problems.suites.complaints import contents_of
 from problems.suites.files import Row, SuiteFileError, first_row, python_files, rows_of, text_of
 from problems.suites.rewriting.sizes import constants_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
@@ -53,12 +55,8 @@ def matches(path: Path) -> bool:
 def read(path: Path) -> SuiteContents:
     """The tasks of a checkout, a level, a file or an export."""
     if path.is_dir():
-        found = [*_of_folder(path), *(one for file in _exports(path) for one in _of_export(file))]
-    else:
-        found = [*_of_export(path)] if path.suffix in _EXPORTS else [_of(path)]
-    tasks = tuple(one for one in found if isinstance(one, Task))
-    complaints = tuple(str(one) for one in found if isinstance(one, SuiteFileError))
-    return SuiteContents(tasks=tasks, complaints=complaints)
+        return contents_of(chain(_of_folder(path), chain.from_iterable(map(_of_export, _exports(path)))))
+    return contents_of(_of_export(path) if path.suffix in _EXPORTS else [_of(path)])
 
 
 def _exports(path: Path) -> list[Path]:

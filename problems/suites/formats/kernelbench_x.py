@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from problems.suites.complaints import contents_of
 from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 from problems.suites.texts.performance import with_performance
@@ -65,9 +66,7 @@ def matches(path: Path) -> bool:
 
 def read(path: Path) -> SuiteContents:
     """The tasks of a checkout or a task file."""
-    found = [*_of_checkout(path)] if path.is_dir() or path.name == _METADATA else [_of_file(path)]
-    tasks = tuple(one for one in found if isinstance(one, Task))
-    return SuiteContents(tasks=tasks, complaints=tuple(str(one) for one in found if isinstance(one, SuiteFileError)))
+    return contents_of(_of_checkout(path) if path.is_dir() or path.name == _METADATA else [_of_file(path)])
 
 
 def _checkout(path: Path) -> _Checkout | None:

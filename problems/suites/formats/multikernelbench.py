@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from problems.suites.complaints import contents_of
 from problems.suites.files import SuiteFileError, python_files, text_of
 from problems.suites.rewriting.sizes import constants_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
@@ -44,9 +45,7 @@ def matches(path: Path) -> bool:
 
 def read(path: Path) -> SuiteContents:
     """The tasks of a checkout, a category or a file."""
-    found = [*_of_folder(path)] if path.is_dir() else [_of(path, root=path.parent)]
-    tasks = tuple(one for one in found if isinstance(one, Task))
-    return SuiteContents(tasks=tasks, complaints=tuple(str(one) for one in found if isinstance(one, SuiteFileError)))
+    return contents_of(_of_folder(path) if path.is_dir() else [_of(path, root=path.parent)])
 
 
 def _categories(path: Path) -> list[Path]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from problems.suites.complaints import contents_of
 from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
 from problems.suites.task import CandidateForm, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 from problems.suites.texts.performance import with_performance
@@ -55,9 +56,7 @@ def matches(path: Path) -> bool:
 
 def read(path: Path) -> SuiteContents:
     """The tasks of both sets, of one, or of a file."""
-    found = [*_of_folder(path)] if path.is_dir() else [_of_file(path)]
-    tasks = tuple(one for one in found if isinstance(one, Task))
-    return SuiteContents(tasks=tasks, complaints=tuple(str(one) for one in found if isinstance(one, SuiteFileError)))
+    return contents_of(_of_folder(path) if path.is_dir() else [_of_file(path)])
 
 
 def _folders(path: Path) -> dict[str, Path]:

@@ -43,9 +43,15 @@ def test_no_double_spread_of_runs() -> None:
     assert "no float64 run" in found.sentence
 
 
-def test_random_reference_refused() -> None:
+@pytest.mark.parametrize("by", [0.5, 1e-3], ids=["largely", "in a start that fades"])
+def test_random_reference_refused(by: float) -> None:
     with pytest.raises(UnsupportedError, match="the reference is random"):
-        bound(again=(off(0.5),))
+        bound(again=(off(by),))
+
+
+def test_rounding_of_16_bits_is_not_random() -> None:
+    own, again = ((OWN * (1 + by)).bfloat16() for by in (0.0, 4e-3))
+    assert bound(own=(own,), again=(again,)) < 0.1
 
 
 @pytest.mark.parametrize("nonfinite", [(), (0, 4)], ids=["finite", "with infinities"])

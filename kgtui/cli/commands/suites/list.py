@@ -26,7 +26,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         try:
             source = suite_at(path)
             count = len(source.names())
-            left_out = f", {len(source.complaints)} left out" if source.complaints else ""
+            left_out = f", {source.left_out} left out" if source.left_out else ""
             console.say(f"{path}  {source.format.title}, {count} problems{left_out}")
         except UsageError as error:
             console.warn(f"{error}; `kgtui suites remove {path}` forgets it")

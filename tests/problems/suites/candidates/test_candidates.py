@@ -15,7 +15,7 @@ from problems.suites.candidates.naming import task_and_sample
 from problems.suites.candidates.predictions import names_of
 from problems.suites.candidates.reading import candidates_of
 from problems.suites.candidates.record import SuiteCandidates
-from problems.suites.scanning import format_of, read_suite
+from problems.suites.scanning import format_of
 from problems.suites.task import Task
 from problems.suites.texts.separated import SEPARATOR
 
@@ -25,7 +25,7 @@ RELU = "def relu(input, inplace=False):\n    return input.clamp(min=0)\n"
 
 
 def tasks_of(suite: str) -> tuple[Task, ...]:
-    return read_suite(SAMPLES / suite, format_of(SAMPLES / suite)).tasks
+    return format_of(SAMPLES / suite).read(SAMPLES / suite).tasks
 
 
 def written(folder: Path, files: dict[str, str], suite: str) -> SuiteCandidates:
@@ -238,5 +238,6 @@ def test_rows_that_are_no_candidates_are_not_kept(tmp_path: Path) -> None:
     found = candidates_of(file, tasks)
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert (len(found.candidates), len(found.complaints)) == (0, 24)
+    assert (len(found.candidates), len(found.complaints)) == (0, 21)
+    assert found.complaints[-1] == "4 more files or rows are left out"
     assert peak_bytes < 8 << 20

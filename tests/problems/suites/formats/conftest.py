@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from problems.suites.scanning import format_of, read_suite
+from problems.suites.scanning import format_of
 from problems.suites.task import SuiteContents
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -22,4 +22,4 @@ def samples() -> Path:
 @pytest.fixture
 def contents_of() -> Callable[[Path], SuiteContents]:
     """What is read from a path by the format that recognises it."""
-    return lambda path: read_suite(path, format_of(path))
+    return lambda path: format_of(path).read(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from problems.suites.formats import kernelbench
-from problems.suites.scanning import format_of, read_suite
+from problems.suites.scanning import format_of
 from problems.suites.task import CandidateForm, SuiteContents
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "kernelbench"
@@ -16,7 +16,7 @@ SOFTMAX = SAMPLE / "KernelBench" / "level1" / "23_Softmax.py"
 
 
 def contents_of(path: Path) -> SuiteContents:
-    return read_suite(path, format_of(path))
+    return format_of(path).read(path)
 
 
 def names_of(path: Path) -> list[str]:

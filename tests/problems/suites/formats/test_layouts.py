@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import UsageError
 from problems.suites.formats import kernelbench
-from problems.suites.scanning import format_of, read_suite
+from problems.suites.scanning import format_of
 from problems.suites.task import SuiteContents
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -21,7 +21,7 @@ TEXTS = (".py", ".json", ".jsonl", ".yml")
 
 def shown(path: Path) -> list[tuple[object, ...]]:
     """What is read of each task, without its file."""
-    contents: SuiteContents = read_suite(path, format_of(path))
+    contents: SuiteContents = format_of(path).read(path)
     return [(task.name, task.cases, task.entry, task.text, bool(task.refusal)) for task in contents.tasks]
 
 

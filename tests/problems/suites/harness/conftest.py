@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from engine.reference.harness import OpenedTask
-from problems.suites.scanning import format_of, read_suite
+from problems.suites.scanning import format_of
 from problems.suites.settings import PACKED, PRECISION
 from problems.suites.task import Task
 
@@ -50,7 +50,7 @@ def tasks() -> dict[str, Task]:
     """Every task of the samples by the name of its suite's folder and its own."""
     found = {}
     for folder in sorted(SAMPLES.iterdir()):
-        contents = read_suite(folder, format_of(folder))
+        contents = format_of(folder).read(folder)
         found |= {f"{folder.name}::{task.name}": task for task in contents.tasks}
     return found
 

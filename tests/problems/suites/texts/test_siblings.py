@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from problems.suites.scanning import format_of, read_suite
+from problems.suites.scanning import format_of
 from problems.suites.texts.siblings import imported_siblings
 
 SOFTMAX = Path(__file__).parents[2] / "samples" / "kernelbench" / "KernelBench" / "level1" / "23_Softmax.py"
@@ -37,7 +37,7 @@ def test_task_of_a_folder_with_its_helpers(tmp_path: Path) -> None:
     (level / "helpers.py").write_text("ROWS = 4\n")
     (level / "1_a.py").write_text(f"from helpers import ROWS\n{SOFTMAX.read_text()}")
 
-    contents = read_suite(tmp_path, format_of(tmp_path))
+    contents = format_of(tmp_path).read(tmp_path)
 
     assert [(task.name, list(task.sources)) for task in contents.tasks] == [("level1/1_a", ["helpers.py"])]
     assert [complaint.partition(": ")[0] for complaint in contents.complaints] == [f"{level}/helpers.py"]
