@@ -83,6 +83,19 @@ def text_of(file: Path, *, root: Path, most_bytes: int = MOST_SOURCE_BYTES) -> s
     return decoded(content, file)
 
 
+def link_out(folder: Path, root: Path) -> SuiteFileError | None:
+    """The complaint about a folder of the suite at `root` that is a broken link, or one to elsewhere; else None."""
+    if not folder.is_symlink():
+        return None
+    try:
+        real = folder.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        return SuiteFileError(f"{folder}: a link that leads nowhere: {_reason(error)}; left out")
+    if not is_within(real, root):
+        return SuiteFileError(f"{folder}: a link to {real}, outside of the suite; left out")
+    return None
+
+
 def is_within(real: Path, root: Path) -> bool:
     """Whether a resolved path is in the suite, or in the Hugging Face cache that the suite is a snapshot of.
 

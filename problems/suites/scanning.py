@@ -60,8 +60,15 @@ def format_of(path: Path) -> SuiteFormat:
         raise UsageError(f"{path}: reading parquet needs pyarrow; pip install 'kgtui[suites]'")
     titles = ", ".join(one.title for one in formats())
     below = _suite_below(path) if path.is_dir() else None
-    hint = f"did you mean {below}?" if below else "see `kgtui manual suites`"
+    hint = f"did you mean {below}?" if below else _hint(path)
     raise UsageError(f"{path} is no suite in a known format ({titles}); {hint}")
+
+
+def _hint(path: Path) -> str:
+    """What may be wrong with a path that has no suite."""
+    if (path / ".git").exists():
+        return "it is a git checkout: is it complete and on the right branch? See `kgtui manual suites`"
+    return "see `kgtui manual suites`"
 
 
 def _suite_below(path: Path) -> Path | None:

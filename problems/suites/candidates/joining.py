@@ -59,7 +59,7 @@ class _File:
     @cached_property
     def aliases(self) -> dict[str, str]:
         """Local names of imported files that the text uses as `name.attribute`."""
-        found = {}
+        found: dict[str, str] = {}
         for node in self.own_imports:
             named = [alias for alias in node.names if alias.name in self.modules]
             if isinstance(node, ast.Import) or node.module is None:
@@ -163,8 +163,8 @@ def _rewritten(file: _File, shown: str) -> str:
         SuiteFileError: an imported file is used in another way than by its attributes.
     """
     lines = file.text.encode().splitlines(keepends=True)
-    changes = [(node, _in_place_of(node, file, f"{shown}: {file.path}:{node.lineno}")) for node in file.own_imports]
-    changes += [(node, "pass") for node in file.tree.body if _is_future(node)]
+    changes: list[tuple[ast.stmt | ast.expr, str]] = [(node, "pass") for node in file.tree.body if _is_future(node)]
+    changes += [(node, _in_place_of(node, file, f"{shown}: {file.path}:{node.lineno}")) for node in file.own_imports]
     named = {node.value: node for node in ast.walk(file.tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(file.tree):
         match node:

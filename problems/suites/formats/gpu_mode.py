@@ -47,8 +47,8 @@ def _task_files(path: Path) -> list[Path]:
 
 def _of(file: Path, path: Path) -> Task | SuiteFileError:
     """The task of one task.yml.  Its files may be up to one folder above it, or in the given suite."""
-    folder = file.parent.resolve()
-    root = path.resolve() if path.is_dir() and folder.parent.is_relative_to(path.resolve()) else folder.parent
+    folder, given_path = file.parent.resolve(), path.resolve()
+    root = given_path if path.is_dir() and folder != given_path else folder.parent
     try:
         given = _yaml(text_of(file, root=root), file)
         sources, missing = _sources(given, folder, root)

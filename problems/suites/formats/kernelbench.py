@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine.model.parsing import parse
 from problems.suites.complaints import contents_of
-from problems.suites.files import Row, SuiteFileError, first_row, python_files, rows_of, text_of
+from problems.suites.files import Row, SuiteFileError, first_row, link_out, python_files, rows_of, text_of
 from problems.suites.rewriting.sizes import constants_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 from problems.suites.texts.siblings import imported_siblings
@@ -72,11 +72,12 @@ def _is_export(file: Path) -> bool:
 
 
 def _levels(path: Path) -> list[Path]:
-    """The folders level1, level2, ... of a checkout or its inner folder, or the level itself."""
+    """The folders level1, level2, ... of a checkout or its inner folder, also broken links; or the level itself."""
     if _LEVEL.fullmatch(path.name):
         return [path]
     for home in (path / "KernelBench", path):
-        found = [folder for folder in home.glob("level*") if _LEVEL.fullmatch(folder.name) and folder.is_dir()]
+        named = (folder for folder in home.glob("level*") if _LEVEL.fullmatch(folder.name))
+        found = [folder for folder in named if folder.is_dir() or folder.is_symlink()]
         if found:
             return sorted(found, key=lambda folder: int(folder.name.removeprefix("level")))
     return []
@@ -84,12 +85,25 @@ def _levels(path: Path) -> list[Path]:
 
 def _of_folder(path: Path) -> Iterator[Task | SuiteFileError]:
     levels = _levels(path)
+    yield from _missing(levels)
     for folder in levels:
+        if folder != path and (linked := link_out(folder, path)) is not None:
+            yield linked
+            continue
         files = list(python_files(folder, "*.py"))
         if not files:
             yield SuiteFileError(f"{folder}: no task files; is the checkout complete?")
         for file in files:
             yield _of(file, level=folder.name, root=path)
+
+
+def _missing(levels: list[Path]) -> Iterator[SuiteFileError]:
+    """A complaint on each level below the last one that has no folder; none where one level was named."""
+    names = [folder.name for folder in levels]
+    last = int(names[-1].removeprefix("level")) if len(names) > 1 else 0
+    for name in (f"level{number}" for number in range(1, last)):
+        if name not in names:
+            yield SuiteFileError(f"{levels[0].parent}: no folder {name}; is the checkout complete?")
 
 
 def _of(file: Path, *, level: str = "", root: Path | None = None) -> Task | SuiteFileError:

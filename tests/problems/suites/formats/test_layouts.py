@@ -87,6 +87,55 @@ def test_folder_of_parquet_files_one_suite(tmp_path: Path, monkeypatch: pytest.M
     assert [name for name, *_ in shown(tmp_path)] == ["level1/1_a", "level2/1_a"]
 
 
+@pytest.mark.parametrize(
+    ("suite", "folder", "named", "reason"),
+    [
+        ("kernelbench", "KernelBench/level1", "KernelBench/level1", "a link to {out}, outside of the suite; left out"),
+        ("gpu_mode", "problems/pmpp", "histogram_py/task.yml", "a link to {out}/histogram_py/task.yml, outside"),
+        ("tritonbench", "data/TritonBench_T_v1", "TritonBench_T_v1/add.py", "a link to {out}/add.py, outside"),
+        ("multikernelbench", "reference/activation", "activation/swish.py", "a link to {out}/swish.py, outside"),
+        ("kernelbench_x", "data/kernelbenchx/Math", "Math/div.py", "a link to {out}/div.py, outside"),
+        ("flashinfer_trace", "definitions/rmsnorm", "rmsnorm_h32.json", "a link to {out}/rmsnorm_h32.json, outside"),
+    ],
+    ids=["kernelbench", "gpu_mode", "tritonbench", "multikernelbench", "kernelbench_x", "flashinfer_trace"],
+)
+def test_linked_folder_outside_of_suite_left_out(
+    suite: str, folder: str, named: str, reason: str, tmp_path: Path
+) -> None:
+    copy, out = shutil.copytree(SAMPLES / suite, tmp_path / suite), tmp_path / "elsewhere"
+    shutil.move(copy / folder, out)
+    (copy / folder).symlink_to(out)
+
+    contents = format_of(copy).read(copy)
+
+    assert any(f"{named}: {reason.format(out=out)}" in complaint for complaint in contents.complaints)
+    assert not any(task.file.resolve().is_relative_to(out) for task in contents.tasks)
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [("gone", "level1: a link that leads nowhere: No such file or directory"), (None, "no folder level1; is the ch")],
+    ids=["broken link", "missing"],
+)
+def test_level_that_is_not_there_said(target: str | None, reason: str, tmp_path: Path) -> None:
+    copy = shutil.copytree(SAMPLES / "kernelbench", tmp_path / "suite")
+    shutil.rmtree(copy / "KernelBench" / "level1")
+    if target is not None:
+        (copy / "KernelBench" / "level1").symlink_to(target)
+
+    contents = format_of(copy).read(copy)
+
+    assert (contents.left_out, len(contents.tasks)) == (1, 5)
+    assert reason in contents.complaints[0]
+
+
+def test_checkout_of_another_branch_named_as_such(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+
+    with pytest.raises(UsageError, match="it is a git checkout: is it complete and on the right branch"):
+        format_of(tmp_path)
+
+
 def test_folder_that_goes_while_it_is_listed_no_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(path: Path, pattern: str) -> list[Path]:
         raise FileNotFoundError(2, "No such file or directory", str(path / pattern))
