@@ -37,6 +37,7 @@ from engine.sandbox.untrusted_files import UntrustedFileError
 from engine.sandbox.variables import DEVICE_VARIABLE
 
 _THREADS = 2
+_FEW_BYTES = 8 << 20  # of arguments: dividing less among threads takes longer than it saves
 _REFERENCE_S, _ATTACHING_S, _AUDITING_S = 40.0, 90.0, 240.0
 """What a reference may take of its own time for all that one command asks, to be opened and calibrated, and audited."""
 _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 4000, 20_000
@@ -198,6 +199,7 @@ class _Judge:
         if command.expects:
             _ = content.expected  # a reference that fails does so before the candidate is called
         idle = cases.is_idle(problem, content)
+        torch.set_num_threads(1 if sum(storage.numel() for storage in content.storages) < _FEW_BYTES else _THREADS)
         self._let_go()
         arena: cases.Arena
         if command.arena_path is None:

@@ -184,6 +184,7 @@ def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Pa
     kept["PYTHONDONTWRITEBYTECODE"] = "1"
     kept["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # as NVML counts, so that device 0 is the one that we name
     kept["OPENBLAS_NUM_THREADS"] = "1"  # its threads would start at import, and a fork server must have none
+    kept["OMP_WAIT_POLICY"] = "PASSIVE"  # threads that spin while they wait take the cores of the other processes
     kept["TRITON_CACHE_DIR"] = str(folder / "triton")
     kept["HOME"] = str(folder)
     if interpreted:

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from engine import protocol
+from engine.judge import main
 from engine.model import Outcome, ProblemId
 from engine.protocol.transport.service import Line
 
@@ -49,6 +50,17 @@ def test_describing_without_keeping_makes_no_content_for_preparation(bench: Benc
 def test_describing_kept_case_makes_content_for_next_preparation(bench: Bench) -> None:
     [shape] = described(bench, "SCALAR", "one")
     assert bench.prepare("SCALAR").arguments == shape.arguments
+
+
+@pytest.mark.parametrize(("few_bytes", "threads"), [(1 << 20, 1), (0, 2)])
+def test_arguments_choose_the_number_of_threads(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, few_bytes: int, threads: int
+) -> None:
+    chosen: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", chosen.append)
+    monkeypatch.setattr(main, "_FEW_BYTES", few_bytes)
+    bench.prepare("TWICE")
+    assert chosen == [threads]
 
 
 def test_describing_leaves_the_case_in_hand(bench: Bench) -> None:

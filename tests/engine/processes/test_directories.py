@@ -154,6 +154,12 @@ def test_home_is_never_the_users(tmp_path: Path) -> None:
     assert environment["HOME"] == str(tmp_path)
 
 
+@pytest.mark.parametrize("interpreted", [True, False])
+def test_threads_of_children_wait_without_spinning(tmp_path: Path, interpreted: bool) -> None:
+    environment = base_environment({"OMP_WAIT_POLICY": "ACTIVE"}, interpreted=interpreted, folder=tmp_path)
+    assert environment["OMP_WAIT_POLICY"] == "PASSIVE"
+
+
 @pytest.mark.parametrize(("interpreted", "value"), [(True, "1"), (False, None)])
 def test_machine_is_chosen_only_when_device_is_cpu(tmp_path: Path, interpreted: bool, value: str | None) -> None:
     environment = base_environment({"TRITON_INTERPRET": "1"}, interpreted=interpreted, folder=tmp_path)
