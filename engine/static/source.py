@@ -7,6 +7,7 @@ milliseconds and before any child process is troubled.
 from __future__ import annotations
 
 import ast
+import codecs
 import difflib
 import io
 import re
@@ -20,6 +21,7 @@ from engine.model import Candidate, Location
 from engine.model.parsing import parse
 
 MAX_SOURCE_BYTES = 4 << 20
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _IMPORT, _WORD = re.compile(r"\b(?:from|import)\b(.*)"), re.compile(r"\w+")
 _JOINED = re.compile(r"\\(?:\r\n?|\n)")  # lines that a backslash joins
 _QUICK_BYTES, _QUICK_LINE_BYTES = 1 << 16, 2_000
@@ -68,6 +70,8 @@ def decode(content: bytes, filename: str) -> str:
     """
     if len(content) > MAX_SOURCE_BYTES:
         raise SourceError(f"{filename} has {len(content)} bytes; a candidate is one Python file of at most 4 MiB")
+    if content.startswith(_UTF_16):
+        raise SourceError(f"{filename} is in UTF-16; convert it: iconv -f utf-16 -t utf-8 {filename} > NEW")
     if b"\0" in content:
         raise SourceError(f"{filename} is a binary file; a candidate is one Python file in UTF-8")
     try:

@@ -17,6 +17,7 @@ from problems.suites.blobs import StoredFiles
 from problems.suites.complaints import contents_of
 from problems.suites.files import MOST_ARRAY_BYTES, Row, SuiteFileError, python_files, rows_of, text_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
+from problems.suites.texts.constraints import Kind, determined
 from problems.suites.texts.syntax import functions, parameters, parsed
 
 HARNESS = "flashinfer_trace"
@@ -58,6 +59,13 @@ class _Definition(msgspec.Struct, frozen=True):
     outputs: dict[str, _Tensor]
     reference: str
     description: str = ""
+    constraints: tuple[str, ...] = ()
+
+    @property
+    def determined(self) -> dict[str, tuple[Kind, str]]:
+        """The integer inputs whose valid values follow from the definition."""
+        integers = {name: spec.shape for name, spec in self.inputs.items() if spec.dtype.startswith(_INTEGERS)}
+        return determined(integers, self.axes, self.constraints)
 
 
 class _Input(msgspec.Struct, frozen=True):
@@ -199,11 +207,19 @@ def _undrawable(definition: _Definition, workload: _Workload) -> str:
         if way not in ("random", "scalar", "safetensors"):
             return f"{name} has no known kind of input: {way!r}"
         if spec.dtype not in _DTYPES:
-            return f"{name} is of {spec.dtype}, which is not drawn"
-        if way == "random" and spec.dtype.startswith(_INTEGERS):
-            return f"{name} is of {spec.dtype}: random integers of the suite, in [-1024, 1024), are no valid indices"
+            return f"{name} is of {spec.dtype}, which {_why_not(spec.dtype, 'drawn')}"
+        if way == "random" and spec.dtype.startswith(_INTEGERS) and name not in definition.determined:
+            return (
+                f"{name} is of {spec.dtype}: random integers of the suite, in [-1024, 1024), are no valid indices, and "
+                "no constraint of the definition determines valid ones"
+            )
     odd = next((spec.dtype for spec in definition.outputs.values() if spec.dtype not in _DTYPES), "")
-    return f"an output is of {odd}, which is not compared" if odd else ""
+    return f"an output is of {odd}, which {_why_not(odd, 'compared')}" if odd else ""
+
+
+def _why_not(dtype: str, done: str) -> str:
+    """Why values of a dtype are not drawn or compared."""
+    return f"torch converts neither to nor from, so it is not {done}" if "float4" in dtype else f"is not {done}"
 
 
 def _task(
@@ -222,7 +238,8 @@ def _task(
     run = functions(parsed(reference, f"{file}, reference")).get("run")
     if run is None:
         raise SuiteFileError(f"{file}: its reference defines no function run; left out")
-    schema = {key: msgspec.to_builtins(getattr(definition, key)) for key in ("axes", "inputs", "outputs")}
+    parts = ("axes", "inputs", "outputs", "determined")
+    schema = {key: msgspec.to_builtins(getattr(definition, key)) for key in parts}
     return Task(
         name=f"{kind}/{name}",
         title=_title(definition.description, name),
@@ -240,7 +257,7 @@ def _task(
         blobs=stored.files,
         details={"schema": json.dumps(schema), "workloads": json.dumps(workloads)},
         refusal=_OWN_JUDGE.get(kind, "") or ("" if workloads else _none(reasons)),
-        health=(*_same(workloads), *(f"some workloads are left out: {reason}" for reason in reasons if workloads)),
+        health=(*_same(workloads), *_made(definition, workloads), *_left_out(workloads, reasons)),
     )
 
 
@@ -250,6 +267,19 @@ def _same(workloads: list[dict[str, object]]) -> Iterator[str]:
     names = [name for one in given if isinstance(one, dict) for name in one if one[name]["type"] == "safetensors"]
     if names:
         yield f"inputs that the dataset stores are the same in every draw: {', '.join(dict.fromkeys(names))}"
+
+
+def _made(definition: _Definition, workloads: list[dict[str, object]]) -> Iterator[str]:
+    """A sentence on the integers that are drawn in another way than the suite does."""
+    given = [one["inputs"] for one in workloads]
+    names = [name for one in given if isinstance(one, dict) for name in one if one[name]["type"] == "random"]
+    if made := [name for name in dict.fromkeys(names) if name in definition.determined]:
+        yield f"drawn so that they are valid by the definition, not from [-1024, 1024): {', '.join(made)}"
+
+
+def _left_out(workloads: list[dict[str, object]], reasons: list[str]) -> Iterator[str]:
+    """A sentence on each reason why some workloads are no cases."""
+    yield from (f"some workloads are left out: {reason}" for reason in reasons if workloads)
 
 
 def _none(reasons: list[str]) -> str:

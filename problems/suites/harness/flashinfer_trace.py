@@ -17,6 +17,7 @@ from engine.reference.harness import UnavailableError
 from problems.suites.blobs import stored_name
 from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
 from problems.suites.harness.values import answered
+from problems.suites.texts.constraints import Kind
 
 
 def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> TraceTask:
@@ -60,7 +61,7 @@ class TraceTask:
         workload = self._workload(case)
         self._seeds.start(seed)
         given = workload.get("inputs", {})
-        inputs = [self._input(spec, given[name], workload) for name, spec in self._schema["inputs"].items()]
+        inputs = [self._input(name, given[name], workload) for name in self._schema["inputs"]]
         return (*inputs, *(self._empty(spec, workload) for spec in self._schema["outputs"].values()))
 
     def expected(self, arguments: tuple[Any, ...], precision: Precision) -> tuple[torch.Tensor, ...]:
@@ -81,12 +82,17 @@ class TraceTask:
             raise UnavailableError(f"the definition has no workload {name}")
         return self._workloads[name]
 
-    def _input(self, spec: Mapping[str, Any], way: Mapping[str, Any], workload: Mapping[str, Any]) -> Any:
+    def _input(self, name: str, way: Mapping[str, Any], workload: Mapping[str, Any]) -> Any:
+        spec = self._schema["inputs"][name]
         if way["type"] == "scalar":
             return way["value"]
         shape, dtype = self._shape(spec, workload), _dtype(spec)
         if way["type"] == "safetensors":
             return self._stored(way, shape, dtype)
+        if name in self._schema["determined"]:
+            kind, axis = self._schema["determined"][name]
+            bound = self._size(axis, workload)
+            return _drawn_integers(Kind(kind), shape[0], bound).to(dtype=dtype, device=self._device)
         if dtype is torch.bool:
             return torch.randint(0, 2, shape, dtype=dtype, device=self._device)
         drawn = torch.randn(shape, dtype=torch.float32, device=self._device).to(dtype)
@@ -119,16 +125,42 @@ class TraceTask:
         return tuple(self._sizes(spec, workload))
 
     def _sizes(self, spec: Mapping[str, Any], workload: Mapping[str, Any]) -> Iterator[int]:
-        for axis in spec["shape"] or ():
-            fixed = self._schema["axes"].get(axis, {}).get("value")
-            size = workload["axes"].get(axis) if fixed is None else fixed
-            if not isinstance(size, int):
-                raise UnavailableError(f"its axis {axis!r} has no size in workload {workload['name']}")
-            yield size
+        yield from (self._size(axis, workload) for axis in spec["shape"] or ())
+
+    def _size(self, axis: str, workload: Mapping[str, Any]) -> int:
+        fixed = self._schema["axes"].get(axis, {}).get("value")
+        size = workload["axes"].get(axis) if fixed is None else fixed
+        if not isinstance(size, int):
+            raise UnavailableError(f"its axis {axis!r} has no size in workload {workload['name']}")
+        return size
 
     def _bytes_of(self, workload: Mapping[str, Any]) -> int:
         specs = (*self._schema["inputs"].values(), *self._schema["outputs"].values())
         return sum(torch.Size(self._shape(spec, workload)).numel() * _dtype(spec).itemsize for spec in specs)
+
+
+def _drawn_integers(kind: Kind, count: int, bound: int) -> torch.Tensor:
+    """So many integers of this kind below, up to or ending with `bound`, from the stream of torch.
+
+    Offsets leave no part empty where there are enough elements for all parts.
+
+    Raises:
+        UnavailableError: there are none.
+    """
+    if count and bound < (kind is not Kind.OFFSETS):
+        raise UnavailableError(f"there are no {kind} for a size of {bound}")
+    match kind:
+        case Kind.LENGTHS:
+            return torch.randint(1, bound + 1, (count,))
+        case Kind.INDICES if count <= bound:
+            return torch.randperm(bound)[:count]
+        case Kind.INDICES:
+            return torch.randint(0, bound, (count,))
+    if count < 2:
+        raise UnavailableError(f"{count} offsets have no beginning and end")
+    inner = count - 2
+    cuts = torch.randperm(bound - 1)[:inner] + 1 if inner < bound else torch.randint(0, bound + 1, (inner,))
+    return torch.cat((torch.tensor([0]), cuts.sort().values, torch.tensor([bound])))
 
 
 def _dtype(spec: Mapping[str, Any]) -> torch.dtype:

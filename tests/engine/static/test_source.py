@@ -71,6 +71,11 @@ def test_a_binary_file_is_reported_so() -> None:
     assert error.location is None
 
 
+def test_file_in_utf_16_is_reported_with_command() -> None:
+    error = refusal(ENTRY.decode().encode("utf-16"), filename="k.py")
+    assert str(error) == "k.py is in UTF-16; convert it: iconv -f utf-16 -t utf-8 k.py > NEW"
+
+
 def test_another_encoding_is_reported_with_its_first_line() -> None:
     error = refusal("x = 1\n# naïve\n".encode("latin-1"))
     assert (str(error), error.location) == ("kernel.py is not UTF-8; save it in that encoding", Location(line=2))

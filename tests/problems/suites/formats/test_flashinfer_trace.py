@@ -47,7 +47,7 @@ def test_index_inputs_refused_with_reason(tasks: dict[str, Task]) -> None:
     assert tasks["gqa_paged/gqa_paged_h2"].refusal == (
         "it has no workload whose inputs can be drawn: ./blob/workloads/gqa_paged/gqa_paged_h2/x.safetensors cannot be "
         "read: No such file or directory; kv_indptr is of int32: random integers of the suite, in [-1024, 1024), are "
-        "no valid indices"
+        "no valid indices, and no constraint of the definition determines valid ones"
     )
 
 
@@ -62,6 +62,32 @@ def test_stored_inputs_accepted_where_their_file_is(dataset: Path, tmp_path: Pat
 
     assert (task.refusal, task.cases, list(task.blobs.values())) == ("", ("0c2489b2",), [file])
     assert task.health[0] == "inputs that the dataset stores are the same in every draw: kv_indptr"
+
+
+def test_random_offsets_generated_where_constraint_ends_them(tasks: dict[str, Task]) -> None:
+    task = tasks["gqa_ragged/gqa_ragged_h2"]
+
+    assert (task.refusal, task.cases) == ("", ("9d1f6a20",))
+    assert task.health == ("drawn so that they are valid by the definition, not from [-1024, 1024): qo_indptr",)
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        ("inputs", "weight is of float4_e2m1, which torch converts neither to nor from, so it is not drawn"),
+        ("outputs", "an output is of float4_e2m1, which torch converts neither to nor from, so it is not compared"),
+    ],
+)
+def test_fp4_refused_with_reason(tmp_path: Path, dataset: Path, contents_of: Read, part: str, reason: str) -> None:
+    shutil.copytree(dataset, tmp_path, dirs_exist_ok=True)
+    file = tmp_path / "definitions" / "rmsnorm" / "rmsnorm_h32.json"
+    definition = json.loads(file.read_text())
+    definition[part]["weight" if part == "inputs" else "output"]["dtype"] = "float4_e2m1"
+    file.write_text(json.dumps(definition))
+
+    task = next(task for task in contents_of(tmp_path).tasks if task.category == "rmsnorm")
+
+    assert task.refusal == f"it has no workload whose inputs can be drawn: {reason}"
 
 
 def test_sampling_refused_for_its_rule(tasks: dict[str, Task]) -> None:

@@ -12,7 +12,8 @@ import torch
 from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import OpenedTask, UnavailableError
 from problems.suites.blobs import stored_name
-from problems.suites.harness.flashinfer_trace import TraceTask, open_task
+from problems.suites.harness.flashinfer_trace import TraceTask, _drawn_integers, open_task
+from problems.suites.texts.constraints import Kind
 
 Open = Callable[[str], OpenedTask]
 NAME = "flashinfer_trace::rmsnorm/rmsnorm_h32"
@@ -58,6 +59,7 @@ def paged(folder: Path, *, dtype: str = "bfloat16", key: str = "kv_indptr", stor
         "axes": {"n": {"type": "var"}, "m": {"type": "var"}, "d": {"type": "const", "value": 8}},
         "inputs": {"q": {"shape": ["n", "d"], "dtype": dtype}, "kv_indptr": {"shape": ["m"], "dtype": "int32"}},
         "outputs": {"output": {"shape": ["n", "d"], "dtype": "float32"}},
+        "determined": {},
     }
     way = {"type": "safetensors", "path": path, "tensor_key": key}
     workload = {"name": "one", "axes": {"n": 2, "m": 3}, "inputs": {"q": {"type": "random"}, "kv_indptr": way}}
@@ -96,3 +98,36 @@ def test_stored_file_that_is_none_unavailable(tmp_path: Path) -> None:
 
     with pytest.raises(UnavailableError, match=r"blob/x\.safetensors is no safetensors file"):
         task.draw(seed=1, weight_seed=0, case="one")
+
+
+def test_generated_offsets_end_at_their_axis(opened: Open) -> None:
+    task = opened("flashinfer_trace::gqa_ragged/gqa_ragged_h2")
+    (q, offsets, output), (_, other, _) = (task.draw(seed=seed, weight_seed=0, case="9d1f6a20") for seed in (1, 2))
+
+    assert (offsets.dtype, offsets.shape, q.shape[0]) == (torch.int32, (4,), 12)
+    assert (int(offsets[0]), int(offsets[-1])) == (0, 12)
+    assert not torch.equal(offsets, other)
+    assert task.expected((q, offsets, output), Precision.OWN)[0].shape == (3, 8)
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "bound", "least", "most"),
+    [
+        (Kind.OFFSETS, 5, 4, [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]),
+        (Kind.OFFSETS, 2, 0, [0, 0], [0, 0]),
+        (Kind.OFFSETS, 4, 1, [0, 0, 0, 1], [0, 1, 1, 1]),
+        (Kind.INDICES, 3, 3, [0, 1, 2], [0, 1, 2]),
+        (Kind.INDICES, 3, 1, [0, 0, 0], [0, 0, 0]),
+        (Kind.LENGTHS, 2, 4, [1, 1], [4, 4]),
+    ],
+)
+def test_generated_integers_are_in_range(kind: Kind, count: int, bound: int, least: list[int], most: list[int]) -> None:
+    for _ in range(20):
+        drawn = _drawn_integers(kind, count, bound).sort().values.tolist()
+        assert all(low <= value <= high for low, value, high in zip(least, drawn, most, strict=True)), drawn
+
+
+@pytest.mark.parametrize(("kind", "count", "bound"), [(Kind.OFFSETS, 1, 3), (Kind.INDICES, 2, 0), (Kind.LENGTHS, 1, 0)])
+def test_integers_that_cannot_be_drawn_unavailable(kind: Kind, count: int, bound: int) -> None:
+    with pytest.raises(UnavailableError):
+        _drawn_integers(kind, count, bound)
