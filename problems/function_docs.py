@@ -14,7 +14,7 @@ _MOST_STEPS = 8  # imports and assignments from a name to its function; more are
 
 
 def docstring_of(file: Path, name: str) -> str:
-    """The docstring of what is called `name` in `file`; "" where there is none.
+    """The docstring of `name` in `file`; "" where there is none.
 
     Names imported from this package are followed to their definition, and `partial(function, ...)` to its function.
 

@@ -45,10 +45,10 @@ class Moving(Protocol):
     """Handling of the content when the file at the path is another one than before."""
 
     def leave(self, connection: sqlite3.Connection) -> None:
-        """Read from the former file what is to be kept."""
+        """Read from the former file the rows that are kept."""
 
     def arrive(self, connection: sqlite3.Connection) -> None:
-        """Write that to the new file, inside of a transaction."""
+        """Write these rows to the new file, inside of a transaction."""
 
     def arrived(self, *, was_deleted: bool) -> None:
         """The new file is in use; it did not exist if the former one `was_deleted`."""
@@ -364,7 +364,7 @@ def _version(connection: sqlite3.Connection, *, path: Path) -> int:
 
 
 def _explained(error: sqlite3.Error, *, path: Path | None, busy_timeout_s: float) -> StoreError:
-    """The store's own error; on a full disk SQLite may report only that a file of its own could not be used."""
+    """The error as a StoreError; on a full disk SQLite may report only that one of its files could not be used."""
     code = getattr(error, "sqlite_errorcode", None)  # absent on errors that Python's own driver raises
     is_vague = code is not None and code & PRIMARY_CODE_MASK in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
     if is_vague and path is not None and _lacks_space(path.parent):

@@ -88,7 +88,7 @@ def from_os(error: OSError, *, path: Path) -> StoreError:
 
 
 def damaged(where: str, *, reason: str) -> StoreDamagedError:
-    """The error of a damaged file, with the way to save the rest; kgtui never deletes a damaged file."""
+    """The error of a damaged file, with the command that saves the rest; kgtui never deletes a damaged file."""
     return StoreDamagedError(
         f"{where}: not a readable session store ({reason}), and left as it is; move it aside together with its "
         "-wal and -shm files and start again, or rescue what is left with the .recover command of the sqlite3 shell"

@@ -59,7 +59,7 @@ class SessionRow:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRow:
-    """One judging of one candidate.  `tiers` is empty when the cases were picked by hand.
+    """One run of one candidate.  `tiers` is empty when single cases were selected.
 
     `passed` and `total` count cases and are up to date while the run goes on; `outcome` and
     `sentence` are None until it has finished.
@@ -91,7 +91,7 @@ class RunRow:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFilter:
-    """Which runs to list; what is None does not narrow the list.
+    """Filter of listed runs; a field of None does not filter.
 
     `operator`, `file` and `device` are some letters of the problem, of the path, of the device or its name.  Each word
     of `text` is looked for in problem, path, sentence, note and tag.  None regards the case of ASCII letters.
@@ -134,7 +134,7 @@ class Totals:
 
 @dataclass(frozen=True, kw_only=True)
 class Milestone:
-    """A run on the way of one file; `speedup` is over its `timed` cases, None unless all were right and timed."""
+    """A run in the history of one file; `speedup` is over its `timed` cases, None unless all passed and were timed."""
 
     run_id: int
     right: bool

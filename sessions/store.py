@@ -170,7 +170,7 @@ class Store(Browser):
         tiers: tuple[Tier, ...],
         path: Path | None,
     ) -> int:
-        """The number of a new run, with its source stored; without `tiers` its cases were picked by hand."""
+        """Number of a new run, whose source is stored; without `tiers`, its cases were selected."""
         started_at = self._now()
         with self._database.transaction() as connection:
             self._run_by_former.clear()

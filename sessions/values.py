@@ -27,7 +27,7 @@ def timestamp(moment: datetime) -> str:
 
 
 def tiers_value(tiers: tuple[Tier, ...]) -> str:
-    """How a choice of tiers is stored; the order in which they were named does not matter."""
+    """Stored form of a choice of tiers; their order does not matter."""
     return _TIER_SEPARATOR.join(tier for tier in Tier if tier in tiers)
 
 

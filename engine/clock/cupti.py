@@ -227,7 +227,7 @@ def read_records(addresses: Sequence[int]) -> list[Activity]:
 
 
 def check_layout(activities: Sequence[Activity], known: Known, *, began_ns: int, ended_ns: int) -> None:
-    """Make sure that a launch that we know, made between two looks at the clock, was read as what it was.
+    """Raise unless a known launch between two readings of the clock was recorded correctly.
 
     Raises:
         CuptiError: it was not, so nothing else that was read can be believed.

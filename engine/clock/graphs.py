@@ -70,7 +70,7 @@ def capture(work: Callable[[], None], stream: torch.cuda.Stream) -> CapturedGrap
 
 
 def _run(work: Callable[[], None], graph: torch.cuda.CUDAGraph) -> None:
-    """Do the work; when it raises, end the capture first, which the driver answers with a failure of its own."""
+    """Do the work; when it raises, end the capture first, which itself fails in the driver."""
     try:
         work()
     except BaseException:

@@ -1,4 +1,4 @@
-"""torch's operations out of a candidate's reach, for what is done in its process while no clock runs.
+"""Operations of torch that a candidate cannot patch, for work in its process outside of timing.
 
 Between timed calls we copy what they left, and empty the cache.  A candidate that had replaced a method
 of torch.Tensor, or had installed a torch mode, could do the work of its calls there.  So methods are those of

@@ -45,7 +45,7 @@ class ScriptedGraph:
 
 
 class ScriptedListener:
-    """The driver's word on what is put on the scripted device."""
+    """Record of the work that is put on the scripted device, as a driver reports it."""
 
     def __init__(self) -> None:
         self.is_listening = False

@@ -50,7 +50,7 @@ class _Slot:
         return _copy(self.shared, self.own)
 
     def give(self) -> int:
-        """Hand over everything, guard zones too; how many activities that may be on the device."""
+        """Copy all slots, guard zones included, to the judge's memory; returns the most device activities of that."""
         return _copy(self.own, self.shared)
 
 
@@ -303,7 +303,7 @@ def _range(value: torch.Tensor) -> tuple[int, int]:
 
 
 def _error_text(error: Exception) -> str:
-    """The error in words that travel; a stranger's own way to show it may fail, or give what is no text."""
+    """The error as text; the candidate's own `__str__` may raise or return no string."""
     try:
         text = str(error)
     except Exception:

@@ -31,7 +31,7 @@ class _Reading:
 
 
 class Meter:
-    """Measures one process, with what is `below` it or without; nothing before the first look counts."""
+    """CPU time of one process, with or without its descendants, counted from the first reading."""
 
     def __init__(
         self, pid: int, *, below: bool = True, clock: Callable[[], float] = time.monotonic, proc: Path = _PROC

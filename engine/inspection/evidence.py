@@ -198,7 +198,7 @@ def _unreported(run: RunRecord) -> str:
 
 
 def _unended(run: RunRecord) -> str:
-    """Why the run has not come to an end of its own; "" where it has."""
+    """Reason why the run did not finish; "" for one that did."""
     if run.verdict is None:
         return CUT_SHORT if run.cut_short else RUNNING
     return CANCELLED if run.cancelled else ""

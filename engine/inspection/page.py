@@ -242,7 +242,7 @@ def _cases(inspection: Inspection) -> Section:
 
 
 def _counted(run: RunRecord) -> str:
-    """How many passed; of a run that has no end of its own, how many were run and did not pass."""
+    """Number of passed cases; for a run that did not finish, the cases that ran and did not pass."""
     count, planned = len(run.cases), run.planned
     failed = f", {count - run.passed} failed" if count > run.passed else ""
     if run.cancelled:

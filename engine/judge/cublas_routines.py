@@ -74,7 +74,7 @@ _SCALARS: dict[str, Any] = {  # Any: ctypes' own types have no common public bas
 
 
 class Kind(enum.Enum):
-    """How an argument is handed over; the members of an enumeration of C by their letters, where it is one."""
+    """How an argument is passed to C; for an enumeration, its members by letter."""
 
     OPERATION = "NTC"
     TRIANGLE = "LU"
@@ -127,7 +127,7 @@ class Routine:
         return (c_void_p, *map(self._type_of, self.words))
 
     def kind(self, word: str) -> Kind | None:
-        """How this argument is handed over; None of a number that is always the same."""
+        """How this argument is passed; None for a constant."""
         return None if word.startswith("=") else _KIND_OF[word]
 
     def converted(self, values: dict[str, Any]) -> list[Any]:  # Any: ctypes' own types, and integers for the others

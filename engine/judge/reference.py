@@ -151,7 +151,7 @@ class Reference:
         return passed is True
 
     def _named(self, storages: Sequence[torch.Tensor]) -> tuple[tuple[Storage, ...], list[torch.Tensor]]:
-        """How the process gets each storage, and those of them that are sent."""
+        """Transfer of each storage to the process, and the storages that are sent."""
         named = [self._same_of_draw(storage) or Sent(bytes=storage.numel()) for storage in storages]
         sent = [storage for storage, how in zip(storages, named, strict=True) if isinstance(how, Sent)]
         return tuple(named), sent

@@ -1,4 +1,4 @@
-"""The end of a stand-alone script: one case, made, called and compared with torch and Triton alone.
+"""Last part of a stand-alone script: make, call and compare one case with torch and Triton alone.
 
 This file is read as text and written into scripts, with all that it uses of ours (`kgtui/standalone/`),
 so that a failure can be looked at where kgtui is not installed.  It must take its rules from the modules
@@ -99,7 +99,7 @@ class Replay:
         return made
 
     def _called(self, entry: Callable[..., Any], inputs: tuple[Any, ...], poison: int) -> _Call:
-        """One call of the entry; what is returned or written, by name."""
+        """Returned and written tensors of one call of the entry, by name."""
         outcome = self.reference(*private_copies(inputs))
         for storage in (tensor.untyped_storage() for place in self.overwritten for tensor in tensors_in(inputs[place])):
             storage.fill_(poison)  # type: ignore[attr-defined]  # torch does not annotate it

@@ -1,4 +1,4 @@
-"""Turning what a candidate raised into a typed failure with a line of its own file."""
+"""Typed failures from a candidate's exceptions, each with a line of its file."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def compilation_line(error: BaseException, filename: str) -> int | None:
 
 
 def _trace(chain: list[BaseException]) -> str:
-    """The way through the author's own files to the error; the whole of it when it never came there."""
+    """Frames of the author's files that lead to the error; all frames when none is of these files."""
     frames = [frame for error in chain for frame in traceback.extract_tb(error.__traceback__) if _is_authors(frame)]
     if not frames:
         return _travelling("".join(traceback.format_exception(chain[0])))
@@ -190,7 +190,7 @@ def _where_to_write(error: BaseException) -> str:
 
 
 def _words(show: Callable[[object], str], value: object) -> str:
-    """The value as text that travels; a stranger's own way to show it may fail, or give what is no text."""
+    """The value as text; the candidate's own `__repr__` may raise or return no string."""
     try:
         return show(value)[:_MESSAGE_CHARACTERS].encode("utf-8", "backslashreplace").decode()
     except Exception:

@@ -43,7 +43,7 @@ def load(
 
 
 def import_file(path: Path, folder: Path | None, *, name: str) -> ModuleType:
-    """Import a stranger's file as the module `name`; its own imports are looked up in `folder` too.
+    """Import an untrusted file as the module `name`; its imports are looked up in `folder` too.
 
     Raises:
         BaseException: whatever its top level raises.
@@ -65,7 +65,7 @@ def _before_site_packages() -> int:
 
 
 def hide_ourselves(folder: Path | None) -> None:
-    """Make our own packages impossible to import; packages of those names in `folder` are a stranger's own."""
+    """Make our own packages impossible to import; packages of the same names in `folder` are the candidate's."""
     for name in list(sys.modules):
         if name.partition(".")[0] in HIDDEN:
             del sys.modules[name]

@@ -14,7 +14,7 @@ _FLAGS = 2
 def fields_of(
     function: Function, place: int, *, descriptor: _T, base: _T, sizes: Sequence[_T], flags: tuple[_T, _T]
 ) -> list[_T]:
-    """What a function takes from argument number `place` on, of a descriptor's parts.
+    """Parts of a descriptor that a function takes, from argument number `place` on.
 
     Behind a descriptor come its shape and strides (`sizes`).  For targets without tensor maps Triton replaces it in the
     TTIR by its base, shape and strides, the flag of padding with nan and, where the version has it, that of rounding

@@ -99,7 +99,7 @@ def _chunks(module: Module, programs: int, limits: Limits, seed: int) -> list[Ar
 
 
 def _call(frame: Frame, plan: FunctionPlan, arguments: list[Val]) -> list[Val]:
-    """Run a function in a frame of its own; its results."""
+    """Results of a function, run in a new frame."""
     return _from_block(frame, plan, 0, arguments)
 
 

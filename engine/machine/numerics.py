@@ -1,4 +1,4 @@
-"""How the machine represents elements in numpy arrays, and how it rounds.
+"""Elements of every dtype in numpy arrays, and rounding.
 
 Integers are signed arrays of their width (wrapping as two's complement), i1 is bool, f16, f32 and f64 are numpy's own
 types.  bf16 is held as its bits in uint16 and f8 as its bits in uint8; arithmetic on them decodes to float32, computes

@@ -35,7 +35,7 @@ class Method(enum.StrEnum):
 
 
 class Standing(enum.StrEnum):
-    """How the candidate compares with a baseline; SAME is a difference inside the resolution."""
+    """Comparison of a candidate with a baseline; SAME is a difference within the resolution."""
 
     FASTER = "faster"
     SLOWER = "slower"

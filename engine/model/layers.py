@@ -1,4 +1,4 @@
-"""The layers of the inspector, and what is known of each: whether it was checked, and the facts.
+"""Layers of an inspection: the coverage and the facts of each.
 
 Only records.  What a layer that could not be checked means for the verdict is the policy's business.
 """

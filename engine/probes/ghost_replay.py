@@ -186,7 +186,7 @@ def _is_informative(replay: Replayed) -> bool:
 
 
 def _share(replays: Sequence[Replayed]) -> float:
-    """The least share of an answer that is right beyond what is right without computing; 0 without evidence."""
+    """Smallest right share of an answer; elements right without computing do not count.  0 without evidence."""
     return min(_share_of(replay) for replay in replays)
 
 
@@ -197,7 +197,7 @@ def _share_of(replay: Replayed) -> float:
 
 
 def _torn(replays: Sequence[Replayed]) -> float:
-    """The largest share of an output of which a part, and not all, is right beyond what is right without computing."""
+    """Largest right share of an output that is only partly right; elements right without computing do not count."""
     shares = [0.0]
     for outputs in zip(*(replay.outputs for replay in replays), strict=False):
         telling = min(output.total - output.trivial for output in outputs)

@@ -83,7 +83,7 @@ def _finding(one: Passed, looked: Replayed) -> Finding:
 
 
 def _is_informative(looked: Replayed) -> bool:
-    """Whether the call was right, and in more than what is right without computing."""
+    """Whether the call was right in more elements than those that are right without computing."""
     telling = sum(output.total - output.trivial for output in looked.outputs)
     return telling >= _ENOUGH and _is_right(looked)
 

@@ -176,7 +176,7 @@ class CandidateSession:
 
     @property
     def untried(self) -> bool:
-        """Whether the worker in use has not answered a call yet: what is set up once is done in its first."""
+        """Whether the worker has not answered a call yet; one-time set-up happens in its first."""
         return not self._has_called
 
     @property

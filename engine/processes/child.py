@@ -125,7 +125,7 @@ class Child:
         return status
 
     async def ending(self, *, within_s: float) -> str:
-        """How the process ended, with the last line that it printed; "" where it has not within so many seconds."""
+        """Exit reason of the process with the last line that it printed; "" when it still runs after the wait."""
         await asyncio.wait((self._gone,), timeout=within_s)
         if self.alive:
             return ""

@@ -64,7 +64,7 @@ class Room:
         return self.folder / "triton"
 
     def confinement(self, limits: Limits, *, address_space: bool, loopback: bool = False) -> Confinement:
-        """How the child that lives here is confined."""
+        """Confinement of the child that uses this directory."""
         return Confinement(
             writable=(str(self.folder), str(self.shared)),
             uid=self.uid,

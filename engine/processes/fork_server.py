@@ -42,7 +42,7 @@ _SWEEP_S = 30.0  # against what forks as fast as it is killed; each look finds a
 
 
 class Family(enum.StrEnum):
-    """What a fork server has imported, and so which kinds of children it forks."""
+    """Kinds of fork servers by their imports, which decide the children that they can fork."""
 
     CANDIDATES = "candidates"
     REFERENCES = "references"

@@ -72,7 +72,7 @@ class References:
         return reply
 
     async def audit(self, problem: ProblemId) -> protocol.AnyReply:
-        """The judge's audit of the problem, with a reference process of its own: Audited, or Failed.
+        """Reply to the judge's audit of the problem with a separate reference process: Audited, or Failed.
 
         Raises:
             EngineError: no process could be started, or the judge did not answer.
@@ -88,7 +88,7 @@ class References:
             await self.close()
 
     async def ending(self) -> str:
-        """How the process ended by itself; "" where it has not, or where there is none."""
+        """Exit reason of a process that ended by itself; "" when it runs or there is none."""
         return await self._process.child.ending(within_s=_END_S) if self._process is not None else ""
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""One task in a process of its own that ends with it: bytes in, bytes out, within limits of CPU time and memory.
+"""One task in a separate process: bytes in, bytes out, within limits of CPU time and memory.
 
 For work that holds Python's lock for as long as it takes, which would freeze the interface in whatever thread it ran.
 The child sets its limits itself, runs our code only, and is killed when the parent stops waiting.

@@ -128,7 +128,7 @@ class OpenSlots(Command, tag="open_slots", frozen=True):
 
 
 class Fetch(Command, tag="fetch", frozen=True):
-    """Worker: copy these slots to memory of its own, where calls other than those of a SINGLE run find them.
+    """Worker: copy these slots to its own memory, for all calls except those of a SINGLE run.
 
     Afterwards everything is driven out of the second-level cache when `cache` is COLD.
     """

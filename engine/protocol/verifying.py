@@ -104,7 +104,7 @@ class Call(Command, tag="call", frozen=True):
 
 
 class Sanitize(Command, tag="sanitize", frozen=True):
-    """Run a worker of its own below the program `sanitizer`, once for each of `tools`, which loads and makes a call.
+    """Worker: run a separate worker under the program `sanitizer`, once per tool, which loads and calls the entry.
 
     Of what the program reports at most `most_bytes` are returned for each tool.
     """
@@ -127,7 +127,7 @@ class SanitizedRun(Message, frozen=True):
 
 
 class Sanitized(Reply, tag="sanitized", frozen=True):
-    """What every tool reported: claims, since the candidate runs as the same user."""
+    """Report of every tool; a claim, since the candidate runs as the same user."""
 
     runs: Annotated[tuple[SanitizedRun, ...], msgspec.Meta(max_length=_MOST_TOOLS)]
 
@@ -216,7 +216,7 @@ class Compare(CaseCommand, tag="compare", frozen=True):
 
 
 class Again(Message, frozen=True):
-    """How the arena is to be written for the next call, as by a Refill."""
+    """Content of the arena for the next call, as of a Refill."""
 
     fresh: bool
     poison: Byte
@@ -264,7 +264,7 @@ class MemoryShared(Reply, tag="memory_shared", frozen=True):
 
 
 class Loaded(Reply, tag="loaded", frozen=True):
-    """The candidate was imported; `siblings` are the files of its own folder that it imported."""
+    """The candidate was imported; `siblings` are the imported files of its folder."""
 
     siblings: FilePaths = ()
 

@@ -1,4 +1,4 @@
-"""What a suite's code raised, as a sentence with the next step where there is one."""
+"""Exceptions of a suite's code as sentences, with the next step where there is one."""
 
 from __future__ import annotations
 

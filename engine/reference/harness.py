@@ -45,7 +45,7 @@ class OpenedTask(Protocol):
 
 @runtime_checkable
 class ChecksItself(Protocol):
-    """A task that has code of its own to check an output."""
+    """A task with its own code to check an output."""
 
     def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:
         """Result of that code for the outputs of a call on these arguments."""

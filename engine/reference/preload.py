@@ -1,4 +1,4 @@
-"""What the references of suites import, imported once in the fork server that reference processes come from.
+"""Imports of suites' references, done once in the fork server of reference processes.
 
 A file of a suite imports torch alone; the first module that it makes on the meta device then imports sympy,
 torch._dynamo and some 900 other modules, which takes 1.1 s of CPU time.

@@ -104,7 +104,7 @@ def _numbers_of(value: TapedValue) -> tuple[object, ...]:
 
 
 def _with_scalars_of(step: Step, second: Step) -> Step:
-    """A launch with the numbers of another one in place of its own; any other step as it is."""
+    """A launch with another launch's numbers; any other step unchanged."""
     if not isinstance(step, Launched) or not isinstance(second, Launched):
         return step
     if len(step.arguments) != len(second.arguments):

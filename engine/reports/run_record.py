@@ -118,7 +118,7 @@ class RunRecord:
 
     @property
     def ended(self) -> bool:
-        """Whether the run came to its own end."""
+        """Whether the run finished."""
         return self.verdict is not None and not self.cancelled
 
     @property

@@ -1,4 +1,4 @@
-"""Compiling what is launched, by several compilers at once while the cases are still being judged.
+"""Compiles launches with several compilers while the cases are still being verified.
 
 For the device that the candidate runs on, kernels are compiled before they are launched: a dry run
 tells which, and the results are published in a folder where the worker's Triton finds them.
@@ -197,11 +197,11 @@ class Builder:
         return (launcher,)
 
     def expect_no_more(self) -> None:
-        """Leave out what is expected to be launched and was not begun; what was launched is still compiled."""
+        """Drop expected launches whose compilation has not begun; observed launches are still compiled."""
         self._expects = False
 
     async def is_done_within(self, budget_s: float, ahead: asyncio.Task[None]) -> bool:
-        """Wait for a task that adds what is expected and has it compiled; when it is late, expect no more."""
+        """Wait for the task that adds and compiles expected launches; after the deadline, expect no more."""
         _, late = await asyncio.wait([ahead], timeout=budget_s)
         if late:
             self.expect_no_more()

@@ -111,7 +111,7 @@ class DryRun:
         return min(self._most_s, _CALL_S + _LAUNCH_S * len(launches))
 
     async def close(self) -> None:
-        """Forget what is still waited for.  Safe to call twice."""
+        """Drop pending work.  Safe to call twice."""
         for task in self._waiting:
             task.cancel()
         await asyncio.gather(*self._waiting, return_exceptions=True)

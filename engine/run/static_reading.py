@@ -1,4 +1,4 @@
-"""Reading a candidate statically: here where that is quick, in a process of its own where it may not be.
+"""Static reading of a candidate: in this process when it is small, else in a separate one.
 
 Python's parser holds the lock of the whole program, and an identifier of combining characters costs it the square of
 its length.  So a large text is parsed and read in a child with a limit of its CPU time.  What the child could not

@@ -37,7 +37,7 @@ _EDITABLE_FINDER = "__editable__"
 
 
 def limit_reading(readable: Iterable[str], *, listed: Iterable[str] = ()) -> None:
-    """From now on read nothing but libraries and what is at or below `readable`; of `listed` only the names.
+    """Limit reading to libraries and paths at or below `readable`; of `listed` only names can be listed.
 
     Raises:
         UnsupportedError: the kernel refuses.

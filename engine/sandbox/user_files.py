@@ -21,7 +21,7 @@ _KINDS = (
 
 
 class UserFileError(Exception):
-    """The path cannot be read as a file; the text has the reason, in a clause of its own."""
+    """The path cannot be read as a file; the text is the reason."""
 
 
 class MissingFileError(UserFileError):

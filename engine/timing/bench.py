@@ -250,7 +250,7 @@ class Bench:
 
 
 def _forget_graphs(table: Table, why: str) -> None:
-    """Go on by events, as if no graph had been captured."""
+    """Continue with events, as if no graph had been captured."""
     table.candidate.facts.notes.append(why)
     for entrant in table.present:
         entrant.facts.method = Method.EVENTS

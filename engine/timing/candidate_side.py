@@ -131,7 +131,7 @@ class WorkerParticipant:
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)))
 
     async def replay_again(self, slots: tuple[int, ...]) -> Stretch:
-        """The captured graph once more on what is there: for the clock alone, so nothing is verified or counted."""
+        """Replay the captured graph on the current content and time it; nothing is verified or counted."""
         await self._fetch(())  # nothing new, but the cache as before a replay that is verified
         timed, took_s = await self._time(slots, protocol.How.REPLAY)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=False)

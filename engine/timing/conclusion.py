@@ -14,7 +14,7 @@ from engine.verdict.decide import Stop
 
 
 def of_ended(facts: CaseFacts, stop: Stop, elapsed_s: float) -> tuple[CaseBenchmark, tuple[Finding, ...]]:
-    """The record of a case that did not come to its times, and what was seen until then."""
+    """The record of a case that was not timed, with the observations until then."""
     benchmark = CaseBenchmark(
         case=facts.case.name,
         outcome=stop.outcome,

@@ -35,7 +35,7 @@ class Side(Protocol):
 
 
 class CaseEnded(Exception):  # noqa: N818  # a signal of this package, never an error that a user sees
-    """The case cannot go on; `stop` has the reason, in the words of an outcome."""
+    """Timing of the case ended early; `stop` has outcome and reason."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__(stop.message)
@@ -119,7 +119,7 @@ class Exchange:
 
 
 def _of_judge(failed: protocol.Failed, doing: str) -> Stop:
-    """As `of_trusted`; but a missing capability or memory of this machine has an outcome of its own."""
+    """As `of_trusted`; but a missing capability or lack of memory has a separate outcome."""
     if failed.kind in (protocol.FailureKind.UNSUPPORTED, protocol.FailureKind.OUT_OF_MEMORY):
         return Stop(outcome=Outcome.UNSUPPORTED, message=f"{doing}: {failed.message}")
     return outcome_mapping.of_trusted(failed, doing)

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(kw_only=True, eq=False)
 class Entrant:
-    """A participant and its observations; `out` once it cannot go on, and then its notes have the reason."""
+    """A participant and its observations; when `out`, it is no longer timed and its notes have the reason."""
 
     participant: Participant
     facts: SideFacts

@@ -32,7 +32,7 @@ _PATIENCE = 10  # times the case's time, after which two rounds have to do
 async def arranged_slots(
     exchange: Exchange, problem: Problem, case: str, *, most_bytes: int, workers: int
 ) -> protocol.Arranged:
-    """Have the judge cut slots for the case, for each worker in a block of its own."""
+    """Have the judge allocate slots for the case, one block for each worker."""
     command = protocol.Arrange(
         id=protocol.new_id(),
         problem=problem.id,

@@ -125,7 +125,7 @@ def why_none(trials: Sequence[Trial]) -> str:
 
 
 def trial_rows(trials: Sequence[Trial]) -> list[tuple[str, ...]]:
-    """A row for each trial under a header; a dash for what is not known."""
+    """A row for each trial under a header; a dash for an unknown value."""
     baseline = next((trial.summary.baseline for trial in trials if trial.summary), None)
     return [
         ("variant", "run", "verdict", "registers", "spilled B", "shared B", "occupancy", f"x {baseline or 'baseline'}"),

@@ -174,7 +174,7 @@ def _percent(share: Share, busy_ns: int) -> str:
 
 
 def _named(names: Sequence[str]) -> str:
-    """Mangled names, cut; a stranger's text on one line."""
+    """Mangled names, shortened to one printable line."""
     distinct = list(dict.fromkeys(names))
     shown = ["".join(sign if sign.isprintable() else "?" for sign in name)[:_NAME_CHARACTERS] for name in distinct]
     more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""

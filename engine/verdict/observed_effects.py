@@ -331,5 +331,5 @@ def _listed(parts: Sequence[str], between: str = ", ") -> str:
 
 
 def _plain(text: str) -> str:
-    """A stranger's text on one line and without control characters."""
+    """Untrusted text on one line and without control characters."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -1,4 +1,4 @@
-"""How the entry of a candidate is called: a function as it is, a module class made and given its weights first.
+"""Calls of a candidate's entry: a function directly, a module class after construction with its weights.
 
 The arguments of a MODULE problem are the inputs, then the arguments of the class, its parameters and buffers as pairs
 of name and tensor, the seed of its weights (0-d int64), and options: "packed" where the inputs are one tuple.  A class

@@ -1,4 +1,4 @@
-"""One call of a candidate in a process of its own, as a program: what compute-sanitizer looks into.
+"""Program that makes one call of a candidate in a separate process, under compute-sanitizer.
 
     python -I -m engine.worker.one_call REQUEST [limits-reading]
 
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def call_once(request: protocol.Sanitize, device: torch.device) -> Any:  # Any: whatever the entry returns
-    """What the candidate's entry returns for the arguments in the arena file."""
+    """Result of the candidate's entry for the arguments in the arena file."""
     load, call = request.load, request.call
     if load.extensions is not None:
         serve_extensions(load.extensions)

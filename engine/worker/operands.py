@@ -40,7 +40,7 @@ def are_integers(tensors: Iterable[torch.Tensor]) -> bool:
 
 
 def address_of(tensor: torch.Tensor) -> int:
-    """Address of the first byte of a tensor's memory; 0 when it has none of its own."""
+    """Address of the first byte of a tensor's memory; 0 without memory."""
     try:
         return int(_storage(tensor).data_ptr())
     except (RuntimeError, NotImplementedError):

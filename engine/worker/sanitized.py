@@ -25,7 +25,7 @@ _UNCACHED = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}  # or the end of a tensor is
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    """Say that the process is there, and sanitize what it is told to."""
+    """Report that the process is ready, then carry out sanitize commands."""
     line = Line(commands, replies)
     line.reply(protocol.Ready(id="ready", confinement=in_force, versions={}))
     line.serve(lambda command: _carried_out(command, in_force))
@@ -47,7 +47,7 @@ def _carried_out(command: protocol.AnyCommand, in_force: tuple[str, ...]) -> pro
 
 
 def sanitized(command: protocol.Sanitize, *, limits_reading: bool) -> protocol.Sanitized:
-    """What each tool reports of one call.
+    """Reports of each tool on one call.
 
     Raises:
         OSError: the sanitizer cannot be started.

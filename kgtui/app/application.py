@@ -172,7 +172,7 @@ class WorkbenchApp(TerminalApp):
         in_background(self, self._navigation.prepare, group="screens")
 
     async def _serve(self) -> None:
-        """Open the store, start the engine, then judge for ever."""
+        """Open the store, start the engine, then run requests until cancelled."""
         await self.past.open()
         self._redraw()
         if self.workbench is not None:
@@ -259,7 +259,7 @@ class WorkbenchApp(TerminalApp):
         self.action_show("workbench")
 
     def editor_command(self, path: Path, *, line: int) -> Opening:
-        """How the user's own editor is started."""
+        """Command of the user's own editor."""
         environment = {**self._settings.environment, "VISUAL": self.appearance.preferences.text("editor") or ""}
         return opening(path, line=line, columns=self.size[0], rows=self.size[1], environment=environment)
 
@@ -302,7 +302,7 @@ class WorkbenchApp(TerminalApp):
             workbench.file.watch_troubled(trouble)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A fault of ours in the background is seen, instead of a screen that waits for ever."""
+        """Show an error of a background task, so that the screen does not wait for its result."""
         if event.state is WorkerState.ERROR:
             error = event.worker.error
             self._troubles.set("worker", f"kgtui itself failed: {type(error).__name__}: {error}; start it again")

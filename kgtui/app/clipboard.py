@@ -18,7 +18,7 @@ _FILE = "copied.txt"
 
 
 class Way(enum.Enum):
-    """How a text leaves the program."""
+    """Ways to copy a text to the clipboard."""
 
     TERMINAL = enum.auto()
     """By the sequence OSC 52, which Textual writes."""
@@ -27,7 +27,7 @@ class Way(enum.Enum):
 
 
 def way_of(environment: Mapping[str, str]) -> Way:
-    """How a text gets out of this terminal."""
+    """The way to the clipboard that works in this terminal."""
     if environment.get("TMUX"):
         return Way.TMUX
     has_none = environment.get("STY") or environment.get("TERM") == "linux"

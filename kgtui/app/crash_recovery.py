@@ -44,7 +44,7 @@ class CrashRecovery:
         self._said: str | None = None
 
     def take(self) -> None:
-        """Put unsaved text into a file of its own.  Safe to call twice."""
+        """Write unsaved text to a recovery file.  Safe to call twice."""
         if self._said is not None:
             return
         try:

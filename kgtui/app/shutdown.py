@@ -1,4 +1,4 @@
-"""How the application exits, for any reason: restore the terminal, stop the children, return a status.
+"""Exit of the application for any reason: restore the terminal, stop the children, return a status.
 
 Where it was not the user, unsaved text is rescued, and what went wrong is reported on the terminal as it was before.  A
 signal is heeded like the key that quits: by default it would end Python at once, and leave a terminal that shows no

@@ -35,7 +35,7 @@ HUNG_UP = 129  # what a shell calls death by SIGHUP
 
 
 class TerminalApp(App[None]):
-    """Looks at its terminal now and then, and ends in good order."""
+    """Checks at intervals whether its terminal exists, and exits cleanly when it does not."""
 
     before_end: Callable[[], None] | None = None
     """Called when it begins to end otherwise than by its user, as long as all of it is there."""

@@ -28,7 +28,7 @@ class WhileActive:
         return self._unneeded >= GRACE_CALLS
 
     def wake(self) -> None:
-        """Something may go on again."""
+        """Resume after a pause."""
         was_idle, self._unneeded = self.is_idle, 0
         if was_idle:
             self._timer.resume()

@@ -161,7 +161,7 @@ def _of_suite(one: SuiteCandidate, suite: SuiteSource, numbers: _Numbers, *, roo
 
 
 class _Numbers:
-    """Gives each candidate of an operator a sample number of its own: the one that it names, else the next free."""
+    """Assigns each candidate of an operator a distinct sample number: the one that it names, else the next free."""
 
     def __init__(self) -> None:
         self._taken: dict[str, set[int]] = {}

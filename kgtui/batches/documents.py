@@ -50,7 +50,7 @@ def as_html(results: Sequence[Result], *, title: str) -> str:
 
 
 def as_csv(results: Sequence[Result], *, title: str) -> str:
-    """A row for each candidate; what is not there is empty."""
+    """A row for each candidate; missing values are empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_CSV_HEADER)

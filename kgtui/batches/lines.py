@@ -22,7 +22,7 @@ def result_line(result: Result, progress: Progress) -> str:
 
 
 def ending_text(batch: int, results: Sequence[Result]) -> str:
-    """How the batch ended, in one line."""
+    """Summary of the ended batch in one line."""
     counts = counts_of(results)
     left = sum(not result.row.is_done for result in results)
     text = f"batch {batch}: {len(results) - left}/{len(results)} candidates: {counts_text(counts)}"

@@ -109,7 +109,7 @@ def listed_operator(described: ProblemDescription) -> ListedOperator:
 
 
 def results_of(rows: Sequence[CheckedRow], operators: Mapping[str, ListedOperator]) -> tuple[Result, ...]:
-    """The rows with what is known of each operator, by its name."""
+    """The rows joined with the description of each operator."""
     return tuple(_result(row, operators.get(row.candidate.problem)) for row in rows)
 
 

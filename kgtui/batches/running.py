@@ -79,7 +79,7 @@ class Checked:
 
 
 async def carry_out(order: Order, means: Means) -> Checked:
-    """Begin or resume the batch and run what is left of it.
+    """Begin or resume the batch and run the rest of it.
 
     Raises:
         UsageError: there is nothing to resume, or another process works on the batch.

@@ -147,7 +147,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _is_file(word: str, folder: Path | None) -> bool:
-    """Whether a word is meant as a file: it has a folder or the suffix of Python in it, or is there."""
+    """Whether a word names a file: it contains a folder or ends in .py, or the file exists."""
     if word.endswith(".py") or os.sep in word:
         return True
     try:

@@ -1,4 +1,4 @@
-"""A new kernel file from a problem's signature: it loads at once, and reports what is missing when it is called.
+"""A new kernel file from a problem's signature; it loads, and raises NotImplementedError when called.
 
 Only makes text; writing it is its caller's business.
 """

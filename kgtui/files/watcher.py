@@ -31,7 +31,7 @@ __all__ = ["Delays", "DirectoryFeed", "Saved", "TroubleKind", "WatchTrouble", "W
 
 
 class Watcher:
-    """Watches one kernel file, and the files that it imports, from a thread of its own.
+    """Watches one kernel file, and the files that it imports, in a separate thread.
 
     `on_save` and `on_trouble` are called from that thread and must return soon; an app posts a
     message in them.  `known_digest` is the content that the caller already has: if the file differs,
@@ -68,7 +68,7 @@ class Watcher:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to watch; what is saved after this returns is reported."""
+        """Begin to watch; saves after this returns are reported."""
         if self._thread is not None:
             raise RuntimeError(f"the watcher of {self.path} was started before; make a new one")
         self._subscribe()

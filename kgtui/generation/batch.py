@@ -84,7 +84,7 @@ class Task:
 
     @property
     def refusal(self) -> str:
-        """Why nothing can be verified for it, "" where it can: a task of a suite that needs what is not here."""
+        """Reason why it cannot be verified here, such as a missing package of a suite's task; "" when it can."""
         return self.problem.suite.refusal if self.problem.suite is not None else ""
 
 

@@ -131,7 +131,7 @@ def parse_budget(texts: tuple[str, ...]) -> Limits:
 
 
 def usd_text(microusd: int | None) -> str:
-    """Money as it is shown: at least cents, and what is smaller where it counts; "unknown" for None."""
+    """Money as text: at least cents, more digits for small amounts; "unknown" for None."""
     if microusd is None:
         return "unknown"
     usd = microusd / 1_000_000

@@ -86,7 +86,7 @@ class Means:
 
 @dataclass(frozen=True, kw_only=True)
 class Generated:
-    """A batch that ended, or was cancelled: its number, its session and what it came to."""
+    """A batch that ended, or was cancelled: its number, its session and its result."""
 
     batch: int
     session: int

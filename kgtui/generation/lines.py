@@ -1,4 +1,4 @@
-"""A batch as plain lines: one for each thing that happened, with what was spent and what is left."""
+"""A batch as plain lines: one for each event, with the spent and the remaining budget."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sessions.candidates.generation_rows import Ending
 
 
 def event_line(event: GenerationEvent, progress: Progress, *, now_s: float) -> str | None:
-    """An event as one line; None for one without a line of its own."""
+    """An event as one line; None for one without a line."""
     match event:
         case RequestRefused():
             return f"{spot_text(event.spot)}: {event.message}; next attempt in {event.waited_s:.0f} s"
@@ -67,7 +67,7 @@ def money_text(progress: Progress) -> str:
 
 
 def ending_text(progress: Progress) -> str:
-    """How the batch ended, in one line."""
+    """Summary of the ended batch in one line."""
     ended = progress.ended
     words = {
         None: "cancelled",
@@ -85,7 +85,7 @@ def ending_text(progress: Progress) -> str:
 
 
 def resumable_text(progress: Progress) -> str:
-    """How the batch of a command ended, and how the rest of it is generated."""
+    """Summary of a command's batch, and the command that generates the rest of it."""
     is_finished = progress.ended is not None and progress.ended.ending is Ending.FINISHED
     return ending_text(progress) + ("" if is_finished else "; the same command with --resume continues")
 

@@ -1,4 +1,4 @@
-"""The one reducer of the events of a batch: what is done, running, spent and left, as one frozen record."""
+"""The one reducer of the events of a batch: done, running, spent and left, as one frozen record."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Submit(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class RunConditions:
-    """How every candidate of a batch is run; `benchmark` is what is timed of a problem, None for nothing."""
+    """Conditions for every run of a batch; `benchmark` gives the benchmark of a problem, or None."""
 
     device: str
     target: str | None
@@ -64,7 +64,7 @@ class RunConditions:
 
 
 class QueuedVerifier:
-    """Verifies through a queue that others use too; `trouble` is called with what is wrong with the store."""
+    """Verifies through a shared queue; `trouble` is called with errors of the store."""
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ class IncrementalLexer:
         return self._next >= len(self._lines)
 
     def spans(self, row: int) -> tuple[Span, ...]:
-        """The inks of a row; those of before where lexing has not come to it, none where it is new."""
+        """The inks of a row; the previous ones until it is lexed again, none when it is new."""
         return self._spans[row] if row < len(self._spans) else ()
 
     def replace(self, lines: Sequence[str]) -> Splice:

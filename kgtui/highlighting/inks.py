@@ -132,7 +132,7 @@ def spans_of(tokens: Iterable[tuple[int, TokenType, str]]) -> tuple[Span, ...]:
 
 
 def content_of(text: str, spans: Iterable[Span]) -> Content:
-    """The text in its inks, for any widget that shows Content; the text is never taken for markup."""
+    """The text in its inks, for any widget that shows Content; markup in the text is not interpreted."""
     return Content(text, spans=[ContentSpan(span.start, span.end, INK_STYLES[span.ink]) for span in spans])
 
 

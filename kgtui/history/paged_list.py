@@ -64,7 +64,7 @@ class PagedList(Generic[T]):
             self.window = window.with_above(page, keep=last_seen() + PAGE // 2)
 
     async def refresh(self) -> None:
-        """Fetch what is in the window again, with what came on top of it if it is at the top."""
+        """Fetch the rows of the window again, with newer ones if it is at the top."""
         window = self.window
         before = None if window.at_top or window.newest is None else window.newest + 1
         page = await self._fetch(before=before, limit=max(PAGE, len(window.entries)))

@@ -6,7 +6,7 @@ import enum
 
 
 class Exit(enum.IntEnum):
-    """How a command ended.  INTERRUPTED and BROKEN_PIPE are what a shell calls death by SIGINT and SIGPIPE."""
+    """Exit status of a command.  INTERRUPTED and BROKEN_PIPE are a shell's codes for SIGINT and SIGPIPE."""
 
     PASSED = 0
     FAILED = 1

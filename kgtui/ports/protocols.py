@@ -196,7 +196,7 @@ class Problems(Protocol):
 
 
 class Watching(Protocol):
-    """A watcher of one file; it calls back from a thread of its own."""
+    """A watcher of one file; it calls back from a separate thread."""
 
     def start(self) -> None:
         """Begin to watch."""

@@ -45,7 +45,7 @@ class EngineService:
         return self._serves and self._queue.busy
 
     async def serve(self, engine: Judging) -> None:
-        """Start the engine, then run requests for ever; reports why it cannot start.
+        """Start the engine, then run requests until cancelled; reports why it cannot start.
 
         A request that the store answers does not wait for the engine.
         """

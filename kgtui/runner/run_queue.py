@@ -104,7 +104,7 @@ class RunQueue:
             self.drop(ticket)
 
     async def serve(self, driver: RunDriver) -> None:
-        """Run requests as they come, for ever."""
+        """Run requests as they arrive, until cancelled."""
         while True:
             while not self._waiting:
                 self._arrived.clear()

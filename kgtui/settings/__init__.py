@@ -1,1 +1,1 @@
-"""Settings, keys and paths: what the user chose, where, and what is wrong with it; imports no screen."""
+"""Settings, keys and paths: values, where each comes from, and errors in them; imports no screen."""

@@ -1,4 +1,4 @@
-"""The user's own keys: which of them can be, what is wrong with the others, and the actions with the keys they have.
+"""The user's own keys: the valid ones, errors of the others, and all actions with their keys.
 
 The bindings, the key bar, the help and the palette take their keys from the actions that come out here.  An entry
 that cannot be is reported and left out; its action keeps the keys that it came with.
@@ -110,7 +110,7 @@ def _with(wanted: Mapping[str, tuple[str, ...]]) -> tuple[Action, ...]:
 
 
 def _clash(actions: tuple[Action, ...], *, among: Mapping[str, tuple[str, ...]]) -> tuple[str, str, str] | None:
-    """A key that means two things on one screen, of which one at least is the user's wish; and both ids."""
+    """A key bound twice on one screen, at least once by the user, with the ids of both actions."""
     for where in Where:
         seen: dict[str, str] = {}
         here = (where,) if where is Where.HELP else (where, Where.EVERYWHERE)

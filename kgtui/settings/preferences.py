@@ -76,7 +76,7 @@ class Preferences:
 
     @property
     def notify(self) -> Notify:
-        """How the end of a long run is reported."""
+        """Way to report the end of a long run."""
         return Notify(str(self.of("notify").value))
 
     @property

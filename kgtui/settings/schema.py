@@ -1,4 +1,4 @@
-"""The user's settings file: what may be in it, what does, and what is wrong with it.
+"""The user's settings file: its options, their values, and errors in it.
 
 Reading never fails: what cannot be used is reported in `problems`, and the rest holds.  Nothing is ignored in
 silence, and nothing here writes or imports the screen.  What a key binding may be is checked by
@@ -26,7 +26,7 @@ Value: TypeAlias = str | bool | float
 
 
 class Theme(enum.StrEnum):
-    """How the screen is coloured; the ANSI themes take the terminal's own sixteen colours."""
+    """Colour theme of the screen; the ANSI themes use the terminal's sixteen colours."""
 
     DARK = "dark"
     LIGHT = "light"
@@ -35,7 +35,7 @@ class Theme(enum.StrEnum):
 
 
 class Notify(enum.StrEnum):
-    """How the end of a long run is reported to a terminal that is not looked at."""
+    """Way to report the end of a long run when the terminal has no focus."""
 
     OFF = "off"
     BELL = "bell"
@@ -129,7 +129,7 @@ def read_config(path: Path) -> Config:
 
 
 def parse_config(text: str, *, path: Path) -> Config:
-    """The settings in a text; what is wrong with it names `path` and the key."""
+    """The settings in a text; errors name `path` and the key."""
     import tomllib
 
     try:
@@ -194,7 +194,7 @@ def _asked(found: Mapping[str, Value], keys: Mapping[str, tuple[str, ...]]) -> A
 
 
 def _bindings(value: object, path: Path) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """The table of keys, as far as it has the right shape, and what is wrong with the rest."""
+    """The table of keys as far as it has the right shape, and errors of the rest."""
     if not isinstance(value, dict):
         return {}, [
             f"{path}, {KEYS_TABLE}: expected a table, got {_shown(value)}; write [{KEYS_TABLE}] above the bindings"

@@ -68,7 +68,7 @@ class Inliner:
 
     @property
     def text(self) -> str:
-        """The definitions, module by module, what is used before what uses it."""
+        """The definitions, module by module, each after the ones that it uses."""
         ordered: dict[str, _Module] = {}
         for name in list(self._modules):
             self._in_order(name, ordered, set())

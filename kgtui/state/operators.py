@@ -179,7 +179,7 @@ def progress_line(problems: tuple[ProblemDescription, ...], last: Known) -> Line
 
 
 def facet_line(facets: Facets, shown: int, total: int) -> Line:
-    """How the list is narrowed and how much of it is left."""
+    """Current filters of the list, and the number of shown operators."""
     parts: list[Span] = [strong(f"{shown}"), muted(f" of {total}   ")]
     for key, name, value in (
         ("s", "source", facets.source),

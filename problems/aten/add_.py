@@ -39,7 +39,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(x: torch.Tensor, other: torch.Tensor | float, alpha: float = 1) -> tuple[torch.Tensor, torch.Tensor]:
-    """self twice: what is returned and what is written; computed in float64 or 64-bit integers."""
+    """self twice: the returned and the written tensor; computed in float64 or 64-bit integers."""
     left, right, kind = widened(x, other)
     answer = (left + alpha * right).to(kind).to(x.dtype)
     return answer, answer

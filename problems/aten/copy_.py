@@ -58,7 +58,7 @@ def _shape(case: Case) -> tuple[int, ...]:
 
 
 def reference(x: torch.Tensor, src: torch.Tensor, non_blocking: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
-    """self twice: what is returned and what is written."""
+    """self twice: the returned and the written tensor."""
     copy = cast(src, x.dtype).expand(x.shape)
     return copy, copy
 

@@ -76,7 +76,7 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x: any shape.  Integers are summed to int64 without being told to; floats to another dtype when told.
+    """x: any shape.  Integers are summed to int64 by default; floats to another dtype if given.
 
     "special" rows hold NaN and infinities, or overflow.  A "detour" leads beyond float16 and back.
     """

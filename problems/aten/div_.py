@@ -47,7 +47,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 def reference(
     x: torch.Tensor, other: torch.Tensor | float, rounding_mode: str | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """self twice: what is returned and what is written; computed in float64 or 64-bit integers."""
+    """self twice: the returned and the written tensor; computed in float64 or 64-bit integers."""
     answer = divided(x, other, rounding_mode).to(x.dtype)
     return answer, answer
 

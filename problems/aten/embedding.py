@@ -74,7 +74,7 @@ def reference(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> torch.Tensor:
-    """(rows, width), (...) -> (..., width); what is left over concerns gradients only."""
+    """(rows, width), (...) -> (..., width); the other arguments concern gradients only."""
     return weight[indices.long()]
 
 

@@ -52,7 +52,7 @@ def eager(x: torch.Tensor, lambd: float = 1.0) -> torch.Tensor:
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """The tests that the docstring of the module names, on what is returned and on what is written."""
+    """The tests that the docstring of the module names, on the returned and on the written tensor."""
     lambd = called.arguments[1]
     assert isinstance(lambd, float)
     earlier = called.earlier or (None, None)

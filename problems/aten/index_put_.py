@@ -59,7 +59,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 def reference(
     x: torch.Tensor, indices: IndexList, values: torch.Tensor, accumulate: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """self twice: what is returned and what is written."""
+    """self twice: the returned and the written tensor."""
     after = written(x, indices, values, accumulate=accumulate)
     return after, after
 

@@ -63,7 +63,7 @@ def _value(case: Case) -> torch.Tensor | complex:
 
 
 def reference(x: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | complex) -> tuple[torch.Tensor, torch.Tensor]:
-    """self twice: what is returned and what is written."""
+    """self twice: the returned and the written tensor."""
     fill = torch.as_tensor(value, dtype=x.dtype, device=x.device)
     filled = torch.where(mask, fill, x)
     return filled, filled

@@ -39,7 +39,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(x: torch.Tensor) -> torch.Tensor:
-    """The shape of self; its parts taken apart, the sign of the imaginary one turned by hand."""
+    """The shape of self: real and imaginary part computed separately, the sign of the latter flipped."""
     if not x.is_conj():
         return x.clone()
     stored = torch.view_as_real(x.conj())

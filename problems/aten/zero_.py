@@ -47,7 +47,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """self twice: what is returned and what is written."""
+    """self twice: the returned and the written tensor."""
     zeros = torch.zeros(x.shape, dtype=x.dtype, device=x.device)
     return zeros, zeros
 

@@ -42,7 +42,7 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x, y: flat buffers, `tail` longer than needed; what is between the elements and after them stays as it is.
+    """x, y: flat buffers, `tail` longer than needed; bytes between and after the elements are unchanged.
 
     In "special" every special value of x meets every one of y; in "special y" x has none.
     """

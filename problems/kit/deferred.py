@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 
 class DeferredModule(ModuleType):
-    """Stands in for the module called `name` and imports it on the first access to an attribute."""
+    """Proxy of the module `name`, which is imported on the first access to an attribute."""
 
     def __getattr__(self, attribute: str) -> object:
         # Test collectors and debuggers ask every global for names such as __wrapped__; that is no use of torch.

@@ -12,7 +12,7 @@ from problems.kit.deferred import torch
 
 
 class Layout(enum.StrEnum):
-    """How the elements of a tensor are in memory."""
+    """Layout of the elements of a tensor in memory."""
 
     CONTIGUOUS = "contiguous"
     TRANSPOSED = "transposed"
@@ -59,6 +59,6 @@ def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:
 
 
 def _with_gaps(tensor: torch.Tensor) -> torch.Tensor:
-    """`tensor` with a gap of one element after every element, filled with other elements of its own."""
+    """`tensor` with a gap of one element after every element, filled with its other elements."""
     others = tensor.flip(-1) if tensor.dim() else tensor
     return torch.stack((tensor, others), dim=-1)[..., 0]

@@ -36,7 +36,7 @@ def repeatable_reference(trial: Trial) -> Iterator[str]:
 
 
 def honest_eager(trial: Trial) -> Iterator[str]:
-    """Eager has the contract of the entry, is right on every case, and changes only what is written."""
+    """Eager has the contract of the entry, is right on every case, and changes only written arguments."""
     for case in trial.cases:
         arguments = trial.copies(case)
         if not trial.accepts(case, trial.answers_on(case, arguments)):

@@ -91,7 +91,7 @@ def seeds(trial: Trial) -> Iterator[str]:
 
 
 def memory(trial: Trial) -> Iterator[str]:
-    """No two arguments share memory, and what is written does not overlap itself."""
+    """No two arguments share memory, and no written argument overlaps itself."""
     for case in trial.cases:
         values = trial.given(case)
         storages = [one.untyped_storage().data_ptr() for one in tensors_in(values) if is_occupied(one)]
@@ -134,7 +134,7 @@ def strides(trial: Trial) -> Iterator[str]:
 
 
 def determinism(trial: Trial) -> Iterator[str]:
-    """An operator without a comparer of its own is exact where no case has a tolerance, and nowhere else."""
+    """An operator without a special comparer is exact where no case has a tolerance, and nowhere else."""
     problem = trial.problem
     if problem.compare is not None or not problem.determinism.has_one_answer:
         return

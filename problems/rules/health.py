@@ -34,7 +34,7 @@ def weaknesses(problem: ProblemDefinition, described: ProblemDescription) -> tup
 
 
 def foreign_weaknesses(trial: Trial) -> tuple[Weakness, ...]:
-    """The same of a problem whose reference has run in a process of its own, and whose faults are raised there."""
+    """The same for a problem whose reference runs in a separate process, where its errors are raised."""
     return (*_unseeded_inputs(trial), *_outputs(trial), *_lies(trial), *_unreachable(trial))
 
 

@@ -61,7 +61,7 @@ def tail_missing(trial: Trial, case: Case) -> Outputs | None:
 
 
 def unchanged_input(trial: Trial, case: Case) -> Outputs | None:
-    """For each output the first argument that could be taken for it; None where one has no such argument."""
+    """For each output the first argument with its shape and dtype; None where there is none."""
     tensors = tensors_in(trial.given(case))
     answers = []
     for wanted in trial.expected(case):
@@ -114,12 +114,12 @@ def single_arithmetic(trial: Trial, case: Case) -> Outputs | None:
 
 
 def nan_dropped(trial: Trial, case: Case) -> Outputs | None:
-    """Eager's answer where every NaN of the inputs is taken for 0."""
+    """Eager's answer with every NaN of the inputs replaced by 0."""
     return _from_changed(trial, case, torch.isnan, lambda x: x.masked_fill(x.isnan(), 0.0))
 
 
 def infinities_clamped(trial: Trial, case: Case) -> Outputs | None:
-    """Eager's answer where every infinity of the inputs is taken for the largest finite number."""
+    """Eager's answer with every infinity of the inputs replaced by the largest finite number."""
     return _from_changed(trial, case, torch.isinf, lambda x: x.nan_to_num(nan=math.nan))
 
 

@@ -18,7 +18,7 @@ Size: TypeAlias = int | tuple[int, ...]
 
 
 class RuleKind(enum.StrEnum):
-    """How a suite compares an answer with its own.
+    """Comparison of an answer by a suite's own rule.
 
     ALLCLOSE: every element within `absolute + relative * |expected|`.  MATCHED_RATIO: a share of elements at least
     `least_matched`, where an element fails only if it exceeds both bounds.  DISTANCES: cosine similarity, relative L1

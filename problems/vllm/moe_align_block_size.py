@@ -97,7 +97,7 @@ def eager(
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """The entries of each expert as a set; what is behind the end is not compared."""
+    """The entries of each expert as a set; entries behind the end are not compared."""
     entries, experts, total = called.expected
     block, count = called.case.size("block"), int(total)
     owners = experts[: count // block]

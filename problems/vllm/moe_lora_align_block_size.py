@@ -81,7 +81,7 @@ def reference(
     lora_ids: torch.Tensor,
     expert_map: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The three final outputs, adapter by adapter; what is behind the end of a row keeps its values."""
+    """The three final outputs, adapter by adapter; entries behind the end of a row keep their values."""
     entries, experts, totals = sorted_token_ids.clone(), experts_ids.clone(), num_tokens_post_pad.clone()
     chosen = topk_ids if expert_map is None else expert_map[topk_ids.long()]
     for adapter in in_use(lora_ids, adapter_enabled):
@@ -101,7 +101,7 @@ def eager(*arguments: Any) -> None:  # Any: the arguments of `reference`, in ord
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """The entries of each adapter and expert as a set; what is behind the end of a row is not compared."""
+    """The entries of each adapter and expert as a set; entries behind the end of a row are not compared."""
     entries, experts, totals = called.expected
     padded, blocks = len(entries) // len(totals), len(experts) // len(totals)
     block = called.case.size("block")

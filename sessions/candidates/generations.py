@@ -151,7 +151,7 @@ class GenerationStore:
         return row
 
     def unfinished_batch(self, request: str) -> int | None:
-        """The newest batch with this very request that did not come to its end; None when there is none."""
+        """The newest unfinished batch with the same request; None when there is none."""
         rows = self._database.rows(_SELECT_UNFINISHED, {"request": request})
         return rows[0]["id"] if rows else None
 

@@ -365,7 +365,7 @@ SCHEMA_VERSION = len(MIGRATIONS)
 
 
 def migrate(connection: sqlite3.Connection, *, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
-    """Apply what is missing, all or nothing; the number of applied migrations becomes `user_version`.
+    """Apply missing migrations, all or none; the number of applied migrations becomes `user_version`.
 
     The write lock is taken before anything is looked at, so that two processes that open a new
     file at once do not both try to make its tables.

@@ -13,7 +13,7 @@ _TOOL_S = 1800.0  # a guard: the parent counts the time of this process and of i
 
 @dataclass(frozen=True, kw_only=True)
 class Completed:
-    """How a tool ended: its exit status, negative for a signal, and all that it wrote."""
+    """Result of a tool: its exit status, negative for a signal, and its whole output."""
 
     status: int
     output: str

@@ -190,7 +190,7 @@ def _installed_driver() -> Driver:
 
 
 def _is_contained() -> bool:
-    """Whether this process is in a PID namespace of its own, as in a container; True where that is unknown."""
+    """Whether this process is in a separate PID namespace, as in a container; True when unknown."""
     try:
         return _OWN_PID_NAMESPACE.stat().st_ino != _INITIAL_PID_NAMESPACE
     except OSError:

@@ -101,7 +101,7 @@ def _graphs_compiled() -> int:
 
 
 def _with_own_code(function: Callable[..., Returned]) -> Callable[..., Returned]:
-    """The same function on a code object of its own.
+    """The same function on a separate code object.
 
     The compiler keeps what it compiled with the code object, eight variants at most, and runs the
     ninth eagerly.  Resetting the compiler instead would drop what other ready baselines still use.

@@ -1,4 +1,4 @@
-"""torch.compile with all its tuning: it tries kernels of its own against the library's and keeps the fastest.
+"""torch.compile with full tuning: it times generated kernels against the library's and keeps the fastest.
 
 Preparing it takes seconds to minutes for a case.  Device graphs are left out, so that its time has
 the launches in it that every other side has.

@@ -99,7 +99,7 @@ def _run(library: Cublas, routine: Routine, by_name: dict[str, Value]) -> None:
 
 
 def _in_memory(value: Value) -> torch.Tensor:
-    """The tensor whose address is handed over; of a pointer array the addresses, made at its first use."""
+    """The tensor whose address is passed; for a pointer array its addresses, computed at first use."""
     import torch
 
     if isinstance(value, PointerArray):

@@ -1,4 +1,4 @@
-"""Large tensors in host memory, a piece at a time: what is computed of a piece stays in the cache of the CPU.
+"""Large tensors in host memory, a piece at a time, so that intermediates of a piece stay in the CPU cache.
 
 Comparing takes a dozen temporaries in float64.  Of a whole output each would be new memory, which the kernel
 has to clear.

@@ -168,7 +168,7 @@ def _narrower(inputs: Arguments, place: int, given: int, other: int, facts: Fact
 
 
 def _all_strides(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Supposition]:
-    """All strides that are arguments taken for 1."""
+    """All strides that are arguments replaced by 1."""
     names = [name for name, value in zip(problem.arguments, inputs, strict=True) if _is_stride(name, value)]
     if len(names) > 1:
         ones: Arguments = tuple(

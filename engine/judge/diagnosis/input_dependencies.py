@@ -75,7 +75,7 @@ def _derivatives(
 
 
 def _heaviest(derivative: torch.Tensor) -> tuple[list[int], int]:
-    """Positions of the largest derivatives, and how many are not 0; what is not a number may be anything."""
+    """Positions of the largest derivatives, and how many are not 0; NaN counts as large."""
     sizes = derivative.flatten().abs().nan_to_num(nan=torch.inf)
     count = int((sizes > 0).sum())
     return sizes.topk(min(count, MOST_SHOWN)).indices.tolist(), count

@@ -131,7 +131,7 @@ def _dropped_nan(comparison: Comparison) -> Iterator[Clue]:
 
 
 def _unsaturated(comparison: Comparison) -> Iterator[Clue]:
-    """What is not finite where the largest number of the type is expected, in memory that was written."""
+    """Non-finite elements where the largest number of the type is expected, in memory that was written."""
     got, expected = comparison.got, comparison.expected
     if got.is_floating_point():
         largest = torch.finfo(comparison.dtype).max
@@ -172,7 +172,7 @@ def _block_of(start: int, size: int) -> int | None:
 
 
 def _integers(comparison: Comparison) -> Iterator[Clue]:
-    """Numbers that were too large for their type, or for the floats that held them on the way, or begun with poison."""
+    """Overflow: of the output type, of an intermediate type, or of sums that began with poison."""
     if comparison.got.dtype == torch.bool:
         return
     expected = comparison.expected.long()

@@ -144,5 +144,5 @@ class Comparison:
 
 
 def _typical_size(values: torch.Tensor) -> torch.Tensor:
-    """Root mean square of what is finite."""
+    """Root mean square of the finite elements."""
     return typical(values.abs().nan_to_num(nan=0.0, posinf=0.0), values.isfinite().sum().clamp(min=1))

@@ -96,7 +96,7 @@ def _second_half_negative(values: torch.Tensor) -> torch.Tensor:
 
 
 def _indices(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
-    """Numbers of rows, slots or positions that are taken for others."""
+    """Indices of rows, slots or positions that are used in place of others."""
     tensor = tensor_at(inputs, place)
     negative = (tensor < 0).nonzero()
     if len(negative):
@@ -139,7 +139,7 @@ def _own_number(values: torch.Tensor, dim: int) -> torch.Tensor:
 
 
 def _exchanges(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
-    """Two tensors of one type taken for each other."""
+    """Two tensors of one type swapped."""
     for one, other in itertools.combinations(read, 2):
         first, second = tensor_at(inputs, one), tensor_at(inputs, other)
         if first.dtype == second.dtype and first.is_floating_point():

@@ -19,7 +19,7 @@ _MOST_TAKEN = 2  # the last call of a case, and the first of the next
 
 
 class CallSnapshot:
-    """One call, and the case as it was then."""
+    """One call, and the state of its case at that time."""
 
     def __init__(self, command: protocol.TakeSnapshot, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
         self.hand = hand

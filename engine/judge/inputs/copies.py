@@ -18,7 +18,7 @@ _ALIGNMENT_BYTES = 16  # the widest load that compilers choose by the address of
 
 
 def private_copies(arguments: Arguments) -> Arguments:
-    """Copies with the same strides, on the same devices; what is between the elements is copied too.
+    """Copies with the same strides, on the same devices; gaps between elements are copied too.
 
     Only the memory that a tensor spans is copied, not all of its storage, and its address keeps its
     remainder modulo 16 bytes.

@@ -132,7 +132,7 @@ class Variants:
         raise UnfairError("no element was found that the answer depends on")
 
     def _free(self, hand: cases.CaseInHand) -> tuple[protocol.TensorSpec, ...]:
-        """The tensors that are drawn again for every seed; what is always the same, as a table, means something."""
+        """Tensors whose content depends on the seed; a constant one, such as a table, has meaning and stays."""
         with self._device:
             rng = torch.Generator(self._device).manual_seed(hand.draws.number("free tensors"))
             _, others = lay_out(hand.problem, hand.problem.make_inputs(hand.case, rng))
@@ -186,7 +186,7 @@ class Variants:
 
 
 def _elements(spec: protocol.TensorSpec) -> int:
-    """How many elements of its own the tensor has; one that repeats another is none."""
+    """Number of distinct elements in memory; an expanded element counts once."""
     count = 1
     for size, stride in zip(spec.shape, spec.strides, strict=True):
         count *= size if stride else min(size, 1)
@@ -203,7 +203,7 @@ def _floats(hand: cases.CaseInHand) -> Iterator[tuple[str, protocol.TensorSpec]]
 
 
 def _without_repeats(tensor: torch.Tensor) -> torch.Tensor:
-    """A view of every element once: what is expanded has each many times."""
+    """A view with each element once: expanded dimensions reduced to size 1."""
     for dim, stride in enumerate(tensor.stride()):
         if stride == 0 and tensor.shape[dim] > 1:
             tensor = tensor.narrow(dim, 0, 1)

@@ -98,7 +98,7 @@ def _padding(descriptor: Val, scalar: Scalar, rank: int) -> Array:
 
 
 def _rounded(descriptor: Val, scalar: Scalar, loaded: Array) -> Array:
-    """What a descriptor makes of the elements that it loads."""
+    """Loaded elements, rounded to TF32 where the descriptor asks for that."""
     rounds = isinstance(descriptor, TensorDescriptor) and descriptor.rounds_to_tf32 and scalar is Scalar.F32
     return round_to_tf32(loaded) if rounds else loaded
 

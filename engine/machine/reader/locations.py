@@ -97,7 +97,7 @@ class Locations:
             raise LimitError(f"source locations are nested more than {self._limits.callers} deep")
 
     def _read_inside(self, cursor: Cursor) -> SourceLocation | None:
-        """Read what is between the brackets of `loc(...)`."""
+        """Read the content of `loc(...)`."""
         self._descend()
         try:
             token = cursor.next

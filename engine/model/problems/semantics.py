@@ -37,7 +37,7 @@ class Rearrangement(enum.StrEnum):
 
 
 class FrameworkWork(enum.StrEnum):
-    """Work that a candidate may leave to PyTorch, with no kernel of its own, and has still implemented the operator.
+    """Kinds of work that a candidate may leave to PyTorch, so that it needs no kernel for them.
 
     VIEWS: shape, strides or offset of an existing tensor.  METADATA: a number or flag that is known without reading
     the elements.  COPIES: plain copies, casts and fills.  ALLOCATION: new memory whose content is not specified.

@@ -18,7 +18,7 @@ class Precision(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteOrigin:
-    """The suite of a foreign problem, whose reference runs in a process of its own.
+    """The suite of a foreign problem, whose reference runs in a separate process.
 
     `form` is what a candidate's entry is.  `own_rule` is the suite's rule of comparison in a sentence; it is shown and
     decides nothing.  `notes` say what is particular about the problem, and `changes` in what it differs from that of

@@ -1,4 +1,4 @@
-"""Binaries of TTIR modules, each made by a compiler of its own that has no candidate, and kept by content.
+"""Binaries of TTIR modules, each compiled in a process without a candidate, and stored by content.
 
 A binary depends on its request alone: the process that made it compiled nothing else and is gone, so what one module
 did to it reaches no other.  Binaries are kept in this process's memory, which no candidate can write, for as long as

@@ -14,7 +14,7 @@ _CHOICES = ".autotune.json"
 
 
 def publish(names: tuple[str, ...], source: Path, cache_folder: Path, *, most_bytes: int = _MOST_BYTES) -> int:
-    """Copy the files of one compile, each whole or not at all; how many bytes that took.  The names are a stranger's.
+    """Copy the files of one compile, each whole or not at all; returns the bytes.  File names are untrusted.
 
     A file that cannot be copied is left out, and so is what goes beyond `most_bytes` or what any kernel
     needs: the worker compiles that itself then.  What a tuner chose is no code, and is never copied.

@@ -45,7 +45,7 @@ class ControlGroup:
         return False
 
     def close(self) -> None:
-        """Kill what is left in the group and remove it.  Safe to call twice."""
+        """Kill the remaining processes of the group and remove it.  Safe to call twice."""
         with contextlib.suppress(OSError):
             (self._folder / "cgroup.kill").write_text("1")
         with contextlib.suppress(OSError):  # a process that is being killed keeps it: `open_group` removes it later

@@ -23,7 +23,7 @@ class Usage:
 def usage_below(
     roots: Iterable[int], *, trusted: Collection[int] = (), folders: Iterable[Path] = (), proc: Path = Path("/proc")
 ) -> Usage:
-    """Usage of all processes below `roots`, without `trusted` and what is below these, and of files in `folders`.
+    """Usage of all descendants of `roots`, except `trusted` and their descendants, and of files in `folders`.
 
     Memory that a process has from its root by fork counts once for the root, not again for each process: what a
     root holds itself is taken off every process below it.

@@ -59,7 +59,7 @@ class Withhold(Message, frozen=True):
 
 
 class CountCorrect(CaseCommand, tag="count_correct", frozen=True):
-    """Count what is right in the outputs of a call that was not expected to be."""
+    """Count right elements in the outputs of a call that was not expected to be right."""
 
     outputs: str
     max_output_bytes: Count

@@ -42,7 +42,7 @@ class BinaryRequest(Message, frozen=True):
 
     @property
     def key(self) -> str:
-        """What tells binaries apart within one engine, whose versions do not change: a SHA-256."""
+        """SHA-256 that identifies a binary within one engine, whose versions do not change."""
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
 
 
@@ -58,7 +58,7 @@ class BuildBinary(Command, tag="build_binary", frozen=True):
 
 
 class MapLayout(Message, frozen=True):
-    """How a binary expects one of its tensor maps: as the compiler states it in the metadata `tensordesc_meta`."""
+    """Layout of one tensor map of a binary, from the compiler's metadata `tensordesc_meta`."""
 
     swizzle: Count
     element_type: Count

@@ -35,7 +35,7 @@ def kernel_name(ttir: str, arguments: tuple[str, ...]) -> str:
 
 
 class LimitReading(Command, tag="limit_reading", frozen=True):
-    """Replayer: from now on read only libraries and what is at or below `readable`, where that can be limited."""
+    """Replayer: from now on read only libraries and paths at or below `readable`, where that can be limited."""
 
     readable: FilePaths
 
@@ -76,7 +76,7 @@ class TapeSlot(Command, tag="tape_slot", frozen=True):
 
 
 class TimeTape(Command, tag="time_tape", frozen=True):
-    """Replayer on a device: what is called on the slots that are opened next is this tape, and nothing else.
+    """Replayer on a device: call this tape, and nothing else, on the slots that are opened next.
 
     `kernels` are the names of held modules, one for each specialisation; `arguments` are those of the entry, whose
     storages have these `sizes` in bytes.  A tape whose memory has more than `most_bytes` is refused.

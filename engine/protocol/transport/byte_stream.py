@@ -1,4 +1,4 @@
-"""Lines and raw bytes of tensors over a pair of pipes, with limits on what is read and how long is waited.
+"""Lines and raw bytes of tensors over a pair of pipes, with limits on size and waiting time.
 
 Many bytes go through a file beside the pipes, see ByteWindow; the number of bytes alone decides on the way.
 """

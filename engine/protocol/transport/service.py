@@ -23,7 +23,7 @@ class Line:
             rest = rest[os.write(self._replies, rest) :]
 
     def serve(self, carry_out: Callable[[protocol.AnyCommand], protocol.AnyReply]) -> None:
-        """Answer every command with what `carry_out` returns for it, and what is no command with a Failed."""
+        """Answer every command with the result of `carry_out`, and an invalid line with a Failed."""
         # No limit: a command is from the parent, and may carry what came in a line that was shorter.
         while (line := self._commands.readline()).endswith(b"\n"):
             try:
@@ -36,7 +36,7 @@ class Line:
 
 
 def _line_of(message: protocol.AnyReply) -> bytes:
-    """The line of a reply that fits; a stranger's types may have any name, and their number no end."""
+    """Line of a reply within the size limit; type names of a candidate are unbounded in length and number."""
     try:
         line = protocol.encode(message)
         protocol.decode_reply(line)

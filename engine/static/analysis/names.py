@@ -50,12 +50,12 @@ class Names:
         return known
 
     def text(self, node: ast.AST | None) -> str | None:
-        """The string that the expression comes to, if that can be seen."""
+        """The constant string value of the expression, if known statically."""
         value = self.value(node)
         return value if isinstance(value, str) else None
 
     def value(self, node: ast.AST | None) -> Value | None:
-        """The constant that the expression comes to, if that can be seen."""
+        """The constant value of the expression, if known statically."""
         if node is None:
             return None
         if node not in self._folded:

@@ -215,7 +215,7 @@ class Flow:
 
     @cached_property
     def answer(self) -> set[str]:
-        """Variables whose values become part of what is returned, through arithmetic of PyTorch too."""
+        """Variables whose values reach the return value, through arithmetic of PyTorch too."""
         waiting = [name for value in self.returns for name in value_names(value)]
         found: set[str] = set()
         while waiting:

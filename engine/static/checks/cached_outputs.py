@@ -196,7 +196,7 @@ def _direct_slot(reading: Reading, value: ast.expr) -> str:
 
 
 def _is_written_again(reading: Reading, flow: Flow, function: Function, value: ast.expr, slot: str) -> bool:
-    """Whether a launch outside of the branch that fills the slot writes to what is returned."""
+    """Whether a launch outside of the branch that fills the slot writes to the returned tensor."""
     groups = flow.groups(value)
     for call, items in reading.launches.writes(function):
         mentioned = any(slot in ast.unparse(item) or flow.groups(item) & groups for item in items)

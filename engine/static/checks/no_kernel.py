@@ -1,4 +1,4 @@
-"""A file without a kernel of its own.
+"""A file that defines no kernel.
 
 A candidate that defines no kernel may still be correct; then the output comes from elsewhere.
 """

@@ -82,7 +82,7 @@ def check(reading: Reading) -> Iterator[Finding]:
 
 
 def _called(text: str) -> str:
-    """The first operator of a library that this C++ text calls; "" for none, and for what is no C++."""
+    """The first library operator that this C++ text calls; "" for none, or for other languages."""
     for found in _CALLS_A_LIBRARY.finditer(text) if ";" in text else ():
         if found["library"] is None or _COMPUTES.match(found["library"]):
             return found[0].strip("( ")[:_SHOWN_CHARACTERS]

@@ -289,7 +289,7 @@ def _keeps(above: ast.AST, below: ast.AST, marked: ast.Name) -> bool:
 
 
 def _finishes_partial_results(reading: Reading, node: ast.expr) -> bool:
-    """Whether this is a small reduction of what a kernel left in a tensor of its own, or arithmetic on such alone."""
+    """Whether this is a small reduction of a tensor that a kernel wrote, or arithmetic on such results alone."""
     function = reading.function(node)
     return function is not None and _finishes(reading, function, node, set())
 

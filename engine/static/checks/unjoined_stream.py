@@ -1,4 +1,4 @@
-"""Work on a stream of its own that the caller's stream never waits for.
+"""Work on a separate stream that the caller's stream never waits for.
 
 The call returns before the work is done, and a clock on the caller's stream sees nothing of it.  A fork that is
 joined by wait_stream, wait_event or a synchronisation is ordinary.

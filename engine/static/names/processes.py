@@ -30,7 +30,7 @@ def _is_not_raised(reading: Reading, node: ast.AST, name: str) -> bool:
 
 
 def _is_waited_for(reading: Reading, node: ast.AST, name: str) -> bool:
-    """Whether a with statement or a later join waits for the thread; a base class has a pattern of its own."""
+    """Whether a with statement or a later join waits for the thread; base classes have another pattern."""
     if isinstance(reading.parent(node), ast.withitem | ast.ClassDef):
         return True
     around = reading.function(node)

@@ -44,7 +44,7 @@ class PlacedText:
 
 
 def placed(node: ast.expr, reading: Reading, depth: int = _DEPTH) -> PlacedText | None:
-    """The string that an expression comes to; None where nothing of it can be seen, or it is no string."""
+    """The constant string value of an expression; None when it is unknown or no string."""
     if depth == 0:
         return None
     match node:
@@ -103,7 +103,7 @@ def _coarse(node: ast.expr, text: str) -> PlacedText:
 
 
 def _exact(node: ast.expr, reading: Reading, fields: tuple[str, ...], expected: str) -> PlacedText | None:
-    """The text with the place of each character; None where counting characters does not come to `expected`."""
+    """The text with the place of each character; None when the number of characters is not `expected`."""
     lines = _Lines(reading.text)
     first, end = lines.index(node.lineno, node.col_offset), lines.index(node.end_lineno, node.end_col_offset)
     if first is None or end is None:
@@ -119,7 +119,7 @@ def _exact(node: ast.expr, reading: Reading, fields: tuple[str, ...], expected: 
 
 
 def _parts(source: str, first: int, end: int, fields: tuple[str, ...]) -> Iterator[tuple[int, int, str, bool]]:
-    """Index and length in the source, what that comes to, and whether character by character, of literals in a row."""
+    """Index and length in the source, value, and whether it is character by character, of adjacent literals."""
     values = iter(fields)
     index = first
     while index < end:

@@ -1,4 +1,4 @@
-"""Launches on the CPU: every launch of a kernel comes to `Launches.carry_out`, and runs in `Launches._run`.
+"""Launches on the CPU: every launch enters `Launches.carry_out`, and runs in `Launches._run`.
 
 The machine executes the TTIR; where it does not support an operation, Triton's interpreter runs the kernel, and the
 launch is noted in `reports`.

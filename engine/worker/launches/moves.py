@@ -53,7 +53,7 @@ def _is_within(tensor: torch.Tensor, storage: torch.Tensor) -> bool:
 
 
 def _parts(values: Iterable[object]) -> Iterator[object]:
-    """The arguments, and what is in those that are tuples."""
+    """The arguments, with tuples flattened."""
     for value in values:
         if isinstance(value, tuple):
             yield from _parts(value)
@@ -76,7 +76,7 @@ def only_moved(look: Look) -> bool:
 
 
 def _is_given(now: torch.Tensor, changed: torch.Tensor, given: Sequence[torch.Tensor]) -> bool:
-    """Whether one of the given tensors has, at all places that were changed, what is there now."""
+    """Whether one of the tensors holds the current content at all changed places."""
     alike = (one for one in given if Base.numel(one) == Base.numel(now) and one.is_complex() == now.is_complex())
     return any(not bool((_differs(now, one) & changed).any()) for one in alike)
 

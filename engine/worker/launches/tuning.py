@@ -1,4 +1,4 @@
-"""How a candidate's own autotuner chooses: the first that runs while it is verified, as it likes before it is timed.
+"""Choice of a candidate's autotuner: the first configuration that runs in verification, unchanged in timing.
 
 While cases are verified a tuner's choice has no effect on the result, and Triton's own measuring takes longer than
 the rest: hundreds of launches, and for `restore_value` as many copies, which a ledger would take for work of torch.

@@ -1,4 +1,4 @@
-"""CUDA graphs on a tape: what is captured is recorded once, and is on the tape of each call that replays the graph.
+"""CUDA graphs on a tape: captured work is recorded once, and belongs to each call that replays the graph.
 
 A captured step works on the memory that it was captured with, whatever is there by then.  So each is kept as it was
 recorded, with its tensors, and is put on the tape before the graph runs, when unknown memory still has the content that

@@ -22,7 +22,7 @@ _INTEGERS = (torch.int32, torch.int64)
 
 
 def note(recorder: StepReceiver, packet: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
-    """Record what the operator did; one that is not in the table has left content of its own."""
+    """Record the operator's step; the output of one that is not in the table is recorded as content."""
     handler = _NOTES.get(packet)
     if handler is not None and not isinstance(kwargs.get("out"), torch.Tensor):
         handler(recorder, args, kwargs, result)

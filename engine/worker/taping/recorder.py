@@ -132,7 +132,7 @@ class TapeRecorder:
         return msgspec.json.encode(tape)
 
     def _output(self, value: object) -> TapedView | None:
-        """A returned tensor; None for what is none, or has values other than those of its bytes."""
+        """A returned tensor; None for other values, or for a tensor whose values are not its bytes."""
         if (
             not isinstance(value, torch.Tensor)
             or not is_plain_tensor(value)
@@ -226,7 +226,7 @@ class TapeRecorder:
 
     @contextlib.contextmanager
     def launching(self, launch: TakenLaunch) -> Iterator[None]:
-        """A kernel is launched within; what Triton does for that is no step of its own."""
+        """Context of a kernel launch; operators that Triton uses for it are not recorded."""
         if not self.is_on:
             yield
             return

@@ -1,4 +1,4 @@
-"""What the ledger of operators and launches report their steps to: the tape of a call, or what a graph captures."""
+"""Listeners of operators and launches: the tape of a call, or of a graph capture."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _ASKING = re.compile(r"cuda|cpu|\bhip|get_device|is_available|\bdevice\.", re.IG
 
 
 class _LaunchReachedError(BaseException):
-    """The second call came to a launch that the first one did not make; no handler of a candidate is to see it."""
+    """The second call made a launch that the first one did not; candidates must not catch it."""
 
 
 class GpuNeed:
@@ -71,7 +71,7 @@ class GpuNeed:
 
     @contextlib.contextmanager
     def looking_into(self, again: Callable[[], Any], *, launches: bool) -> Iterator[None]:
-        """Look into what is done within where it fails, or `launches` nothing; `again` does the same on copies.
+        """Examine a call that fails or launches nothing; `again` repeats it on copies.
 
         Raises:
             NeedsGpuError: where there is a GPU it would go on, or launch a kernel.

@@ -163,7 +163,7 @@ class Interpreter:
             )
 
     def _report(self, access: str, address: int, touched: Any, builder: Any) -> None:
-        """Name the tensor that most of what is touched is in; the nearest one when all is outside."""
+        """Name of the tensor with most of the accessed bytes; the nearest one when all are outside."""
         extents = self._extents or self._always
         if not extents:
             raise OutOfBoundsError(self._no_tensor(access, builder))

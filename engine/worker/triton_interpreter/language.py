@@ -52,7 +52,7 @@ class _Scope:
         self._originals: dict[int, str] = {}
 
     def open(self) -> None:
-        """Change what is the same for all kernels."""
+        """Patch the parts of Triton's interpreter that all kernels share."""
         # As they are before the first patch: a module's own name for one of them, `exp = tl.exp`, would stay with it.
         self._originals = {id(value): name for name, value in vars(tl).items() if callable(value)}
         self._set(JITFunction, "__call__", lambda kernel, *args, **kwargs: interpreted(kernel)(*args, **kwargs))

@@ -82,7 +82,7 @@ class ProgramOrder:
 
 
 class _Company:
-    """Work on a stream of its own, which nothing waits for."""
+    """Work on a separate stream that is never waited for."""
 
     def __init__(self, device: torch.device) -> None:
         self._stream: torch.cuda.Stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]

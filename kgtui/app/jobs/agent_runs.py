@@ -33,13 +33,13 @@ class AgentRuns:
         self._has_verdict: dict[int, bool] = {}
 
     async def watch(self) -> None:
-        """Look for ever."""
+        """Look for new runs until cancelled."""
         while True:
             await self.look()
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def look(self) -> None:
-        """Announce and show what is new, where another process has written since the last look."""
+        """Announce and show new runs, where another process has written since the last look."""
         past = self._host.past
         change = await past.ask(lambda archive: archive.change_number())
         if change is None or change == self._change:
@@ -66,7 +66,7 @@ class AgentRuns:
         return "following agents: each of their runs on this operator is shown while it runs"
 
     def _show(self, new: list[RunRow]) -> None:
-        """Bring what is shown of another process's run up to date; follow the newest one."""
+        """Update the shown run of another process; follow the newest one."""
         workbench = self._host.workbench
         if workbench is None:
             return

@@ -86,7 +86,7 @@ class Batching:
         self._start(request)
 
     def resume(self) -> None:
-        """Run what is left of the shown batch.
+        """Run the rest of the shown batch.
 
         Raises:
             UsageError: no batch is shown, nothing is left of it, or a batch is running.

@@ -160,7 +160,7 @@ class Tuning:
         self._audience.events_happened(events)
 
     def report_trouble(self, message: str) -> None:
-        """The store has a problem of its own."""
+        """Report an error of the store."""
         self._audience.trouble_arose(message)
 
     # Inside
@@ -214,5 +214,5 @@ class _Hearing:
             self.tuning.variant_finished(self.run)
 
     def trouble_arose(self, message: str) -> None:
-        """The store has a problem of its own."""
+        """Report an error of the store."""
         self.tuning.report_trouble(message)

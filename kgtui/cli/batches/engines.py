@@ -1,4 +1,4 @@
-"""The engines of a batch, each behind a queue of its own and started with its first candidate."""
+"""The engines of a batch, each with a separate queue, started with its first candidate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kgtui.runner.run_queue import RunQueue
 
 
 class BatchEngine:
-    """A verifier on an engine of its own; a context manager that stops what was started."""
+    """A verifier on a separate engine; a context manager that stops it."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ _ERASE = "\r\x1b[2K"
 
 
 class ProgressLine:
-    """One line on the error stream, drawn below what is printed."""
+    """One line on the error stream, drawn below the output."""
 
     def __init__(self, console: Console) -> None:
         self._stream = console.err

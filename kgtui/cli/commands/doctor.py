@@ -71,7 +71,7 @@ class Terminal:
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """A device that things can be timed on, before anything of ours ran there.
+    """State of a device that can be timed on, before kgtui used it.
 
     `is_held` says whether a benchmark has it to itself, None where that cannot be seen: `trouble` says why.
     `holder` may have left no name.
@@ -169,7 +169,7 @@ async def diagnose(
 def condition_of(
     device: Device, *, locks: Path, driver: Driver | None = None, own_pids: tuple[int, ...] = ()
 ) -> Condition:
-    """How the device is right now; `locks` is the folder of all users' locks, `driver` of None the installed one."""
+    """Current state of the device; `locks` is the folder of all users' locks, `driver` None the installed one."""
     name = device_id(device.platform, device.index, driver=driver)
     state = device_state(device.platform, device.index, own_pids=own_pids, driver=driver)
     is_held, holder, trouble = None, None, None

@@ -1,4 +1,4 @@
-"""`kgtui paths`: where things are kept.  Makes none of them."""
+"""`kgtui paths`: where data and settings are stored.  Creates nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Audits of operators: of the catalogue and own folders each in a process of its own, of suites by an engine.
+"""Audits of operators: of the catalogue and own folders in a process each, of suites by an engine.
 
 The reference of a suite is somebody else's code: it runs in a confined process, and the judge asks it.
 """

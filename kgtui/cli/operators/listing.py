@@ -140,7 +140,7 @@ def _functions(described: ProblemDescription) -> list[str]:
 
 
 def _contract(described: ProblemDescription) -> list[str]:
-    """The rest of the docstring of the problem's file: layouts, special values, what is outside."""
+    """The rest of the docstring of the problem's file: layouts, special values, limits."""
     lines = described.contract.splitlines()
     return [f"  {'contract' if number == 0 else '':<10} {line}".rstrip() for number, line in enumerate(lines)]
 

@@ -79,7 +79,7 @@ def user_prompts(paths: Paths) -> Prompts:
 
 
 class _Running:
-    """One batch from its first request to its end; a signal ends it, and what is in flight is stored."""
+    """One batch from its first request to its end; a signal ends it, and answers in flight are stored."""
 
     def __init__(self, order: Order, console: Console, *, recording: StoreRecording, is_aside: bool) -> None:
         self.signal: int | None = None

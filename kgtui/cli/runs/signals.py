@@ -1,4 +1,4 @@
-"""Signals that end a command: taken in the event loop, so that what is running can end in order."""
+"""Signals that end a command: handled in the event loop, so that running work ends in order."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class TrackedFile:
         self._lost: tuple[Sight, str] | None = None  # how, and the system's word; None where the file is there
 
     def begin(self, now_s: float) -> None:
-        """Take what is there as known; what differs from a digest given beforehand will be reported."""
+        """Take the current content as known; one that differs from a digest given before will be reported."""
         try:
             self._signature = signature_of(self.path)
             content = read_unchanged(self.path, self._signature) if self._signature else None

@@ -1,4 +1,4 @@
-"""What an agent can ask for: operators, runs, reasons, history.  Answers are Markdown; errors are sentences.
+"""Tools of an agent: operators, runs, reasons, history.  Results are Markdown; errors are sentences.
 
 Everything here reads, but `check` and `benchmark`, which run a source as a save does.  The docstrings of the tools are
 what an agent reads of them.
@@ -49,18 +49,18 @@ class Operators(Protocol):
     """The index of operators."""
 
     def descriptions(self) -> tuple[tuple[ProblemDescription, ...], tuple[str, ...]]:
-        """All of them, and what is wrong with files that are none."""
+        """All descriptions, and the errors of files that are no problems."""
 
     def find(self, name: str) -> Problem:
         """The operator of this name."""
 
     def describe(self, name: str) -> ProblemDescription:
-        """What its file says of it."""
+        """Description of the operator from its file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolMeans:
-    """What the tools work with; `verifier_of` makes one for tiers, with a benchmark or without."""
+    """Dependencies of the tools; `verifier_of` makes a verifier for tiers, with a benchmark or without."""
 
     operators: Operators
     recording: AgentRecording
@@ -158,7 +158,7 @@ class AgentTools:
 
 
 def _reviewed(run: PastRun) -> str:
-    """What a person thinks of a run, so that the agent goes on from a pinned one and not from a vetoed one."""
+    """The user's review of a run: the agent continues from a pinned one, not from a vetoed one."""
     return f", {run.review} by the user" if run.review else ""
 
 

@@ -154,7 +154,7 @@ def cell_of(rows: Sequence[GenerationRow], model: str, problem: str) -> Cell:
 
 
 def is_attempt(row: GenerationRow) -> bool:
-    """Whether its answer is there and has a verdict of its own."""
+    """Whether its answer is there and has a verdict."""
     return row.state is GenerationState.SETTLED and is_counted(row)
 
 

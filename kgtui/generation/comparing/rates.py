@@ -74,7 +74,7 @@ def rates_of(problems: Sequence[Sequence[Attempt]]) -> Rates:
 
 
 def is_counted(one: Attempt) -> bool:
-    """Whether it has a verdict of its own: not where it was not run, cancelled, or the fault is ours."""
+    """Whether it has a verdict: not when it was not run, was cancelled, or kgtui failed."""
     if one.digest is None:
         return True
     return one.run is not None and one.run.outcome is not None and one.run.outcome not in _OURS

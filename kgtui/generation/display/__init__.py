@@ -1,1 +1,1 @@
-"""Batches and candidates as rows, columns and versions of a file, and what is typed to start a batch.  Pure."""
+"""Batches and candidates as rows, columns and versions of a file, and the input that starts a batch.  Pure."""

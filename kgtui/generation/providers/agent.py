@@ -56,7 +56,7 @@ def open_provider(model: ModelName, environment: Mapping[str, str]) -> AgentProv
 
 
 class AgentProvider:
-    """One description; each request is a process of its own."""
+    """One description; each request is a separate process."""
 
     def __init__(self, description: AgentDescription, environment: Mapping[str, str]) -> None:
         self._description = description
@@ -189,7 +189,7 @@ def _quoted(text: str) -> str:
 
 
 def _answer(folder: Path, *, output: str, stop: Stop) -> str:
-    """The file as a code block; without one, what is known of why."""
+    """The file as a code block; without one, the reason as far as it is known."""
     try:
         source = read_untrusted(folder / KERNEL, max_bytes=_MOST_KERNEL_BYTES).decode("utf-8", errors="replace")
     except (OSError, UntrustedFileError) as error:

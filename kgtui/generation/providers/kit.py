@@ -174,7 +174,7 @@ def refuse_other_content(content_type: str, *, provider: str) -> None:
 
 
 def _message_in(body: object) -> str:
-    """The sentence in a JSON error of either service, {"error": {"message": ...}} or what is in it; else empty."""
+    """The sentence in a JSON error of either service, {"error": {"message": ...}} or its inner part; else empty."""
     inner = body.get("error", body) if isinstance(body, dict) else None
     message = inner.get("message") if isinstance(inner, dict) else None
     return message if isinstance(message, str) else ""

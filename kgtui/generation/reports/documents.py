@@ -34,7 +34,7 @@ def as_markdown(comparison: Comparison, *, title: str) -> str:
 
 
 def as_json(comparison: Comparison) -> str:
-    """One JSON document; what is unknown or was not measured is null."""
+    """One JSON document; unknown or unmeasured values are null."""
     document = {
         "schema": JSON_SCHEMA,
         "models": comparison.models,

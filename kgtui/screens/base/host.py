@@ -152,7 +152,7 @@ class BatchControl(Protocol):
         """
 
     def resume(self) -> None:
-        """Run what is left of the shown batch.
+        """Run the rest of the shown batch.
 
         Raises:
             UsageError: nothing is left, or a batch is running.
@@ -257,7 +257,7 @@ class Host(Protocol):
 
     @property
     def file_watch(self) -> FileWatch:
-        """The watcher of the open file; its reports come to the workbench."""
+        """The watcher of the open file; it reports to the workbench."""
 
     @property
     def unsaved_texts(self) -> UnsavedTexts:
@@ -269,7 +269,7 @@ class Host(Protocol):
 
     @property
     def opened(self) -> Workbench | None:
-        """The first file that was opened, as it was then; None before one is."""
+        """Record of the file that was opened first; None before one is."""
 
     @property
     def workbench(self) -> OpenWorkbench | None:
@@ -288,4 +288,4 @@ class Host(Protocol):
         """The text of an artefact, or a sentence with the reason why it cannot be shown."""
 
     def editor_command(self, path: Path, *, line: int) -> Opening:
-        """How the user's own editor is started."""
+        """Command of the user's own editor."""

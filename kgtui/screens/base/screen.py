@@ -81,7 +81,7 @@ class KgtuiScreen(StyledScreen):
             self.host_changed()
 
     def host_changed(self) -> None:
-        """The catalogue, the lists from the store, or what is wrong with the engine or the store, is another."""
+        """The catalogue, the lists from the store, or an error of engine or store has changed."""
         self.draw()
 
     def workbench_changed(self) -> None:
@@ -93,13 +93,13 @@ class KgtuiScreen(StyledScreen):
         return False
 
     def go_on(self) -> bool:
-        """A moment has passed: let elapsed time go on where it can be seen; whether it does so without a run."""
+        """Update visible elapsed times; returns whether they change without a run."""
         if self.is_drawable:
             self.tick()
         return self.waits
 
     def tick(self) -> None:
-        """A moment has passed: let elapsed time go on."""
+        """Update elapsed times."""
 
     def action_close(self) -> None:
         """Return to the screen below this one."""

@@ -59,7 +59,7 @@ class BatchScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Read what is stored; from here on the batch reports what changes."""
+        """Read the stored batch; from here on the batch reports changes."""
         self._entry.display = False
         self.host.runs.batch.changed = self._changed
         self.host.runs.batch.read()
@@ -82,7 +82,7 @@ class BatchScreen(KgtuiScreen):
         self._show_progress()
 
     def tick(self) -> None:
-        """Let the time that is left go on; look again at the batch of another program."""
+        """Update the remaining time; read the batch of another program again."""
         self._show_progress()
         self._ticks += 1
         if self._follows_another and self._ticks % _TICKS_PER_READ == 0:
@@ -102,7 +102,7 @@ class BatchScreen(KgtuiScreen):
         self.draw()
 
     def action_resume(self) -> None:
-        """Run what is left of the shown batch."""
+        """Run the rest of the shown batch."""
         try:
             self.host.runs.batch.resume()
         except KgtuiError as error:

@@ -61,7 +61,7 @@ class BenchScreen(KgtuiScreen):
 
     @property
     def lens(self) -> Lens:
-        """How the measurements are looked at; until the user chose, by what bounds most cases."""
+        """View of the measurements; until the user chooses one, by the bound of most cases."""
         return self._lens or Lens(measure=first_measure(self._workbench.bench.measurements))
 
     def compose(self) -> ComposeResult:
@@ -95,7 +95,7 @@ class BenchScreen(KgtuiScreen):
         self.draw()
 
     def tick(self) -> None:
-        """Let the elapsed time of a run go on."""
+        """Update the elapsed time of a run."""
         if self._workbench.runs.busy:
             self._draw_state()
 

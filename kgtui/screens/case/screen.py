@@ -106,7 +106,7 @@ class CaseScreen(KgtuiScreen):
         self.draw()
 
     def tick(self) -> None:
-        """Let the elapsed time of a run go on."""
+        """Update the elapsed time of a run."""
         if self._workbench.runs.busy:
             self._draw_state()
 

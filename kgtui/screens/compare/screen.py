@@ -49,7 +49,7 @@ def make(host: Host) -> CompareScreen:
 
 
 class CompareScreen(KgtuiScreen):
-    """Reads its runs again whenever it comes to the front."""
+    """Comparison of runs; reads them again when the screen is shown."""
 
     WHERE = Where.COMPARE
     CSS_PATH = "../../styles/compare.tcss"
@@ -86,7 +86,7 @@ class CompareScreen(KgtuiScreen):
         self._draw()
 
     def on_screen_resume(self) -> None:
-        """Compare what is marked now, or the best with the current run."""
+        """Compare the marked runs, or the best run with the current one."""
         self._wanted, self._measuring, self._marked = None, None, self.host.past.marked
         self._read()
 
@@ -99,7 +99,7 @@ class CompareScreen(KgtuiScreen):
         self.show_trouble()
 
     def workbench_changed(self) -> None:
-        """A run of the workbench began or came to its verdict: what is compared with it is read again."""
+        """Read the runs again when a run of the workbench begins or has its verdict."""
         begun = self._current
         if begun == self._seen:
             return

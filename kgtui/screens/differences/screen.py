@@ -69,7 +69,7 @@ class _Pair:
 
 
 class DifferencesScreen(KgtuiScreen):
-    """The differences, over the workbench; read again whenever the screen comes to the front."""
+    """The differences, over the workbench; read again when the screen is shown."""
 
     WHERE = Where.DIFFERENCES
     CSS_PATH = "../../styles/code.tcss"

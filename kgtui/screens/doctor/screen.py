@@ -75,7 +75,7 @@ class DoctorScreen(KgtuiScreen):
         return self._began is not None
 
     def tick(self) -> None:
-        """Let the elapsed time go on."""
+        """Update the elapsed time."""
         if self._began is not None:
             self.draw()
 

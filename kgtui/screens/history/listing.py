@@ -1,4 +1,4 @@
-"""The list of runs or of sessions: its filter, the part of it that is loaded, and what is under the cursor.
+"""The list of runs or of sessions: its filter, its loaded part, and the row under the cursor.
 
 Store queries run in threads, through the host.
 """
@@ -102,7 +102,7 @@ class Listing:
         self.screen.draw()
 
     def refresh(self) -> None:
-        """Fetch what is shown again."""
+        """Fetch the shown rows again."""
         self._in_background(self._refresh)
 
     def go_to_top(self) -> bool:

@@ -71,7 +71,7 @@ class HistoryScreen(KgtuiScreen):
         self.deleter = Deleter(listing)
 
     def compose(self) -> ComposeResult:
-        """Totals, filter, list, what is under the cursor; a line to type in and a question when they are needed."""
+        """Totals, filter, list, details of the row under the cursor; an input and a question when needed."""
         yield Lines(id="banner")
         yield Strip(id="head")
         yield Input(placeholder=f"/ to type: {HINT}", id="filter", compact=True)
@@ -92,7 +92,7 @@ class HistoryScreen(KgtuiScreen):
     # Drawing
 
     def host_changed(self) -> None:
-        """A run was judged, or this screen is seen again: fetch what is shown again."""
+        """Fetch the shown rows again after a run, or when this screen is shown."""
         self.draw()
         self._listing.refresh()
 

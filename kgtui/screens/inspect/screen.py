@@ -101,7 +101,7 @@ class InspectScreen(KgtuiScreen):
         self.draw()
 
     def tick(self) -> None:
-        """Let the elapsed time of a run go on."""
+        """Update the elapsed time of a run."""
         if self._workbench.runs.busy:
             self._draw_state()
 

@@ -124,7 +124,7 @@ class ModelsScreen(KgtuiScreen):
         self.tick()
 
     def tick(self) -> None:
-        """Show more of the answers in flight, and let the time go on."""
+        """Show more of the answers in flight, and update the time."""
         progress = self._generation.progress
         is_empty = self._tab == TABS[0] and not self._generation.rows and not self._entry.display
         lines = progress_lines(progress, now_s=self.host.clock()) or (guide_lines() if is_empty else ())

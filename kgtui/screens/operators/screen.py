@@ -1,4 +1,4 @@
-"""The start: every operator of every suite, narrowed by a few letters, with what is known of each."""
+"""The first screen: every operator of every suite, filtered by a few letters, with its last results."""
 
 from __future__ import annotations
 

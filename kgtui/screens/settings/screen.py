@@ -60,7 +60,7 @@ class SettingsScreen(KgtuiScreen):
         self._typing_for = ""
 
     def compose(self) -> ComposeResult:
-        """The file, the list, what is under the cursor; a line to type in and a question when they are needed."""
+        """The file, the list, details of the row under the cursor; an input and a question when needed."""
         yield Lines(id="banner")
         yield Strip(id="file")
         yield Grid(columns_for(80), id="settings")

@@ -111,7 +111,7 @@ class TargetsScreen(KgtuiScreen):
         self._workbench.code.read_for(target)
 
     def action_leave(self) -> None:
-        """Stop what is being compiled; when nothing is, go back."""
+        """Stop compiling; when nothing is compiled, go back."""
         if not (self._workbench.bench.view.ports.running and self.host.runs.cancel()):
             self.action_close()
 

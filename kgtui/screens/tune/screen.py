@@ -119,7 +119,7 @@ class TuneScreen(KgtuiScreen):
         self.draw()
 
     def tick(self) -> None:
-        """Let the time that is left go on."""
+        """Update the remaining time."""
         grid = self.variants.grid
         if grid is not None and grid.current is not None:
             self._draw_plan()

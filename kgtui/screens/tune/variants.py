@@ -72,7 +72,7 @@ class Variants:
         self._draw_patch(None if stale or grid.winner is None else grid)
 
     def draw_selected(self) -> None:
-        """Draw what is known of the variant under the cursor."""
+        """Draw the details of the variant under the cursor."""
         grid, tried = self.grid, self.selected
         self._screen.query_one("#variant", Lines).show(
             tried_detail(tried, grid, glyphs=self._screen.host.glyphs) if grid and tried else ()

@@ -88,7 +88,7 @@ class CandidateViewer:
         self._history.leave()
 
     def tick(self) -> None:
-        """Show what is new of the candidate that is looked at."""
+        """Show new parts of the shown candidate."""
         if self._shown is None and not self._follows:
             return
         if self._shown is not None and not self._context.bench.shown.candidate:

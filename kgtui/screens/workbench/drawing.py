@@ -142,7 +142,7 @@ class Drawing:
         )
 
     def draw_rail(self) -> None:
-        """The operators beside the file, and what is wrong with engine or store."""
+        """The operators beside the file, and errors of engine or store."""
         host, rail = self._context.host, self._context.screen.query_one("#rail", Grid)
         rail.show(rail_rows(host.problems, host.past.last_runs, glyphs=host.glyphs))
         rail.go_to(self._context.bench.problem.name)

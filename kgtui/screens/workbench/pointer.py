@@ -33,7 +33,7 @@ class Pointer:
         self.focused_pane.hit(step)
 
     def action_follow(self) -> None:
-        """From what is under the cursor to its line, or to the run as it was."""
+        """Go from the row under the cursor to its line, or to the past run."""
         context = self._context
         if context.in_source:
             self._code.follow(context.source.line)
@@ -51,7 +51,7 @@ class Pointer:
             self._context.source.go_to(followed.line)
 
     def action_copy_value(self) -> None:
-        """Copy what is under the cursor."""
+        """Copy the row or line under the cursor."""
         pane = self.focused_pane
         self._context.screen.copy_text(pane.word if isinstance(pane, SourcePane) else pane.copied())
 

@@ -34,7 +34,7 @@ class PastRunViewer:
         in_background(self._context.screen, self._read, group="history")
 
     def open(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
-        """Look at a run as it was, once this screen is there; what is judged meanwhile shows when that is left.
+        """Show a past run once this screen is shown; a run in progress continues in the background.
 
         The open file stays open, whatever the file `filename` and the operator of the run are.
         """
@@ -64,7 +64,7 @@ class PastRunViewer:
             in_background(self._context.screen, again, group="past")
 
     def action_follow_agents(self) -> None:
-        """Show runs of coding agents as they go on, or no longer."""
+        """Switch following the runs of coding agents on or off."""
         self._context.notify(self._context.host.agents.follow())
 
     def action_review(self, wanted: str) -> None:

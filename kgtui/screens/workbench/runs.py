@@ -63,7 +63,7 @@ class RunController:
             self._context.host.past.marked = ()
 
     def _show_error_line(self) -> None:
-        """Bring the line to blame into view, unless the user is writing or looks at another run."""
+        """Scroll to the line of the error, unless the user is editing or views a past run."""
         bench = self._context.bench
         line = blamed_line(bench)
         if line is not None and bench.mode is Mode.WATCH and bench.old is None and not bench.unsaved:

@@ -172,7 +172,7 @@ class WorkbenchScreen(KgtuiScreen):
             self._drawing.draw_keys()
 
     def tick(self) -> None:
-        """Let the elapsed time of a run go on, and show more of a candidate that arrives."""
+        """Update the elapsed time of a run, and show more of an arriving candidate."""
         self.candidates.tick()
         if self.runs.busy:
             self._drawing.draw_strip()
@@ -190,7 +190,7 @@ class WorkbenchScreen(KgtuiScreen):
                 front.workbench_changed()
 
     def host_changed(self) -> None:
-        """Draw the operators beside the file, and what is wrong."""
+        """Draw the operators beside the file, and errors."""
         self._drawing.draw_rail()
 
     # Keys and messages

@@ -1,4 +1,4 @@
-"""One benchmarked case in full: its times and how they were taken, the device meanwhile, and what is not known."""
+"""One benchmarked case in full: times, method, state of the device, and unknown values."""
 
 from __future__ import annotations
 

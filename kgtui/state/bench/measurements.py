@@ -97,7 +97,7 @@ class Measurements:
 
     @property
     def roofline_percents(self) -> tuple[float, ...]:
-        """How near each case of the newest run comes to the roofline, lowest first; none that may not be trusted."""
+        """Share of the roofline of each case of the newest run, lowest first, without untrusted times."""
         return tuple(
             sorted(
                 one.benchmark.floor.percent

@@ -39,7 +39,7 @@ class Over(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Lens:
-    """How the measurements are looked at."""
+    """View of the measurements."""
 
     measure: Measure
     over: Over = Over.BYTES
@@ -66,7 +66,7 @@ def first_measure(measurements: Measurements) -> Measure:
 
 
 def series_of(problem: Problem, measurements: Measurements, lens: Lens, *, glyphs: Glyphs) -> tuple[Series, ...]:
-    """The roofline, the baselines and, on top, the candidate; of a run that is not right only what is beside it."""
+    """The roofline, the baselines and, if the run passed, the candidate on top."""
     found = [_series(ROOFLINE, "", Tone.MUTED, problem, measurements, lens, _floor)]
     for place, baseline in enumerate(measurements.baselines):
         marker = glyphs.markers[1 + place % (len(glyphs.markers) - 1)]

@@ -23,7 +23,7 @@ _Rewrite = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 @dataclass(frozen=True, kw_only=True)
 class _Form:
-    """How code of one form is read: which lines are none of the code, where it ends, what is shown, what is noise."""
+    """Rules to read one form of code: comment lines, end of code, shown text, and ignored differences."""
 
     dropped: re.Pattern[str]
     last: re.Pattern[str] | None = None
@@ -115,7 +115,7 @@ def code_lines(text: str, *, form: str) -> list[CodeLine]:
 
 
 def differences(before: str, after: str, *, form: str) -> Differences:
-    """How the code `before` became that of `after`; both are of this form."""
+    """Difference from the code `before` to the code `after`, both of this form."""
     old, new = code_lines(before, form=form), code_lines(after, form=form)
     lines: list[str] = []
     removed = added = 0

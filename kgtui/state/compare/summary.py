@@ -28,7 +28,7 @@ _USUAL = "eager"
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows under columns; `about` is what is below the table for a row, by its key, and `empty` for no row at all.
+    """Rows under columns; `about` has the text below the table by row key, `empty` the one without rows.
 
     `differing` is how many rows are not the same on all sides.
     """
@@ -153,7 +153,7 @@ def versus_words(one: CaseVersus, versus: Versus, *, glyphs: Glyphs) -> str:
 
 
 def _way(one: CaseVersus) -> str:
-    """How two times came to be compared."""
+    """Explanation of how two times are compared."""
     if one.how is How.INTERLEAVED:
         return "the two took turns on the device"
     return f"the ratio of their speed-ups over {one.baseline}, each timed at its own time"

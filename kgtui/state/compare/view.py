@@ -25,7 +25,7 @@ LEAST_COLUMN = 38
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Everything of one comparison; `stands` are the other sides against the first, `colours` those of each source.
+    """One comparison; `stands` compare the other sides with the first, `colours` are those of each source.
 
     `alone` are the sources of the first and of each other side in one column.
     """

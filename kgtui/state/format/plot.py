@@ -49,7 +49,7 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """How a value becomes a place, and which values are written beside it."""
+    """Scale of an axis: the position of a value, and the values at its ticks."""
 
     low: float
     high: float
@@ -57,7 +57,7 @@ class Axis:
     ticks: tuple[tuple[float, str], ...] = ()
 
     def place(self, value: float, cells: int) -> int:
-        """The cell from 0 to `cells` - 1 in which the value lies."""
+        """The cell of the value, from 0 to `cells` - 1."""
         scale: Callable[[float], float] = math.log if self.logarithmic else float
         share = (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
         return min(cells - 1, max(0, round(share * (cells - 1))))
@@ -120,7 +120,7 @@ def draw(
 
 @dataclass
 class _Canvas:
-    """Cells that hold dots or a marker; what is drawn later is above."""
+    """Cells that hold dots or a marker; later drawing covers earlier."""
 
     columns: int
     rows: int
@@ -135,7 +135,7 @@ class _Canvas:
 
     @property
     def upright(self) -> int:
-        """How many dots lie one over the other."""
+        """Number of dots in the height."""
         return self.rows * (4 if self.fine else 1)
 
     def dot(self, x: int, y: int, tone: Tone) -> None:

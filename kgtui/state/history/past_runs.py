@@ -175,7 +175,7 @@ def money(microusd: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things."""
+    """A count with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

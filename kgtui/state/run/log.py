@@ -1,4 +1,4 @@
-"""The log of a run as rows that fit: long lines go on below, and lines that repeat are reported once, with how often.
+"""The log of a run as rows: long lines are wrapped, and repeated lines are shown once with a count.
 
 Rows are only ever added, so that a log of any length costs what is new of it.  Nothing is lost by folding or by
 wrapping: a row knows the whole line that it belongs to.

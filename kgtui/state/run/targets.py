@@ -29,7 +29,7 @@ def target_rows(ports: Ports, *, glyphs: Glyphs, own: str | None) -> tuple[Row, 
 
 
 def ports_line(ports: Ports, *, glyphs: Glyphs) -> Line:
-    """How far it is, or what it came to, in a sentence."""
+    """Progress or result in a sentence."""
     done, planned = len(ports.kernels), ports.planned
     if not ports.asked and ports.message:
         return line(Span(ports.message, Tone.BAD))

@@ -35,7 +35,7 @@ class Ending(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Tried:
-    """A variant whose run has its verdict; what is drawn of it is worked out once.
+    """A variant whose run has its verdict; its drawn values are computed once.
 
     `ratio` is how many times as fast as the file as it is, None for that itself and for what was not timed.
     """
@@ -143,7 +143,7 @@ def doing(view: RunRecord) -> tuple[State, str, str]:
 
 
 def progress_line(grid: VariantGrid, *, now_s: float, glyphs: Glyphs, stale: bool) -> Line:
-    """How far the grid is, or how it ended and what is proposed."""
+    """Progress of the grid, or its end with the proposed variant."""
     done, total, name = len(grid.tried), len(grid.variants), grid.path.name
     if grid.current is not None:
         state, words, _ = doing(grid.running)
@@ -179,7 +179,7 @@ def proposal_lines(grid: VariantGrid) -> tuple[Line, ...]:
 
 
 def tried_detail(tried: Tried, grid: VariantGrid, *, glyphs: Glyphs) -> tuple[Line, ...]:
-    """One variant in full: its values, its run, and what that came to."""
+    """One variant in full: its values, its run, and the result."""
     run = tried.trial.run
     verdict = run.final
     number = "not saved" if run.number is None else f"run #{run.number}"

@@ -26,7 +26,7 @@ Comparable = tuple[int, float, str]
 
 @dataclass(frozen=True, kw_only=True)
 class TrialColumn:
-    """One column: what it sorts by, None for what is not known, and what it shows."""
+    """One column: its sort key, None for unknown, and its cell."""
 
     id: str
     label: str
@@ -37,7 +37,7 @@ class TrialColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class Sorting:
-    """By which column, and whether the other way round than what is best, or first, on top."""
+    """Sort order: the column, and whether the order is reversed from best or first on top."""
 
     by: str = GRID_ORDER
     reversed: bool = False

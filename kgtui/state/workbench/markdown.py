@@ -48,7 +48,7 @@ def run_markdown(view: RunRecord, strip_context: StripContext, *, glyphs: Glyphs
 
 
 def _benchmarks(view: RunRecord, glyphs: Glyphs) -> list[str]:
-    """The table of what was timed, and what it comes to."""
+    """The table of timed cases, and their summary."""
     if not view.benchmarks:
         return []
     measurements = measured(view, number=None)

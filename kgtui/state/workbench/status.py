@@ -92,7 +92,7 @@ class Status:
 
     @property
     def busy(self) -> bool:
-        """Whether it will go on by itself."""
+        """Whether it changes without the user."""
         return self.going_on or self.state in BUSY
 
 
@@ -123,7 +123,7 @@ def is_stale(view: RunRecord, strip_context: StripContext) -> bool:
 
 
 def _so_far(view: RunRecord, doing: Status) -> Status:
-    """Current activity, behind the worst known result; timing has states of its own."""
+    """Current activity, or the worst known result when there is one; timing has separate states."""
     known = view.interim
     if known is None:
         return doing if doing.state is not State.VERIFYING else replace(doing, detail=_with_tiers(view, doing.detail))

@@ -1,4 +1,4 @@
-"""The verdict strip: what happens, how far it is, and what it came to, in three lines."""
+"""The verdict strip: activity, progress and result in three lines."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PAUSED_SENTENCE = "paused: saves are not run"
 
 
 def head(view: RunRecord, strip_context: StripContext, glyphs: Glyphs) -> tuple[Line, Line]:
-    """The first line, its left and its right part: state, what is judged and where; the run's number and the mode."""
+    """Left and right part of the first line: state, operator and device; run number and mode."""
     status = status_of(view, strip_context)
     tone = TONES[status.state]
     words = f"{glyphs.state(status.state)} {status.state}{' ' + status.detail if status.detail else ''}"
@@ -80,7 +80,7 @@ def progress(view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: boo
 
 
 def sentence(view: RunRecord, strip_context: StripContext) -> Line:
-    """The third line: what the run came to, or what is to be done."""
+    """The third line: the result of the run, or the next step."""
     if strip_context.notice:
         return line(Span(strip_context.notice, Tone.WARN))
     if strip_context.unsaved and not view.running:
@@ -186,7 +186,7 @@ def _explained(text: str, view: RunRecord) -> str:
 
 
 def _judged(view: RunRecord) -> str:
-    """How far the cases of a run without an end of its own are."""
+    """Progress of the cases of a run that did not finish."""
     amiss = f", {len(view.failed)} of them {_amiss_word([case.outcome for case in view.failed])}" if view.failed else ""
     return f"{len(view.cases)} of {view.planned} cases were run{amiss}"
 

@@ -1,4 +1,4 @@
-"""The bar of tabs beside the source: what is written on a tab."""
+"""Labels of the tabs beside the source."""
 
 from __future__ import annotations
 

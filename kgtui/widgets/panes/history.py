@@ -1,4 +1,4 @@
-"""The history tab: the earlier runs of this operator; enter looks at one as it was."""
+"""The history tab: the earlier runs of this operator; enter opens one."""
 
 from __future__ import annotations
 

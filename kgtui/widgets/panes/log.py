@@ -23,7 +23,7 @@ def make() -> LogPane:
 
 
 class LogPane(Pane):
-    """Appends what is new; starts over with a new run, and at another width."""
+    """Appends new rows; starts over with a new run, and at another width."""
 
     SEARCHES = True
 

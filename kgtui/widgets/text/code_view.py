@@ -248,7 +248,7 @@ class CodeView(ScrollView, can_focus=True):
         return Strip.join([gutter, strip]).crop(0, width)
 
     def notify_style_update(self) -> None:
-        """Called by Textual when the theme or the focus changed how things look."""
+        """Called by Textual when the theme or the focus changed the appearance."""
         self._painter.forget()
         super().notify_style_update()
 

@@ -1,4 +1,4 @@
-"""How a line of a text that is only read is drawn: number, mark, inks, matches of a search, links."""
+"""Drawing of one line of read-only text: number, mark, inks, matches of a search, links."""
 
 from __future__ import annotations
 

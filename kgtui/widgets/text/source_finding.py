@@ -46,7 +46,7 @@ class SourceFinder:
         return len(left)
 
     def replace_selection(self, text: str) -> None:
-        """Put `text` in the place of what is selected, and the cursor behind it."""
+        """Replace the selection by `text`, and put the cursor behind it."""
         self._area.replace(text, *sorted(self._area.selection), maintain_selection_offset=False)
 
     def replace_hits(self, old: str, new: str) -> int:

@@ -1,4 +1,4 @@
-"""Flat buffers for the arguments of BLAS, longer than needed: what is between and behind the elements stays.
+"""Flat buffers for the arguments of BLAS, longer than needed; values between and behind elements are unchanged.
 
 What a routine must not read holds plausible numbers, or NaN where a case says so.
 """

@@ -39,7 +39,7 @@ _BEFORE = [*[Special.NEGATIVE_ZERO] * len(_LINES), Special.NAN, Special.INF, Spe
 
 
 def gemv_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """A: a flat column-major buffer, x, y: flat buffers; what is between and behind the elements stays as it is.
+    """A: a flat column-major buffer, x, y: flat buffers; values between and behind the elements are unchanged.
 
     Where beta is 0, y need not hold numbers: there it is NaN, and must not be read.  "special" has special values in
     rows of op(A) and in y, and NaN below the columns of A.  In "nothing to read" A and x are NaN throughout.

@@ -1,4 +1,4 @@
-"""Batches of pointers: each matrix or vector is in a buffer of its own, at no regular distance from the one before.
+"""Batches of pointers: each matrix or vector is in a separate buffer, at irregular distances.
 
 The entry gets the addresses as an int64 tensor; it writes through them and returns nothing.
 """
@@ -19,7 +19,7 @@ _TAILS = (0, 320, 64, 448, 192)  # elements behind the buffers of a batch in tur
 
 
 def pointers_to(case: Case, buffer: torch.Tensor, stride: int, *, is_shared: bool = False) -> PointerArray:
-    """The buffers of a batch, cut out of one, each with a tail of its own length; one of them for all if shared."""
+    """The buffers of a batch, views of one, with tails of different lengths; one buffer for all if shared."""
     parts: list[torch.Tensor] = []
     for number in range(1 if is_shared else batch_of(case)):
         part = buffer[number * stride : (number + 1) * stride]

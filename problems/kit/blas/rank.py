@@ -25,7 +25,7 @@ _SPECIAL_OF_A = [*[Special.NEGATIVE_ZERO] * len(_SPECIAL_OF_X), Special.NAN, Spe
 
 
 def ger_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x, y: flat buffers, A: a flat column-major buffer; what is between and behind the elements stays as it is.
+    """x, y: flat buffers, A: a flat column-major buffer; values between and behind the elements are unchanged.
 
     "special" has special values in the first elements of x and in rows of A, and NaN below its columns.  In "nothing
     to read", where alpha is 0, x and y are NaN throughout.

@@ -93,7 +93,7 @@ def syrk_cost(case: Case) -> Cost:
 
 
 def syrk_cases(*, dtype: DType) -> tuple[Case, ...]:
-    """Sizes around the blocks of kernels, both triangles and operations, scalars, padding, what is not read."""
+    """Sizes around the blocks of kernels, both triangles and operations, scalars, padding, unread elements."""
     scale = partial(scalar_parameter, dtype)
     zero, one, half = scale(0.0), scale(1.0), scale(0.5, -0.25)
     rows = case_table("{n}x{k} {uplo}{trans}", dtype=dtype, uplo="L", trans="N", alpha=one, beta=zero, padding=0)

@@ -1,4 +1,4 @@
-"""Tables of BLAS cases: what is plain needs no column, and no word in the name of a case."""
+"""Tables of BLAS cases: a default value needs no column, and no word in the name of a case."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def solve_cost(case: Case) -> Cost:
 
 
 def trsm_cases(label: str, *, dtype: DType, **batching: int) -> tuple[Case, ...]:
-    """Sides, triangles, operations and diagonals; sizes around the blocks of kernels, scalars, what is not read."""
+    """Sides, triangles, operations and diagonals; sizes around the blocks of kernels, scalars, elements not read."""
     scale = partial(scalar_parameter, dtype)
     rows = case_table(
         label, dtype=dtype, side="L", uplo="L", trans="N", diag="N", alpha=scale(1.0), padding=0, **batching

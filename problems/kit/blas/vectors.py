@@ -44,7 +44,7 @@ def copy_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 
 def copy_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x, y: flat buffers; what is between and behind the elements stays as it is.
+    """x, y: flat buffers; values between and behind the elements are unchanged.
 
     "special" has special values at random places of both.
     """

@@ -80,7 +80,7 @@ def loaded(cache: torch.Tensor, kv_cache_dtype: str, scale: torch.Tensor) -> tor
 
 
 def loaded_eagerly(cache: torch.Tensor, kv_cache_dtype: str, scale: torch.Tensor) -> torch.Tensor:
-    """As `loaded`, in float32 with PyTorch's conversion; what is stored as it is keeps its dtype."""
+    """As `loaded`, in float32 with PyTorch's conversion; values stored unchanged keep their dtype."""
     return cache if kv_cache_dtype == AUTO else cast_from_e4m3(cache) * scale
 
 

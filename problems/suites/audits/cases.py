@@ -1,4 +1,4 @@
-"""The cases of a task that an audit looks at."""
+"""The cases of a task that an audit uses."""
 
 from __future__ import annotations
 

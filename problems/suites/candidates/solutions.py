@@ -16,7 +16,7 @@ _LANGUAGES = frozenset({"python", "triton"})
 
 
 class _Spec(msgspec.Struct, frozen=True):
-    """How a solution is built and called."""
+    """Build and call convention of a solution."""
 
     language: str
     entry_point: str

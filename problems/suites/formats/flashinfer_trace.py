@@ -69,7 +69,7 @@ class _Definition(msgspec.Struct, frozen=True):
 
 
 class _Input(msgspec.Struct, frozen=True):
-    """How a workload makes an input: random, a scalar with a value, or a tensor of a safetensors file."""
+    """Source of an input of a workload: random, a scalar with a value, or a tensor of a safetensors file."""
 
     type: str
     value: bool | int | float | None = None

@@ -32,7 +32,7 @@ def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> M
 
 
 class GroupTask(ModelTask):
-    """A task whose inputs come in groups; each has dtypes of its own, which it keeps."""
+    """A task whose inputs come in groups; each keeps its own dtypes."""
 
     def __init__(self, module: ModuleType, *, dtype: None, is_packed: bool, device: torch.device) -> None:
         self._case = ""

@@ -22,7 +22,7 @@ _LOWER = {torch.float64: torch.float32, torch.float32: torch.bfloat16, torch.com
 
 
 def copied(value: T) -> T:
-    """A copy of nested tuples, lists and dicts with memory of its own; strides stay, and views of one memory stay that.
+    """A deep copy of nested tuples, lists and dicts; strides and shared memory between views are kept.
 
     Raises:
         UnavailableError: something in it cannot be moved to a candidate's process.

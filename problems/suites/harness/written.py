@@ -28,7 +28,7 @@ class Effects:
     unread: tuple[int, ...]
 
     def poison(self, arguments: object) -> None:
-        """Overwrite what is not read, in place."""
+        """Overwrite elements that are not read, in place."""
         found = leaves(arguments)
         for number in self.unread:
             _overwrite(found[number])

@@ -62,7 +62,7 @@ def _names(line: int, count: int) -> Iterator[str]:
 
 
 def _calls(tree: ast.AST, entry: str, around: Around = ()) -> Iterator[tuple[ast.Call, tuple[ast.AST, ...]]]:
-    """The calls of a function, each with what is around it from the outside in."""
+    """The calls of a function, each with its enclosing statements from the outside in."""
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id == entry:
             yield child, around

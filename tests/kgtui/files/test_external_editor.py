@@ -1,4 +1,4 @@
-"""How the user's own editor is started."""
+"""Command of the user's own editor."""
 
 from __future__ import annotations
 

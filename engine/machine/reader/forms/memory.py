@@ -23,7 +23,7 @@ _POLICY_FIELD = re.compile(r"(cache_modifier|eviction_policy)=(\w+)")
 
 
 def _hints(context: Context, defaults: dict[str, Attribute]) -> dict[str, Attribute]:
-    """Read cache hints and attributes; what is not given has its default."""
+    """Read cache hints and attributes; missing ones have their default."""
     found = {**defaults, **words_after(context, _HINTS), **read_attributes(context)}
     policy = found.pop("cachePolicy", None)
     if isinstance(policy, str):

@@ -84,7 +84,7 @@ def _gather(context: Context) -> Draft:
 
 
 def _histogram(context: Context) -> Draft:
-    """`%a, %mask : T -> U`; the mask has no type of its own."""
+    """`%a, %mask : T -> U`; the mask's type is not written."""
     cursor = context.cursor
     operands = [context.operand()]
     if cursor.accept(","):

@@ -140,7 +140,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
 
     @property
     def recorder(self) -> StepReceiver:
-        """What is told of operators now: the tape of the call, or what a graph captures."""
+        """Current listener of operators: the tape of the call, or of a graph capture."""
         return self._tape.capture or self._tape
 
     @property
@@ -292,7 +292,7 @@ def _dispatch(
 def _carry_out(
     mode: Ledger, operator: Any, types: Sequence[type], args: Sequence[Any], kwargs: dict[str, Any] | None
 ) -> Any:  # Any: as above
-    """Call the operator; where a kind of tensor has code of its own for it, what that does is noted too."""
+    """Call the operator; operators inside a tensor subclass's own implementation are recorded too."""
     tensors = tensors_in((args, kwargs)) if types else ()
     owner = next((type(one) for one in tensors if _has_own(type(one), "__torch_dispatch__")), None)
     if owner is not None:
@@ -311,7 +311,7 @@ def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iter
 
 
 def _has_own(kind: type, method: str) -> bool:
-    """Whether a kind of tensor, or an object that represents one, has code of its own for what torch does with it."""
+    """Whether a tensor subclass, or a tensor-like object, overrides torch's operations."""
     mine, torchs = getattr(kind, method, None), getattr(torch.Tensor, method)
     return mine is not None and getattr(mine, "__func__", mine) is not getattr(torchs, "__func__", torchs)
 

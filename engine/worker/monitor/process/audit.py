@@ -236,7 +236,7 @@ class Audit:
 
 
 def _caller() -> FrameType | None:
-    """The frame that raised the event; from an exception, since sys._getframe is an event of its own."""
+    """The frame that raised the event; from an exception, since sys._getframe raises another event."""
     try:
         raise LookupError
     except LookupError as error:
@@ -260,7 +260,7 @@ _OURS = str(Path(__file__).parents[3])
 
 
 def _plain(value: object) -> str:
-    """A short text of what came with an event; never a stranger's own `__repr__`."""
+    """Short text of an event's arguments; never calls a candidate's `__repr__`."""
     if isinstance(value, list | tuple):
         return " ".join(_plain(part) for part in value[:4])
     if isinstance(value, bytes):

@@ -1,4 +1,4 @@
-"""`kgtui problems check`: apply the rules of the catalogue to one operator, in a process of its own."""
+"""`kgtui problems check`: apply the rules of the catalogue to one operator, in a separate process."""
 
 from __future__ import annotations
 

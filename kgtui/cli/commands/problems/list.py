@@ -25,7 +25,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Print the list, with a suite that was typed its tasks alone, and what is wrong with a file that is no problem."""
+    """Print the list, with --suite only its tasks, and warn of files that are no problems."""
     suite = typed_suite(options, console)
     index = problem_index(options, console)
     described, broken = index.descriptions()

@@ -20,7 +20,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Print a line for each suite, and what is wrong with one that cannot be read."""
+    """Print a line for each suite, and the error of one that cannot be read."""
     known = known_suites(options, console)
     for path in known:
         try:

@@ -161,7 +161,7 @@ class FileKeeper:
         return self._context.screen.query_one(Ask).subject == _LEAVE
 
     def leave_for(self, problem: ProblemDescription) -> None:
-        """Open another operator's file, once what is unsaved here is settled."""
+        """Open another operator's file, after the question about unsaved text."""
         self._next_problem = problem
         if self._context.bench.unsaved:
             question = f"{self._context.bench.path.name} has unsaved text."
@@ -203,7 +203,7 @@ class FileKeeper:
         context.draw()
 
     def _rival(self, content: bytes) -> bytes | None:
-        """Content of the file where it is neither what was read nor what is to be written."""
+        """The file's content on disk, if it differs from the read and from the new content; else None."""
         try:
             held = disk.read(self._context.bench.path)
         except UsageError:

@@ -1,4 +1,4 @@
-"""Replacing in the open file, and going to one of its lines: what is typed for either."""
+"""Inputs for replacing text in the open file and for going to a line."""
 
 from __future__ import annotations
 

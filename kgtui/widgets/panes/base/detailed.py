@@ -1,4 +1,4 @@
-"""A pane with a table and the detail of what is under its cursor; where there is no room for both, one at a time."""
+"""A pane with a table and the details of the row under the cursor; one at a time when space is short."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class DetailedPane(Pane):
 
     @abstractmethod
     def show_detail(self) -> None:
-        """Draw the detail of what is under the cursor."""
+        """Draw the details of the row under the cursor."""
 
     @property
     def main(self) -> Widget:
