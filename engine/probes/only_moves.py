@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from engine import protocol
-from engine.model import Finding, Rearrangement, Severity
+from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
@@ -37,7 +37,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     """Examine one call of the smallest case, and of others until every kernel is covered."""
     facts: list[Fact] = []
     why = ""
-    may_copy = lab.problem.rearrangement is Rearrangement.YES
+    may_copy = lab.problem.rearrangement.is_certain
     unmet = {(launch.kernel, launch.line) for one in lab.passed for launch in one.launches}
     for one in _cases(lab):
         if facts and not unmet:

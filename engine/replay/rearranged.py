@@ -1,10 +1,11 @@
 """Which outputs of a replay the framework has rearranged: for problems whose answer is itself a rearrangement.
 
 A copy by the framework is allowed there while it keeps the order of a whole tensor, as `contiguous` of an argument
-does, and while what it copied is not the answer itself, unless a kernel stored that.  Moves of positions are allowed
-too: integers of arguments whose type is not that of an output.  Before a launch that is given such positions, and so
-has an answer that depends on them, torch may move elements of arguments as it likes: a copy of a view knows none of
-the positions.  Any other move may have done the work of the kernel, and a kernel behind it may only copy.
+does, and while what it copied is not the answer itself, unless a kernel stored that.  Where positions choose the
+places, moves of positions are allowed too: integers of arguments whose type is not that of an output.  Before a launch
+that is given such positions, and so has an answer that depends on them, torch may move elements of arguments as it
+likes: a copy of a view knows none of the positions.  Any other move may have done the work of the kernel, and a kernel
+behind it may only copy, or cast.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from engine.replay.elements import view_of
 
 _ENOUGH = 8  # elements of an output: fewer may be equal by chance
 _SAMPLED = 1024  # elements of an output that are searched for in the arguments
-_POSITIONS = frozenset(("bool", "uint8", "int8", "int16", "int32", "int64"))
+_INTEGERS = frozenset(("bool", "uint8", "int8", "int16", "int32", "int64"))
 _UNKNOWN = ""  # the origin of elements that a kernel or another operator made
 
 
@@ -54,8 +55,8 @@ def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -
         )
         for spec in specs
     ]  # fmt: skip
-    if command.rearrangement is Rearrangement.YES:
-        return Rearranged(tape, views)
+    if command.rearrangement.is_certain:
+        return Rearranged(tape, views, by_positions=command.rearrangement is Rearrangement.BY_POSITIONS)
     held = [view_of(arguments[spec.storage], view).copy() for spec, view in zip(specs, views, strict=True)]
     return Rearranged(tape, views, elements=held)
 
@@ -63,13 +64,22 @@ def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -
 class Rearranged:
     """Follows moves from step to step."""
 
-    def __init__(self, tape: Tape, arguments: Iterable[TapedView], *, elements: Sequence[Array] | None = None) -> None:
+    def __init__(
+        self,
+        tape: Tape,
+        arguments: Iterable[TapedView],
+        *,
+        by_positions: bool = True,
+        elements: Sequence[Array] | None = None,
+    ) -> None:
         """`arguments` are the tensors that the entry gets, as views of the tape.
 
+        Without `by_positions` no integers of them choose places, and all are elements.
         With `elements`, what those hold before the call, only an answer that consists of such is a rearrangement.
         """
         self._tape = tape
         self._elements = elements
+        self._positions = _INTEGERS if by_positions else frozenset[str]()
         self._arguments = tuple(arguments)
         self._whole = {_place(view) for view in self._arguments}
         self._has_addresses = any(isinstance(step, Addressed) for step in tape.steps)
@@ -130,7 +140,7 @@ class Rearranged:
             move
             for view in outputs
             for origin, move in self._moves.get(view.storage, {}).items()
-            if origin in answers or origin not in _POSITIONS
+            if origin in answers or origin not in self._positions
         ]
         moves += [self._move_by_digest[one] for one in map(_digest, elements) if one in self._move_by_digest]
         return min(moves, default=None)
@@ -145,7 +155,7 @@ class Rearranged:
         """Whether a launch is given integers of arguments that cannot be elements of an answer."""
         answers = self._returned | {view.dtype for view in self._arguments if view.storage in launched}
         origins = [self._origins.get(number, set()) for number in _storages_of(step)]
-        return any(types and types <= _POSITIONS - answers for types in origins)
+        return any(types and types <= self._positions - answers for types in origins)
 
     def _note_origin(self, target: TapedView, source: TapedView) -> None:
         self._origins.setdefault(target.storage, set()).update(self._origins.get(source.storage, {_UNKNOWN}))

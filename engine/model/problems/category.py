@@ -76,3 +76,6 @@ REARRANGING = frozenset(
     }
 )
 """Kinds of operators whose answers are elements of the arguments, or one number, in their places."""
+
+POSITIONED = frozenset({Category.INDEXING, Category.KV_CACHE, Category.PERMUTE, Category.WEIGHT_REPACK})
+"""Those of them where integers of the arguments may choose the places; integers of the others are elements."""

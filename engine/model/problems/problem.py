@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from engine.model.parsing import parse
 from engine.model.problems.case import Case
-from engine.model.problems.category import REARRANGING, Category
+from engine.model.problems.category import POSITIONED, REARRANGING, Category
 from engine.model.problems.form import CandidateForm
 from engine.model.problems.semantics import Determinism, FrameworkWork, Rearrangement
 from engine.model.problems.suite_origin import SuiteOrigin
@@ -137,6 +137,8 @@ class ProblemContract:
     @property
     def rearrangement(self) -> Rearrangement:
         """Whether the answer is a rearrangement, so that moves by the framework can compute it."""
+        if self.category in POSITIONED:
+            return Rearrangement.BY_POSITIONS
         if self.rearranges or self.category in REARRANGING:
             return Rearrangement.YES
         if self.suite is not None or self.category is Category.OTHER:

@@ -28,12 +28,19 @@ class Determinism(enum.StrEnum):
 class Rearrangement(enum.StrEnum):
     """Whether an answer is the elements of the arguments in other places, or copies of them, and nothing else.
 
-    BY_CONTENT is for problems of which only the content of an answer shows it.
+    BY_POSITIONS: integers of the arguments, such as indices, choose the places.  BY_CONTENT is for problems of which
+    only the content of an answer shows it.
     """
 
     YES = "yes"
+    BY_POSITIONS = "by positions"
     NO = "no"
     BY_CONTENT = "by content"
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the answer is a rearrangement, whatever its content."""
+        return self in (Rearrangement.YES, Rearrangement.BY_POSITIONS)
 
 
 class FrameworkWork(enum.StrEnum):

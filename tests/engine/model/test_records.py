@@ -13,6 +13,7 @@ import pytest
 from engine.model import (
     Candidate,
     Case,
+    Category,
     Cost,
     DType,
     Limits,
@@ -21,6 +22,7 @@ from engine.model import (
     Problem,
     ProblemDefinition,
     ProblemId,
+    Rearrangement,
     Tier,
     Tolerance,
 )
@@ -247,3 +249,22 @@ def test_epsilon_is_step_after_one_or_zero() -> None:
     steps = {dtype: dtype.epsilon for dtype in (DType.FLOAT64, DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16)}
     assert steps == {DType.FLOAT64: 2.0**-52, DType.FLOAT32: 2.0**-23, DType.FLOAT16: 2.0**-10, DType.BFLOAT16: 2.0**-7}
     assert DType.INT64.epsilon == DType.BOOL.epsilon == 0.0
+
+
+@pytest.mark.parametrize(
+    ("category", "rearranges", "rearrangement"),
+    [
+        (Category.SHAPE_JOIN, False, Rearrangement.YES),
+        (Category.COPY_CAST, False, Rearrangement.YES),
+        (Category.INDEXING, False, Rearrangement.BY_POSITIONS),
+        (Category.VISION, True, Rearrangement.YES),
+        (Category.VISION, False, Rearrangement.NO),
+        (Category.OTHER, False, Rearrangement.BY_CONTENT),
+    ],
+)
+def test_category_decides_whether_integers_are_positions(
+    category: Category, rearranges: bool, rearrangement: Rearrangement
+) -> None:
+    made = problem(category=category, rearranges=rearranges)
+    assert made.rearrangement is rearrangement
+    assert rearrangement.is_certain is (rearrangement in (Rearrangement.YES, Rearrangement.BY_POSITIONS))

@@ -100,10 +100,18 @@ def test_the_content_of_an_answer_shows_a_rearrangement(output, move):
     assert first_move((*SWAPPED, launched(vector(1), vector(2))), output, Rearrangement.BY_CONTENT) == move
 
 
-@pytest.mark.parametrize(("dtype", "move"), [("int64", None), ("float32", 0)], ids=["positions", "elements"])
-def test_moves_of_positions_are_allowed(dtype, move):
+@pytest.mark.parametrize(
+    ("dtype", "rearrangement", "move"),
+    [
+        ("int64", Rearrangement.BY_POSITIONS, None),
+        ("float32", Rearrangement.BY_POSITIONS, 0),
+        ("int64", Rearrangement.YES, 0),
+    ],
+    ids=["positions", "elements", "integers that a kernel casts"],
+)
+def test_moves_of_positions_are_allowed(dtype, rearrangement, move):
     places = protocol.TensorSpec(storage=0, dtype=dtype, shape=(ELEMENTS,), strides=(1,), first=0)
-    assert first_move((*SWAPPED, launched(vector(1), vector(2))), 2, Rearrangement.YES, argument=places) == move
+    assert first_move((*SWAPPED, launched(vector(1), vector(2))), 2, rearrangement, argument=places) == move
 
 
 @pytest.mark.parametrize(
@@ -162,13 +170,15 @@ def placing(x: TapedView, y: TapedView) -> Launched:
 @pytest.mark.parametrize(
     ("steps", "output", "rearrangement", "move"),
     [
-        ((*SWAPPED, placing(vector(1), vector(2))), 2, Rearrangement.YES, None),
-        ((*SWAPPED, launched(vector(1), vector(2))), 2, Rearrangement.YES, 0),
-        ((placing(vector(0), vector(2)), *SWAPPED), 1, Rearrangement.YES, 1),
+        ((*SWAPPED, placing(vector(1), vector(2))), 2, Rearrangement.BY_POSITIONS, None),
+        ((*SWAPPED, placing(vector(1), vector(2))), 2, Rearrangement.YES, 0),
+        ((*SWAPPED, launched(vector(1), vector(2))), 2, Rearrangement.BY_POSITIONS, 0),
+        ((placing(vector(0), vector(2)), *SWAPPED), 1, Rearrangement.BY_POSITIONS, 1),
         ((LookedUp(target=LEFT, source=vector(0), positions=AT, dimension=0), placing(vector(1), vector(2))), 2,
-         Rearrangement.YES, 0),
+         Rearrangement.BY_POSITIONS, 0),
     ],
-    ids=["before a launch by positions", "before another launch", "alone", "a look-up by positions"],
+    ids=["before a launch by positions", "where integers are elements", "before another launch", "alone",
+         "a look-up by positions"],
 )  # fmt: skip
 def test_moves_before_a_launch_by_positions_are_allowed(steps, output, rearrangement, move):
     assert move_before_placing(steps, output, rearrangement) == move
