@@ -118,10 +118,10 @@ class Database:
     def compact(self) -> bool:
         """Write the file again without the room that nothing uses any more; whether it is as short as that by now.
 
-        It is not while somebody else reads it: then it gets shorter with the last of those who have it open.
+        Not while another process reads it: then it shrinks when the last process closes it.
 
         Raises:
-            StoreError: somebody writes to it, or there is no room for the copy that this takes.
+            StoreError: another process writes to it, or there is no room for the copy that this takes.
         """
         with self._lock, self._explained():
             self._connection.execute("vacuum")

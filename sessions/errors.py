@@ -4,7 +4,7 @@ StoreError (engine.errors)
   |- StorePathError      the path cannot be a store: a folder, a file of another program, nothing there to read
   |- StoreDamagedError   not an SQLite file, or a broken one; it is never deleted or overwritten
   |- StoreVersionError   written by a newer kgtui, or too old to be read without changing it
-  |- StoreLockedError    somebody else held the write lock for longer than the time-out
+  |- StoreLockedError    another process held the write lock for longer than the time-out
   |- StoreReadOnlyError  the file or its folder may not be written
   '- StoreFullError      the disk (or the quota) is full
 

@@ -61,7 +61,7 @@ class SessionRow:
 class RunRow:
     """One run of one candidate.  `tiers` is empty when single cases were selected.
 
-    `passed` and `total` count cases and are up to date while the run goes on; `outcome` and
+    `passed` and `total` count cases and are up to date while the run is in progress; `outcome` and
     `sentence` are None until it has finished.
     """
 

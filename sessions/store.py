@@ -2,7 +2,7 @@
 
 Every change is one transaction that is committed before the method returns, so killing the process
 loses nothing that was recorded.  A method may wait for another process's turn to write, up to the
-busy time-out.  Nothing is deleted but what `delete_run` and `delete_session` are asked to.
+busy time-out.  Only `delete_run` and `delete_session` delete anything.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def open_store(
     """The store at `path`: made with its folders when it is not there, migrated when it is older.
 
     With `read_only` nothing is made or changed.  When its file is deleted or replaced while it is open, the next
-    call goes on with the file at the path, which gets the runs of the open sessions; `on_moved` of the store is called.
+    call continues with the file at the path, which gets the runs of the open sessions, and calls `on_moved`.
 
     Raises:
         StoreError: one of the kinds of sessions.errors, each with the next step in its text.
@@ -154,7 +154,7 @@ class Store(Browser):
     def end_session(self, session_id: int) -> None:
         """End the session; those of its runs that have no verdict are interrupted."""
         session_id = self._present_session(session_id)
-        # Forgotten first: when the disk is full, closing must not try for ever.
+        # Forgotten first: when the disk is full, closing must not retry without end.
         if session_id in self._open_sessions:
             self._open_sessions.remove(session_id)
         with self._database.transaction() as connection:
@@ -242,7 +242,7 @@ class Store(Browser):
         """Take a run out for good, with all that no other one needs; compiled code is the caller's to delete.
 
         Raises:
-            UsageError: there is no such run, or it still goes on.
+            UsageError: there is no such run, or it is still running.
         """
         with self._database.transaction() as connection:
             if self.run(run_id).state is RunState.RUNNING:

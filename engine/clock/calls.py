@@ -160,7 +160,7 @@ class Calls:
             self._late += tuple(activity.name for activity in self._instruments.recorder.take())
 
     def forget(self) -> None:
-        """Let go of the graph and of everything kept."""
+        """Release the graph and everything kept."""
         self.rest()
         self._graph, self._captured, self.kept = None, (), ()
 

@@ -172,7 +172,7 @@ class Recorder:
                 ctypes.c_uint32(stream),
                 ctypes.byref(dropped),
             )
-        except CuptiError as error:  # a callback cannot raise: ctypes would print it, and go on
+        except CuptiError as error:  # a callback cannot raise: ctypes would print the error and continue
             self._trouble = error
         self._lost += dropped.value
         self._idle.append(words)

@@ -1,7 +1,7 @@
 """Capturing calls into a CUDA graph so that a failure leaves the process as it was.
 
 torch's own context manager leaves the capture's stream current, and its allocator in the middle of a
-capture, when a captured call does what cannot be captured; here a candidate may do so and go on.
+capture, when a captured call does what cannot be captured; here a candidate may do so and continue.
 """
 
 from __future__ import annotations

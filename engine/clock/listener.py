@@ -67,7 +67,7 @@ class Listener:
         """Listen from now on.
 
         Raises:
-            CuptiError: somebody else listens, or the library refuses.
+            CuptiError: another subscriber is active, or the library refuses.
         """
         self._expect("cuptiSubscribe", ctypes.byref(self._subscriber), self._callback, None)
         self._expect("cuptiEnableDomain", ctypes.c_uint32(1), self._subscriber, ctypes.c_uint32(_DRIVER_CALLS))

@@ -28,7 +28,7 @@ from engine.errors import UnsupportedError
 from engine.model import CacheState
 from engine.protocol import tensors
 
-Entry: TypeAlias = Callable[..., Any]  # Any: a stranger's function
+Entry: TypeAlias = Callable[..., Any]  # Any: an untrusted function
 _MESSAGE_CHARACTERS = 1900
 
 
@@ -72,7 +72,7 @@ class Stopwatch:
         self._entry = entry
         self._instruments = instruments
         if instruments is None:
-            with contextlib.suppress(UnsupportedError):  # told when something is to be timed
+            with contextlib.suppress(UnsupportedError):  # reported when timing begins
                 # Now, before a candidate is here to replace torch's functions.
                 self._instruments = instruments_of(device)
         self._open_block = open_block

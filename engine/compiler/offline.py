@@ -67,8 +67,8 @@ def build_launcher(types: tuple[str, ...], target: Target) -> None:
 
     runtime.driver.set_active(OfflineDriver(target))
     source = SimpleNamespace(constants={}, signature=dict(enumerate(types)))
-    # Built is what we came for: of the metadata that is asked for next, a kernel has some and we have none.
-    # Nor must it be loadable here, where there may be no driver: it is in the cache by then.
+    # The launcher is built and cached first; then its class reads metadata that only a kernel has, and loads the
+    # library, which may fail without a driver.
     with contextlib.suppress(AttributeError, ImportError):
         CudaLauncher(source, SimpleNamespace())
 

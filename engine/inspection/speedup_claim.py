@@ -1,6 +1,6 @@
 """A claimed speed-up, held against what was measured.
 
-A claim never changes the verdict: whether an answer is right has nothing to do with how fast somebody says it
+A claim never changes the verdict: whether an answer is right has nothing to do with how fast it is said to
 comes.  What was not measured, or does not count, neither supports a claim nor refutes it.
 """
 

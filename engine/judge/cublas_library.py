@@ -135,7 +135,7 @@ class Cublas:
 def library_of(torch_folder: Path, *, cuda_version: str) -> str:
     """Path for the loader: the cuBLAS that was installed for the torch in this folder, or its bare name.
 
-    `cuda_version` is that of torch ("13.0"): beside it may lie libraries for others.
+    `cuda_version` is that of torch ("13.0"): the folder may have libraries for others.
     """
     name = f"libcublas.so.{cuda_version.partition('.')[0]}"
     beside = torch_folder.parent / "nvidia"

@@ -96,7 +96,7 @@ class _Judge:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message=str(error))
         except DeviceMemoryError as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
-        except Exception as error:  # the edge of the process: a fault of a problem or of ours, told to the parent
+        except Exception as error:  # the edge of the process: an error of a problem or of ours, reported to the parent
             message = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARACTERS]
             trace = traceback.format_exc()[-_TRACE_CHARACTERS:]
             broken = is_lost(self._device)
@@ -160,7 +160,7 @@ class _Judge:
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=message)
 
     def _attach(self, command: protocol.AttachReference) -> protocol.AnyReply:
-        """Open a foreign problem in its reference process; the one before it is let go of."""
+        """Open a foreign problem in its reference process; the one before is closed."""
         reference = self._with_reference(command, _ATTACHING_S)
         source = cast("ReferenceSource", open_source(command.problem.source))
         try:

@@ -162,7 +162,7 @@ class Reference:
         return None if number is None else Drawn(number=number)
 
     def close(self) -> None:
-        """Let go of the pipes; the process ends by that."""
+        """Close the pipes, which ends the process."""
         self._stream.close()
 
     def _ask(

@@ -31,7 +31,7 @@ _CUDA_FILES = (".cu", ".cuh")
 class ExtensionNeededError(BaseException):
     """The extension has to be built first.
 
-    Not an Exception: a file that catches those goes on with its fallback, before the extension had a chance.
+    Not an Exception: a file that catches those continues with its fallback, before the extension had a chance.
     """
 
     def __init__(self, request: ExtensionRequest) -> None:

@@ -23,7 +23,7 @@ class NoEntryError(CandidateError):
 
 def load(
     path: Path, folder: Path | None, entry: str, modules: Path | None = None
-) -> tuple[Callable[..., Any], tuple[str, ...]]:  # Any: a stranger's
+) -> tuple[Callable[..., Any], tuple[str, ...]]:  # Any: of an untrusted file
     """Import the file at `path`; its entry, and the files of `folder` that it imported.
 
     The files of `modules` are imported before those of `folder`.

@@ -1,8 +1,8 @@
 """Loads, stores and atomics of a launch: exact bounds, the shadow of reads and writes, and the facts of each access.
 
 An access out of bounds, or a failing device assertion, stops the launch and undoes its writes.  Everything else is
-recorded and goes on.  Two lanes of one store that write the same element keep the value of the later lane, and that of
-the later program.
+recorded, and execution continues.  When two lanes of a store write one element, the later lane wins, and of programs
+the later one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """CUDA and C++ that a candidate compiles when it is loaded: the texts, and where each character is in the file.
 
-Only records.  The texts are read from the syntax tree; what could not be seen there is said.
+Only records.  The texts are read from the syntax tree; unknown parts are marked.
 """
 
 from __future__ import annotations

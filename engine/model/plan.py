@@ -60,7 +60,7 @@ class BenchmarkPlan:
 
     `baselines` are names that the device's judge knows: "eager", "compile", "compile-max", "cublas", "vllm".
     `case_s` is how long one case may take, verification of its timed calls included.  `ends_s`, after the start of
-    the run, is when it should be over for somebody who waits: no case but the first is begun that would leave less
+    the run, is when it should be over for a waiting user: no case but the first is begun that would leave less
     time for the probes than judging the cases took, if it took as long as the longest so far.  None times every case.
     `tuning_s` is how long the candidate's own autotuners may take, for each case: to compile their configurations ahead
     once all cases are done, and again to measure them.  What is left out by then is not tried.

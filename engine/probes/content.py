@@ -75,7 +75,7 @@ def _chosen(lab: Lab) -> list[tuple[Passed, tuple[Variant, ...]]]:
     main = next((one for one in first_seen if one in roomy), roomy[0])
     larger = one_larger(lab, [one for one in roomy if one not in first_seen], than=main)
     others = [one for one in (*first_seen, larger) if one is not None and one is not main and one.elements]
-    # No more calls than verifying took: after a few small cases somebody waits for the answer.
+    # No more calls than verifying took: after a few small cases a user waits for the answer.
     room = max(0, sum(one.result.calls for one in lab.passed) - len(Variant)) // len(_FEW)
     return [(main, tuple(Variant)), *((one, _FEW) for one in others[:room])]
 

@@ -32,7 +32,7 @@ CATCHES = (
 
 _CHECK = "ghost_replay"
 _POISONS = (0xFF, 0x7B)
-_MOST_CASES = 8  # a kernel that none of so many cases launches is said not to have been checked
+_MOST_CASES = 8  # a kernel that none of so many cases launches is reported as not checked
 _MOST_KERNELS = 16  # withheld alone
 _MOSTLY, _PARTLY = 0.9, 0.5
 _SOME = 0.1  # of one output: the rest of it is a kernel's

@@ -29,7 +29,7 @@ _POISONS = (0xFF, 0x7B)
 _REPEATS = 8  # on a device
 _MOST_CASES = 4
 _MOST_IDLE = 6
-_CALLS_PER_CASE = 7  # that were verified, for a larger one to be called too: after a few small ones somebody waits
+_CALLS_PER_CASE = 7  # that were verified, for a larger one to be called too: after a few small ones a user waits
 
 
 @dataclass(kw_only=True)

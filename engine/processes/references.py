@@ -12,7 +12,7 @@ from engine.model import ProblemId
 from engine.processes.child import Child
 from engine.processes.warm_pool import PooledProcess
 
-_END_S = 2.0  # the judge sees the end of a pipe first; a driver may take a second to let go of a device
+_END_S = 2.0  # the judge sees the end of a pipe first; a driver may take a second to release a device
 
 
 class References:

@@ -1,6 +1,6 @@
 """Messages about CUDA and C++ that a candidate has compiled: the build request and its result.
 
-The texts and flags are a stranger's: they reach nothing but a compiler in a confined process.
+Texts and flags are untrusted: they reach only a compiler in a confined process.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class PrepareVariant(CaseCommand, tag="prepare_variant", frozen=True):
 class VariantLaidOut(Reply, tag="variant_laid_out", frozen=True):
     """The content is in `arena`, unless `dismissed` is the reason why no candidate could be verified with it.
 
-    `changed` tells which element of ONE_ELEMENT, `kept` names the tensors that no variant changes.
+    `changed` is the element of ONE_ELEMENT, `kept` names the tensors that no variant changes.
     """
 
     arena: ArenaSpec

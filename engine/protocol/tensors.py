@@ -97,7 +97,7 @@ class ArenaFile:
         return first_damage([_read_all(self._handle, zone) for zone in guard_zones(self.spec)], guard=guard)
 
     def close(self) -> None:
-        """Let go of the file.  Safe to call twice."""
+        """Close the file.  Safe to call twice."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1

@@ -155,7 +155,7 @@ class Collect(Command, tag="collect", frozen=True):
 
 
 class CloseSlots(Command, tag="close_slots", frozen=True):
-    """Worker: let go of the block, the graph and everything kept."""
+    """Worker: release the block, the graph and everything kept."""
 
 
 class Arranged(Reply, tag="arranged", frozen=True):

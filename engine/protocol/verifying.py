@@ -65,7 +65,7 @@ class Load(Command, tag="load", frozen=True):
     """Import the candidate at `path`; its imports are looked up in `modules` and `folder` after the standard library.
 
     `cache_folders` are folders of what was compiled for it elsewhere, looked into before compiling.  Besides libraries
-    it can read what lies at or below `readable`, and the names in `listed`.  An interpreting worker refuses the
+    it can read paths at or below `readable`, and the names in `listed`.  An interpreting worker refuses the
     launches that the GPU `target` would refuse.  `form` is what the entry is.  With `extensions`, native code comes
     from there and is never compiled.
     """
@@ -322,8 +322,8 @@ class Compared(Reply, tag="compared", frozen=True):
     """Comparison of the outputs of one call; `mutated` names an input that changed, or memory beside the outputs.
 
     `repeated` is whether they are the first call's to the bit, None when the content was another.  `seed` is
-    told with what ends a case.  `digests` are those that were asked for.  `passes_own_rule` is what the suite's own
-    rule says of a foreign problem's outputs.
+    set in the reply that ends a case.  `digests` are the requested ones.  `passes_own_rule` is the result of the
+    suite's own rule for a foreign problem's outputs.
     """
 
     reports: tuple[OutputReport, ...]

@@ -1,7 +1,7 @@
 """Text of a benchmark: its cells, its numbers, and one line a case as it arrives.
 
 Only arranges what the events say.  A case that was not right has no numbers here, whatever is in
-its record, and what was not measured is said in words, never as a number.
+its record, and an unmeasured value is a reason, never a number.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Builds of a run's launches for each of several targets, summed up by target.
 
 Several specialisations differ in what they take up, so a target is described by its worst.  What no
-tool told stays None: a target is never said to take nothing.
+tool reported stays None: unknown usage is never shown as 0.
 """
 
 from __future__ import annotations

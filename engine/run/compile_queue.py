@@ -250,7 +250,7 @@ class Builder:
             try:
                 await self._load(session)
             except (EngineError, OSError):
-                await session.clear()  # it is tried again, and told, when there is something to compile
+                await session.clear()  # it is tried again, and reported, when there is something to compile
         while (job := (await self._jobs.get()).job) is not None:
             if job.specialisation and not job.launched and not self._expects:
                 self._pass_over(job)

@@ -1,7 +1,7 @@
 """Whether what a run launched builds elsewhere: its launches compiled for a list of targets.
 
 Needs no device of those targets, and decides nothing: a verdict is about the target of the run alone.
-What is said here follows the run's own events, so that a stored run shows it again.
+These events follow the run's own, so that a stored run shows them again.
 """
 
 from __future__ import annotations

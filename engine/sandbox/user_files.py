@@ -1,7 +1,7 @@
 """Read a file that the user named, whatever is in its place by now.
 
 The one way to open a user's path for reading: never waits for a writer of a pipe, never follows an endless device,
-never reads more than the caller allows, and says in words what is there instead of a file.
+never reads more than the caller allows, and its errors name what is there instead of a file.
 """
 
 from __future__ import annotations

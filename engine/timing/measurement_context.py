@@ -60,7 +60,7 @@ class MeasurementContext:
         if self.peaks is not None:
             return
         try:
-            await self.process_pool.worker.wait()  # which tells the versions that peaks depend on
+            await self.process_pool.worker.wait()  # the versions that peaks depend on
             self.peaks = self._kept_peaks()
             if self.peaks is None:
                 async with self.alone(on_wait):

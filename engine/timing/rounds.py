@@ -1,6 +1,6 @@
 """The course of one case until its rounds are done: arrange, warm up, choose the method, rounds of A, B, B, A.
 
-Says what is asked of whom and when; what comes of it is computed elsewhere.
+Decides which side is called on which slots and when; results are computed elsewhere.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ async def rounds(table: Table, graph: tuple[int, ...], *, began_s: float, end_s:
         chunk_s, call_s = table.round_cost_s()
         if graph:
             chunk_s, call_s = chunk_s + call_s * len(graph), 0.0
-        if number <= 1:  # the first round tells what one really costs
+        if number <= 1:  # the first round shows the real cost of one
             planned = rounds_within(remaining_s, number, chunk_s=chunk_s, call_s=call_s)
         calls = calls_within(remaining_s, planned - number, chunk_s=chunk_s, call_s=call_s, bounds=table.bounds)
         await _round(table, calls, graph)

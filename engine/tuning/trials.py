@@ -101,7 +101,7 @@ class Trial:
 def proposed(trials: Sequence[Trial]) -> Trial | None:
     """The variant that was measured to be faster than the file as it is, the first trial; None when none was.
 
-    Faster means that the two intervals do not meet: each trial is a run of its own.
+    Faster means that the two intervals do not overlap: each trial is a separate run.
     """
     current, *others = trials
     compared = [(ratio, trial) for trial in others if (ratio := trial.ratio_to(current)) is not None]

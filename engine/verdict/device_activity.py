@@ -132,7 +132,7 @@ def strange_kernels(
     """Kernels of timed calls other than the candidate's, where only names are recorded.
 
     `amounts` is how much there is under each name, in one unit, and `of` says of what.  `own` are names of kernels
-    that the candidate launches: a name that somebody chose well is believed here, and not in the record of a call.
+    that the candidate launches: a well-chosen false name is believed here, and not in the record of a call.
     """
     by_origin: dict[Origin, dict[str, int]] = {}
     for name, amount in amounts.items():

@@ -1,7 +1,7 @@
 """Whether a symbol on the device is a kernel that the candidate's own CUDA text defines, by its name alone.
 
 Names as the Itanium C++ ABI mangles them (5.1): `_Z`, then each part as its length and itself.  Who wants to can give
-a kernel any name, also that of a library's; so this tells honest kernels apart, and is said to be by name.
+a kernel any name, also a library's; so this distinguishes honest kernels only, and the report says "by name".
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import torch
 from engine.loading.modules import give_state, quieten
 from engine.model.problems.form import CandidateForm
 
-Entry: TypeAlias = Callable[..., Any]  # Any: a stranger's function
+Entry: TypeAlias = Callable[..., Any]  # Any: an untrusted function
 
 
 def entry_of(found: Entry, form: CandidateForm) -> Entry:
@@ -67,7 +67,7 @@ class ModuleEntry:
         return lambda: _without_nesting(module(*inputs))
 
 
-def _without_nesting(returned: Any) -> Any:  # Any: whatever a stranger's code returns
+def _without_nesting(returned: Any) -> Any:  # Any: results of untrusted code
     """The values of nested sequences, and of dicts by key, in one tuple and without None, as references have them."""
     if not isinstance(returned, dict | list | tuple):
         return returned

@@ -113,7 +113,7 @@ class _Worker:
             self._recorder = LaunchRecorder(self._book, self._withholding, self._tape_recorder)
             self._recorder.turn(on=True)
             self._tuning = Tuning()
-        self._entry: Callable[..., Any] | None = None  # Any: a stranger's function
+        self._entry: Callable[..., Any] | None = None  # Any: an untrusted function
         self._filename = ""
         self._memory = CallMemory(device)
         self._output_repeater = OutputRepeater(self._memory)

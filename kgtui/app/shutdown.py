@@ -50,7 +50,7 @@ async def _shown(app: WorkbenchApp, *, mouse: bool) -> None:
 def _end(app: WorkbenchApp, number: signal.Signals) -> None:
     app.exit(return_code=_DIED_OF + number)
     if number is signal.SIGHUP:
-        # Nothing can be written to a terminal that is gone, and Textual may wait for ever until it is.
+        # Nothing can be written to a terminal that is gone, and Textual may wait for it without end.
         last_word = threading.Timer(_PATIENCE_S, os._exit, (_DIED_OF + number,))
         last_word.daemon = True
         last_word.start()

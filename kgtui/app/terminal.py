@@ -145,7 +145,7 @@ class TerminalApp(App[None]):
 
     def _look(self) -> None:
         if not _has_terminal():
-            # Reading from one that was closed would keep a core busy for ever.
+            # Reading from a closed one would keep a core busy.
             self.exit(return_code=HUNG_UP)
             return
         if self._key_modes is not None and not self._lent and _reads_lines():
@@ -170,7 +170,7 @@ def stop_and_continue_between_events() -> None:
     """Defer the handlers of SIGTSTP and SIGCONT to the running event loop, and drop a SIGCONT without a stop before it.
 
     Textual's handlers write to a queue and wait for threads.  Run at once, inside of whatever they interrupt, they
-    wait for ever where that holds the lock of the same queue.  A terminal that hangs up sends a SIGCONT behind its
+    wait without end when that holds the lock of the same queue.  A terminal that hangs up sends a SIGCONT behind its
     SIGHUP.  Textual would read the keys in a second thread then, which nothing ends, and neither would the program.
     """
     stop, resume = signal.getsignal(signal.SIGTSTP), signal.getsignal(signal.SIGCONT)

@@ -151,7 +151,7 @@ class _Batch:
                 await self._check(verifier, candidate, places)
             except StoreError:
                 raise
-            except KgtuiError as error:  # of one candidate: the others go on, and --resume tries it again
+            except KgtuiError as error:  # of one candidate: the others continue, and --resume tries it again
                 self._means.trouble(f"{name}: not run: {error}")
             finally:
                 self._running.pop(name, None)

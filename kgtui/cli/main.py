@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(arguments: Sequence[str], console: Console) -> int:
     """As `main`, for the given console."""
     wants_trace = "--debug" in arguments
-    if "--ascii" in arguments:  # what is wrong with the arguments is said in ASCII, too
+    if "--ascii" in arguments:  # errors of the arguments are printed in ASCII, too
         console = replace(console, is_ascii=True)
     try:
         exit_code = _dispatch(arguments, console)

@@ -1,6 +1,6 @@
 """The kernel file in an answer: taken only where the answer leaves no doubt which text it is.
 
-What is not taken is said in a sentence, which is stored and which the next request can repeat to the model.
+A rejected answer has a reason, which is stored and which the next request can repeat to the model.
 """
 
 from __future__ import annotations

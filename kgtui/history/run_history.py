@@ -1,6 +1,6 @@
 """Past runs, fetched from the store without ever blocking the screen.
 
-Trouble with the store is said through a callback and answered with "nothing known".
+Errors of the store go to a callback, and the result is then "nothing known".
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Judging(Protocol):
 class PastRun:
     """A run in the store.  Outcome, counts and time are None for one that `goes_on`, or was cut short.
 
-    `picked` says that its cases were picked by hand, so that its outcome is none of the whole file.  `review` is
+    `picked` is whether its cases were selected, so that its outcome is not that of the whole file.  `review` is
     "pinned" or "vetoed" where a person said so; the outcome does not depend on it.  `proven` of the passed cases are
     proven, None where no proof was tried.
     """

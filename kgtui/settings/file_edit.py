@@ -28,7 +28,7 @@ def edited(config: Config, changes: Mapping[str, Change]) -> Config:
     """The file as it would be with `changes`: settings by key, bindings as "keys.workbench.run".
 
     Raises:
-        UsageError: the file is no TOML, or its bindings are no table; says what to write by hand.
+        UsageError: the file is no TOML, or its bindings are no table; the text has the line to write.
     """
     text = config.text or ""
     for name, value in changes.items():

@@ -96,7 +96,7 @@ def _wrong(key: str, action: Action) -> str:
 @cache
 def _of_the_source() -> frozenset[str]:
     """The keys that the source pane takes for itself while it has the focus."""
-    from textual.widgets import TextArea  # only where somebody has keys of their own: it takes a while to import
+    from textual.widgets import TextArea  # only for users with their own keys: it takes a while to import
 
     bindings = (one for one in TextArea.BINDINGS if isinstance(one, Binding))
     return frozenset(key.strip() for one in bindings for key in one.key.split(","))

@@ -1,7 +1,7 @@
 """Definitions taken out of our modules, with everything that they use of ours.
 
 Modules are read as text and never imported, for they import torch, which this process must not.  What is
-taken over keeps its own words; two modules that use one name for two things cannot be put together.
+copied keeps its own text; two modules that use one name for two things cannot be put together.
 """
 
 from __future__ import annotations

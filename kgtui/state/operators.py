@@ -269,7 +269,7 @@ def _cells_of(choice: Choice, last: LastRun | None, glyphs: Glyphs, now: datetim
     runs = muted(str(last.runs)) if last and not choice.file else Span("")
     touched = muted(ago(last.touched_at if last and not choice.file else run.started_at, now))
     if run.picked or run.outcome is Outcome.CANCELLED:
-        return muted(f"{glyphs.dash} none yet"), touched, runs  # no run of all cases came to its verdict
+        return muted(f"{glyphs.dash} none yet"), touched, runs  # no run of all cases has a verdict
     state, word = ending_of(run)
     best = f" {last.best_speedup:.3g}x" if last and last.best_speedup and not choice.file else ""
     return Span(f"{glyphs.state(state)} {word}{best}", TONES[state]), touched, runs

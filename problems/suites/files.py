@@ -1,7 +1,7 @@
 """Reading the files of a suite: bounded, decoded, and never outside of its folder.
 
 Nothing is trusted: files may be huge, in another encoding, cut short, or links to elsewhere.  What cannot be read
-raises SuiteFileError with a sentence, so that a reader can complain and go on.
+raises SuiteFileError with a sentence, so that a reader can report it and continue.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ order by summaries.speedup desc, runs.id desc limit 1"""
 _SELECT_BASELINES = """
 select * from baselines where device_name = :device_name and problem = :problem
 order by measured_at desc, run desc, case_name, baseline"""
-# What was said of a text as a whole: not of cases that were picked by hand, nor of a run that was cancelled.
+# Verdicts on a whole text: not on selected cases, nor of a cancelled run.
 _IS_VERDICT = "outcome is not null and outcome != 'cancelled' and tiers != ''"
 # A run that answered a later save of its text is as recent as the newest run was then.
 _SELECT_PROBLEMS = f"""
@@ -237,7 +237,7 @@ class Reader:
     ) -> RunRow | None:
         """The newest run that already answers the request, to be replayed instead of run again.
 
-        Cases that were picked by hand (no `tiers`) are never found.
+        Runs of selected cases (no `tiers`) are never found.
         `sessions.queries.cached_runs` says which runs count.
         """
         if not tiers:

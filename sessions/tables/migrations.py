@@ -304,7 +304,7 @@ MIGRATIONS = (
     Migration(
         name="004_deleting",
         statements=(
-            # Who else uses this? is asked of each of these when a run is deleted.
+            # Used when a run is deleted, to find other users of each of these.
             "create index artefacts_by_digest on artefacts (digest)",
             "create index generations_by_candidate on generations (candidate) where candidate is not null",
             "create index baselines_by_run on baselines (run)",

@@ -245,7 +245,7 @@ def _stand_in_line(line: int) -> int:
             if (taken := _range_taken(line, start=place, length=0)) is not None:
                 place = taken.stop
                 continue
-            with contextlib.suppress(BlockingIOError, PermissionError):  # somebody took it in between
+            with contextlib.suppress(BlockingIOError, PermissionError):  # another process took it in between
                 fcntl.fcntl(line, fcntl.F_OFD_SETLK, _RANGE.pack(fcntl.F_WRLCK, os.SEEK_SET, place, 1, 0))
                 return place
     except OSError as error:

@@ -17,7 +17,7 @@ from engine.model.benchmark import OTHER_PROCESSES, THROTTLING, WHOLE_STATE, Dev
 
 NVIDIA = "cuda"
 
-# Bits of NVML's clocks event reasons.  An idle device, and clocks that somebody chose, throttle nothing.
+# Bits of NVML's clocks event reasons.  An idle device, and clocks set by an administrator, throttle nothing.
 _NOT_THROTTLED = 0x1 | 0x2
 _REASONS = {
     0x4: "power cap",

@@ -81,7 +81,7 @@ class BaselineTimes:
         return timed_run(command, side.calls, calls, self._sets[:count], self._instruments, notes=side.ready.notes)
 
     def forget(self) -> None:
-        """Let go of all baselines and their memory."""
+        """Release all baselines and their memory."""
         for side in self._sides.values():
             if side is not None:
                 side.calls.forget()

@@ -68,7 +68,7 @@ def settled(
     return None
 
 
-def moved(  # Any: arguments of a stranger's function, nested
+def moved(  # Any: arguments of an untrusted function, nested
     value: Any, direction: tuple[float, float], generator: torch.Generator
 ) -> Any:
     """The arguments with each float of 32 or 64 bits in a tensor moved by a random number of units in its last place.

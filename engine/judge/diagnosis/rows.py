@@ -1,7 +1,7 @@
 """Which lines of an output are wrong, and what their lines of input have that those of the others have not.
 
 A line runs along one dimension.  Where an input has the shape of the output, the line that a wrong line
-was computed from is known: its largest value, where that lies, and whether it holds -inf.
+was computed from is known: its largest value, its position, and whether it holds -inf.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 All three are held against float64 on the content of the call.  A tolerance has to allow for the longest sum
 that is added up in the worst order, and so it leaves room for a sum of rounded terms; where errors of the
-honest answer and of the lower one lie far apart, the candidate's is near the one or the other.
+honest answer and of the lower one are far apart, the candidate's is near the one or the other.
 """
 
 from __future__ import annotations

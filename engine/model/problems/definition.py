@@ -33,8 +33,8 @@ class ProblemDefinition(ProblemContract):
     entry's own contract; it is the baseline and the honest same-precision witness.
 
     `compare` judges outputs in the place of the tolerance, one answer for each output; it runs where the shapes and
-    dtypes of all outputs are right.  `cannot_reject` says of lies that the generic rules tell (problems/rules/lies.py)
-    why no case of this problem can tell them from the truth: name of the lie -> reason.  `passes_own_rule` is what the
+    dtypes of all outputs are right.  `cannot_reject` gives for lies of the generic rules (problems/rules/lies.py)
+    the reason why no case of this problem can detect them, by name.  `passes_own_rule` is what the
     rule of a foreign problem's suite says of the outputs, None where it says nothing; it decides nothing.  `timer`
     times the reference of a foreign problem, which runs in another process.
     """

@@ -1,6 +1,6 @@
 """Commands of probes for another call: outputs contrasted, recalled, and measured for precision.
 
-A candidate that fails at that is trouble, reported in words; only a judge that fails is an exception.
+A failing candidate is reported as trouble, a sentence; only a failing judge raises an exception.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Commands and replies of probing: a call with some kernels withheld, and what of its outputs is right nevertheless.
 
-What a worker says of withheld launches is a claim, like all that it says; what is right, the judge counts.
+A worker's report of withheld launches is a claim, like all of its reports; the judge counts right elements.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class ByteWindow:
             target.copy_(staged)
 
     def close(self) -> None:
-        """Let go of the file.  Safe to call twice."""
+        """Close the file.  Safe to call twice."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1

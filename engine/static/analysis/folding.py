@@ -15,7 +15,7 @@ from collections.abc import Callable
 from engine.static.analysis.words import words
 
 MOST_CHARACTERS = 1 << 16  # of anything assembled here; a literal may be as long as the file
-_MOST_STEPS = 2000  # names that double each other would otherwise take for ever
+_MOST_STEPS = 2000  # names that double each other would otherwise take exponential time
 _DEPTH = 40
 
 Value = str | bytes | int | list["Value"]

@@ -45,7 +45,7 @@ class Names:
             return _NOTHING
         known = self._known.get(node)
         if known is None:
-            self._known[node] = _NOTHING  # what asks for itself on the way gets nothing
+            self._known[node] = _NOTHING  # a recursive lookup gets nothing
             known = self._known[node] = frozenset(_limited(self._of(node)))
         return known
 

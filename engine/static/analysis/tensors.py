@@ -63,7 +63,7 @@ class Tensors:
         if node is None or depth == 0:
             return Origin.UNKNOWN
         if node not in self._known:
-            self._known[node] = Origin.UNKNOWN  # what asks for itself on the way gets nothing
+            self._known[node] = Origin.UNKNOWN  # a recursive lookup gets nothing
             self._known[node] = self._origin(node, depth - 1)
         return self._known[node]
 

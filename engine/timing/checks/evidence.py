@@ -51,7 +51,7 @@ def findings_of(
 def kernels_apart(case: str, timing: Timing, kernels: Timing) -> Finding | None:
     """SUSPECT when a call takes less of the device than its own launches do alone; HINT when it takes more.
 
-    They differ where their intervals, by one method, lie farther apart than KERNEL_SHARE of the time and
+    They differ where their intervals, by one method, are farther apart than KERNEL_SHARE of the time and
     KERNEL_SLACK_US.
     """
     call_us, kernel_us = timing.device_us, kernels.device_us

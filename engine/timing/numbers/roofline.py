@@ -36,7 +36,7 @@ def permitted_precision(dtype: DType) -> str:
 
     The problem's category makes no difference.  Only matrix products can use tensor cores, and every
     peak is that of a matrix product; for any other problem it is more than its operations can reach,
-    so the floor lies too low there, which is the harmless side.
+    so the floor is too low there, which is the safe side.
     """
     return _PRECISION.get(dtype, dtype.value)
 

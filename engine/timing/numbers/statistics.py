@@ -45,7 +45,7 @@ def median_interval(rounds: Sequence[Sequence[float]], *, rng: random.Random) ->
     The bootstrap takes the median of the resampled rounds' medians, not of their pooled samples: each
     round then weighs the same however many calls fitted into it, and a resample costs a sort of as many
     numbers as there are rounds.  One round alone is cut into consecutive stretches that represent
-    rounds; it cannot know how far another round would lie.  The interval is widened to hold the value.
+    rounds; it does not know the spread of further rounds.  The interval is widened to hold the value.
 
     Raises:
         ValueError: no round, fewer than two samples, an empty round, or a sample that is no time.

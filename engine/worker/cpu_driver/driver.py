@@ -12,7 +12,7 @@ from triton.backends.driver import DriverBase
 
 from engine.devices.hardware.targets import target_named
 
-# Triton's driver is not typed: what it is given is Any throughout this file.
+# Triton's driver is not typed: its arguments are Any throughout this file.
 
 
 class CpuDriver(DriverBase):  # type: ignore[misc]  # of Triton, which is not typed

@@ -201,7 +201,7 @@ class Launches:
                 self._compare_snapshot(launch, execution)
                 return execution
         self.reports.note_interpreted(launch.kernel, str(launcher.refused))
-        self.allocations.clear()  # nothing tells which bytes it writes
+        self.allocations.clear()  # the bytes that it writes are unknown
         self._interpreter.run(launch.function, launch.values, launch.grid)
         return None
 

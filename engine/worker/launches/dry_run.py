@@ -1,8 +1,8 @@
 """A dry run: the entry is called with every launch suppressed, to learn which kernels must be compiled.
 
-Triton itself tells: before it compiles a specialisation it asks a hook, which notes the description
+Triton reports them: before it compiles a specialisation it calls a hook, which records the description
 and says that nothing is to be done.  What a suppressed launch should have written is missing, so the
-process of a dry run may keep wrong things in its caches; it is thrown away afterwards.
+process of a dry run may have wrong entries in its caches; it is discarded afterwards.
 """
 
 from __future__ import annotations

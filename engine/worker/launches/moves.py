@@ -20,7 +20,7 @@ from engine.clock.safe_torch import Base, without_modes
 class Look:
     """The tensors of a launch, what each held before it, and its numbers; empty where they could not be read.
 
-    `given` says of each tensor whether it is in memory of the case.
+    `given` is whether each tensor is in memory of the case.
     """
 
     tensors: tuple[torch.Tensor, ...]

@@ -54,4 +54,4 @@ def _names_in(listed: Path) -> tuple[str, ...]:
     try:
         return tuple(json.loads(listed.read_text())["child_paths"])
     except (OSError, ValueError, KeyError, TypeError):
-        return ()  # a compiler that ran a stranger's code wrote it
+        return ()  # written by a compiler that ran untrusted code

@@ -1,11 +1,11 @@
 """Choice of a candidate's autotuner: the first configuration that runs in verification, unchanged in timing.
 
 While cases are verified a tuner's choice has no effect on the result, and Triton's own measuring takes longer than
-the rest: hundreds of launches, and for `restore_value` as many copies, which a ledger would take for work of torch.
+the rest: hundreds of launches, and for `restore_value` as many copies, which a ledger would count as work of torch.
 Of many configurations the smallest comes first, for it compiles soonest and fits everywhere.
-Before a benchmark every choice is forgotten, so that what is timed was tuned in earnest, within a budget: what is left
-of a grid when that is spent is not tried, which a note says.  No choice is kept on disk,
-whatever the candidate asks for: what was chosen without measuring would come back from there.
+Before a benchmark every choice is forgotten, so that the timed choice was tuned by measurement, within a budget: when
+it is spent, the rest of a grid is not tried, and a note says so.  No choice is kept on disk, even if the candidate asks
+for it: a choice made without measuring would be read back from there.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Observer:
     def calling(self, case: str, arguments: Sequence[object], *, operators: bool) -> Iterator[None]:
         """The entry is called within, on these arguments; `operators` has those of torch noted too.
 
-        What it returned is to be taken within as well: who computes when somebody looks at it does so then.
+        Its result is read within as well: a lazy tensor computes when it is read.
         """
         with self._audit.on(), self._ledger.of_call(case, arguments, notes=operators):
             yield

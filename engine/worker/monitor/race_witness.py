@@ -1,6 +1,6 @@
 """Which two programs of a launch touch one element so that their order decides: where a race is.
 
-Only notes, and only in a call whose programs run in another order because somebody asked for a witness; what
+Only records, and only in a call whose programs run in another order because a witness was requested; what
 came out wrong is the judge's to say.  Loads and stores count: atomic accesses are made for meeting.
 """
 

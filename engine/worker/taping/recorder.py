@@ -334,7 +334,7 @@ class TapeRecorder:
             yield
         except OverfullError as error:
             self._incomplete, was_on = f"a call of {error}", False
-        except Exception as error:  # a stranger's tensors and arguments may be anything
+        except Exception as error:  # a candidate's tensors and arguments may raise anything
             self._incomplete = self._incomplete or f"{type(error).__name__} while it was recorded: {error}"[:1000]
         finally:
             self.is_on = was_on

@@ -57,7 +57,7 @@ def _where_it_can(blockwise: Callable[..., Any], one_by_one: Callable[..., Any])
         try:
             with _refusing_questions():
                 return blockwise(operation, given)
-        except Exception:  # of a stranger's function: called for numbers, it fails again if the fault is its own
+        except Exception:  # of the candidate's function: called with numbers, it fails again if the error is in it
             return one_by_one(operation, given)
 
     return combined

@@ -1,7 +1,7 @@
 """Whether host code stops, or leaves its kernels out, only because this machine has no GPU.
 
 Known by trying, not by words: the call is made once more on copies while tensors and torch say that they are on a
-GPU.  Where it then goes on to another launch, or asks torch for a device, the GPU decides, and a CPU cannot verify it.
+GPU.  Where it then continues with another launch, or asks torch for a device, only a GPU can verify it.
 Launches are skipped meanwhile, and what comes of the call is dropped.
 """
 
@@ -74,7 +74,7 @@ class GpuNeed:
         """Examine a call that fails or launches nothing; `again` repeats it on copies.
 
         Raises:
-            NeedsGpuError: where there is a GPU it would go on, or launch a kernel.
+            NeedsGpuError: with a GPU it would continue, or launch a kernel.
         """
         self._launches = 0
         self._refused_lines.clear()
@@ -109,7 +109,7 @@ class GpuNeed:
         try:
             with self._as_on_a_gpu():
                 again()
-        except BaseException as error:  # a stranger's, of a call that does not count
+        except BaseException as error:  # raised by the candidate in a call that does not count
             return error
         finally:
             self._left = None

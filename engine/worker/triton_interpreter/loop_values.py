@@ -32,7 +32,7 @@ def loop_numbers(counted: Iterable[object]) -> Iterator[object]:
 
 def install() -> None:
     """Have the loops of kernels that are interpreted from now on count such numbers."""
-    # The interpreter gives kernels every name of its own module that theirs lacks.
+    # The interpreter gives kernels every name of its module that theirs lacks.
     setattr(triton_interpreter, _COUNTED, loop_numbers)
     triton_interpreter.FunctionRewriter.ast_transformer = _Loops()
 

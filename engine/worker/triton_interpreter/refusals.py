@@ -21,7 +21,7 @@ from triton.runtime.jit import JITFunction, KernelParam, create_function_from_si
 
 from engine.devices.hardware.targets import target_named
 
-# Triton's launcher is not typed: what it is given is Any throughout this file.
+# Triton's launcher is not typed: its arguments are Any throughout this file.
 
 _MOST_BINDERS = 1024
 _INT32 = 2**31 - 1

@@ -119,7 +119,7 @@ class _Printing:
             self._line.draw(progress, now_s=time.monotonic())
 
     def say(self, text: str) -> None:
-        """A line of its own."""
+        """Print a line above the progress line."""
         self._line.erase()
         self._print(text)
 

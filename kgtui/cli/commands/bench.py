@@ -1,7 +1,7 @@
 """`kgtui bench`: judge one kernel file, then time it beside the baselines.
 
 Correctness gates speed: the SMOKE and FULL cases are verified first, and the engine times only what
-was right.  Where there is nothing to time on, that is said before it starts, and nothing that was
+was right.  Where nothing can be timed, a line says so before the run, and nothing that was
 not measured is made up.
 """
 

@@ -1,6 +1,6 @@
 """`kgtui demo`: two made-up models on three operators, from recorded answers; no key and no GPU needed.
 
-On a terminal it opens the workbench, which generates them; elsewhere it prints what they came to.
+On a terminal it opens the workbench, which generates them; elsewhere it prints the results.
 """
 
 from __future__ import annotations

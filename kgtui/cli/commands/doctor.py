@@ -1,6 +1,6 @@
 """`kgtui doctor`: hardware and versions of this machine, its users, and the confinement that is in force.
 
-The measures of confinement are asked of an engine that was started for it: what a kernel version
+The measures of confinement come from an engine that is started for this: what a kernel version
 promises is not what a container allows.
 """
 
@@ -287,7 +287,7 @@ def _places(paths: Paths, kernels: Path) -> dict[str, Place]:
 
 
 def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
-    """All of it in words, a fact a line."""
+    """The diagnosis as text, one fact per line."""
     terminal = diagnosis.terminal
     lines = [f"system       {diagnosis.system}"]
     condition_by_place = {(condition.platform, condition.index): condition for condition in diagnosis.conditions}

@@ -1,7 +1,7 @@
 """`kgtui targets`: judge one kernel file, then compile what it launched for a list of targets.
 
 No GPU is needed, for compiling asks for none.  What is not right is compiled too: whether a kernel
-builds is a question of its own; but the exit code is never 0 for a candidate that is wrong.
+builds is a separate question; but the exit code is never 0 for a wrong candidate.
 """
 
 from __future__ import annotations

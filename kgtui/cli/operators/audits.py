@@ -1,6 +1,6 @@
 """Audits of operators: of the catalogue and own folders in a process each, of suites by an engine.
 
-The reference of a suite is somebody else's code: it runs in a confined process, and the judge asks it.
+The reference of a suite is foreign code: it runs in a confined process, which the judge calls.
 """
 
 from __future__ import annotations

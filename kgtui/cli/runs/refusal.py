@@ -63,7 +63,7 @@ def refusal_of(request: RunRequest, *, device_name: str) -> tuple[Event, ...]:
     began_s = time.monotonic()
     candidate = request.candidate
     if not is_quickly_parsed(candidate.source):
-        return ()  # the engine reads it in a process of its own
+        return ()  # the engine reads it in a separate process
     try:
         read_source(candidate, request.problem.entry)
     except SourceError as error:

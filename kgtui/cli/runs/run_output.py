@@ -52,5 +52,5 @@ def say_targets(request: Request, console: Console, ports: Ports) -> None:
 
 
 def _say(console: Console, lines: Iterable[str]) -> None:
-    """A block of its own."""
+    """Print the lines after an empty one."""
     console.say("\n".join(("", *map(printable, lines))))

@@ -95,7 +95,7 @@ class DirectoryFeed:
 
     def _schedule(self, directory: str, handler: FileSystemEventHandler) -> None:
         if self._observer is None:
-            # Without a handler of its own watchdog's complaints would be printed over the screen.
+            # Without a handler watchdog's messages would be printed over the screen.
             logging.getLogger("watchdog").addHandler(logging.NullHandler())
             self._observer = self._make_observer()
             self._observer.start()

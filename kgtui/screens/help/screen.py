@@ -116,7 +116,7 @@ def help_lines(
 ) -> tuple[Line, ...]:
     """The help, line by line; the keys of the screen below come first.
 
-    `wanted` leaves only the lines in which all of these letters stand somewhere, or in what the key bar calls it.
+    `wanted` leaves only lines that contain these letters, also in the name of the key bar.
     """
     sought = wanted.casefold().split()
     lines: list[Line] = []

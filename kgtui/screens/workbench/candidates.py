@@ -30,7 +30,7 @@ _NOT_THERE = "the answer is still arriving; esc on the file stops generating"
 
 
 class CandidateViewer:
-    """One for each workbench screen.  While a batch is followed, `tick` shows what it is doing."""
+    """Generated candidates of one workbench screen.  While a batch is followed, `tick` shows its progress."""
 
     def __init__(self, context: WorkbenchContext, *, history: PastRunViewer) -> None:
         self._context = context

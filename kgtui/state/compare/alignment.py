@@ -1,6 +1,6 @@
 """Two to four texts laid beside each other, line by line, and where they differ.
 
-The first text is the reference: every other one is aligned with it.  A line that became another one stands
+The first text is the reference: every other one is aligned with it.  A changed line is
 beside it, with the words that changed; a line that one text lacks leaves a gap there.  Comparing long texts
 takes a while, so this belongs into a thread; nothing here draws.
 """

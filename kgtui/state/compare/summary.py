@@ -63,7 +63,7 @@ def side_line(side: Side, versus: Versus | None, *, glyphs: Glyphs) -> Line:
 
 
 def mean_span(versus: Versus, *, glyphs: Glyphs) -> Span:
-    """The mean over all compared cases, its standing as a sign and in words; or that there is none."""
+    """The mean over all compared cases with its standing as sign and word; or that there is none."""
     if versus.mean is None or versus.standing is None:
         return muted("times not compared")
     text = f"{numbers.factor(versus.mean.speedup, glyphs=glyphs)} {versus.reference}"

@@ -72,7 +72,7 @@ class Placed:
 def laid_out(columns: Sequence[Column], *, room: int) -> tuple[Placed, ...]:
     """The columns in the order in which they are drawn, so that none is cut by the edge at `room`.
 
-    What does not fit lies beyond the edge, where scrolling to the side finds it.
+    Text that does not fit is beyond the edge and reached by scrolling sideways.
     """
     left, widths = room, {}
     for place in sorted(range(len(columns)), key=lambda place: columns[place].rank):

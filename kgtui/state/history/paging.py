@@ -19,7 +19,7 @@ T = TypeVar("T")
 class Window(Generic[T]):
     """Entries next to each other in the list; `at_top` and `at_bottom` are whether there is nothing beyond.
 
-    `number` tells the number of an entry.
+    `number` returns the number of an entry.
     """
 
     number: Callable[[T], int]

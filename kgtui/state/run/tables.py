@@ -30,7 +30,7 @@ HISTORY_COLUMNS = (
     Column(label="source", width=9, rank=3),
     Column(label="took", width=8, rank=2),
 )
-_WIDEST_KERNEL = 16  # what of its kernels tells them apart needs the room; the words below have the whole name
+_WIDEST_KERNEL = 16  # the distinguishing part of a kernel needs the room; the text below has the whole name
 _WEIGHTS = {
     Severity.NOTE: Tone.MUTED,
     Severity.HINT: Tone.BUSY,

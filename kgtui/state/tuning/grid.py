@@ -65,7 +65,7 @@ class VariantGrid:
     """One grid of one text of one file, from its beginning on.
 
     The first of `variants` is the file as it is; the one at place `len(tried)` is being tried unless it has ended.
-    `now` is what the file says of each knob.  `last_s` is when the last variant was done, or all began.
+    `now` is the file's value of each tunable.  `last_s` is when the last variant ended, or the grid began.
     """
 
     path: Path

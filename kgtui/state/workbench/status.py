@@ -46,11 +46,11 @@ class StripContext:
     """Context of the strip beside the run.
 
     `content_digest` is the hash of what the file holds now; `unsaved` says that the editor holds something else.
-    `waiting` says that a run was asked for, `begun` that it has begun and said nothing yet.
-    `elapsed_s` is the time since the save for a run that goes on.  `number` is the run's in the store, None when
+    `waiting` is whether a run was requested, `begun` whether it has begun without an event yet.
+    `elapsed_s` is the time since the save for a run in progress.  `number` is the run's in the store, None when
     nothing is kept; `cached` says that it was answered from the store, `opened` that it is an old run looked at.
     `editable` says that the file can be edited here, `smoke` that a save runs the smoke cases alone.
-    `candidate` is how far a generated candidate is, None where none is looked at; `remark` is said of it.
+    `candidate` is the stage of the shown generated candidate, None without one; `remark` is text about it.
     """
 
     operator: str

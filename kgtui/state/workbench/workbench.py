@@ -42,9 +42,9 @@ class RunPurpose(enum.StrEnum):
 class Shown:
     """A run on the screen: its record, its number in the store, whether it was answered from there.
 
-    `begun` is false where no run was asked for yet.  `problem` and `filename` are those of a run of another file than
-    the open one; None and empty are the open file's own.  `picked` says that its cases were picked by hand.
-    `candidate` is the label of a generated candidate, of which `remark` is said; empty for a run of a file.
+    `begun` is false before the first request.  `problem` and `filename` are those of a run of another file than
+    the open one; None and empty are the open file's own.  `picked` is whether its cases were selected.
+    `candidate` is the label of a generated candidate, `remark` a text about it; both empty for a run of a file.
     """
 
     view: RunRecord = NO_RUN
@@ -227,7 +227,7 @@ class Workbench:
     def run_began(self, *, number: int | None, cached: bool, digest: str = "", picked: bool = False) -> Workbench:
         """The events from here on are of a new run; the cases of the runs before are remembered.
 
-        Of a run of `picked` cases of the same text, `digest`, the other cases keep what they came to.
+        Of a run of `picked` cases of the same text, `digest`, the other cases keep their results.
         """
         shown = replace(self, old=None)
         kept = shown.results.cases if picked and digest == self.live.view.digest else ()
@@ -258,7 +258,7 @@ class Workbench:
         """Look at a past run as it was; one without a verdict was cut short, unless it still `goes_on`.
 
         `problem` and `filename` are those of its own file, where that is not the open one; `candidate` is the label of
-        a generated one, of which `remark` is said.
+        a generated one, `remark` a text about it.
         """
         view = reduce_all(NO_RUN, events)
         view = replace(view, cut_short=view.verdict is None and not goes_on)

@@ -125,7 +125,7 @@ class CodeView(ScrollView, can_focus=True):
     def append_lines(self, lines: Iterable[str]) -> None:
         """Add lines below, each cut to what a person reads; the oldest go when there are too many.
 
-        The view follows the end while it is there, and stands still where the reader went up.
+        The view follows the end while it is at the end, and stays when the reader has scrolled up.
         """
         follows, was_last = self.scroll_offset.y >= self.max_scroll_y, self._cursor >= self._painter.lines.last
         known = self._painter.lines.last if self._painter.lines.texts else 0

@@ -136,7 +136,7 @@ class ModelTask:
                 notes = tuple(_notes(model))
                 needed = _bytes([*inputs, *model.parameters(), *model.buffers()])
                 needed += _bytes(returned_tensors(model(*inputs)))
-        except Exception:  # code that looks at values, or names a device: it is run in earnest, and fails there
+        except Exception:  # code that reads values, or names a device: it is really run, and fails there
             return needed, notes
         return needed, notes
 

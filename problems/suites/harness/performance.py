@@ -20,7 +20,7 @@ from engine.reference.harness import UnavailableError
 from problems.suites.harness.values import copied, leaves
 from problems.suites.texts.performance import FIRST, LAST
 
-Function: TypeAlias = Callable[..., Any]  # Any: a stranger's function
+Function: TypeAlias = Callable[..., Any]  # Any: an untrusted function
 Call: TypeAlias = tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
 
 FILE = "kgtui_performance.py"
@@ -121,7 +121,7 @@ class PerformanceFile:
             raise UnavailableError("its performance file defines no class of Performance_Metrics")
         return found[-1]()
 
-    def _record(self, *args: Any, **kwargs: Any) -> Any:  # Any: arguments of a stranger's function
+    def _record(self, *args: Any, **kwargs: Any) -> Any:  # Any: arguments of an untrusted function
         self._calls.append(copied((args, tuple(kwargs.items()))))
         raise _EnoughError
 

@@ -29,7 +29,7 @@ from problems.suites.settings import STAGES
 from problems.suites.texts.call_sites import place_of
 from problems.suites.texts.performance import FIRST, LAST
 
-Function: TypeAlias = Callable[..., Any]  # Any: a stranger's function
+Function: TypeAlias = Callable[..., Any]  # Any: an untrusted function
 Call: TypeAlias = tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
 Written: TypeAlias = tuple[tuple[int, torch.Tensor], ...]
 
@@ -95,7 +95,7 @@ class Recorder(ModuleType):
         if not self._line:
             raise _EnoughError
 
-        def calls(*args: Any, **kwargs: Any) -> Any:  # Any: arguments of a stranger's function
+        def calls(*args: Any, **kwargs: Any) -> Any:  # Any: arguments of an untrusted function
             if not self._depth and sys._getframe(1).f_lineno == self._line:
                 if not self._skip:
                     self.found = copied((args, tuple(kwargs.items())))

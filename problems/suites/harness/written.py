@@ -14,7 +14,7 @@ import torch
 
 from problems.suites.harness.values import copied, leaves, tensors_of
 
-Compute: TypeAlias = Callable[[Any], object]  # Any: the arguments of a stranger's function
+Compute: TypeAlias = Callable[[Any], object]  # Any: the arguments of an untrusted function
 
 _POISON = 7.0
 _POISON_OF_INTEGERS = 1  # a valid index nearly always, in case it is read as one

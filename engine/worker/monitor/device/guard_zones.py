@@ -85,7 +85,7 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
         self._zones = [zone for zone in self._zones if zone.storage.data_ptr() != address]
 
     def check(self) -> None:
-        """Look at the zones, once the device has ended what it had to do; they are let go of.
+        """Check the zones, once the device has finished its work, and release them.
 
         Raises:
             StrayStoreError: one is not as it was.

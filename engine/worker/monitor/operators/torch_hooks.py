@@ -22,7 +22,7 @@ import torch.overrides
 import torch.utils._python_dispatch
 import torch.utils.dlpack
 
-# Functions of strangers, with whatever they take and give: Any throughout this file.
+# Functions of torch and of candidates, with any arguments and results: Any throughout this file.
 
 HOOK_EVENT = "kgtui.door"
 """The audit event of a door that was used; its argument is the name of the door."""

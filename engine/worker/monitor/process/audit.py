@@ -1,6 +1,6 @@
 """Effects of the candidate's code on files, processes, sockets and live objects, by Python's audit events.
 
-Only actions of its own count: the caller must be a line of the candidate, with nothing between it and the
+Only the candidate's own actions count: the caller must be a line of the candidate, with nothing between it and the
 action but the standard library.  What torch and Triton do for it, compiling above all, is theirs.  Code
 that knows of the hook can avoid it, so that an empty record proves nothing.
 """

@@ -39,7 +39,7 @@ from engine.devices.runtimes import RUNTIMES, runtime_of
 from engine.protocol.monitoring import MOST_CHANGES, ChangeKind, ChangeSeen
 from engine.worker.monitor.process.code_pages import CodePages, code_pages, rewritten
 
-# Namespaces of strangers: what is in them is Any throughout this file.
+# Namespaces of candidates: their values are Any throughout this file.
 
 _FRAMES, _LOCALS = 32, 64
 _MISSING = object()
