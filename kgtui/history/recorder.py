@@ -179,6 +179,6 @@ def _past_run(row: RunRow) -> PastRun:
         number=row.id, problem=row.problem, digest=row.digest, filename=row.path.name if row.path else "",
         device=row.device, target=row.target, started_at=row.started_at, outcome=row.outcome, flagged=row.flagged,
         passed=row.passed if finished else None, proven=row.proven, total=row.total if finished else None,
-        elapsed_s=row.elapsed_s if finished else None, goes_on=row.state is RunState.RUNNING, picked=not row.tiers,
+        elapsed_s=row.elapsed_s if finished else None, is_running=row.state is RunState.RUNNING, picked=not row.tiers,
         review=row.review or "",
     )  # fmt: skip

@@ -70,7 +70,7 @@ class Judging(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PastRun:
-    """A run in the store.  Outcome, counts and time are None for one that `goes_on`, or was cut short.
+    """A run in the store.  Outcome, counts and time are None while it `is_running`, or if it was cut short.
 
     `picked` is whether its cases were selected, so that its outcome is not that of the whole file.  `review` is
     "pinned" or "vetoed" where a person said so; the outcome does not depend on it.  `proven` of the passed cases are
@@ -90,7 +90,7 @@ class PastRun:
     proven: int | None = None
     total: int | None = None
     elapsed_s: float | None = None
-    goes_on: bool = False
+    is_running: bool = False
     picked: bool = False
     review: str = ""
 

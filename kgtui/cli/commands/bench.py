@@ -1,4 +1,4 @@
-"""`kgtui bench`: judge one kernel file, then time it beside the baselines.
+"""`kgtui bench`: verify one kernel file, then time it beside the baselines.
 
 Correctness gates speed: the SMOKE and FULL cases are verified first, and the engine times only what
 was right.  Where nothing can be timed, a line says so before the run, and nothing that was
@@ -80,10 +80,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
-    """Judge and time the file that was named.
+    """Verify and time the named file.
 
     Raises:
-        KgtuiError: it could not be judged at all; the text says why.
+        KgtuiError: it could not be verified at all; the text says why.
     """
     request = read_request(options, console)
     if request.benchmark is None:
@@ -102,7 +102,7 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     """The request of the command line; without a benchmark where nothing can be timed.
 
     Raises:
-        KgtuiError: something of it does not exist here.
+        KgtuiError: the file, operator, device or target does not exist here.
     """
     if options.file is None and (options.cases or options.baseline) and not options.sample:
         raise UsageError("which file? put FILE before --cases and --baseline: they take every word that follows")

@@ -1,4 +1,4 @@
-"""`kgtui check`: judge one kernel file, print what happens, end with an exit code for scripts."""
+"""`kgtui check`: verify one kernel file, print what happens, end with an exit code for scripts."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
-    """Judge the file that was named.
+    """Verify the named file.
 
     Raises:
-        KgtuiError: it could not be judged at all; the text says why.
+        KgtuiError: it could not be verified at all; the text says why.
     """
     if options.candidates is not None:
         if options.seed is not None:
@@ -99,7 +99,7 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     """The request of the command line.
 
     Raises:
-        KgtuiError: something of it does not exist here.
+        KgtuiError: the file, operator, device or target does not exist here.
     """
     file, problem = kernel_and_problem(options, console)
     device, target = place_for(options, console, file=file)

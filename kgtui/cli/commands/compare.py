@@ -59,15 +59,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         sides = [read_side(store, number) for number in numbers]
     refuse_strangers(sides)
-    stands = [versus(sides[0], side) for side in sides[1:]]
+    comparisons = [versus(sides[0], side) for side in sides[1:]]
     alignment = aligned([side.lines for side in sides])
     glyphs = UNICODE if console.can_write("±×✔▸") else ASCII
     if options.json:
-        text = as_json(sides, stands, alignment)
+        text = as_json(sides, comparisons, alignment)
     elif options.markdown:
-        text = as_markdown(sides, stands, alignment, glyphs=glyphs)
+        text = as_markdown(sides, comparisons, alignment, glyphs=glyphs)
     else:
-        text = as_plain(sides, stands, alignment, glyphs=glyphs)
+        text = as_plain(sides, comparisons, alignment, glyphs=glyphs)
     (console.hand_out if options.json or options.markdown else console.say)(text.removesuffix("\n"))
     return Exit.PASSED
 

@@ -79,7 +79,7 @@ def run(
     """Inspect the file that was named.
 
     Raises:
-        KgtuiError: it could not be judged at all; the text says why.
+        KgtuiError: it could not be verified at all; the text says why.
     """
     claim = parse_claim(options.claim, baselines=baseline_names()) if options.claim is not None else None
     request = read_request(options, console, claim)
@@ -103,7 +103,7 @@ def read_request(options: argparse.Namespace, console: Console, claim: Claim | N
     """The request of the command line; without a benchmark where nothing can be timed.
 
     Raises:
-        KgtuiError: something of it does not exist here.
+        KgtuiError: the file, operator, device or target does not exist here.
     """
     file, problem = kernel_and_problem(options, console)
     device, target = place_for(options, console, file=file)

@@ -1,4 +1,4 @@
-"""`kgtui targets`: judge one kernel file, then compile what it launched for a list of targets.
+"""`kgtui targets`: verify one kernel file, then compile what it launched for a list of targets.
 
 No GPU is needed, for compiling asks for none.  What is not right is compiled too: whether a kernel
 builds is a separate question; but the exit code is never 0 for a wrong candidate.
@@ -60,10 +60,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
-    """Judge the file that was named, and compile its launches.
+    """Verify the named file, and compile its launches.
 
     Raises:
-        KgtuiError: it could not be judged at all; the text says why.
+        KgtuiError: it could not be verified at all; the text says why.
     """
     targets = _targets(options.to or PORTABILITY_TARGETS)
     if options.file is None and options.to and not options.sample:

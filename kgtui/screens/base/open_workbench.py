@@ -42,10 +42,10 @@ class RunControl(Protocol):
         """Request a run, also of another text than the file's."""
 
     def action_run_again(self) -> None:
-        """Judge the saved file again."""
+        """Run the saved file again."""
 
     def action_run_alone(self) -> None:
-        """Judge only the case under the cursor."""
+        """Run only the case under the cursor."""
 
     def action_benchmark(self) -> None:
         """Verify, then time the bench cases."""

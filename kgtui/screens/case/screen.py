@@ -123,11 +123,11 @@ class CaseScreen(KgtuiScreen):
         self.draw()
 
     def action_run_alone(self) -> None:
-        """Judge only this case again."""
+        """Run only this case again."""
         self._workbench.runs.action_run_alone()
 
     def action_run_again(self) -> None:
-        """Judge the saved file again."""
+        """Run the saved file again."""
         self._workbench.runs.action_run_again()
 
     def action_follow(self) -> None:

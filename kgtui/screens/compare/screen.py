@@ -189,7 +189,9 @@ class CompareScreen(KgtuiScreen):
         if found is None:
             self.copy_text("")
             return
-        self.copy_text(await asyncio.to_thread(as_markdown, found.sides, found.stands, found.alignment, glyphs=glyphs))
+        self.copy_text(
+            await asyncio.to_thread(as_markdown, found.sides, found.comparisons, found.alignment, glyphs=glyphs)
+        )
 
     # Messages
 

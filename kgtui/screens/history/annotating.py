@@ -21,7 +21,7 @@ Change: TypeAlias = Callable[[StoreAdmin, int, T | None], ListedRun]
 
 
 class Annotator:
-    """One for each History screen."""
+    """Edits tags, notes and reviews of runs."""
 
     def __init__(self, listing: Listing) -> None:
         self._listing = listing

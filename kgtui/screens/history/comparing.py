@@ -8,7 +8,7 @@ from kgtui.state.compare.sides import FEWEST, toggled, unmarked
 
 
 class RunMarker:
-    """One for each History screen."""
+    """Marks runs of the list, and compares them."""
 
     def __init__(self, listing: Listing) -> None:
         self._listing = listing

@@ -15,7 +15,7 @@ _DELETE = "delete"
 
 
 class Deleter:
-    """One for each History screen."""
+    """Deletes runs and sessions after a question."""
 
     def __init__(self, listing: Listing) -> None:
         self._listing = listing

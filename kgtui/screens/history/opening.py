@@ -19,7 +19,7 @@ _RESTORE = "restore"
 
 
 class RunOpener:
-    """One for each History screen."""
+    """Opens the run under the cursor, or restores its source."""
 
     def __init__(self, listing: Listing) -> None:
         self._listing = listing

@@ -125,7 +125,7 @@ class InspectScreen(KgtuiScreen):
         self._question.ask("claim", submitted=self._claim_submitted, hint=hint)
 
     def action_run_again(self) -> None:
-        """Judge the saved file again."""
+        """Run the saved file again."""
         self._workbench.runs.action_run_again()
 
     def action_write_html(self) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class CurvesTab:
-    """One for each Models screen; its keys do nothing while another tab is shown."""
+    """Curves of the Models screen; its keys do nothing while another tab is shown."""
 
     def __init__(self, *, is_shown: Callable[[], bool], redraw: Callable[[], None]) -> None:
         self._is_shown = is_shown

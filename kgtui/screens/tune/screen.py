@@ -165,8 +165,8 @@ class TuneScreen(KgtuiScreen):
     def action_other_table(self) -> None:
         """From the tunables to the variants, or back."""
         if not self.editor.entry.display and not self.query_one(Ask).subject:
-            goes_on = self.focused is self.editor.table and self.variants.grid is not None
-            self.set_focus(self.variants.table if goes_on else self.editor.table)
+            to_variants = self.focused is self.editor.table and self.variants.grid is not None
+            self.set_focus(self.variants.table if to_variants else self.editor.table)
 
     def action_step_back(self) -> None:
         """Undo one thing: the question, the typing, the trying; then leave."""

@@ -26,7 +26,7 @@ from kgtui.widgets.text.toned import Grid
 
 
 class TunablesEditor:
-    """One for each Tune screen: keeps the tunables of the saved file and the values chosen for them."""
+    """The tunables of the saved file and the values chosen for them."""
 
     def __init__(self, screen: KgtuiScreen, workbench: OpenWorkbench) -> None:
         self._screen = screen

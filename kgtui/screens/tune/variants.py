@@ -17,7 +17,7 @@ _MARGIN = 3  # the padding of a table, and its scroll bar
 
 
 class Variants:
-    """One for each Tune screen: keeps how the table is sorted."""
+    """The table of variants and its sort order."""
 
     def __init__(self, screen: KgtuiScreen, workbench: OpenWorkbench) -> None:
         self._screen = screen

@@ -23,7 +23,7 @@ _FIRST_FORM = "ptx"
 
 
 class CodeLoader:
-    """One for each workbench screen; remembers form and target from run to run."""
+    """Reads compiled code and shows it; remembers form and target from run to run."""
 
     def __init__(self, context: WorkbenchContext, *, tabs: TabSwitcher) -> None:
         self._context = context

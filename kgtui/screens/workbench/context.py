@@ -14,7 +14,7 @@ from kgtui.widgets.panes.base.source_pane import SourcePane
 
 
 class WorkbenchContext:
-    """One for each workbench screen, which makes it; controllers replace the record and then draw."""
+    """Shared state of one workbench screen; controllers replace the record and then draw."""
 
     def __init__(self, screen: KgtuiScreen, bench: Workbench) -> None:
         self.screen = screen

@@ -32,7 +32,7 @@ _TAKING_KEYS = frozenset({"keep", "edit", "remark"})
 
 
 class Drawing:
-    """One for each workbench screen."""
+    """Draws the record on the widgets of the screen."""
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from kgtui.widgets.panes.base.source_pane import SourcePane
 
 
 class Pointer:
-    """One for each workbench screen."""
+    """Follows and copies the row or line under the cursor."""
 
     def __init__(
         self, context: WorkbenchContext, *, tabs: TabSwitcher, code: CodeLoader, history: PastRunViewer

@@ -17,7 +17,7 @@ from kgtui.widgets.panes.history import HistoryPane
 
 
 class PastRunViewer:
-    """One for each workbench screen."""
+    """Lists past runs of the operator, and shows one of them."""
 
     def __init__(self, context: WorkbenchContext, *, tabs: TabSwitcher) -> None:
         self._context = context
@@ -128,8 +128,8 @@ class PastRunViewer:
         if past is None:
             return
         events, source = past
-        goes_on = await self._goes_on(number, problem or context.bench.problem)
-        context.bench = context.bench.opened(number, events, goes_on=goes_on, problem=problem, filename=filename)
+        is_running = await self._is_running(number, problem or context.bench.problem)
+        context.bench = context.bench.opened(number, events, is_running=is_running, problem=problem, filename=filename)
         if not context.bench.unsaved:
             context.source.load(source)
         if keeps_tab:
@@ -146,7 +146,7 @@ class PastRunViewer:
             context.source.load(source)
             context.draw()
 
-    async def _goes_on(self, number: int, problem: Problem) -> bool:
+    async def _is_running(self, number: int, problem: Problem) -> bool:
         """Whether the store still waits for the verdict of this run, here or in another program."""
         runs = await self._context.host.past.runs_of(problem.name)
-        return any(run.number == number and run.goes_on for run in runs or ())
+        return any(run.number == number and run.is_running for run in runs or ())

@@ -19,7 +19,7 @@ from kgtui.widgets.panes.cases import CasesPane
 
 
 class RunController:
-    """One for each workbench screen."""
+    """Requests runs of the open file, and receives their events."""
 
     def __init__(self, context: WorkbenchContext, *, tabs: TabSwitcher, history: PastRunViewer) -> None:
         self._context = context
@@ -94,7 +94,7 @@ class RunController:
             context.draw()
 
     def action_run_again(self) -> None:
-        """Judge the saved file again."""
+        """Run the saved file again."""
         self.judge(again=True)
 
     def action_benchmark(self) -> None:
@@ -108,11 +108,11 @@ class RunController:
             self.judge(again=True, purpose=RunPurpose.BENCHMARK)
 
     def action_verify(self) -> None:
-        """Judge all cases and time nothing."""
+        """Verify all cases and time nothing."""
         self.judge(again=True, purpose=RunPurpose.VERIFY)
 
     def action_smoke(self) -> None:
-        """Judge the smoke cases alone from now on, or all cases again."""
+        """Run only the smoke cases from now on, or all cases again."""
         self._context.bench = replace(self._context.bench, smoke=not self._context.bench.is_smoke)
         cases = "the smoke cases alone, and nothing is timed" if self._context.bench.is_smoke else "all cases"
         self._context.screen.app.clear_notifications()  # one for each press would pile up over the results
@@ -120,7 +120,7 @@ class RunController:
         self.judge()
 
     def action_run_failed(self) -> None:
-        """Judge only what failed."""
+        """Run only the failed cases."""
         failed = tuple(result.case for result in self._context.bench.results.failed)
         if self._is_of_another_operator():
             return
@@ -130,7 +130,7 @@ class RunController:
             self._context.notify("no case failed in this run; r runs all of them")
 
     def action_run_alone(self) -> None:
-        """Judge only the case under the cursor."""
+        """Run only the case under the cursor."""
         name = self.cases.current_name
         if name and not self._is_of_another_operator():
             self.judge(again=True, cases=(name,))
@@ -145,7 +145,7 @@ class RunController:
         return is_other
 
     def action_pause(self) -> None:
-        """Stop judging on save; going on judges what the file holds by then."""
+        """Stop running saves; resuming runs the current file."""
         self._context.bench = replace(self._context.bench, paused=not self._context.bench.paused)
         stale = is_stale(self._context.bench.view, self._context.strip_context)
         if not self._context.bench.paused and stale and not self._context.bench.unsaved:
@@ -154,7 +154,7 @@ class RunController:
             self._context.draw()
 
     def action_next_target(self) -> None:
-        """Compile for another target and judge again."""
+        """Compile for another target and run again."""
         self._context.bench = self._context.bench.next_target()
         self._context.screen.app.clear_notifications()  # one for each press would pile up over the results
         self._context.notify(f"compiling for {self._context.bench.target} from now on")

@@ -15,7 +15,7 @@ from kgtui.widgets.panes.ir import IrPane
 
 
 class Searcher:
-    """One for each workbench screen; works on the pane that had the focus when the search began."""
+    """Searches the pane that had the focus when the search began."""
 
     def __init__(self, context: WorkbenchContext, *, tabs: TabSwitcher, code: CodeLoader, pointer: Pointer) -> None:
         self._context = context

@@ -8,7 +8,7 @@ from kgtui.widgets.panes.base.pane import Pane
 
 
 class TabSwitcher:
-    """One for each workbench screen."""
+    """Shows tabs, and moves the focus between them."""
 
     def __init__(self, context: WorkbenchContext) -> None:
         self._context = context

@@ -26,52 +26,52 @@ JSON_SCHEMA = "kgtui.compare/1"
 _CONTEXT = 3
 
 
-def titled_tables(sides: Sequence[Side], stands: Sequence[Versus], *, glyphs: Glyphs) -> Mapping[str, Table]:
+def titled_tables(sides: Sequence[Side], comparisons: Sequence[Versus], *, glyphs: Glyphs) -> Mapping[str, Table]:
     """Every table of the comparison under its title."""
     return {
         "Cases": cases_table(sides, glyphs=glyphs),
-        "Times": times_table(sides, stands, glyphs=glyphs),
+        "Times": times_table(sides, comparisons, glyphs=glyphs),
         "Resources": resources_table(sides, glyphs=glyphs),
         "Findings": findings_table(sides, glyphs=glyphs),
         "Cost": cost_table(sides, glyphs=glyphs),
     }
 
 
-def as_plain(sides: Sequence[Side], stands: Sequence[Versus], alignment: Alignment, *, glyphs: Glyphs) -> str:
+def as_plain(sides: Sequence[Side], comparisons: Sequence[Versus], alignment: Alignment, *, glyphs: Glyphs) -> str:
     """The sides, the tables, the differences of the source, one after the other."""
-    lines = [*_heads(sides, stands, glyphs)]
-    for title, table in titled_tables(sides, stands, glyphs=glyphs).items():
+    lines = [*_heads(sides, comparisons, glyphs)]
+    for title, table in titled_tables(sides, comparisons, glyphs=glyphs).items():
         lines += ["", title, *(f"  {one}".rstrip() for one in _part(table, _aligned(table)))]
         if title == "Times":
-            lines += [f"  {printable(words)}" for words in _sentences(stands, glyphs)]
+            lines += [f"  {printable(words)}" for words in _sentences(comparisons, glyphs)]
     for place, side in enumerate(sides[1:], start=1):
         lines += ["", f"Source {sides[0].name} {glyphs.then} {side.name}"]
         lines += list(map(printable, source_lines(alignment, other=place))) or ["  the same text"]
     return "\n".join(lines) + "\n"
 
 
-def as_markdown(sides: Sequence[Side], stands: Sequence[Versus], alignment: Alignment, *, glyphs: Glyphs) -> str:
+def as_markdown(sides: Sequence[Side], comparisons: Sequence[Versus], alignment: Alignment, *, glyphs: Glyphs) -> str:
     """The same as tables of Markdown."""
     lines = [f"### {sides[0].run.problem}: {' against '.join(side.name for side in sides)}", ""]
-    lines += [f"- {_cell(head)}" for head in _heads(sides, stands, glyphs)]
-    for title, table in titled_tables(sides, stands, glyphs=glyphs).items():
+    lines += [f"- {_cell(head)}" for head in _heads(sides, comparisons, glyphs)]
+    for title, table in titled_tables(sides, comparisons, glyphs=glyphs).items():
         lines += ["", f"#### {title}", "", *_part(table, _markdown_table(table))]
         if title == "Times":
-            lines += ["", *(f"- {_cell(words)}" for words in _sentences(stands, glyphs))]
+            lines += ["", *(f"- {_cell(words)}" for words in _sentences(comparisons, glyphs))]
     for place, side in enumerate(sides[1:], start=1):
         lines += ["", f"#### Source {sides[0].name} {glyphs.then} {side.name}", ""]
         lines += _fenced(source_lines(alignment, other=place))
     return "\n".join(lines) + "\n"
 
 
-def as_json(sides: Sequence[Side], stands: Sequence[Versus], alignment: Alignment) -> str:
+def as_json(sides: Sequence[Side], comparisons: Sequence[Versus], alignment: Alignment) -> str:
     """The same as one document; what was not measured is null."""
     document = {
         "schema": JSON_SCHEMA,
         "problem": sides[0].run.problem,
         "reference": sides[0].run.id,
         "sides": [_side(side) for side in sides],
-        "versus": [_versus(one, side) for one, side in zip(stands, sides[1:], strict=True)],
+        "versus": [_versus(one, side) for one, side in zip(comparisons, sides[1:], strict=True)],
         "source": [
             {"run": side.run.id, "unified": source_lines(alignment, other=place)}
             for place, side in enumerate(sides[1:], start=1)
@@ -94,14 +94,18 @@ def source_lines(alignment: Alignment, *, other: int) -> list[str]:
     return lines
 
 
-def _heads(sides: Sequence[Side], stands: Sequence[Versus], glyphs: Glyphs) -> list[str]:
-    heads = [side_line(side, versus, glyphs=glyphs) for side, versus in zip(sides, (None, *stands), strict=True)]
+def _heads(sides: Sequence[Side], comparisons: Sequence[Versus], glyphs: Glyphs) -> list[str]:
+    heads = [side_line(side, versus, glyphs=glyphs) for side, versus in zip(sides, (None, *comparisons), strict=True)]
     return [printable(plain_text((head,))) for head in heads]
 
 
-def _sentences(stands: Sequence[Versus], glyphs: Glyphs) -> list[str]:
+def _sentences(comparisons: Sequence[Versus], glyphs: Glyphs) -> list[str]:
     """Times of each side relative to the first, where any of them was timed."""
-    return [plain_text((mean_words(one, glyphs=glyphs),)) for one in stands if any(other.cases for other in stands)]
+    return [
+        plain_text((mean_words(one, glyphs=glyphs),))
+        for one in comparisons
+        if any(other.cases for other in comparisons)
+    ]
 
 
 def _texts(table: Table) -> list[list[str]]:

@@ -109,26 +109,26 @@ def change_of(outcomes: Sequence[Outcome | None]) -> Span:
     return Span(_MENDED, Tone.GOOD) if Outcome.PASS in others else Span(DIFFERS, Tone.BUSY)
 
 
-def times_table(sides: Sequence[Side], stands: Sequence[Versus], *, glyphs: Glyphs) -> Table:
+def times_table(sides: Sequence[Side], comparisons: Sequence[Versus], *, glyphs: Glyphs) -> Table:
     """Time of every timed case on every side, and how many times as fast it is as on the first.
 
-    `stands` are the other sides against the first, in their order.
+    `comparisons` are the other sides against the first, in their order.
     """
     names = list(dict.fromkeys(timed.case for side in sides for timed in side.view.benchmarks))
     columns = (
         Column(label="case", width=17),
-        *(Column(label=f"{one.other} / {one.reference}", width=15) for one in stands),
+        *(Column(label=f"{one.other} / {one.reference}", width=15) for one in comparisons),
         *(Column(label=f"{side.name} {glyphs.micro}s", width=15) for side in sides),
         *(Column(label=f"{side.name} {glyphs.times} {_USUAL}", width=15) for side in sides),
         Column(label="compared", width=40, least=16),
     )
     if not names:
-        return Table(columns=columns, rows=(), about={}, empty="; ".join(dict.fromkeys(one.why for one in stands)))
-    rows = [Row(key=name, cells=_time_cells(name, sides, stands, glyphs)) for name in names]
-    means = tuple(_mean_cell(one, glyphs) for one in stands)
+        return Table(columns=columns, rows=(), about={}, empty="; ".join(dict.fromkeys(one.why for one in comparisons)))
+    rows = [Row(key=name, cells=_time_cells(name, sides, comparisons, glyphs)) for name in names]
+    means = tuple(_mean_cell(one, glyphs) for one in comparisons)
     rows.append(Row(key=MEAN, cells=(strong(MEAN), *means, *([Span("")] * (2 * len(sides) + 1)))))
-    about = {name: _time_words(name, sides, stands, glyphs) for name in names}
-    about[MEAN] = tuple(mean_words(one, glyphs=glyphs) for one in stands)
+    about = {name: _time_words(name, sides, comparisons, glyphs) for name in names}
+    about[MEAN] = tuple(mean_words(one, glyphs=glyphs) for one in comparisons)
     return Table(columns=columns, rows=tuple(rows), about=about)
 
 
@@ -175,21 +175,21 @@ def _case_words(side: Side, result: CaseResult | None, glyphs: Glyphs) -> Line:
     return line(strong(f"{side.name:<5} "), _case_cell(result, glyphs), muted(f"  {said}"))
 
 
-def _time_cells(name: str, sides: Sequence[Side], stands: Sequence[Versus], glyphs: Glyphs) -> tuple[Span, ...]:
+def _time_cells(name: str, sides: Sequence[Side], comparisons: Sequence[Versus], glyphs: Glyphs) -> tuple[Span, ...]:
     timed = [side.view.benchmark(name) for side in sides]
     dash = muted(glyphs.dash)
     usual = [
         next((one for one in case.comparisons if one.baseline == _USUAL), None) if case else None for case in timed
     ]
-    known = [one.of(name) for one in stands]
-    ratios = [(case.comparison if case else None, one.trust) for case, one in zip(known, stands, strict=True)]
+    known = [one.of(name) for one in comparisons]
+    ratios = [(case.comparison if case else None, one.trust) for case, one in zip(known, comparisons, strict=True)]
     how = dict.fromkeys(case.how if case.comparison is not None and case.how else case.why for case in known if case)
     return (
         Span(name),
         *(_ratio_cell(comparison, trust, glyphs) for comparison, trust in ratios),
         *(time_span(case, glyphs) if case else dash for case in timed),
         *(_ratio_cell(one, trust_of(side), glyphs) for one, side in zip(usual, sides, strict=True)),
-        muted("; ".join(how) or "; ".join(dict.fromkeys(one.why for one in stands))),
+        muted("; ".join(how) or "; ".join(dict.fromkeys(one.why for one in comparisons))),
     )
 
 
@@ -206,9 +206,9 @@ def _mean_cell(versus: Versus, glyphs: Glyphs) -> Span:
     return comparison_span(mean, versus.trust, glyphs)
 
 
-def _time_words(name: str, sides: Sequence[Side], stands: Sequence[Versus], glyphs: Glyphs) -> tuple[Line, ...]:
+def _time_words(name: str, sides: Sequence[Side], comparisons: Sequence[Versus], glyphs: Glyphs) -> tuple[Line, ...]:
     lines = []
-    for one in stands:
+    for one in comparisons:
         case = one.of(name)
         lines.append(line(versus_words(case, one, glyphs=glyphs) if case else f"not compared: {one.why}"))
     taken = [(side, device_time(side, name)) for side in sides]

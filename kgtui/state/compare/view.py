@@ -25,14 +25,14 @@ LEAST_COLUMN = 38
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """One comparison; `stands` compare the other sides with the first, `colours` are those of each source.
+    """One comparison; `comparisons` compare the other sides with the first, `colours` are those of each source.
 
     `alone` are the sources of the first and of each other side in one column.
     """
 
     choice: Choice
     sides: tuple[Side, ...]
-    stands: tuple[Versus, ...]
+    comparisons: tuple[Versus, ...]
     alignment: Alignment
     alone: tuple[Alignment, ...]
     colours: tuple[Colours, ...]
@@ -45,9 +45,12 @@ class Comparison:
 
     def heads(self, *, glyphs: Glyphs) -> tuple[Line, ...]:
         """A line for every side, after one with the reason for the choice."""
-        stands = (None, *self.stands)
+        comparisons = (None, *self.comparisons)
         about = line(strong("Compare "), Span(self.problem), muted(f"  {self.choice.why}"))
-        return (about, *(side_line(side, one, glyphs=glyphs) for side, one in zip(self.sides, stands, strict=True)))
+        return (
+            about,
+            *(side_line(side, one, glyphs=glyphs) for side, one in zip(self.sides, comparisons, strict=True)),
+        )
 
     def tab_line(self, name: str) -> Line:
         """The number that chooses the tab, its title, and how much is not the same there."""
@@ -57,7 +60,7 @@ class Comparison:
 
 def comparison_of(choice: Choice, sides: Sequence[Side], *, glyphs: Glyphs) -> Comparison:
     """Compare these sides, the first being the reference."""
-    stands = tuple(versus(sides[0], side) for side in sides[1:])
+    comparisons = tuple(versus(sides[0], side) for side in sides[1:])
     colours = []
     for side in sides:
         lines = [cleaned(one, longest=LONGEST_LINE) for one in side.lines]
@@ -71,13 +74,13 @@ def comparison_of(choice: Choice, sides: Sequence[Side], *, glyphs: Glyphs) -> C
     return Comparison(
         choice=choice,
         sides=tuple(sides),
-        stands=stands,
+        comparisons=comparisons,
         alignment=alignment,
         alone=alone,
         colours=tuple(colours),
         tables={
             "cases": cases_table(sides, glyphs=glyphs),
-            "times": times_table(sides, stands, glyphs=glyphs),
+            "times": times_table(sides, comparisons, glyphs=glyphs),
             "resources": resources_table(sides, glyphs=glyphs),
             "findings": findings_table(sides, glyphs=glyphs),
             "cost": cost_table(sides, glyphs=glyphs),

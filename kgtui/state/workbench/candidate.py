@@ -25,11 +25,11 @@ def candidate_shown(
 ) -> Workbench:
     """The workbench on this candidate; a stage in progress keeps the time at which it began."""
     before = bench.old
-    goes_on = before is not None and (before.candidate, before.stage) == (label, stage)
+    is_same = before is not None and (before.candidate, before.stage) == (label, stage)
     old = Shown(
         view=view,
         number=number,
-        began_s=before.began_s if before is not None and goes_on else began_s,
+        began_s=before.began_s if before is not None and is_same else began_s,
         filename=label,
         candidate=label,
         stage=stage,

@@ -83,23 +83,23 @@ class StripContext:
 class Status:
     """The state and, for a stage with steps, how far it is.
 
-    A run that is `going_on` may be in a state of the end already: its first failed case makes it failed.
+    A run that is `is_active` may be in a state of the end already: its first failed case makes it failed.
     """
 
     state: State
     detail: str = ""
-    going_on: bool = False
+    is_active: bool = False
 
     @property
     def busy(self) -> bool:
         """Whether it changes without the user."""
-        return self.going_on or self.state in BUSY
+        return self.is_active or self.state in BUSY
 
 
 def status_of(view: RunRecord, strip_context: StripContext) -> Status:
     """The one state that the strip shows."""
     if strip_context.candidate is CandidateStage.ARRIVING:
-        return Status(state=State.GENERATING, going_on=True)
+        return Status(state=State.GENERATING, is_active=True)
     if view.running:
         return _so_far(view, activity_of(view))
     if strip_context.waiting or strip_context.begun:
@@ -132,8 +132,8 @@ def _so_far(view: RunRecord, doing: Status) -> Status:
     state = State.FLAGGED if known.flagged else state_of(known.outcome)
     so_far = " so far" if len(view.cases) < view.planned else ""
     count = len(view.failed) or len(view.cases)
-    goes_on = f"{doing.state} {doing.detail}".rstrip()
-    return Status(state=state, detail=f"{count}/{view.planned}{so_far}, {goes_on}", going_on=True)
+    activity = f"{doing.state} {doing.detail}".rstrip()
+    return Status(state=state, detail=f"{count}/{view.planned}{so_far}, {activity}", is_active=True)
 
 
 def _with_tiers(view: RunRecord, detail: str) -> str:

@@ -249,19 +249,19 @@ class Workbench:
         number: int,
         events: Sequence[Event],
         *,
-        goes_on: bool = False,
+        is_running: bool = False,
         problem: Problem | None = None,
         filename: str = "",
         candidate: str = "",
         remark: str = "",
     ) -> Workbench:
-        """Look at a past run as it was; one without a verdict was cut short, unless it still `goes_on`.
+        """Look at a past run as it was; one without a verdict was cut short, unless it `is_running`.
 
         `problem` and `filename` are those of its own file, where that is not the open one; `candidate` is the label of
         a generated one, `remark` a text about it.
         """
         view = reduce_all(NO_RUN, events)
-        view = replace(view, cut_short=view.verdict is None and not goes_on)
+        view = replace(view, cut_short=view.verdict is None and not is_running)
         old = Shown(
             view=view, number=number, problem=problem, filename=filename or candidate, candidate=candidate,
             stage=CandidateStage.SETTLED if candidate else None, remark=remark,

@@ -144,7 +144,7 @@ def test_past_runs_are_listed_newest_first_with_results(recording: StoreRecordin
     recording.begin(order)
     cut_short, failed = recording.runs("aten::softmax", limit=10)
     assert (cut_short.number, cut_short.outcome, cut_short.passed, cut_short.elapsed_s) == (2, None, None, None)
-    assert (cut_short.goes_on, failed.goes_on) == (True, False)
+    assert (cut_short.is_running, failed.is_running) == (True, False)
     assert (failed.outcome, failed.passed, failed.total, failed.elapsed_s) == (Outcome.WRONG_VALUE, 6, 8, 0.42)
     assert failed.started_at == fakes.NOW
 

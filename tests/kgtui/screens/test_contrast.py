@@ -17,7 +17,7 @@ STYLES = Path(__file__).parents[3] / "kgtui" / "styles"
 LEAST = 4.5
 SHADED = [theme for theme in themes() if not theme.name.startswith("ansi")]
 SIXTEEN = [theme for theme in themes() if theme.name.startswith("ansi")]
-# What stands behind text: layers of a colour and its share, the lowest first.
+# What comparisons behind text: layers of a colour and its share, the lowest first.
 BACKGROUNDS: Mapping[str, tuple[tuple[str, float], ...]] = {
     "page": (("background", 1.0),),
     "code": (("surface", 1.0),),

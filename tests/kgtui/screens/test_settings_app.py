@@ -38,7 +38,7 @@ def key_bar(screen: Any) -> str:
 
 
 async def type_into(bench: Any, pilot: Pilot[None], text: str) -> None:
-    """Replace what stands in the line and submit it."""
+    """Replace what comparisons in the line and submit it."""
     bench.app.screen.query_one(Input).value = text
     await pilot.press("enter")
 

@@ -16,7 +16,7 @@ _COMPLAINT_LINES = 4  # of what an editor wrote on its error stream, the last on
 
 
 class ExternalEditor:
-    """One for each workbench screen."""
+    """Opens the file in the user's editor, and returns to the screen."""
 
     def __init__(self, context: WorkbenchContext) -> None:
         self._context = context

@@ -83,7 +83,7 @@ class FileKeeper:
             context.draw()
 
     def action_save(self) -> None:
-        """Write the file and judge it."""
+        """Write the file and run it."""
         self.save()
 
     def save(self) -> bool:

@@ -17,7 +17,7 @@ _LEFT = (Answer(key="r", label="take it up"), Answer(key="d", label="discard it"
 
 
 class UnsavedText:
-    """One for each workbench screen."""
+    """Keeps unsaved text of the open file for recovery."""
 
     def __init__(self, context: WorkbenchContext) -> None:
         self._context = context

@@ -218,9 +218,9 @@ class TestTimes:
     def test_failing_candidate_shows_no_speedup(self, timed: Any) -> None:
         one = timed.side(timed.judge(timed_runs.all_timed))
         two = timed.side(timed.judge(timed_runs.wrong_while_timed, stored_runs.SECOND))
-        stands = [versus(one, two)]
-        assert stands[0].why == "#2 is not right, so no speed-up is shown"
-        table = times_table((one, two), stands, glyphs=UNICODE)
+        comparisons = [versus(one, two)]
+        assert comparisons[0].why == "#2 is not right, so no speed-up is shown"
+        table = times_table((one, two), comparisons, glyphs=UNICODE)
         assert {row.cells[1].text for row in table.rows} == {"–"}
         assert cells(table, "4096x781 f32")[4:] == ["▲ 1.41 ±0.02", "–", "#2 is not right, so no speed-up is shown"]
 

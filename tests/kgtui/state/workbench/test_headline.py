@@ -56,13 +56,13 @@ def test_headline_with_a_passed_tier_names_it(candidate: Candidate, plan: Plan) 
 def test_headline_is_failed_with_the_first_failed_case(candidate: Candidate, plan: Plan) -> None:
     verifying = StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)
     view = view_of([started(candidate), verifying, *cases_of(plan, wrong=1, count=4)])
-    assert status_of(view, CONTEXT) == Status(state=State.FAILED, detail="1/8 so far, verifying 4/8", going_on=True)
+    assert status_of(view, CONTEXT) == Status(state=State.FAILED, detail="1/8 so far, verifying 4/8", is_active=True)
 
 
 def test_headline_with_all_cases_right_precedes_builds(candidate: Candidate, plan: Plan) -> None:
     compiling = StageStarted(at_s=0.3, stage=Stage.COMPILE)
     view = view_of([started(candidate), *cases_of(plan), compiling])
-    assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, compiling 0/0", going_on=True)
+    assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, compiling 0/0", is_active=True)
     assert next_step(view, CONTEXT).words == "cancel"
 
 

@@ -44,7 +44,7 @@ def probed(candidate: Candidate, *, ended: bool) -> RunRecord:
 
 def test_probed_run_states_it(candidate: Candidate) -> None:
     view = probed(candidate, ended=False)
-    assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, probing", going_on=True)
+    assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, probing", is_active=True)
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
         "verify 8/8 0.14s ✔ ▸ PROBE ▸ compile – ▸ bench –\n8/8 cases passed; probing"
     )
