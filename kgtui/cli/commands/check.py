@@ -39,7 +39,7 @@ from kgtui.cli.resolved_settings import place_for
 from kgtui.cli.runs.exit_codes import exit_of
 from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out
 from kgtui.cli.runs.run_output import say_document, say_profile
-from kgtui.cli.runs.stages import print_stages, staged
+from kgtui.cli.runs.stages import Stages, print_stages, staged
 
 SUMMARY = "Verify a kernel file once, or many candidates, without a screen."
 GROUP = Group.KERNELS
@@ -81,14 +81,14 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
         return check_batch(options, console, engine_factory=engine_factory)
     request = replace(read_request(options, console), draw_seed=options.seed)
-    stages: tuple[str, ...] = ()
+    stages: Stages | None = None
     if options.stages:
         request, stages = staged(request)
 
     def close(run: RunRecord) -> int:
         say_document(request, console, run)
         say_profile(request, console, run)
-        if stages:
+        if stages is not None:
             print_stages(request, console, run, stages)
         return exit_of(run.final)
 

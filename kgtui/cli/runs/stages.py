@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -15,12 +15,20 @@ from engine.reports.run_record import RunRecord
 from kgtui.cli.choices import decode_or_refuse
 from kgtui.cli.console import Console
 from kgtui.cli.runs.run_command import Request
-from problems.suites.rewriting.stages import RESULT, shared_stages, with_stages
+from problems.suites.rewriting.stages import RESULT, not_compared, shared_stages, with_stages
 from problems.suites.source import SuiteSource
 
 
-def staged(request: Request) -> tuple[Request, tuple[str, ...]]:
-    """The request with file and task changed to return the stages that they share, and the names of these.
+@dataclass(frozen=True, kw_only=True)
+class Stages:
+    """The stages that a candidate shares with its reference, and a sentence on each other one of the reference."""
+
+    names: tuple[str, ...]
+    not_compared: tuple[str, ...] = ()
+
+
+def staged(request: Request) -> tuple[Request, Stages]:
+    """The request with file and task changed to return the stages that they share, and these.
 
     Nothing of it is saved: what runs is another text than the file.
 
@@ -36,24 +44,26 @@ def staged(request: Request) -> tuple[Request, tuple[str, ...]]:
     changed = with_stages(text, names, form=task.form, entry=task.entry, is_reference=False)
     problem = SuiteSource(msgspec.structs.replace(source.choice, stages=names)).problem(request.problem.name)
     file = replace(request.file, content=changed.encode())
-    return replace(request, file=file, problem=problem, is_kept=False), names
+    left = not_compared(task.text, text, form=task.form, entry=task.entry)
+    return replace(request, file=file, problem=problem, is_kept=False), Stages(names=names, not_compared=left)
 
 
-def print_stages(request: Request, console: Console, run: RunRecord, names: Sequence[str]) -> None:
+def print_stages(request: Request, console: Console, run: RunRecord, found: Stages) -> None:
     """Print how each stage compares; on the error stream beside a document."""
     say = console.warn if request.document is not None else console.say
-    for text in stage_lines(run, names):
+    for text in stage_lines(run, found):
         say(printable(text))
 
 
-def stage_lines(run: RunRecord, names: Sequence[str]) -> list[str]:
-    """A line for each stage and the result, then the first that differs, or that nothing was compared."""
+def stage_lines(run: RunRecord, found: Stages) -> list[str]:
+    """A line for each stage, the result and what is no stage, then the first that differs or that none was compared."""
     compared = [case for case in run.cases if case.outputs]
     if not compared:
         return ["stages: nothing was compared"]
-    shown = (*names, RESULT)
+    shown = (*found.names, RESULT)
     lines = [_line(name, place, compared) for place, name in enumerate(shown)]
     differing = [name for place, name in enumerate(shown) if any(_is_wrong(case, place) for case in compared)]
+    lines += [f"  not compared: {sentence}" for sentence in found.not_compared]
     return [*lines, f"first stage that differs: {differing[0]}" if differing else "no stage differs"]
 
 

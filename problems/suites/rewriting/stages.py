@@ -2,12 +2,14 @@
 
 Reference and candidate are changed alike: the function that is called returns the shared intermediates before its
 result, in the order of the reference.  Each is compared as an output, so the first that is wrong is the first stage
-that differs.  The changed line keeps its number.
+that differs.  A name that is bound several times is a stage each time, `x#1/3` to `x#3/3`, where both bind it as often;
+what it has is copied before it is bound again.  Changed lines keep their numbers.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from engine.errors import UsageError
@@ -19,6 +21,7 @@ RESULT = "result"
 """What is compared after the last stage."""
 _METHOD, _REFERENCE_CLASS = "forward", "Model"
 # Numbers that come from shapes are no stages.
+_SAME_VALUES = frozenset({"contiguous", "clone", "cuda", "detach"})
 _OF_SHAPES = frozenset({"shape", "size", "dim", "numel", "ndim", "stride", "len", "int", "cdiv", "next_power_of_2"})
 
 
@@ -38,37 +41,134 @@ def shared_stages(
     if not shared:
         raise UsageError(
             f"the candidate binds none of the reference's intermediates ({', '.join(first)}); give tensors that "
-            f"{_shown(form, entry)} stores them in the same names"
+            f"{_shown(form, entry)} stores them in the same names, each as often as the reference"
         )
     return shared
+
+
+def not_compared(reference: str, candidate: str, *, form: CandidateForm, entry: str) -> tuple[str, ...]:
+    """A sentence on each name that the reference binds to an intermediate and that is no shared stage.
+
+    Raises:
+        UsageError: as shared_stages.
+    """
+    given, other = _function(reference, form, _name_in_reference(form, entry)), _function(candidate, form, entry)
+    first, bound = stages(given), stages(other, of_any_kind=True)
+    missing = {_plain(stage): stage for stage in first if stage not in bound}
+    counts = {_plain(stage): stage.partition("/")[2] or "1" for stage in bound}
+    sentences = [
+        f"{name}: bound {_times(stage.partition('/')[2] or '1')} in the reference, {_times(counts.get(name, '0'))} here"
+        for name, stage in missing.items()
+    ]
+    known = {_plain(stage) for stage in first}
+    inside = dict.fromkeys(name for name in _bound_to_computations(given) if name not in known)
+    return (*sentences, *(f"{name}: bound in a branch, a loop, after a return or to no tensor too" for name in inside))
 
 
 def with_stages(text: str, names: Sequence[str], *, form: CandidateForm, entry: str, is_reference: bool) -> str:
     """The text whose function returns these stages before its result."""
     function = _function(text, form, _name_in_reference(form, entry) if is_reference else entry)
-    lines = text.encode().splitlines(keepends=True)
-    for value in reversed([found.value for found in _returns(function) if found.value is not None]):
+    kept = [_kept_as(stage) for stage in names]
+    insertions: list[tuple[int, int, str]] = []
+    for value in (found.value for found in _returns(function) if found.value is not None):
         assert value.end_lineno is not None and value.end_col_offset is not None  # of parsed text
-        _insert(lines, value.end_lineno, value.end_col_offset, b"))")
-        _insert(lines, value.lineno, value.col_offset, f"({', '.join(names)}, (".encode())
+        insertions.append((value.end_lineno, value.end_col_offset, "))"))
+        insertions.append((value.lineno, value.col_offset, f"({', '.join(kept)}, ("))
+    statements = _assigned(function)
+    for stage, kept_as in zip(names, kept, strict=True):
+        if kept_as != _plain(stage):
+            again = statements[_plain(stage)][_number(stage)]
+            insertions.append((again.lineno, again.col_offset, f"{kept_as} = {_copy_of(_plain(stage))}; "))
+    lines = text.encode().splitlines(keepends=True)
+    for line, column, new in sorted(insertions, reverse=True):
+        _insert(lines, line, column, new.encode())
     return b"".join(lines).decode()
 
 
 def stages(function: Function, *, of_any_kind: bool = False) -> tuple[str, ...]:
-    """The names that a function binds once, to a tensor's computation, before every return; `of_any_kind` to anything.
+    """The stages of a function: what it binds to computations of tensors before every return.
 
-    Looked at are statements of the function's own block: what is bound in a branch may not be there.
+    With `of_any_kind` what it binds to anything.  Looked at are statements of the function's own block, in the order of
+    the text: what is bound in a branch may not be there.
     """
-    bound = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    bound += [node.arg for node in ast.walk(function) if isinstance(node, ast.arg)]
-    first_return = min((found.lineno for found in _returns(function)), default=0)
     found = []
+    for name, statements in _assigned(function).items():
+        if of_any_kind or all(_is_computation(statement.value) for statement in statements):
+            count = len(statements)
+            labels = [f"{name}#{number}/{count}" for number in range(1, count + 1)] if count > 1 else [name]
+            found += [(statement.lineno, label) for statement, label in zip(statements, labels, strict=True)]
+    return tuple(label for _, label in sorted(found, key=lambda one: one[0]))
+
+
+def _assigned(function: Function) -> dict[str, list[ast.Assign]]:
+    """The statements that bind each name, of names that are bound by nothing else; the function's own arguments are.
+
+    An argument that is first made contiguous or moved has the same values, so that is no stage.
+    """
+    bound = Counter(_bound(function))
+    own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    first_return = min((found.lineno for found in _returns(function)), default=0)
+    found: dict[str, list[ast.Assign]] = {}
     for statement in function.body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if statement.lineno < first_return:
-                if bound.count(name) == 1 and (of_any_kind or _is_computation(value)):
-                    found.append(name)
-    return tuple(found)
+            case ast.Assign(targets=[ast.Name(id=name)]) if statement.lineno < first_return:
+                found.setdefault(name, []).append(statement)
+    whole = {name: nodes for name, nodes in found.items() if bound[name] == len(nodes)}
+    computed = {
+        name: [node for node in nodes if name not in own or not _keeps_values(node.value, name)]
+        for name, nodes in whole.items()
+    }
+    return {name: nodes for name, nodes in computed.items() if nodes}
+
+
+def _bound(function: Function) -> Iterator[str]:
+    """Every name that is bound in a function, once for each time; its own arguments are left out."""
+    arguments = set(ast.walk(function.args))
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.arg) and node not in arguments:
+            yield node.arg
+
+
+def _bound_to_computations(function: Function) -> Iterator[str]:
+    """The names that an assignment anywhere in a function binds to what may be a tensor."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_computation(value):
+                yield name
+
+
+def _keeps_values(value: ast.expr, name: str) -> bool:
+    """Whether this is the value of a name in another layout or place."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=of), attr=method)):
+            return of == name and method in _SAME_VALUES
+    return False
+
+
+def _plain(stage: str) -> str:
+    return stage.partition("#")[0]
+
+
+def _number(stage: str) -> int:
+    """Which of the bindings of its name a stage is, from 1 on."""
+    return int(stage.partition("#")[2].partition("/")[0] or 1)
+
+
+def _kept_as(stage: str) -> str:
+    """The name that has a stage at the end of the function: its own unless it is bound again."""
+    number, count = _number(stage), int(stage.partition("/")[2] or 1)
+    return _plain(stage) if number == count else f"_stage_{_plain(stage)}_{number}"
+
+
+def _copy_of(name: str) -> str:
+    """An expression for the present content of a name; later operations in place do not change it."""
+    return f'{name}.clone() if hasattr({name}, "clone") else {name}'
+
+
+def _times(count: str) -> str:
+    return {"0": "not", "1": "once"}.get(count, f"{count} times")
 
 
 def _is_computation(value: ast.expr) -> bool:

@@ -13,7 +13,7 @@ from engine.model import CaseResult, Outcome, OutputReport, Policy, Tier
 from engine.reports.run_record import NO_RUN
 from kgtui.cli.choices import KernelFile
 from kgtui.cli.runs.run_command import Request
-from kgtui.cli.runs.stages import stage_lines, staged
+from kgtui.cli.runs.stages import Stages, stage_lines, staged
 from problems.index import open_index
 from problems.suites.source import suite_at
 
@@ -49,8 +49,9 @@ def case(*outcomes: Outcome) -> CaseResult:
 
 def test_shared_stages_returned_and_nothing_saved():
     content = CANDIDATE.replace(b"    weights = scaled = input\n", b"")
-    changed, names = staged(request(FUSION, content))
-    assert names == ("scaled", "weights")
+    changed, found = staged(request(FUSION, content))
+    assert found.names == ("scaled", "weights")
+    assert found.not_compared == ("weighted: bound once in the reference, not here",)
     assert changed.file.content.endswith(b"return (scaled, weights, (input))\n")
     assert (changed.is_kept, changed.problem.name) == (False, FUSION)
     assert changed.problem.version != request(FUSION).problem.version
@@ -70,13 +71,14 @@ def test_stages_of_catalogue_refused():
 def test_first_stage_that_differs_is_named():
     right, wrong = Outcome.PASS, Outcome.WRONG_VALUE
     run = replace(NO_RUN, cases=(case(right, wrong, wrong), case(right, right, wrong)))
-    assert stage_lines(run, ("scaled", "weights")) == [
+    assert stage_lines(run, Stages(names=("scaled", "weights"), not_compared=("x: bound once",))) == [
         "  scaled                   2/2 cases right",
         "  weights                  1/2 cases right; line 23: 3 of 4 wrong",
         "  result                   0/2 cases right; line 23: 3 of 4 wrong",
+        "  not compared: x: bound once",
         "first stage that differs: weights",
     ]
 
 
 def test_no_outputs_means_nothing_was_compared():
-    assert stage_lines(NO_RUN, ("scaled",)) == ["stages: nothing was compared"]
+    assert stage_lines(NO_RUN, Stages(names=("scaled",))) == ["stages: nothing was compared"]

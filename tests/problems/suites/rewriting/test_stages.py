@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import UsageError
 from engine.model.problems.form import CandidateForm
-from problems.suites.rewriting.stages import shared_stages, stages, with_stages
+from problems.suites.rewriting.stages import not_compared, shared_stages, stages, with_stages
 
 CALL, MODULE = CandidateForm.CALL, CandidateForm.MODULE
 REFERENCE = """
@@ -46,8 +46,39 @@ def function(text):
     return node
 
 
-def test_stages_are_bound_once_to_computations():
-    assert stages(function(REFERENCE)) == ("scaled", "summed")
+def test_stages_are_bound_to_computations_in_the_own_block():
+    assert stages(function(REFERENCE)) == ("scaled", "summed", "twice#1/2", "twice#2/2")
+
+
+CHAIN = "def f(x, w):\n    x = g(x)\n    y = h(x, w)\n    x = (\n        k(y)\n    )\n    return x\n"
+
+
+def test_name_bound_twice_is_two_stages_in_order():
+    assert stages(function(CHAIN)) == ("x#1/2", "y", "x#2/2")
+
+
+def test_content_before_next_binding_is_copied():
+    text = with_stages(CHAIN, ("x#1/2", "x#2/2"), form=CALL, entry="f", is_reference=True)
+    namespace = {"g": lambda x: [x], "h": lambda x, w: x.append(w) or x, "k": len}
+    exec(text, namespace)  # our own text
+    assert text.splitlines()[3] == '    _stage_x_1 = x.clone() if hasattr(x, "clone") else x; x = ('
+    assert namespace["f"](1, 2) == ([1, 2], 2, (2))
+
+
+def test_argument_made_contiguous_is_no_stage():
+    text = "def f(x):\n    x = x.contiguous()\n    x = g(x)\n    return x\n"
+    assert stages(function(text), of_any_kind=True) == ("x",)
+
+
+def test_intermediates_that_are_not_compared_are_said():
+    candidate = "def f(x, w):\n    x = g(x)\n    y = h(x, w)\n    return k(y)\n"
+    reference = CHAIN.replace("    return x", "    if w:\n        z = g(x)\n    v = g(x)\n    return x")
+    assert shared_stages(reference, candidate, form=CALL, entry="f") == ("y",)
+    assert not_compared(reference, candidate, form=CALL, entry="f") == (
+        "x: bound 2 times in the reference, once here",
+        "v: bound once in the reference, not here",
+        "z: bound in a branch, a loop, after a return or to no tensor too",
+    )
 
 
 def test_binding_after_first_return_is_no_stage():
