@@ -114,6 +114,14 @@ def findings(problem: Problem, results: Iterable[CaseResult], observed: protocol
     )
 
 
+def operator_findings(problem: Problem, case: Case, observed: protocol.Observed) -> Iterator[Finding]:
+    """Findings on the operators of torch in a call of this case, whose outputs nobody compared."""
+    cost = problem.cost(case)
+    written = round(cost.bytes_written / case.dtype.bytes)
+    weights = {case.name: _weight(problem, case, largest_output=written)}
+    yield from _of_operators(weights, observed.operators, may_copy=FrameworkWork.COPIES in problem.framework)
+
+
 def facts(observed: protocol.Observed) -> tuple[Fact, ...]:
     """Observed effects in numbers, whether they matter or not."""
     uses = Counter[str]()
@@ -135,19 +143,24 @@ def facts(observed: protocol.Observed) -> tuple[Fact, ...]:
 def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weight]:
     weight_by_case: dict[str, _Weight] = {}
     for result in results:
+        totals = [output.total for output in result.outputs]
+        foreign = 2.0 * sum(totals) if problem.suite is not None else None  # only the judge knows its inputs
         case: Case = problem.case(result.case)
-        cost = problem.cost(case)
-        moved = (cost.bytes_read + cost.bytes_written) / case.dtype.bytes
-        if problem.suite is not None:  # of a foreign problem only the judge knows the inputs
-            moved = 2.0 * sum(output.total for output in result.outputs)
-        weight_by_case[case.name] = _Weight(
-            largest_output=max((output.total for output in result.outputs), default=0),
-            whole=moved,
-            operations=cost.flops or moved,  # of who only looks up
-            has_arithmetic=cost.flops > 0 or problem.suite is not None,
-            has_fractions=case.dtype.epsilon > 0,
-        )
+        weight_by_case[case.name] = _weight(problem, case, largest_output=max(totals, default=0), moved=foreign)
     return weight_by_case
+
+
+def _weight(problem: Problem, case: Case, *, largest_output: int, moved: float | None = None) -> _Weight:
+    """Size of this case; `moved` elements are read and written, by its cost where nothing else is known."""
+    cost = problem.cost(case)
+    whole = (cost.bytes_read + cost.bytes_written) / case.dtype.bytes if moved is None else moved
+    return _Weight(
+        largest_output=largest_output,
+        whole=whole,
+        operations=cost.flops or whole,  # of who only looks up
+        has_arithmetic=cost.flops > 0 or problem.suite is not None,
+        has_fractions=case.dtype.epsilon > 0,
+    )
 
 
 def _of_operators(

@@ -1,0 +1,150 @@
+"""Findings and coverage of the call on a case for timing; the calls are scripted here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+
+import msgspec
+import pytest
+
+from engine import protocol
+from engine.draws import Draws
+from engine.model import Case, Cost, DType, Finding, Problem, Severity, Tier, Tolerance
+from engine.model.layers import Coverage, LayerReport
+from engine.probes import large_cases
+from engine.probes.lab.case_session import Replayed
+from tests.engine.probes.scripted import ScriptedLab, observed, passed
+
+MIB = 1 << 20
+TOLERANCE = Tolerance(relative=0.0, absolute=0.0)
+COSINE = protocol.OperatorSeen(
+    name="aten::cos",
+    kind=protocol.OperatorKind.COMPUTE,
+    case="timed",
+    reads_inputs=True,
+    uses=1,
+    largest_in=MIB,
+    largest_out=MIB,
+    total_in=MIB,
+    total_out=MIB,
+)
+
+
+def timed(name: str = "timed", *, size: int = 4 * MIB) -> Case:
+    return Case(name=name, dtype=DType.FLOAT32, tier=Tier.BENCH, params={"size": size})
+
+
+@dataclass(kw_only=True)
+class TimedLab(ScriptedLab):
+    """Stands for a Lab whose problem has cases for timing; `operators` are those of the one call."""
+
+    timed: tuple[Case, ...] = (timed(),)
+    operators: tuple[protocol.OperatorSeen, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    trouble: str = ""
+    lost: bool = False
+    asked: list[tuple[str, bool, protocol.Withhold | None]] = field(default_factory=list)
+
+    @property
+    def problem(self) -> Problem:
+        scripted = super().problem
+        costs = {
+            case.name: Cost(flops=1, bytes_read=case.size("size"), bytes_written=case.size("size"))
+            for case in self.timed
+        }
+        return replace(
+            scripted,
+            cases=(*scripted.cases, *self.timed),
+            cost_by_case={**scripted.cost_by_case, **costs},
+            tolerance_by_case={**scripted.tolerance_by_case, **dict.fromkeys(costs, TOLERANCE)},
+        )
+
+    @contextlib.asynccontextmanager
+    async def at(self, case: Case) -> AsyncIterator[TimedBench]:  # type: ignore[override]  # another bench
+        yield TimedBench(lab=self, name=case.name)
+
+    async def ask(self, command: protocol.AnyCommand) -> protocol.AnyReply:
+        assert isinstance(command, protocol.Observe)
+        return protocol.Observed(id=command.id, operators=self.operators, unchecked=self.unchecked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimedBench:
+    """Stands for one case laid out."""
+
+    lab: TimedLab
+    name: str
+
+    async def make(
+        self, *, poison: int, fresh: bool, withhold: protocol.Withhold, observe: bool
+    ) -> protocol.Called | Replayed:
+        self.lab.asked.append((self.name, observe, withhold))
+        if self.lab.trouble:
+            return Replayed(trouble=self.lab.trouble, lost=self.lab.lost)
+        return protocol.Called(id="c", returned=(), launches=(), elapsed_s=0.0)
+
+
+async def reported(lab: TimedLab) -> tuple[list[Finding], LayerReport]:
+    return await observed(large_cases.probe, lab)
+
+
+async def test_torch_in_a_case_for_timing_is_suspect() -> None:
+    lab = TimedLab(passed=[passed("small")], operators=(COSINE,))
+    (finding,), report = await reported(lab)
+    assert (finding.check, finding.severity, finding.case) == ("large_cases", Severity.SUSPECT, "timed")
+    assert finding.message == "computed by torch: aten::cos once, up to 1048576 elements (1 cases)"
+    assert report.coverage is Coverage.CHECKED
+    assert lab.asked == [("timed", True, protocol.Withhold())]
+
+
+async def test_operators_of_other_cases_are_ignored() -> None:
+    earlier = msgspec.structs.replace(COSINE, case="small")
+    findings, report = await reported(TimedLab(passed=[passed("small")], operators=(earlier,)))
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+
+
+@pytest.mark.parametrize(
+    ("lab", "why"),
+    [
+        (TimedLab(passed=[passed("small")], trouble="ValueError: no"), "ValueError: no"),
+        (TimedLab(passed=[passed("small")], trouble="no answer", lost=True), "no answer"),
+        (TimedLab(passed=[passed("small")], unchecked=("too much",)), "too much"),
+    ],
+    ids=["call fails", "worker is lost", "record is incomplete"],
+)
+async def test_incomplete_record_is_a_note(lab: TimedLab, why: str) -> None:
+    (finding,), report = await reported(lab)
+    assert (finding.severity, report.coverage) == (Severity.NOTE, Coverage.CHECKED)
+    assert finding.message == f"sizes beyond the verified cases were not checked: {why}"
+
+
+async def test_torch_before_a_failure_is_suspect() -> None:
+    suspect, note = (await reported(TimedLab(passed=[passed("small")], operators=(COSINE,), trouble="ValueError: no")))[
+        0
+    ]
+    assert (suspect.severity, note.severity) == (Severity.SUSPECT, Severity.NOTE)
+
+
+@pytest.mark.parametrize(
+    ("lab", "why"),
+    [
+        (TimedLab(passed=[passed("small")], timed=(timed(size=33 * MIB),)), "no case for timing takes at most 64 MiB"),
+        (TimedLab(passed=[passed("small")], interpreted=False), "cases for timing are called when they are timed"),
+    ],
+    ids=["too large", "on a GPU"],
+)
+async def test_layer_without_a_call_is_not_asked(lab: TimedLab, why: str) -> None:
+    findings, report = await reported(lab)
+    assert (findings, report.coverage, report.why) == ([], Coverage.NOT_ASKED, why)
+
+
+async def test_case_is_drawn_among_those_small_enough() -> None:
+    cases = (timed("a"), timed("b"), timed("large", size=33 * MIB))
+    drawn = set()
+    for seed in range(16):
+        lab = TimedLab(passed=[passed("small")], timed=cases, draws=Draws(seed, "large_cases"))
+        await reported(lab)
+        drawn |= {name for name, _, _ in lab.asked}
+    assert drawn == {"a", "b"}
