@@ -94,6 +94,11 @@ class PastRun:
     picked: bool = False
     review: str = ""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the outcome is of the whole file: no cases were picked by hand, and the run came to its end."""
+        return not self.picked and self.outcome not in (None, Outcome.CANCELLED)
+
 
 @dataclass(frozen=True, kw_only=True)
 class LastRun:

@@ -48,7 +48,7 @@ Known: TypeAlias = Mapping[str, LastRun]
 
 def progress_of(last: LastRun | None) -> Progress:
     """FASTER is right, and faster than PyTorch eager in some run; without a verdict of whole tiers it is untried."""
-    if last is None or last.run.picked or last.run.outcome in (None, Outcome.CANCELLED):
+    if last is None or not last.run.is_whole:
         return Progress.UNTRIED
     if last.run.outcome is not Outcome.PASS or last.run.flagged:
         return Progress.FAILING

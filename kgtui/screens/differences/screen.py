@@ -193,7 +193,7 @@ class DifferencesScreen(KgtuiScreen):
         """The runs to compare with, in order of preference: the requested one alone, else those before it.
 
         Where none was asked for, those of another text come first, for the same text makes the same code; of them whole
-        runs, for one of picked cases compiled only what these launched.
+        runs, for one of picked cases or a cancelled one compiled only a part.
         """
         numbers = [run.number for run in self._runs]
         if self._against in numbers:
@@ -202,7 +202,7 @@ class DifferencesScreen(KgtuiScreen):
                 return [self._against]
             return (numbers[place:] if self._step > 0 else numbers[place::-1])[:_MOST_TRIED]
         earlier = [run for run in self._runs if shown is None or run.number < shown] or list(self._runs)
-        earlier.sort(key=lambda run: (run.digest == digest, run.picked))
+        earlier.sort(key=lambda run: (run.digest == digest, not run.is_whole))
         return [run.number for run in earlier[:_MOST_TRIED]]
 
     def _why_none(self, name: str) -> str:

@@ -104,7 +104,7 @@ def chosen(
             why=f"#{best.number}, the best run so far, against #{current}, the current run",
         )
     others = [run for run in runs if run.number != current and run.digest != digest]
-    others = [run for run in others if not run.picked] or others
+    others = [run for run in others if run.is_whole] or others
     right = _most_judged([run for run in others if run.outcome is Outcome.PASS and not run.flagged])
     if not others:
         raise UsageError(_ALONE)
@@ -113,11 +113,10 @@ def chosen(
 
 
 def _whole(current: int, *, digest: str, runs: Sequence[PastRun]) -> int:
-    """The current run, or in place of one of picked cases the newest whole run of the same text."""
-    if not any(run.number == current and run.picked for run in runs):
+    """The current run, or in place of one that ended and is not whole the newest whole run of the same text."""
+    if not any(run.number == current and run.outcome is not None and not run.is_whole for run in runs):
         return current
-    whole = (run.number for run in runs if run.digest == digest and not run.picked and run.outcome is not None)
-    return next(whole, current)
+    return next((run.number for run in runs if run.digest == digest and run.is_whole), current)
 
 
 def refuse_strangers(sides: Sequence[Side]) -> None:

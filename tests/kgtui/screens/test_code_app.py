@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.model import Outcome
+from engine.model import Outcome, Verdict
 from engine.model.events import KernelCompiled, KernelLaunched
 from engine.run.retarget import PORTABILITY_TARGETS
 from kgtui.screens.differences.screen import DifferencesScreen
@@ -296,6 +296,30 @@ async def save_what_compiles_nothing(bench: Any, pilot: Any) -> None:
     bench.watcher.save(bench.path.read_bytes() + b"# nothing\n")
     await bench.until(pilot, lambda: len(bench.engine.judged) == judged + 1)
     await bench.settled(pilot)
+
+
+async def save_and_cancel(bench: Any, pilot: Any) -> None:
+    def is_cancelled(candidate: Any, plan: Any) -> list[Any]:
+        *events, finished, _ = fakes.all_pass(candidate, plan)
+        cancelled = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=0, total=len(plan.cases))
+        return [*events, replace(finished, verdict=cancelled)]
+
+    bench.engine.script, judged = is_cancelled, len(bench.engine.judged)
+    bench.watcher.save(bench.path.read_bytes() + b"# cancelled\n")
+    await bench.until(pilot, lambda: len(bench.engine.judged) == judged + 1)
+    await bench.settled(pilot)
+
+
+async def test_differences_prefer_whole_runs_to_cancelled_ones(two_runs: Any) -> None:
+    async with two_runs.app.run_test(size=MEDIUM) as pilot:
+        await opened(two_runs, pilot)
+        await save_and_cancel(two_runs, pilot)
+        two_runs.engine.script = two_runs.later
+        two_runs.watcher.save(two_runs.path.read_bytes() + b"# another\n")
+        await two_runs.until(pilot, lambda: len(two_runs.engine.judged) == 3)
+        await two_runs.settled(pilot)
+        screen = await opened(two_runs, pilot, "D")
+        assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
 
 
 async def test_runs_that_compiled_nothing_are_passed_over(two_runs: Any) -> None:

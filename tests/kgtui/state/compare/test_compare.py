@@ -130,10 +130,11 @@ class TestWhichRuns:
         runs = (past_run(5, digest="d"), past_run(4, total=1), past_run(3, total=8), past_run(2, total=8))
         assert chosen((), current=5, digest="d", runs=runs).numbers == (3, 5)
 
-    def test_picked_cases_are_chosen_on_neither_side(self) -> None:
+    @pytest.mark.parametrize("partly", [{"picked": True}, {"outcome": Outcome.CANCELLED}])
+    def test_partial_runs_are_chosen_on_neither_side(self, partly: dict[str, Any]) -> None:
         runs = (
-            replace(past_run(9, digest="d"), picked=True),
-            replace(past_run(8, digest="e"), picked=True),
+            replace(past_run(9, digest="d"), **partly),
+            replace(past_run(8, digest="e"), **partly),
             past_run(7, digest="d"),
             past_run(6, digest="f"),
         )
