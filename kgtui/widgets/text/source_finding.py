@@ -71,4 +71,8 @@ class SourceFinder:
         if hit is None:
             return
         row, column = hit
-        self._area.selection = Selection((row, column), (row, column + len(self._sought)))
+        end = column + len(self._sought)
+        self._area.selection = Selection((row, column), (row, end))
+        # An earlier hit far to the right would leave the beginnings of the lines out of view.
+        if end < self._area.scrollable_content_region.width - self._area.gutter_width:
+            self._area.scroll_to(x=0, animate=False)

@@ -271,6 +271,17 @@ async def test_a_reload_keeps_the_cursor_and_the_scroll() -> None:
         assert (app.editor.cursor_location, app.editor.scroll_offset) == ((99, 2), scroll)
 
 
+async def test_a_hit_near_the_margin_shows_whole_lines() -> None:
+    app = Bench(f"{'x' * 100}load\nx = load\n", read_only=False)
+    async with app.run_test(size=(60, 10)) as pilot:
+        app.editor.finder.search("load")
+        await pilot.pause()
+        assert app.editor.scroll_offset.x > 40
+        app.editor.finder.hit(1)
+        await pilot.pause()
+        assert app.editor.scroll_offset.x == 0
+
+
 async def test_search_wraps_and_smart_case_applies() -> None:
     app = Bench("Load\nload\nstore load\n")
     async with app.run_test():
