@@ -35,6 +35,8 @@ from sessions.tables.migrations import APPLICATION_ID, SCHEMA_VERSION, migrate
 Value: TypeAlias = str | bytes | int | float | None
 Values: TypeAlias = Mapping[str, Value]
 
+# SQLite's default of 2,000 KiB would let the memory of the workbench grow with its store for hundreds of runs.
+_BOUND_PAGE_CACHE = "pragma cache_size = -512"
 _WAL_RETRY_S = 0.01
 _LOG_INDEX_BYTES = 32 * 1024
 _COUNT_TABLES = "select count(*) from sqlite_master where type = 'table'"
@@ -238,6 +240,7 @@ def open_memory() -> Database:
     connection = _connect(":memory:", busy_timeout_s=0)
     migrate(connection)
     connection.execute("pragma foreign_keys = on")
+    connection.execute(_BOUND_PAGE_CACHE)
     return Database(connection, path=None, busy_timeout_s=0)
 
 
@@ -259,6 +262,7 @@ def _connection_to_write(path: Path, *, busy_timeout_s: float) -> sqlite3.Connec
         # With a write-ahead log NORMAL outlives the death of any process; without one it could damage the file.
         connection.execute(f"pragma synchronous = {'normal' if mode == 'wal' else 'full'}")
         connection.execute("pragma foreign_keys = on")
+        connection.execute(_BOUND_PAGE_CACHE)
     except BaseException:
         connection.close()
         raise
@@ -290,6 +294,7 @@ def _read_only_database(uri: str, *, path: Path, busy_timeout_s: float) -> Datab
                 f"{path}: has schema version {version}, this program reads version {SCHEMA_VERSION}; "
                 "start the workbench once, which brings it up to date"
             )
+        connection.execute(_BOUND_PAGE_CACHE)
     except BaseException:
         connection.close()
         raise

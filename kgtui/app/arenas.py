@@ -1,0 +1,20 @@
+"""The number of heaps that the C library gives the threads of the workbench."""
+
+from __future__ import annotations
+
+import ctypes
+
+_M_ARENA_MAX = -8  # malloc.h of glibc
+
+
+def limit_to_present_arenas() -> bool:
+    """Whether threads that start from now on allocate in the heaps that exist; False where the C library cannot.
+
+    glibc gives new threads a heap each, up to eight for each core, and returns none of them.  The workbench runs one
+    thread at a time, so that more heaps gain it nothing, and each keeps gaps of its own: with one heap the resident
+    memory was 97 MiB after 400 saves, with the default 105 MiB (2 cores, Python 3.11).
+    """
+    try:
+        return bool(ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1))
+    except AttributeError:  # another C library
+        return False
