@@ -64,7 +64,7 @@ def compose(
         scaffold=scaffold,
         diagnose=diagnose,
     )
-    return WorkbenchApp(services=services, settings=settings, start=start, batch=batch, started=settle_memory)
+    return WorkbenchApp(services=services, settings=settings, start=start, batch=batch, started=resume_collector)
 
 
 @contextlib.contextmanager
@@ -81,14 +81,6 @@ def resume_collector() -> None:
     """Collect again, but not what was made so far: that stays as long as the application."""
     gc.freeze()
     gc.enable()
-
-
-def settle_memory() -> None:
-    """Collect garbage again and start no more heaps, once the first screen is drawn."""
-    from kgtui.app.arenas import limit_to_present_arenas  # ctypes takes 7 ms to import
-
-    resume_collector()
-    limit_to_present_arenas()
 
 
 def _watch(

@@ -240,7 +240,6 @@ def open_memory() -> Database:
     connection = _connect(":memory:", busy_timeout_s=0)
     migrate(connection)
     connection.execute("pragma foreign_keys = on")
-    connection.execute(_BOUND_PAGE_CACHE)
     return Database(connection, path=None, busy_timeout_s=0)
 
 

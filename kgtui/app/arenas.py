@@ -7,8 +7,8 @@ import ctypes
 _M_ARENA_MAX = -8  # malloc.h of glibc
 
 
-def limit_to_present_arenas() -> bool:
-    """Whether threads that start from now on allocate in the heaps that exist; False where the C library cannot.
+def use_one_arena() -> bool:
+    """Whether threads that start from now on allocate in the heap of the process; False where the C library cannot.
 
     glibc gives new threads a heap each, up to eight for each core, and returns none of them.  The workbench runs one
     thread at a time, so that more heaps gain it nothing, and each keeps gaps of its own: with one heap the resident

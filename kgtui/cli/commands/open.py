@@ -101,8 +101,10 @@ def show_workbench(
 ) -> int:
     """Draw the workbench on the terminal until the user leaves it; the exit code."""
     paths = find_paths(settings.environment)
+    from kgtui.app.arenas import use_one_arena
     from kgtui.composition import compose, paused_collector
 
+    use_one_arena()  # before there are threads
     with (
         artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
         kept_title(console.err),

@@ -1,4 +1,4 @@
-"""Threads of the workbench share the heaps that exist when it has started."""
+"""Threads of the workbench share one heap."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 _COUNT_HEAPS = """
 import ctypes, os, sys, threading
-from kgtui.app.arenas import limit_to_present_arenas
+from kgtui.app.arenas import use_one_arena
 
 library = ctypes.CDLL(None)
 library.malloc.restype = ctypes.c_void_p
 if sys.argv[1] == "limited":
-    assert limit_to_present_arenas()
+    assert use_one_arena()
 barrier = threading.Barrier(4)
 
 def allocate():
