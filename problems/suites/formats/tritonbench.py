@@ -17,9 +17,10 @@ from problems.suites.task import CandidateForm, OwnRule, RuleKind, SuiteContents
 from problems.suites.texts.performance import with_performance
 from problems.suites.texts.separated import SeparatedFile, is_separated, separated
 from problems.suites.texts.siblings import imported_siblings
-from problems.suites.texts.syntax import draws_random, imported_packages, parsed, seeds
+from problems.suites.texts.syntax import called_names, draws_random, imported_packages, parsed, seeds
 
 HARNESS = "recorded_calls"
+_REMOVED = "make_block_ptr"
 _FOLDERS = {"TritonBench_G_v1": "G", "TritonBench_T_v1": "T"}
 _PLACES = ("", "data", "*/data", "*/*/data", "*/*/*/data")
 _MOST_TITLE = 160  # characters
@@ -149,6 +150,8 @@ def _performance(file: Path, tasks: _Set) -> Path:
 def _health(parts: SeparatedFile, stem: str, letter: str) -> Iterator[str]:
     if letter == "G":
         yield "its reference is a Triton kernel, so a fault of that kernel is expected of the candidate too"
+        if _REMOVED in called_names(parsed(parts.reference, stem)):
+            yield f"its reference calls tl.{_REMOVED}, which Triton has no longer from 3.9 on"
     tests = parsed(parts.tests, stem)
     if draws_random(tests) and not seeds(tests):
         yield "its tests draw random inputs without a seed"

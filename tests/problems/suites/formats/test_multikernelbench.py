@@ -25,6 +25,7 @@ def tasks(checkout: Path, contents_of: Read) -> dict[str, Task]:
 def test_checkout_tasks_by_category(tasks: dict[str, Task]) -> None:
     names = ["activation/swish"]
     names += [f"npukernelbench_level1/{stem}" for stem in ("3_add", "7_swiglu", "9_no_data")]
+    names += ["npukernelbench_level4/2_extra_input"]
 
     assert list(tasks) == names
     assert {(task.form, task.entry) for task in tasks.values()} == {(CandidateForm.MODULE, "ModelNew")}
@@ -56,7 +57,7 @@ def test_file_without_model_complains(checkout: Path, contents_of: Read) -> None
 
 
 @pytest.mark.parametrize(
-    ("place", "count"), [("reference", 4), ("reference/npukernelbench_level1", 3), ("reference/activation", 1)]
+    ("place", "count"), [("reference", 5), ("reference/npukernelbench_level1", 3), ("reference/activation", 1)]
 )
 def test_part_of_checkout(checkout: Path, contents_of: Read, place: str, count: int) -> None:
     assert len(contents_of(checkout / place).tasks) == count

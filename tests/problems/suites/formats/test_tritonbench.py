@@ -51,6 +51,16 @@ def test_faults_of_tests_are_health(tasks: dict[str, Task]) -> None:
     assert "the tests bind no result at their top level" in tasks["G/quiet_copy"].health
 
 
+def test_removed_function_in_gold_kernel_is_health(checkout: Path, tmp_path: Path, contents_of: Read) -> None:
+    file = tmp_path / "quiet_copy.py"
+    text = (checkout / "data" / "TritonBench_G_v1" / "quiet_copy.py").read_text()
+    file.write_text(text.replace("offsets = tl.arange(0, BLOCK)", "offsets = tl.make_block_ptr(x_ptr)"))
+
+    (task,) = contents_of(file).tasks
+
+    assert "its reference calls tl.make_block_ptr, which Triton has no longer from 3.9 on" in task.health
+
+
 def test_metadata_without_file_complains(checkout: Path, contents_of: Read) -> None:
     assert contents_of(checkout).complaints == (
         f"{checkout}/data/TritonBench_G_v1/gone.py: in the metadata, but not on disk; left out",

@@ -48,6 +48,14 @@ def test_one_list_of_inputs(opened: Open) -> None:
     torch.testing.assert_close(expected, x * torch.sigmoid(1.5 * x))
 
 
+def test_group_with_more_inputs_than_forward_takes_raises(opened: Open) -> None:
+    task = opened("multikernelbench::npukernelbench_level4/2_extra_input")
+    arguments = task.draw(seed=1, weight_seed=2, case="group 1")
+
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+        task.expected(arguments, Precision.OWN)
+
+
 def test_unknown_group_unavailable(opened: Open) -> None:
     with pytest.raises(UnavailableError, match="it makes 2 groups of inputs, and no group 3"):
         opened(NAME).draw(seed=1, weight_seed=2, case="group 3")
