@@ -57,7 +57,7 @@ class BatchRequest:
         """One line of JSON, the same for equal requests."""
         values = msgspec.to_builtins(self)
         if not self.suites:
-            del values["suites"]  # an unfinished batch of before this field can be resumed
+            values.pop("suites", None)  # as of a batch from before this field, which can be resumed
         return msgspec.json.encode(values, order="sorted").decode()
 
     @staticmethod

@@ -37,6 +37,9 @@ _REOPEN_BATCH = "update batches set ended_at = null, ending = null where id = :b
 _SELECT_BATCH = "select * from batches where id = :batch"
 _SELECT_UNFINISHED = """
 select id from batches where request = :request and coalesce(ending, '') != 'finished' order by id desc limit 1"""
+_SELECT_NEWEST = """
+select batches.id, ending, pid, process_stamp, sessions.ended_at as session_ended_at
+from batches join sessions on sessions.id = batches.session order by batches.id desc limit 1"""
 _SELECT_RESERVED = """
 select generations.id, pid, process_stamp, sessions.ended_at from generations
 join sessions on sessions.id = generations.session where batch = :batch and state = 'reserved'"""
@@ -154,6 +157,14 @@ class GenerationStore:
         """The newest unfinished batch with the same request; None when there is none."""
         rows = self._database.rows(_SELECT_UNFINISHED, {"request": request})
         return rows[0]["id"] if rows else None
+
+    def newest_unfinished(self) -> BatchRow | None:
+        """The newest batch of all, where it did not come to its end and no program is working on it."""
+        for row in self._database.rows(_SELECT_NEWEST, {}):
+            is_open = row["ending"] is None and row["session_ended_at"] is None
+            if row["ending"] != Ending.FINISHED and not (is_open and is_alive(row["pid"], row["process_stamp"])):
+                return self.batch(row["id"])
+        return None
 
     def batch(self, batch: int) -> BatchRow:
         """Batch number `batch`.

@@ -14,6 +14,7 @@ from textual.worker import Worker
 
 from engine.devices import platform_named
 from engine.errors import KgtuiError, UsageError
+from kgtui.app.jobs.resuming import reply_messages, rest_of, with_conversation
 from kgtui.background import in_background
 from kgtui.generation.batch import DEFAULT_CONCURRENCY, BatchRequest, Task, suites_of
 from kgtui.generation.carrying_out import GenerationRecording, Means, Order, carry_out
@@ -24,7 +25,7 @@ from kgtui.generation.prices import PriceList, read_prices
 from kgtui.generation.progress import NO_BATCH, Progress
 from kgtui.generation.prompts import Prompts
 from kgtui.generation.records import Sampling
-from kgtui.generation.replying import conversation, reply_request
+from kgtui.generation.replying import reply_request
 from kgtui.settings.paths import find_paths
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from kgtui.ports.requests import Audience
     from kgtui.runner.engine_service import EngineService
     from kgtui.screens.base.host import Host
-    from sessions.candidates.generation_rows import GenerationRow, Limits
+    from sessions.candidates.generation_rows import BatchRow, GenerationRow, Limits
 
 _GROUP = "generation"
 
@@ -49,6 +50,7 @@ class Generating:
     ) -> None:
         self.progress: Progress = NO_BATCH
         self.rows: tuple[GenerationRow, ...] = ()
+        self.unfinished: BatchRow | None = None
         self.changed: Callable[[], None] = lambda: None
         self._host = host
         self._app = app
@@ -92,6 +94,17 @@ class Generating:
             self._start(partial(self._run, batch.order, self._means()))
         except UsageError as error:
             self._app.notify(str(error), severity="error", markup=False)
+
+    def resume(self) -> None:
+        """Generate what is left of the unfinished batch.
+
+        Raises:
+            UsageError: there is none, or a batch is running.
+        """
+        self._refuse_second()
+        if self.unfinished is None:
+            raise UsageError("the last batch has finished, so nothing is left to generate; r begins another one")
+        self._start(partial(self._resume, self.unfinished, self._means()))
 
     def reply(self, row: GenerationRow, remark: str) -> None:
         """Send a stored answer back to its model, with the report of its run and a remark.
@@ -159,20 +172,28 @@ class Generating:
         """Read the run and the batch of the answer, then carry the reply out within the budget of that batch."""
         recording = means.recording
         try:
-            run = None
-            if row.run is not None and row.run.outcome is not None:
-                run = await asyncio.to_thread(recording.run_record, row.run.number)
             if row.batch is None:
                 raise UsageError("this answer belongs to no batch; generate a new one")
             batch = await asyncio.to_thread(recording.generations.batch, row.batch)
             request = replace(
                 reply_request(row, batch, remark=remark), device=self._settings.device, target=self._settings.target
             )
-            messages = conversation(row, run, remark=remark, prompts=means.prompts)
+            messages = await asyncio.to_thread(
+                partial(reply_messages, row, recording, remark=remark, prompts=means.prompts)
+            )
         except KgtuiError as error:
             self._app.notify(str(error), severity="error", markup=False)
             return
         await self._run(self._order(request, replace(task, conversation=messages), batch.limits), means)
+
+    async def _resume(self, batch: BatchRow, means: Means) -> None:
+        try:
+            order = rest_of(batch, self._host, device=self._settings.device)
+            order = await asyncio.to_thread(partial(with_conversation, order, means.recording, prompts=means.prompts))
+        except KgtuiError as error:
+            self._app.notify(str(error), severity="error", markup=False)
+            return
+        await self._run(order, means)
 
     async def every_row(self) -> tuple[GenerationRow, ...]:
         """Every stored answer, for all operators."""
@@ -202,6 +223,7 @@ class Generating:
             return
         generations = cast(GenerationRecording, recording).generations
         try:
+            self.unfinished = await asyncio.to_thread(generations.newest_unfinished)
             if workbench is not None:
                 self.rows = await asyncio.to_thread(generations.of_problem, workbench.bench.problem.name)
         except KgtuiError as error:

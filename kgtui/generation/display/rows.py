@@ -12,7 +12,7 @@ from kgtui.generation.lines import ending_text, money_text, spot_text
 from kgtui.generation.progress import Progress
 from kgtui.generation.reports.tables import cell_text
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
-from sessions.candidates.generation_rows import GenerationRow, GenerationState
+from sessions.candidates.generation_rows import BatchRow, Ending, GenerationRow, GenerationState
 
 COLUMNS = (
     Column(label="model", width=26, least=12),
@@ -47,6 +47,15 @@ def progress_lines(progress: Progress, *, now_s: float) -> tuple[Line, ...]:
     if progress.last_message:
         lines.append(line(muted(progress.last_message)))
     return tuple(lines)
+
+
+def unfinished_lines(batch: BatchRow | None) -> tuple[Line, ...]:
+    """How a stored batch that ended early is resumed; nothing where its budget stopped it, or where there is none."""
+    if batch is None or batch.ending is Ending.BUDGET:
+        return ()
+    ended = {None: "was cut off", Ending.FAILED: "ended with errors"}.get(batch.ending, "was cancelled")
+    again = muted(" generates what is left; stored answers are not paid for again")
+    return (line(Span(f"batch {batch.id} {ended}; ", Tone.WARN), strong("R"), again),)
 
 
 def guide_lines() -> tuple[Line, ...]:

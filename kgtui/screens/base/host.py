@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kgtui.state.tuning.tunables import Tunables
     from kgtui.state.workbench.workbench import Workbench
     from sessions.candidates.checked import CheckBatchRow
-    from sessions.candidates.generation_rows import GenerationRow
+    from sessions.candidates.generation_rows import BatchRow, GenerationRow
 
 Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]
 """From the size of the screen and the settings to facts about this machine, a line each."""
@@ -81,6 +81,17 @@ class GenerationControl(Protocol):
     @property
     def rows(self) -> tuple[GenerationRow, ...]:
         """The stored answers for the open operator."""
+
+    @property
+    def unfinished(self) -> BatchRow | None:
+        """The newest stored batch, where it can be resumed."""
+
+    def resume(self) -> None:
+        """Generate what is left of the unfinished batch; stored answers are not paid for again.
+
+        Raises:
+            UsageError: there is none, or it cannot be resumed here; the text says what to do instead.
+        """
 
     def begin(self, typed: str) -> None:
         """Generate for the open operator with the models, the strategy and the budget that were typed.

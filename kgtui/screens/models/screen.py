@@ -6,6 +6,7 @@ computed in a thread when they are shown, and again when a batch ends.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -29,6 +30,7 @@ from kgtui.screens import Place
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.screens.models.compared import ComparedModels
 from kgtui.screens.models.curves import CurvesTab
+from kgtui.screens.models.resuming import Resuming
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.compare.sides import FEWEST, MOST
 from kgtui.state.format.lines import line, muted, strong
@@ -64,13 +66,16 @@ class ModelsScreen(KgtuiScreen):
     WHERE = Where.MODELS
     CSS_PATH = "../../styles/models.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.MODELS)]
-    CONTROLLERS: ClassVar[Mapping[str, type[object]]] = {"curves": CurvesTab}
+    CONTROLLERS: ClassVar[Mapping[str, type[object]]] = {"curves": CurvesTab, "resuming": Resuming}
 
     def __init__(self) -> None:
         super().__init__()
         self._tab = TABS[0]
         self._compared = ComparedModels()
         self.curves = CurvesTab(is_shown=lambda: self._tab == "curves", redraw=self.draw)
+        self.resuming = Resuming(
+            generation=lambda: self._generation, complain=partial(self.notify, severity="error", markup=False)
+        )
 
     def compose(self) -> ComposeResult:
         """The operator, the tabs, the batch, the answer in flight, one table."""
@@ -92,6 +97,7 @@ class ModelsScreen(KgtuiScreen):
         self._generation.changed = self._changed
         self._tab = TABS[0] if self._operator else "matrix"
         self.set_focus(self._table)
+        self._generation.read()
         self._changed()
 
     def host_changed(self) -> None:
@@ -119,7 +125,13 @@ class ModelsScreen(KgtuiScreen):
             self._show(view)
         nothing_to_open = is_plot or not self._table.shown
         self.show_keys_but(
-            {"open-run": nothing_to_open, "generate": not self._operator, "quantity": no_curves, "spent": no_curves}
+            {
+                "open-run": nothing_to_open,
+                "generate": not self._operator,
+                "resume-generation": not self.resuming.lines,
+                "quantity": no_curves,
+                "spent": no_curves,
+            }
         )
         self.tick()
 
@@ -128,7 +140,7 @@ class ModelsScreen(KgtuiScreen):
         progress = self._generation.progress
         is_empty = self._tab == TABS[0] and not self._generation.rows and not self._entry.display
         lines = progress_lines(progress, now_s=self.host.clock()) or (guide_lines() if is_empty else ())
-        _say(lines, place=self.query_one("#progress", Lines))
+        _say((*lines, *self.resuming.lines), place=self.query_one("#progress", Lines))
         _say(streaming_lines(progress) if self._tab in _STREAMED else (), place=self.query_one("#streaming", Lines))
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
 import pytest
 
 from kgtui.generation.extraction import extract
@@ -10,6 +12,10 @@ from sessions.candidates.generation_rows import Stop
 CODE = "import torch\n\n\ndef softmax(x):\n    return x\n"
 OTHER = "import triton\n\n\ndef softmax(x):\n    return x + 1\n"
 HELPER = "def helper(x):\n    return x\n"
+IN_CODE = "the answer reached the limit of tokens inside of its code; raise --max-tokens or ask for less"
+SPLIT = "helper is defined in another code block; answer with one block that has the whole file"
+ESCAPED = "the code is escaped for HTML (&lt; in place of <); answer with plain text"
+TOOL = "the answer calls a tool, and none is offered; answer with one Python code block"
 DIFF = "--- a.py\n+++ b.py\n@@ -1 +1 @@\n-x\n+y\n"
 
 
@@ -30,7 +36,14 @@ def fence(text: str, language: str = "python", mark: str = "```") -> str:
         fence(HELPER) + fence(CODE),
         fence(CODE) + "Again, unchanged:\n" + fence(CODE),
         CODE,
-        fence(CODE).replace("\n", "\n").replace("```python", "   ```python", 1),
+        fence(CODE).replace("```python", "   ```python", 1),
+        "1. The kernel:\n\n" + indent(fence(CODE), "      ") + "\n2. It is fast.\n",
+        "\ufeff" + fence(CODE),
+        fence(CODE, language="text"),
+        fence(CODE, language="cuda"),
+        f"<think>\nPerhaps:\n{fence(OTHER)}No.\n</think>\n\n{fence(CODE)}",
+        f"Perhaps:\n{fence(OTHER)}No.</think>{CODE}",
+        f"<think>\n```python\ndef softmax(\n</think>\n{fence(CODE)}",
     ],
 )
 def test_the_one_file_is_taken(answer):
@@ -52,16 +65,11 @@ def test_fence_inside_longer_fence_is_code():
         (fence("def softmax(x:\n"), Stop.COMPLETE, "the code block is no Python: '(' was never closed in its line 1"),
         (fence("x = 1\n", language="cpp"), Stop.COMPLETE, "the answer has no Python code block, only cpp"),
         (fence(DIFF, language="diff"), Stop.COMPLETE, "the answer is a diff; answer with the whole file"),
-        (
-            f"```python\n{CODE}",
-            Stop.LENGTH,
-            "the answer reached the limit of tokens inside of its code; raise --max-tokens or ask for less",
-        ),
+        (f"```python\n{CODE}", Stop.LENGTH, IN_CODE),
         (
             f"{fence(CODE)}```python\n{OTHER}",
             Stop.LENGTH,
-            "the answer reached the limit of tokens inside of its code; raise --max-tokens or ask for less; "
-            "an earlier block is complete, but may be a draft",
+            f"{IN_CODE}; an earlier block is complete, but may be a draft",
         ),
         ("Thinking", Stop.LENGTH, "the answer reached the limit of tokens before any code; raise --max-tokens"),
         (f"```python\n{CODE}", Stop.CUT, "the connection broke inside of the code"),
@@ -70,6 +78,20 @@ def test_fence_inside_longer_fence_is_code():
             Stop.COMPLETE,
             "the last code block is not closed, so the code may be incomplete",
         ),
+        (CODE, Stop.LENGTH, IN_CODE),
+        (CODE, Stop.CUT, "the connection broke inside of the code"),
+        (
+            f"<think>\n{fence(CODE)}But",
+            Stop.LENGTH,
+            "the answer reached the limit of tokens while reasoning; raise --max-tokens or lower --effort",
+        ),
+        (f"<think>\n{fence(CODE)}", Stop.CUT, "the connection broke while the model was reasoning"),
+        (f"<think>{CODE}", Stop.COMPLETE, "the answer has reasoning only; answer with one Python code block"),
+        (fence(HELPER) + fence("def softmax(x):\n    return helper(x)\n"), Stop.COMPLETE, SPLIT),
+        (fence("def softmax(n):\n    return n &lt; 3\n"), Stop.COMPLETE, ESCAPED),
+        (fence("def softmax(n):\n    return &quot;a&quot;\n"), Stop.COMPLETE, ESCAPED),
+        ('{"name": "write", "arguments": {"text": "def softmax"}}', Stop.COMPLETE, TOOL),
+        (fence('[{"type": "call", "input": {}}]\n', language="json"), Stop.COMPLETE, TOOL),
         ("x" * 400_001, Stop.COMPLETE, "the answer has 400,001 characters; a kernel file has at most 400,000"),
         (fence("x = " + "(" * 5000), Stop.COMPLETE, None),
     ],
@@ -78,6 +100,16 @@ def test_ignored_blocks_are_reported(answer, stop, reason):
     found = extract(answer, entry="softmax", stop=stop)
     assert found.source is None
     assert found.reason if reason is None else found.reason == reason
+
+
+def test_comparisons_beside_an_entity_are_not_escaped():
+    code = 'def softmax(n):\n    """&lt;"""\n    return n < 3\n'
+    assert extract(fence(code), entry="softmax", stop=Stop.COMPLETE).source == code
+
+
+def test_unfenced_file_with_an_example_in_fences_is_taken():
+    code = f'"""Usage:\n\n```\nsoftmax(x)\n```\n"""\n{CODE}'
+    assert extract(code, entry="softmax", stop=Stop.COMPLETE).source == code
 
 
 def test_complete_block_of_truncated_answer_is_taken():

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from kgtui.app.start import PreparedBatch
+from kgtui.generation.batch import BatchRequest
 from kgtui.generation.demo.order import MODELS, RECORDING, demo_order, demo_prices
 from kgtui.generation.display.rows import streaming_lines
 from kgtui.generation.display.typed import parse_wanted
@@ -20,6 +21,8 @@ from kgtui.generation.display.views import bar, price_view
 from kgtui.generation.events import AnswerGrew, RequestSent, Spot
 from kgtui.generation.prices import read_prices
 from kgtui.generation.progress import NO_BATCH, after
+from kgtui.generation.records import Sampling
+from kgtui.generation.strategies import StrategyOptions
 from kgtui.history.recorder import StoreRecording
 from kgtui.screens.models.screen import ModelsScreen
 from kgtui.state.format.glyphs import ASCII
@@ -27,6 +30,8 @@ from kgtui.state.format.lines import plain_text
 from kgtui.widgets.tables.plot_view import PlotView
 from kgtui.widgets.text.toned import Grid, Lines
 from sessions import open_store
+from sessions.candidates.generation_rows import Ending, Limits
+from tests.generated import new_generation, settlement
 
 
 @pytest.fixture
@@ -84,6 +89,72 @@ async def test_invalid_batch_input_gets_a_sentence(bench: Any, words: str, sente
         screen = await asked(bench, pilot, words)
         await bench.until(pilot, lambda: any(sentence in note.message for note in bench.app._notifications))
         assert screen.query_one(Input).display
+
+
+def left_behind(tmp_path: Path, ending: Ending, request: BatchRequest) -> None:
+    """Store a batch that ended early, with the answer of its first model."""
+    with open_store(tmp_path / "sessions.db") as store:
+        session = store.begin_session("workbench")
+        batch = store.generations.begin_batch(session, request.to_json(), Limits())
+        number = store.generations.reserve(session, batch, new_generation(place="round-1"))
+        store.generations.settle(number, settlement(received="stored before"))
+        store.generations.end_batch(batch, ending)
+        store.end_session(session)
+
+
+REQUEST = BatchRequest(
+    operators=("aten::softmax",),
+    models=MODELS,
+    strategy="refine",
+    options=StrategyOptions(),
+    sampling=Sampling(),
+    device="cpu",
+    target="sm_90",
+)
+
+
+async def test_unfinished_batch_resumes_without_second_request(
+    make_replayed: Callable[..., Any], tmp_path: Path
+) -> None:
+    left_behind(tmp_path, Ending.CANCELLED, REQUEST)
+    bench = make_replayed()
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await bench.settled(pilot)
+        await pilot.press("L")
+        generation, progress = bench.app.runs.generation, bench.app.screen.query_one("#progress", Lines)
+        await bench.until(pilot, lambda: generation.unfinished is not None)
+        await bench.until(pilot, lambda: "batch 1 was cancelled; R generates what is left" in str(progress.render()))
+        await pilot.press("R")
+        await bench.until(pilot, lambda: generation.progress.ended is not None and not generation.is_running)
+        assert [(row.model, row.batch, row.received == "stored before") for row in generation.rows] == [
+            ("alpha", 1, True), ("beta", 1, False),
+        ]  # fmt: skip
+        assert (generation.progress.reused, generation.unfinished) == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("ending", "request_of", "sentence"),
+    [
+        (Ending.FINISHED, REQUEST, "the last batch has finished"),
+        (Ending.BUDGET, REQUEST, "batch 1 reached its budget: repeat its `kgtui generate` with a higher --budget"),
+        (Ending.FAILED, replace(REQUEST, device="cuda"), "start `kgtui --device cuda` to resume it"),
+        (Ending.FAILED, replace(REQUEST, suites=("tasks",)), "`kgtui generate --suite PATH ...` with --resume"),
+        (Ending.FAILED, replace(REQUEST, continues=99), "is not in the store any more"),
+    ],
+)
+async def test_batch_that_cannot_resume_gets_a_sentence(
+    make_replayed: Callable[..., Any], tmp_path: Path, ending: Ending, request_of: BatchRequest, sentence: str
+) -> None:
+    left_behind(tmp_path, ending, request_of)
+    bench = make_replayed()
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await bench.settled(pilot)
+        await pilot.press("L")
+        await bench.until(pilot, lambda: bool(bench.app.runs.generation.rows))
+        bench.app.screen.resuming.action_resume()
+        await bench.until(pilot, lambda: any(sentence in note.message for note in bench.app._notifications))
 
 
 async def test_escape_leaves_the_entry_then_the_screen(bench: Any) -> None:

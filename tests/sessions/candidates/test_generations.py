@@ -136,3 +136,24 @@ class TestCosts:
 def test_contradictory_usage_is_refused(counts):
     with pytest.raises(ValueError, match="tokens"):
         TokenUsage(**counts)
+
+
+@pytest.mark.parametrize(
+    ("ending", "is_left"),
+    [(Ending.FINISHED, False), (Ending.BUDGET, True), (Ending.CANCELLED, True), (Ending.FAILED, True)],
+)
+def test_newest_batch_that_ended_early_is_unfinished(store, batch, ending, is_left):
+    store.generations.end_batch(batch, ending)
+    found = store.generations.newest_unfinished()
+    assert (found is not None and found.id == batch) is is_left
+
+
+def test_batch_of_running_program_is_not_unfinished(store, batch):
+    assert store.generations.newest_unfinished() is None
+
+
+def test_batch_before_a_finished_one_is_not_unfinished(store, session_id, batch):
+    store.generations.end_batch(batch, Ending.CANCELLED)
+    newer = store.generations.begin_batch(session_id, REQUEST, Limits())
+    store.generations.end_batch(newer, Ending.FINISHED)
+    assert store.generations.newest_unfinished() is None
