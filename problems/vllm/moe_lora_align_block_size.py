@@ -1,10 +1,11 @@
 """Pairs of each LoRA adapter sorted by expert: row a of the outputs = moe_align_block_size of the pairs of adapter a.
 
 topk_ids: (T, k), int32, has the expert of pair t * k + j, token_lora_mapping: (T,), int32, the adapter of a token, -1
-for none.  lora_ids: (max_loras,), int32, names the adapters in use, each once, -1 for none; those with adapter_enabled
-0, (max_loras,), int32, are left out.  For every other one, sorted_token_ids: (max_loras * max_num_tokens_padded,) has
-in row a the numbers of its pairs, expert by expert, those of an expert in any order and followed by T * k up to a
-multiple of block_size; experts_ids: (max_loras * max_num_m_blocks,) has in row a the expert of every block, and
+for none.  lora_ids: (max_loras,), int32, names the adapters in use, numbers from 0 to max_loras - 1, each once and in
+any order, -1 for none; an adapter a with adapter_enabled[a] = 0, (max_loras,), int32, is left out.  For every other
+adapter a, whatever its place in lora_ids, sorted_token_ids: (max_loras * max_num_tokens_padded,) has in row a the
+numbers of its pairs, expert by expert, those of an expert in any order and followed by T * k up to a multiple of
+block_size; experts_ids: (max_loras * max_num_m_blocks,) has in row a the expert of every block, and
 num_tokens_post_pad[a] is the number of entries.  Entries behind those may hold anything.  Rows of adapters that are not
 in use or left out keep their values.  With expert_map: (num_experts,), int32, pairs count for expert_map[topk_ids], and
 those of -1 are left out.  The outputs are int32, all tensors of any strides.

@@ -18,6 +18,7 @@ import torch
 from engine.judge.diagnosis.hypothesis import Supposition, changed, refuse_immense, replaced, tensor_at
 from engine.judge.diagnosis.layout_hypotheses import layouts
 from engine.judge.diagnosis.ranking import Facts
+from engine.judge.diagnosis.scalar_values import other_values
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.judge.diagnosis.value_hypotheses import misreadings
 from engine.model import ProblemDefinition
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _BLOCKS = tuple(1 << power for power in range(4, 13))
 _NARROW = (torch.float16, torch.bfloat16)
-_TRANSPOSITIONS = ("N", "T", "C")
-_EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)  # that are written down where the one that was given should stand
 _MOST_OVER = 15  # elements that a division leaves over
 _STRIDE_NAMES = ("inc", "ld", "stride")
 
@@ -67,28 +66,15 @@ def suppositions(problem: ProblemDefinition, inputs: Arguments, shape: torch.Siz
 def _scalars(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
     """Another value in place of an argument that is no tensor."""
     name, given = problem.arguments[place], inputs[place]
-    others: list[Value] = []
-    if isinstance(given, str) and given in _TRANSPOSITIONS:
-        others = [other for other in ("T", "N") if other != given]
-    if isinstance(given, bool):
-        others = [not given]
-    elif isinstance(given, int):
-        sizes = {value for value in inputs if isinstance(value, int) and not isinstance(value, bool)}
-        others = [-1, 0, 1, -given, *sorted(sizes)]
-    elif isinstance(given, float):
-        others = [1.0, 0.0, -given, float(int(given))]
-        if name.startswith("eps"):
-            others += _EPSILONS
     is_stride = _is_stride(name, given)
-    for other in dict.fromkeys(others):
-        if other != given:
-            facts: Facts = {"argument": name, "given": str(given), "value": str(other)}
-            symptom = Symptom.STRIDE_ARGUMENT if is_stride else Symptom.ARGUMENT
-            if isinstance(given, float) and other == 1.0:
-                symptom = Symptom.ONES
-            yield Supposition(symptom=symptom, arguments=partial(replaced, inputs, place, other), facts=facts)
-            if is_stride and isinstance(given, int) and isinstance(other, int) and 0 < other < given:
-                yield from _narrower(inputs, place, given, other, facts)
+    for other, words in other_values(problem, inputs, place):
+        facts: Facts = {"argument": name, "given": str(given), "value": words}
+        symptom = Symptom.STRIDE_ARGUMENT if is_stride else Symptom.ARGUMENT
+        if isinstance(given, float) and other == 1.0:
+            symptom = Symptom.ONES
+        yield Supposition(symptom=symptom, arguments=partial(replaced, inputs, place, other), facts=facts)
+        if is_stride and isinstance(given, int) and isinstance(other, int) and 0 < other < given:
+            yield from _narrower(inputs, place, given, other, facts)
 
 
 def _cut_sizes(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:

@@ -96,6 +96,7 @@ class Explainer:
         elements = _elements(hand.content.inputs, comparison)
         if elements > _MOST_ELEMENTS:
             return Explanation(untried=f"the case has {elements:,} elements, too many to compute it again and again")
+        found: tuple[Diagnosis, ...] = ()
         try:
             with torch.device("cpu"):
                 inputs, comparison = _inputs_on_host(hand.content), comparison.on_host
@@ -105,7 +106,8 @@ class Explainer:
                     feeding(problem, inputs, number=number, index=worst.index) if problem.suite is None else ((), None)
                 )
         except Exception as error:  # a fault of a reference or of ours must not hide that the output is wrong
-            return Explanation(untried=f"not explained: {type(error).__name__}: {error}"[:_MOST_UNTRIED])
+            untried = f"not explained: {type(error).__name__}: {error}"[:_MOST_UNTRIED]
+            return Explanation(diagnoses=found, untried="" if found else untried)
         return Explanation(diagnoses=found, feeds=feeds, feeding=count)
 
     def _is_plain(self, problem: ProblemDefinition, clue: Clue) -> bool:

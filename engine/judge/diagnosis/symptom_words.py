@@ -179,7 +179,7 @@ WORDS = {
     ),
     Symptom.CONJUGATED: Words(
         _K.IGNORED_ARGUMENT,
-        "the conjugate of {argument} is used where {argument} is meant, or the other way round",
+        "wrong conjugation of {argument}: conjugated where the plain value is meant, or the other way round",
         "{counted} match when {argument} is conjugated",
     ),
     Symptom.SIGN: Words(

@@ -39,9 +39,22 @@ def misreadings(problem: ProblemDefinition, inputs: Arguments, read: Sequence[in
             yield Supposition(symptom=Symptom.CONJUGATED, arguments=conjugated, facts={"argument": name})
         elif tensor.dtype != torch.bool:
             yield from _indices(inputs, place, name)
+    yield from _conjugates(problem, inputs, read)
     yield from _exchanges(problem, inputs, read)
     for place in read:
         yield from _backwards(inputs, place, problem.arguments[place])
+
+
+def _conjugates(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
+    """All complex tensors conjugated at once, as where the other one of two is."""
+    places = [place for place in read if tensor_at(inputs, place).is_complex()]
+    if len(places) > 1:
+        conjugated = tuple(
+            torch.conj_physical(value) if place in places and isinstance(value, torch.Tensor) else value
+            for place, value in enumerate(inputs)
+        )
+        facts: Facts = {"argument": " and ".join(problem.arguments[place] for place in places)}
+        yield Supposition(symptom=Symptom.CONJUGATED, arguments=lambda: conjugated, facts=facts)
 
 
 def _signs(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:

@@ -69,6 +69,28 @@ def test_error_while_explaining_is_reported_and_output_stays_wrong():
     assert reported.explanation == Explanation(untried="not explained: RuntimeError: not on this device")
 
 
+def test_diagnosis_is_kept_where_inputs_cannot_be_found():
+    def in_place(x, alpha):
+        x = x.clone().double()
+        y = x.mul(x)
+        x.add_(1)  # what the derivative of the product needs is gone
+        return (alpha * y).to(torch.float32)
+
+    problem = operator("x, alpha", in_place)
+    x = normal(9, 40)
+    content = content_of(problem, x, 0.5)
+    hand = SimpleNamespace(
+        problem=problem, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
+    )
+    got = in_place(x, 2.0)
+    report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
+    (reported,) = Explainer().explained(hand, [got], (report,), repeated=None)
+    assert [found.sentence for found in reported.explanation.diagnoses][:1] == [
+        "output equals the answer for alpha = 1 / alpha (2) instead of 0.5"
+    ]
+    assert (reported.explanation.feeding, reported.explanation.untried) == (None, "")
+
+
 def test_hypotheses_are_computed_on_host_whatever_the_default():
     x, moved = normal(9, 40), operator("x", lambda x: x.double().add(torch.ones(x.shape)).to(x.dtype))
     content = content_of(moved, x)

@@ -90,7 +90,7 @@ def test_mask_taken_for_true_is_named():
 def test_conjugate_of_argument_is_named():
     x, y = torch.complex(normal(40), normal(40, seed=4)), torch.complex(normal(40, seed=5), normal(40, seed=6))
     product = operator("x, y", lambda x, y: x * y)
-    words = "the conjugate of y is used where y is meant, or the other way round"
+    words = "wrong conjugation of y: conjugated where the plain value is meant, or the other way round"
     assert first_words(product, (x, y), x * y.conj()) == words
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.judge.diagnosis.explain import Explainer
-from engine.model import DiagnosisKind
+from engine.model import DiagnosisKind, Tolerance
 from tests.engine.judge.diagnosis.mistakes import (
     ADD,
     AFFINE,
@@ -39,6 +39,7 @@ TURNED = operator(
     "x, table", lambda x, table: x * table[:, :4].repeat(1, 2) + 2 * x.roll(4, 1) * table[:, 4:].repeat(1, 2)
 )
 SCALED = operator("x, y, alpha, beta", lambda x, y, alpha, beta: alpha * x + beta * y)
+CLOSE = Tolerance(relative=1e-5, absolute=1e-5)
 PRODUCT = operator("trans, x, y", lambda trans, x, y: (x.T if trans == "T" else x) @ y)
 
 
@@ -164,6 +165,49 @@ def test_unwanted_transposition_is_found():
         K.IGNORED_ARGUMENT,
         "output equals the answer for trans = N instead of T",
     )
+
+
+def test_factor_that_multiplies_instead_of_dividing_is_found():
+    codes = operator("x, scale", lambda x, scale: (x.double() / scale).to(torch.float8_e4m3fn).view(torch.uint8))
+    x = normal(9, 40)
+    words = "output equals the answer for scale = 1 / scale (2) instead of 0.5"
+    assert reported(codes, (x, 0.5), codes.reference(x, 2.0)) == (K.IGNORED_ARGUMENT, words)
+
+
+@pytest.mark.parametrize(
+    ("beta", "words"),
+    [(-0.5, "its real part (-0.5)"), (-0.5 - 1j, "its conjugate ((-0.5-1j))")],
+    ids=["real part", "conjugate"],
+)
+def test_imaginary_part_of_factor_that_is_wrong_is_found(beta, words):
+    x, y = (torch.complex(normal(9, seed=seed), normal(9, seed=seed + 1)) for seed in (3, 5))
+    expected = f"output equals the answer for beta = {words} instead of (-0.5+1j)"
+    assert reported(SCALED, (x, y, 2.0, -0.5 + 1j), SCALED.reference(x, y, 2.0, beta), tolerance=CLOSE) == (
+        K.IGNORED_ARGUMENT,
+        expected,
+    )
+
+
+def test_conjugate_of_the_wrong_factor_is_found():
+    dot = operator("x, y", lambda x, y: (x.conj() * y).sum().reshape(1))
+    x, y = (torch.complex(normal(9, seed=seed), normal(9, seed=seed + 1)) for seed in (3, 5))
+    words = "wrong conjugation of x and y: conjugated where the plain value is meant, or the other way round"
+    assert reported(dot, (x, y), (x * y.conj()).sum().reshape(1), tolerance=CLOSE) == (K.IGNORED_ARGUMENT, words)
+
+
+@pytest.mark.parametrize(("name", "given", "other"), [("diag", "U", "N"), ("uplo", "L", "U"), ("side", "R", "L")])
+def test_letter_taken_for_the_other_is_found(name, given, other):
+    letters = operator(f"{name}, x", lambda letter, x: x + x.sum(0) if letter == given else x * x.sum(0))
+    words = f"output equals the answer for {name} = {other} instead of {given}"
+    x = normal(9, 5)
+    assert reported(letters, (given, x), letters.reference(other, x)) == (K.IGNORED_ARGUMENT, words)
+
+
+def test_word_that_is_ignored_is_found():
+    gather = operator("x, reduce: str | None = None", lambda x, reduce: x if reduce is None else x + x.sum(0))
+    words = "output equals the answer for reduce = None instead of add"
+    x = normal(9, 5)
+    assert reported(gather, (x, "add"), gather.reference(x, None) + 0.0) == (K.IGNORED_ARGUMENT, words)
 
 
 def test_a_sum_that_begins_at_the_end():
