@@ -17,7 +17,7 @@ from engine.model.layers import Coverage, Layer, LayerReport
 from engine.reports.run_record import RunRecord
 from engine.verdict.policy import WEIGHTS
 
-EXECUTED_ON_CPU = "kernels were executed on the CPU, and their times are not speeds"
+EXECUTED_ON_CPU = "kernels were executed on the CPU, where timings are meaningless"
 RUNNING = "the run is in progress"
 CANCELLED = "the run was cancelled before"
 CUT_SHORT = "the run was cut short before"
@@ -193,7 +193,7 @@ def _unreported(run: RunRecord) -> str:
     if unended := _unended(run):
         return unended
     if run.verdict is not None and run.verdict.outcome is not Outcome.PASS:
-        return "the run ended before: what is not right is not examined further"
+        return "the run ended before: a wrong candidate is not examined further"
     return "no check reported on it in this run"
 
 

@@ -89,8 +89,8 @@ def variants(source: bytes, values_by_name: Mapping[str, Sequence[int]]) -> tupl
         if name not in tunable_by_name:
             known = ", ".join(tunable_by_name) or "none"
             raise UsageError(
-                f"{name!r} cannot be turned: it is no module-level constant, and no launch takes it as a whole "
-                f"number; this file has {known}"
+                f"{name!r} is not tunable: it is neither a module-level integer constant nor an integer "
+                f"argument of a launch; this file has {known}"
             )
         if not values:
             raise UsageError(f"{name} has no value to try; give some: {name}=64,128")

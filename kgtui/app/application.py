@@ -326,7 +326,7 @@ class WorkbenchApp(TerminalApp):
     def action_help_quit(self) -> None:
         """Report how to quit: ctrl+c ends nothing here."""
         leaving = next(action for action in self.actions if action.call == "app.quit")
-        self.notify(f"ctrl+c copies what is selected, and nothing is; {first_key(leaving)} leaves", markup=False)
+        self.notify(f"ctrl+c copies the selection, and nothing is selected; {first_key(leaving)} leaves", markup=False)
 
     # Inside
 

@@ -96,7 +96,7 @@ ACTIONS = (
     Action(id="veto", keys=("V",), label="veto", group="Candidates", where=Where.WORKBENCH,
            help="veto a run: it is never the best; its verdict stays; again to undo", call="screen.review('vetoed')"),
     Action(id="follow-agents", keys=("A",), label="follow agents", group="Candidates", where=Where.WORKBENCH,
-           help="show runs of coding agents (kgtui mcp) as they go on, or no longer", call="screen.follow_agents"),
+           help="follow the runs of coding agents (kgtui mcp), or stop", call="screen.follow_agents"),
     # Workbench: panes
     Action(id="tab-cases", keys=("1",), label="cases", help="every case, and why one failed", group="Panes",
            where=Where.WORKBENCH, call="screen.tab('cases')"),

@@ -9,7 +9,7 @@ BATCH = (
            group="Batch", where=Where.BATCH, call="screen.open_run", bar=True),
     Action(id="begin-batch", keys=("r",), label="new batch", help="type a folder or .jsonl file, then verify it",
            group="Batch", where=Where.BATCH, call="screen.ask", bar=True),
-    Action(id="resume-batch", keys=("R",), label="resume", help="run what is left of this batch", group="Batch",
+    Action(id="resume-batch", keys=("R",), label="resume", help="run the rest of this batch", group="Batch",
            where=Where.BATCH, call="screen.resume", bar=True),
     Action(id="failed-candidates", keys=("f",), label="failed", help="only candidates that did not pass, or all",
            group="Batch", where=Where.BATCH, call="screen.failed", bar=True),

@@ -171,7 +171,7 @@ def _wrong(option: Option, value: object) -> str:
     if option.choices and value not in option.choices:
         return f"expected one of {', '.join(option.choices)}, got {_shown(value)}"
     if isinstance(value, str) and not (value.strip() and value.isprintable()):
-        return f"expected some words in one line, got {_shown(value)}; leave the line out for what is usual"
+        return f"expected some words in one line, got {_shown(value)}; leave the line out for the default"
     if is_number and isinstance(value, int | float) and not 0 <= value <= sys.float_info.max:
         return f"expected a number from 0 on, got {_shown(value)}"
     return ""

@@ -103,7 +103,7 @@ class _Names:
 def _require_together(options: argparse.Namespace) -> None:
     """Refuse what means nothing for a batch."""
     if options.file is not None or options.sample:
-        raise UsageError("--candidates names what is verified; leave FILE and --sample out")
+        raise UsageError("--candidates names the files to verify; leave FILE and --sample out")
     if options.profile:
         raise UsageError("--profile is of one run; `kgtui check FILE --profile` shows it")
     if options.stages:

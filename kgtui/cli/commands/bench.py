@@ -45,8 +45,8 @@ LABEL = "bench"
 
 _VERIFIED = (Tier.SMOKE, Tier.FULL)
 _EXECUTED_ON_CPU = (
-    "kernels are executed on the CPU here: times are not speeds, so nothing is timed; "
-    "what is known without a clock follows the verdict"
+    "kernels are executed on the CPU here: timings are meaningless, so nothing is timed; "
+    "estimates without a clock follow the verdict"
 )
 
 

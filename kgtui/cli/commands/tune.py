@@ -132,7 +132,7 @@ def _grid(request: Request, chosen: Sequence[str]) -> tuple[Variant, ...]:
     if not made:
         raise UsageError(
             f"{request.file.shown} has no autotune list to choose from: give values, such as --set num_warps=2,4,8; "
-            f"it has {known or 'nothing that can be turned'}"
+            f"it has {known or 'no tunable parameters'}"
         )
     return (Variant(name=AS_IT_IS, source=source), *(variant for variant in made if variant.source != source))
 

@@ -50,7 +50,7 @@ async def side_of(host: Host, number: int) -> Side:
 def why_not_measured(workbench: OpenWorkbench | None, comparison: Comparison | None, beside: int) -> str:
     """Why the side at `beside` and the reference cannot be timed taking turns; empty when they can."""
     if comparison is None or workbench is None or workbench.bench.problem.name != comparison.problem:
-        return "open a file of this operator first: its device and its bench cases are what is timed"
+        return "open a file of this operator first: its device and its bench cases are timed"
     if not workbench.bench.can_time:
         return EXECUTED_ON_CPU
     if workbench.bench.benchmark is None:

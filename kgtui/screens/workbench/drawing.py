@@ -93,7 +93,7 @@ class Drawing:
         self._context.source.mark(marks)
         folder = host.kernels.shown(bench.path.parent)
         name = bench.path.name if bench.unsaved else bench.shown_filename
-        kind = "generated" if bench.shown.candidate else "as it was then" if bench.old is not None else ""
+        kind = "generated" if bench.shown.candidate else "past run" if bench.old is not None else ""
         self._context.source.title(name, folder="" if bench.shown.candidate else folder, marked=len(marks), kind=kind)
         self._tabs.panel.show(scene)
         if self._code.wanted:

@@ -24,7 +24,7 @@ COLUMNS = (
     Column(label="written", width=10),
 )
 _MOST_LINES = 6
-EXECUTED_ON_CPU = "kernels are executed on the CPU here: times are not speeds, so nothing is measured"
+EXECUTED_ON_CPU = "kernels are executed on the CPU here: timings are meaningless, so nothing is timed"
 
 
 def cost_rows(problem: Problem, *, glyphs: Glyphs) -> tuple[Row, ...]:

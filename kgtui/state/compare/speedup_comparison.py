@@ -97,7 +97,7 @@ def trust_of(side: Side) -> Trust:
 def _why_not_at_all(reference: Side, other: Side) -> str:
     for side in (reference, other):
         if not side.view.benchmarks and side.run.device == CPU_DEVICE:
-            return f"{side.name} ran on the CPU, where times are not speeds, so nothing was timed"
+            return f"{side.name} ran on the CPU, where timings are meaningless, so nothing was timed"
         if trust_of(side) is Trust.WRONG:
             return f"{side.name} is not right, so no speed-up is shown"
         if not side.view.benchmarks:

@@ -26,10 +26,10 @@ LIST = "autotune list"
 UNTIMED = "nothing is timed here"
 _USUAL_VALUES = {"num_warps": "1, 2, 4, 8, 16", "num_stages": "1, 2, 3, 4"}
 _NOTHING_FOUND = (
-    "nothing in this file can be turned.  Looked for, and not found:",
-    "  a whole number with a name at the top:   BLOCK = 1024",
-    "  a whole number that a launch is given:   kernel[grid](x, BLOCK=1024)",
-    "  num_warps and num_stages of a launch, given or not",
+    "no tunable parameters found.  Each of these would be one:",
+    "  an integer constant of the module:       BLOCK = 1024",
+    "  an integer argument of a launch:         kernel[grid](x, BLOCK=1024)",
+    "  num_warps and num_stages of a launch, also if left out",
     "  a triton.autotune list with more than one configuration",
 )
 
@@ -65,7 +65,7 @@ def tunables_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Tuna
     try:
         tunables = tunables_of(source)
     except (SyntaxError, ValueError, UsageError) as error:
-        return Tunables(source=source, complaint=f"nothing can be turned: {error}; mend the file and save it")
+        return Tunables(source=source, complaint=f"no tunable parameters: {error}; correct the file and save it")
     kept = {tunable.name: chosen[tunable.name] for tunable in tunables if tunable.name in chosen}
     try:
         listed = configurations(source)

@@ -270,7 +270,7 @@ def test_unreported_layer_is_named():
 
 def test_layers_after_failure_state_that_run_ended():
     missing = inspected(layers=(), cases=(result("a", Outcome.CRASHED),)).unchecked
-    assert missing[0].why == "the run ended before: what is not right is not examined further"
+    assert missing[0].why == "the run ended before: a wrong candidate is not examined further"
     assert Unchecked(what="cases", state="not run", why="1 of 2: the run ended before") in missing
 
 

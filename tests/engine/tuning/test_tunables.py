@@ -1,4 +1,4 @@
-"""What can be turned in a file, and that nothing else of it changes."""
+"""Tunable parameters of a file, and changes of them that leave the rest as it is."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_line_ends_of_windows_stay() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"BLOK": (1,)}, r"'BLOK' cannot be turned: .* this file has BLOCK, num_warps, num_stages"),
+        ({"BLOK": (1,)}, r"'BLOK' is not tunable: .* this file has BLOCK, num_warps, num_stages"),
         ({"BLOCK": ()}, "BLOCK has no value to try; give some: BLOCK=64,128"),
         ({"BLOCK": tuple(range(257))}, "257 variants are too many for one grid of 256"),
         ({"BLOCK": range(9999), "num_warps": range(9999), "num_stages": range(9999)}, "999,700,029,999 variants"),

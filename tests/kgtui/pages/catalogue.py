@@ -181,7 +181,7 @@ _OVER = (
     Page(name="palette-searched", screen="palette", says=("zoom",), keys=("ctrl+p", *"zoom")),
 )  # fmt: skip
 _TUNE = (
-    Page(name="nothing-to-turn", screen="tune", says=("nothing",), content=_NO_KNOBS, keys=("u",)),
+    Page(name="nothing-to-turn", screen="tune", says=("no tunable parameters",), content=_NO_KNOBS, keys=("u",)),
     Page(name="values-are-typed", screen="tune", says=("num_warps",), keys=("u", "enter")),
     Page(name="grid-not-timed", screen="tune", says=("3/3 tried", "nothing was timed"), keys=(*_EIGHT, "r")),
     Page(name="grid-with-a-winner", screen="tune", says=("num_warps=8", "w writes it"), script="fast_with_eight_warps",

@@ -288,7 +288,7 @@ async def test_comparison_on_cpu_reports_nothing_measured(open_on: Any, four: An
     async with bench.app.run_test(size=NARROW, notifications=True) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c", "m")
-        assert said(bench) == ["kernels are executed on the CPU here: times are not speeds, so nothing is measured"]
+        assert said(bench) == ["kernels are executed on the CPU here: timings are meaningless, so nothing is timed"]
 
 
 async def test_m_times_two_sides_in_turn(open_on: Any, two_timed: Any) -> None:

@@ -199,7 +199,7 @@ async def test_file_without_tunables_states_what_was_searched(make_bench: Any) -
     bench = make_bench(content=b"def softmax(x, dim):\n    return x\n")
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, "u", "r")
-        assert plan(bench)[0].startswith("nothing in this file can be turned.  Looked for, and not found:")
+        assert plan(bench)[0].startswith("no tunable parameters found.  Each of these would be one:")
         assert said(bench) == [plan(bench)[0]]
 
 

@@ -67,7 +67,7 @@ everywhere.help = "f1"
         ("notify_after_s = -1", "config.toml, notify_after_s: expected a number from 0 on, got -1"),
         ("notify_after_s = nan", "config.toml, notify_after_s: expected a number from 0 on, got nan"),
         ("editor = ' '", "config.toml, editor: expected some words in one line, got ' '; "
-                         "leave the line out for what is usual"),
+                         "leave the line out for the default"),
         ("keys = 1", "config.toml, keys: expected a table, got 1; write [keys] above the bindings"),
         ("[keys]\n'workbench.run' = 6", "config.toml, keys.workbench.run: expected a key or a list of keys, got 6; "
                                         'write "workbench.run" = ["f11"]'),

@@ -252,8 +252,8 @@ def test_missing_gpu_is_reported_first_and_nothing_timed(benched, engine, kernel
     ended = benched("silu.py")
     assert ended.exit_code == 0
     assert ended.out.splitlines()[0] == (
-        "timing   unsupported kernels are executed on the CPU here: times are not speeds, so nothing is timed; "
-        "what is known without a clock follows the verdict"
+        "timing   unsupported kernels are executed on the CPU here: timings are meaningless, so nothing is timed; "
+        "estimates without a clock follow the verdict"
     )
     assert engine.plans[0].benchmark is None
     _, _, known = ended.out.partition("verdict  pass ")

@@ -161,7 +161,7 @@ def test_when_no_variant_is_right_it_fails(
             ("--set", "BLOCK=big"),
             "'BLOCK=big' should be a name and whole numbers of at most 64 bits, such as num_warps=2,4,8",
         ),
-        (("--set", "BLOK=64"), "'BLOK' cannot be turned"),
+        (("--set", "BLOK=64"), "'BLOK' is not tunable"),
     ],
 )
 def test_a_grid_that_cannot_be_made_is_refused(

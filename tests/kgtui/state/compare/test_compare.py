@@ -237,7 +237,7 @@ class TestTimes:
         one, two = (runs.side(runs.judge(fakes.all_pass)) for _ in range(2))
         table = times_table((one, two), [versus(one, two)], glyphs=UNICODE)
         assert table.rows == ()
-        assert table.empty == "#1 ran on the CPU, where times are not speeds, so nothing was timed"
+        assert table.empty == "#1 ran on the CPU, where timings are meaningless, so nothing was timed"
 
     def test_every_case_has_times_ratio_and_words(self, timed: Any) -> None:
         one = timed.side(timed.judge(timed_runs.all_timed))

@@ -154,7 +154,7 @@ def test_effect_of_r_is_stated(tunables: Tunables, words: str) -> None:
 
 def test_file_without_tunables_states_what_was_searched() -> None:
     said = plain_text(nothing_found(tunables_in(b"def f(x):\n    return x\n", chosen={}))).splitlines()
-    assert said[0] == "nothing in this file can be turned.  Looked for, and not found:"
+    assert said[0] == "no tunable parameters found.  Each of these would be one:"
     assert [part in "\n".join(said) for part in ("BLOCK = 1024", "kernel[grid]", "num_warps", "triton.autotune")]
     assert len(said) == 5
 
@@ -163,8 +163,8 @@ def test_file_without_tunables_states_what_was_searched() -> None:
 def test_file_that_is_no_python_gives_reason(source: bytes) -> None:
     tunables = tunables_in(source, chosen={})
     assert (tunables.has_any, tunables.grid) == (False, ())
-    assert tunables.complaint.startswith("nothing can be turned: ")
-    assert tunables.complaint.endswith("; mend the file and save it")
+    assert tunables.complaint.startswith("no tunable parameters: ")
+    assert tunables.complaint.endswith("; correct the file and save it")
 
 
 # Progress
