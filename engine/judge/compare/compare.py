@@ -43,13 +43,6 @@ def compare_masked(
     return _report(name, got, expected, replace(judged, wrong=wrong), poison)
 
 
-def count_wrong(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> int:
-    """How many elements `compare` calls wrong; of an output of another kind all of them are."""
-    if of_another_kind("", dtype_name(got.dtype), tuple(got.shape), expected) is not None:
-        return expected.numel()
-    return int(judge(got, expected, tolerance).wrong.sum()) if got.numel() else 0
-
-
 def of_another_kind(name: str, dtype: str, shape: tuple[int, ...], expected: torch.Tensor) -> OutputReport | None:
     """A report for an output of another type or shape than expected, whose values are not compared; None for others."""
     wanted = dtype_name(expected.dtype)
@@ -90,16 +83,21 @@ class Judged:
         return int(torch.where(excess == excess.max(), largest, -1.0).argmax())
 
 
-def judge(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> Judged:
-    """Every element of `got` under the rule of `Tolerance`; both are of one type and shape."""
+def judge(
+    got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, *, scale: torch.Tensor | None = None
+) -> Judged:
+    """Every element of `got` under the rule of `Tolerance`; both are of one type and shape.
+
+    Of a part of an output the `scale` is that of the whole, as `scale_of` has it.
+    """
     wide = torch.complex128 if got.is_complex() else torch.float64
     got64, expected64 = got.to(wide), expected.to(wide)
     got_finite, expected_finite = got64.isfinite(), expected64.isfinite()
     both = got_finite & expected_finite
     error, size = (got64 - expected64).abs(), expected64.abs()
     if got.dtype.is_floating_point or got.is_complex():
-        sizes, finite = torch.where(expected_finite, size, 0.0), expected_finite.sum().clamp(min=1)
-        scale = typical(sizes, finite).clamp(min=tolerance.least_scale)
+        if scale is None:
+            scale = _scale(size, expected_finite, tolerance)
         allowed = tolerance.relative * size + tolerance.absolute * scale
         same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
         wrong = torch.where(both, error > allowed, ~same_nonfinite)
@@ -110,6 +108,17 @@ def judge(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> Ju
     return Judged(
         wrong=wrong, error=error, allowed=allowed, size=size, got_finite=got_finite, expected_finite=expected_finite
     )
+
+
+def scale_of(expected: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
+    """What an absolute tolerance is relative to: the typical size of the finite values, a scalar in float64."""
+    wide = expected.to(torch.complex128 if expected.is_complex() else torch.float64)
+    return _scale(wide.abs(), wide.isfinite(), tolerance)
+
+
+def _scale(size: torch.Tensor, is_finite: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
+    sizes = torch.where(is_finite, size, 0.0)
+    return typical(sizes, is_finite.sum().clamp(min=1)).clamp(min=tolerance.least_scale)
 
 
 def _report(name: str, got: torch.Tensor, expected: torch.Tensor, judged: Judged, poison: int) -> OutputReport:

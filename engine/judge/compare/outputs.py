@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.judge.compare.compare import compare, compare_masked, count_wrong, of_another_kind
+from engine.judge.compare.compare import compare, compare_masked, of_another_kind
+from engine.judge.compare.counting import count_wrong
 from engine.judge.compare.unstable import settled
 from engine.model import CalledCase, Case, Outcome, OutputMatch, OutputReport, ProblemDefinition
 from engine.protocol.tensors import dtype_name

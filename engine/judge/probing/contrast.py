@@ -65,4 +65,11 @@ def _changed(value: torch.Tensor | OutputReport, kept: torch.Tensor | OutputRepo
         return None
     if not value.numel():
         return 0
+    if value.shape == kept.shape and value.dtype == kept.dtype and torch.equal(_bits(value), _bits(kept)):
+        return 0
     return int((bytes_of(value) != bytes_of(kept)).any(dim=1).sum())
+
+
+def _bits(values: torch.Tensor) -> torch.Tensor:
+    """All bytes of a tensor in one dimension."""
+    return bytes_of(values).view(-1)

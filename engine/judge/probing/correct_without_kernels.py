@@ -13,7 +13,7 @@ from dataclasses import replace
 import torch
 
 from engine import protocol
-from engine.judge.compare.compare import count_wrong, judge
+from engine.judge.compare.counting import count_wrong_each
 from engine.judge.compare.outputs import Call, right_counts
 from engine.judge.inputs import cases
 from engine.protocol import tensors
@@ -44,37 +44,24 @@ def _left_open(hand: cases.CaseInHand, call: Call) -> tuple[int, ...]:
 def _correct_count(
     hand: cases.CaseInHand, name: str, right: int, expected: torch.Tensor, least: int
 ) -> protocol.CorrectCount:
-    counts = [_right(hand, guess, expected) for guess in _guesses(hand, expected)]
-    trivial = max((*counts, _idle(hand, expected), least))
-    return protocol.CorrectCount(name=name, total=expected.numel(), right=right, trivial=trivial)
+    total = expected.numel()
+    if not total:
+        return protocol.CorrectCount(name=name, total=0, right=right, trivial=least)
+    # Right is also each element that is a zero or what its memory held before, whichever fits.
+    idle = [torch.zeros_like(expected), _poisoned(hand, expected), *_overwritten(hand, expected)]
+    guesses = [*idle, torch.ones_like(expected), *_given(hand, expected)]
+    tolerance = hand.problem.tolerance(hand.case)
+    wrong = count_wrong_each(guesses, expected, tolerance, together=range(len(idle)))
+    trivial = max(total - min(*wrong.each, wrong.of_all), least)
+    return protocol.CorrectCount(name=name, total=total, right=right, trivial=trivial)
 
 
-def _right(hand: cases.CaseInHand, value: torch.Tensor, expected: torch.Tensor) -> int:
-    """How many elements are within tolerance."""
-    return expected.numel() - count_wrong(value, expected, hand.problem.tolerance(hand.case))
-
-
-def _guesses(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The outputs that need no computation."""
-    if not expected.numel():
-        return
-    yield torch.zeros_like(expected)
-    yield torch.ones_like(expected)
-    yield _poisoned(hand, expected)
+def _given(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The arguments that could be the output as they are."""
     for spec in (part for value in hand.content.specs for part in protocol.tensor_specs(value)):
         given = tensors.view(spec, hand.initial[spec.storage])
         if given.numel() == expected.numel() and given.is_complex() <= expected.is_complex():
             yield given.reshape(expected.shape).to(expected.dtype)
-
-
-def _idle(hand: cases.CaseInHand, expected: torch.Tensor) -> int:
-    """How many elements are right if each is a zero or what its memory held before, whichever fits."""
-    if not expected.numel():
-        return 0
-    tolerance = hand.problem.tolerance(hand.case)
-    guesses = (torch.zeros_like(expected), _poisoned(hand, expected), *_overwritten(hand, expected))
-    wrong = torch.stack([judge(guess, expected, tolerance).wrong for guess in guesses])
-    return expected.numel() - int(wrong.all(dim=0).sum())
 
 
 def _poisoned(hand: cases.CaseInHand, expected: torch.Tensor) -> torch.Tensor:

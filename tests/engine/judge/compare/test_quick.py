@@ -7,7 +7,8 @@ import math
 import pytest
 import torch
 
-from engine.judge.compare.compare import compare, count_wrong
+from engine.judge.compare.compare import compare
+from engine.judge.compare.counting import count_wrong
 from engine.judge.compare.quick import wrong_among, wrong_anywhere
 from engine.model import Outcome, Tolerance
 
