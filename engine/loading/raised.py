@@ -25,9 +25,10 @@ class OutOfBoundsError(KernelError):
     """A kernel was about to access memory outside every tensor of its launch."""
 
     def __init__(self, report: OutOfBounds) -> None:
+        unit = "element" if report.elements == 1 else "elements"
         super().__init__(
             f"out-of-bounds {report.access} in {report.kernel}: {report.tensor}[{report.index}], "
-            f"but {report.tensor} has {report.elements} elements (program {report.program})",
+            f"but {report.tensor} has {report.elements} {unit} (program {report.program})",
             report.location.line if report.location is not None else None,
         )
         self.report = report
