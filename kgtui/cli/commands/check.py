@@ -46,6 +46,7 @@ GROUP = Group.KERNELS
 STARTS_ENGINE = True
 
 LABEL = "check"
+_OF_CANDIDATES = (".json", ".jsonl", ".txt", ".md")
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -80,6 +81,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         from kgtui.cli.batches.run import check_batch
 
         return check_batch(options, console, engine_factory=engine_factory)
+    _require_source(options)
     request = replace(read_request(options, console), draw_seed=options.seed)
     stages: Stages | None = None
     if options.stages:
@@ -93,6 +95,18 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         return exit_of(run.final)
 
     return carry_out(request, console, engine_factory=engine_factory, close=close)
+
+
+def _require_source(options: argparse.Namespace) -> None:
+    """Refuse an answer or a file of rows, which is read as candidates of a batch.
+
+    Raises:
+        UsageError: FILE is called like one.
+    """
+    if options.file is not None and str(options.file).endswith(_OF_CANDIDATES):
+        raise UsageError(
+            f"FILE is one Python file; --candidates {options.file} reads answers with fenced code, rows and Solutions"
+        )
 
 
 def read_request(options: argparse.Namespace, console: Console) -> Request:

@@ -152,6 +152,14 @@ def test_file_without_entry_is_reported_at_once(typed, folder):
     assert "k.py does not define 'silu', the function that is called; rename 'silo'?" in ended.out
 
 
+@pytest.mark.parametrize("name", ["answer.txt", "rows.jsonl", "solution.json"])
+def test_file_of_candidates_refused_with_option(typed, folder, name):
+    (folder / name).write_text("{}")
+    ended = typed("check", name, "--op", "silu")
+    assert ended.exit_code == 2
+    assert f"--candidates {name} reads answers with fenced code, rows and Solutions" in ended.err
+
+
 def test_a_binary_file_for_an_operator_fails(typed, folder):
     (folder / "k.py").write_bytes(b"\0\1\2")
     ended = typed("check", "k.py", "--op", "silu")
