@@ -192,7 +192,8 @@ class CostRow:
     """Cost of the generations of one group.
 
     `unpriced` of the `answers` have no known cost; `cost_microusd` sums the others, None when there is none.
-    `correct` counts answers whose run passed without a flag, `faster` those of them above the baseline.
+    `correct` counts answers whose run passed without a flag, `faster` those of them above the baseline; `faster` and
+    `device_s` are None where nothing was timed.
     """
 
     group: str
@@ -205,6 +206,6 @@ class CostRow:
     cost_microusd: int | None
     wall_s: float
     engine_s: float
-    device_s: float
+    device_s: float | None
     correct: int
-    faster: int
+    faster: int | None

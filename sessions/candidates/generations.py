@@ -85,9 +85,10 @@ select {group} as grouped, count(*) as answers, sum(cost_microusd is null) as un
     coalesce(sum(completion_tokens), 0) as output_tokens, coalesce(sum(reasoning_tokens), 0) as reasoning_tokens,
     sum(cost_microusd) as cost_microusd, coalesce(sum(generations.elapsed_s), 0) as wall_s,
     coalesce(sum(runs.elapsed_s), 0) as engine_s,
-    coalesce(sum((select sum(elapsed_s) from benchmarks where benchmarks.run = runs.id)), 0) as device_s,
+    sum((select sum(elapsed_s) from benchmarks where benchmarks.run = runs.id)) as device_s,
     coalesce(sum(runs.outcome = 'pass' and runs.flagged = 0), 0) as correct,
-    coalesce(sum(runs.outcome = 'pass' and runs.flagged = 0 and summaries.speedup > 1), 0) as faster
+    sum(case when summaries.speedup is not null then
+        runs.outcome = 'pass' and runs.flagged = 0 and summaries.speedup > 1 end) as faster
 from generations left join runs on runs.id = generations.run
 left join summaries on summaries.run = runs.id and summaries.baseline = 'eager'
 where state in ('settled', 'lost'){narrowed} group by grouped order by grouped"""

@@ -12,6 +12,7 @@ from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.settings.paths import find_paths
 from sessions import open_store
+from sessions.candidates.generation_rows import CostBy
 
 SUMMARY = "Report what models generated in a session: HTML, Markdown, JSON or CSV."
 GROUP = Group.MODELS
@@ -43,14 +44,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         session = store.session(options.session)
         rows = store.generations.of_session(options.session)
+        costs = store.generations.costs(CostBy.MODEL, session=options.session)
     if not rows:
         raise UsageError(f"nothing was generated in session {session.id}; `kgtui cost --by session` lists those with")
     found = comparison_of(rows, groups_of=groups_from(problem_index(options, console).descriptions()[0]))
     title = f"Session {session.id}: {session.label}, {session.started_at:%Y-%m-%d}"
     if options.html:
-        console.hand_out(documents.as_html(found, title=title))
+        console.hand_out(documents.as_html(found, title=title, costs=costs))
     elif options.markdown:
-        console.hand_out(documents.as_markdown(found, title=title))
+        console.hand_out(documents.as_markdown(found, title=title, costs=costs))
     elif options.json:
         console.hand_out(documents.as_json(found))
     elif options.csv:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeAlias
 
 from engine.model.benchmark import Interval
@@ -101,7 +101,9 @@ def curves_chart(curves: Sequence[Curve], quantity: Quantity, spent: Spent) -> C
     x = spent_axis(drawn, spent, most=_X_TICKS)
     y = quantity_axis(drawn, quantity, most=_Y_TICKS)
     lines = (
-        _line(curve.model, place, plotted(curve, spent), x, y, is_stepped=spent is Spent.COST)
+        _line(
+            curve.model, place, plotted(curve, spent), x, y, before=curve.points[0][1] if spent is Spent.COST else None
+        )
         for place, curve in enumerate(curves)
         if curve.points
     )
@@ -129,8 +131,7 @@ def fast_chart(shares: Sequence[tuple[str, Mapping[float, Interval]]]) -> Chart 
         x_ticks=tuple((x.place(p, WIDTH), f"{p:g}") for p in thresholds),
         y_ticks=tuple((_upright(y, share), text) for share, text in _PERCENT),
         lines=tuple(
-            _line(name, place, [(p, fast[p].value) for p in sorted(fast)], x, y, is_stepped=False)
-            for place, name, fast in timed
+            _line(name, place, [(p, fast[p].value) for p in sorted(fast)], x, y) for place, name, fast in timed
         ),
     )
 
@@ -148,12 +149,23 @@ def _note(quantity: Quantity, spent: Spent) -> str:
 
 
 def _line(
-    name: str, colour: int, values: Sequence[tuple[float, float]], x: Axis, y: Axis, *, is_stepped: bool
+    name: str,
+    colour: int,
+    values: Sequence[tuple[float, float]],
+    x: Axis,
+    y: Axis,
+    *,
+    before: float | None = None,
 ) -> ChartLine:
+    """Straight between its points; or in steps from the left edge, where its value is `before`."""
     points = tuple((x.place(across, WIDTH), _upright(y, value)) for across, value in values)
-    corners = (((across, before), (across, after)) for (_, before), (across, after) in pairwise(points))
-    steps = (*points[:1], *(place for corner in corners for place in corner))
-    return ChartLine(name=name, colour=colour, path=steps if is_stepped else points, points=points)
+    if before is None:
+        return ChartLine(name=name, colour=colour, path=points, points=points)
+    edge = (0, _upright(y, before))
+    corners = (
+        ((across, height), (across, after)) for (_, height), (across, after) in itertools.pairwise((edge, *points))
+    )
+    return ChartLine(name=name, colour=colour, path=(edge, *itertools.chain(*corners)), points=points)
 
 
 def _upright(y: Axis, value: float) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from kgtui.generation.budget import usd_text
-from kgtui.generation.reports.tables import Table, text_of
+from kgtui.generation.reports.tables import NOT_MEASURED, Table, text_of
 from sessions.candidates.generation_rows import CostBy, CostRow
 
 JSON_SCHEMA = "kgtui.cost/1"
@@ -17,15 +17,24 @@ _HEADER = (
 )  # fmt: skip
 
 
-def costs_text(rows: Sequence[CostRow], by: CostBy) -> str:
+def costs_table(rows: Sequence[CostRow], by: CostBy) -> Table:
     """A row for each group."""
-    table = Table(
+    return Table(
         title=f"Cost by {by}",
         header=(by.value, *_HEADER),
         rows=tuple(_row(row) for row in rows),
-        note="tokens; wall, engine and device time in seconds; > marks sums that leave out answers of unknown cost",
+        note="tokens; wall, engine and device time in seconds; - was not timed; "
+        "> marks sums that leave out answers of unknown cost",
     )
-    return text_of(table) if rows else "nothing was generated; `kgtui generate OP --model PROVIDER:MODEL` begins"
+
+
+def costs_text(rows: Sequence[CostRow], by: CostBy) -> str:
+    """The table for a terminal."""
+    return (
+        text_of(costs_table(rows, by))
+        if rows
+        else "nothing was generated; `kgtui generate OP --model PROVIDER:MODEL` begins"
+    )
 
 
 def costs_json(rows: Sequence[CostRow], by: CostBy) -> str:
@@ -52,15 +61,15 @@ def _row(row: CostRow) -> tuple[str, ...]:
         money(row),
         f"{row.wall_s:.1f}",
         f"{row.engine_s:.1f}",
-        f"{row.device_s:.1f}",
+        NOT_MEASURED if row.device_s is None else f"{row.device_s:.1f}",
         str(row.correct),
         _each(row, row.correct),
-        str(row.faster),
-        _each(row, row.faster),
+        NOT_MEASURED if row.faster is None else str(row.faster),
+        NOT_MEASURED if row.faster is None else _each(row, row.faster),
     )
 
 
 def _each(row: CostRow, kernels: int) -> str:
     if row.unpriced or row.cost_microusd is None:
         return "unknown"
-    return usd_text(round(row.cost_microusd / kernels)) if kernels else "-"
+    return usd_text(round(row.cost_microusd / kernels)) if kernels else NOT_MEASURED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -15,8 +15,10 @@ from kgtui.generation.comparing.comparison import Cell, Comparison, Cost, Metric
 from kgtui.generation.comparing.curves import Quantity, Spent, curves_of
 from kgtui.generation.comparing.rates import Rates
 from kgtui.generation.reports.charts import charts_of, correct_bars, cost_bars
+from kgtui.generation.reports.costs import costs_table
 from kgtui.generation.reports.page import html_page, markdown_page
-from kgtui.generation.reports.tables import cost_text, tables_of, text_of
+from kgtui.generation.reports.tables import Table, cost_text, tables_of, text_of
+from sessions.candidates.generation_rows import CostBy, CostRow
 
 JSON_SCHEMA = "kgtui.models/1"
 
@@ -28,9 +30,9 @@ def as_text(comparison: Comparison) -> str:
     return "\n\n".join(map(text_of, tables_of(comparison))) or "nothing was generated"
 
 
-def as_markdown(comparison: Comparison, *, title: str) -> str:
-    """One Markdown page."""
-    return markdown_page(tables_of(comparison), title=title)
+def as_markdown(comparison: Comparison, *, title: str, costs: Sequence[CostRow] = ()) -> str:
+    """One Markdown page; `costs` are those by model."""
+    return markdown_page(_tables(comparison, costs), title=title)
 
 
 def as_json(comparison: Comparison) -> str:
@@ -67,18 +69,22 @@ def as_csv(comparison: Comparison) -> str:
     return out.getvalue().rstrip("\n")
 
 
-def as_html(comparison: Comparison, *, title: str) -> str:
-    """One HTML file that loads nothing from elsewhere."""
+def as_html(comparison: Comparison, *, title: str, costs: Sequence[CostRow] = ()) -> str:
+    """One HTML file that loads nothing from elsewhere; `costs` are those by model."""
     return html_page(
         title=title,
         summary=_summary(comparison),
-        tables=tables_of(comparison),
+        tables=_tables(comparison, costs),
         bars=(
             correct_bars([(metrics.model, metrics.rates.correct) for metrics in comparison.metrics]),
             cost_bars(comparison),
         ),
         charts=tuple(charts_of(comparison)),
     )
+
+
+def _tables(comparison: Comparison, costs: Sequence[CostRow]) -> tuple[Table, ...]:
+    return (*tables_of(comparison), *((costs_table(costs, CostBy.MODEL),) if costs else ()))
 
 
 def _summary(comparison: Comparison) -> str:

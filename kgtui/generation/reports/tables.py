@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ from kgtui.generation.budget import usd_text
 from kgtui.generation.comparing.comparison import Cell, Comparison, Cost, Metrics
 
 NOT_MEASURED = "-"
+_NUMBER = re.compile(r"(?:> )?[-+]?\$?[\d,]+(?:\.\d+)?[%x]?(?: \[.*\])?")
 
 
 class CellTone(enum.StrEnum):
@@ -34,6 +36,11 @@ class Table:
     def tone(self, cell: str) -> str:
         """good, warn or bad; empty of most cells."""
         return self.tones.get(cell, "")
+
+    def is_number(self, place: int) -> bool:
+        """Whether a column has numbers only, which are set flush right."""
+        cells = [row[place] for row in self.rows if row[place] not in (NOT_MEASURED, "unknown")]
+        return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
 
 
 def tables_of(comparison: Comparison) -> tuple[Table, ...]:

@@ -13,8 +13,8 @@ from engine.model import Outcome
 from kgtui.generation.comparing.comparison import comparison_of
 from kgtui.generation.comparing.groups import groups_from, source_of
 from kgtui.generation.reports import documents, tables
-from kgtui.generation.reports.costs import costs_text
-from kgtui.generation.reports.tables import cell_text, interval_text
+from kgtui.generation.reports.costs import costs_table, costs_text
+from kgtui.generation.reports.tables import Table, cell_text, interval_text
 from sessions.candidates.generation_rows import (
     CostBy,
     CostRow,
@@ -192,6 +192,21 @@ def test_unknown_cost_is_a_word():
     )  # fmt: skip
     assert "unknown" in costs_text([one], CostBy.MODEL)
     assert "$0" not in costs_text([one], CostBy.MODEL)
+
+
+def test_cost_without_timed_run_has_no_faster_kernels():
+    row = CostRow(
+        group="m", answers=1, unpriced=0, input_tokens=1, cached_tokens=0, output_tokens=1, reasoning_tokens=0,
+        cost_microusd=1, wall_s=1.0, engine_s=2.0, device_s=None, correct=1, faster=None,
+    )  # fmt: skip
+    assert costs_table([row], CostBy.MODEL).rows[0][-6:] == ("2.0", "-", "1", "$0.000001", "-", "-")
+
+
+def test_columns_of_numbers_are_known():
+    table = Table(
+        title="", header=("a",) * 4, rows=(("m", "1,200", "67% [50%, 100%]", "-"), ("n", "-", "unknown", "-"))
+    )
+    assert [table.is_number(place) for place in range(4)] == [False, True, True, False]
 
 
 def test_task_of_suite_is_grouped_by_level():
