@@ -80,6 +80,8 @@ def tensor_of_number(number: Any, device: torch.device) -> torch.Tensor:  # Any:
 
 def spec_of(value: torch.Tensor, offset: int, size: int, *, number: str) -> protocol.ReturnedSpec:
     """A tensor of `size` bytes at `offset`; `number` is the type of the Python number that it holds, or ""."""
+    with without_modes():
+        is_lazy = Base.is_conj(value) or Base.is_neg(value)
     return protocol.ReturnedSpec(
         type_name=number or "Tensor",
         dtype=tensors.dtype_name(value.dtype),
@@ -87,6 +89,7 @@ def spec_of(value: torch.Tensor, offset: int, size: int, *, number: str) -> prot
         offset=offset,
         bytes=size,
         is_number=bool(number),
+        is_lazy=is_lazy,
     )
 
 

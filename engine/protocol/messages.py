@@ -136,7 +136,8 @@ class CaseCommand(Command, frozen=True, kw_only=True):
 class ReturnedSpec(Message, frozen=True):
     """One value that the entry returned: a tensor's bytes in the outputs file, or the name of another type.
 
-    A Python number travels as the bytes of a 0-d tensor and is a number still: `is_number`.
+    A Python number travels as the bytes of a 0-d tensor and is a number still: `is_number`.  A tensor that `is_lazy`
+    had torch's conjugate or negative bit; the bytes are its values.
     """
 
     type_name: Word
@@ -145,6 +146,7 @@ class ReturnedSpec(Message, frozen=True):
     offset: Count = 0
     bytes: Count = 0
     is_number: bool = False
+    is_lazy: bool = False
 
 
 Returned: TypeAlias = Annotated[tuple[ReturnedSpec, ...], msgspec.Meta(max_length=MOST_RETURNED)]

@@ -4,7 +4,7 @@ Any rank, any strides.  Rates are not negative; a rate of 0 gives 0.  Draws are 
 independent of each other and of those of other calls; a kernel seeds its own generator, and the argument for one is
 left out.  Rates of the cases are at most 60, so that every likely draw is exact in bfloat16.  What is judged: whole and
 not negative, the distribution for every rate that occurs often, the shares of draws above the median over all, halves,
-every second element, neighbours and an earlier call; each by a bound that a right kernel breaks once in 1e9 tests, less
+every second element, neighbours and an earlier call; each by a bound that a right kernel breaks once in 2e9 tests, less
 than once in a million runs.  Overloads: poisson is tested; .out computes the same.
 """
 

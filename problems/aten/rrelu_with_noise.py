@@ -4,7 +4,7 @@ Any rank, any strides of self and noise, of one shape.  In training noise[i] = r
 answer is computed from the slopes that noise holds; without training r = (lower + upper) / 2 and noise stays as it is.
 A NaN of self counts as positive and gives NaN.  Slopes are independent of each other and of those of other calls; a
 kernel seeds its own generator, and the argument for one is left out.  What is judged: noise against its range, the
-distribution, means and independence by bounds that a right kernel breaks once in 1e9 tests, less than once in a million
+distribution, means and independence by bounds that a right kernel breaks once in 2e9 tests, less than once in a million
 runs; and the answer against self times the noise that the call left, with the tolerance of one rounded product.
 Overloads: rrelu_with_noise is tested; .out computes the same.
 """
@@ -115,14 +115,20 @@ def _slopes(called: CalledCase, x: torch.Tensor, lower: float, upper: float) -> 
     wrong = outside | (~drawn & (noise != 1))
     if bool(wrong.any()) or upper - lower <= 2 * rounding:
         return as_match(noise, [], wrong)
-    below, shift = (noise.double()[drawn] - lower) / (upper - lower), rounding / (upper - lower)
-    variances = torch.full_like(below, 1 / 12)
-    faults = distribution_faults(below, "slopes", shift=shift)
-    faults += mean_faults(below - 0.5, variances, 0.5 + shift, shift=shift)
+    shift = rounding / (upper - lower)
+    centred = _centred(noise, drawn, lower, upper)  # elsewhere 0, so that draws keep the lanes that drew them
+    variances = drawn.flatten() / 12.0
+    faults = distribution_faults(centred[drawn.flatten()] + 0.5, "slopes", shift=shift)
+    faults += mean_faults(centred, variances, 0.5 + shift, shift=shift)
     if called.earlier:
-        before = (called.earlier[1].double()[drawn] - lower) / (upper - lower)
-        faults += repeat_faults(below - 0.5, before - 0.5, variances, 0.5 + shift, shift=shift)
+        before = _centred(called.earlier[1], drawn, lower, upper)
+        faults += repeat_faults(centred, before, variances, 0.5 + shift, shift=shift)
     return as_match(noise, faults)
+
+
+def _centred(noise: torch.Tensor, drawn: torch.Tensor, lower: float, upper: float) -> torch.Tensor:
+    """Slopes as numbers between -0.5 and 0.5, flat; 0 where none is drawn."""
+    return torch.where(drawn, (noise.double() - lower) / (upper - lower) - 0.5, 0.0).flatten()
 
 
 def tolerance(case: Case) -> Tolerance:

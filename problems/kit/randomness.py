@@ -1,10 +1,10 @@
 """Tests of random outputs that reject a right kernel less than once in a million runs.
 
 Every test is a bound that holds for any number of elements, not an approximation for many: Bernstein's and Freedman's
-inequality for sums of bounded terms, and that of Dvoretzky, Kiefer and Wolfowitz with Massart's constant for the
-distribution (Ann. Probab. 18, 1990).  Each test may fail with probability `ALARM` if the output is right.  A problem
-makes at most 16 tests of a call, and a run makes at most some 60 calls of it, so that the false-alarm rate of a run is
-below 1e-6.
+inequality for sums of bounded terms, Chernoff's for counts, and that of Dvoretzky, Kiefer and Wolfowitz with Massart's
+constant for the distribution (Ann. Probab. 18, 1990).  Each test may fail with probability `ALARM` if the output is
+right.  A problem makes at most 32 tests of a call, and a run makes at most some 60 calls of it, so that the false-alarm
+rate of a run is below 1e-6.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from collections.abc import Sequence
 from engine.model import OutputMatch
 from problems.kit.deferred import torch
 
-ALARM = 1e-9
+ALARM = 5e-10
 _LOG = math.log(2 / ALARM)
+_LAGS = (1, 2, 32, 127, 255, 1023, 1024)
+"""Lanes of a thread, a warp and a program, and programs whose offsets are one apart."""
+_EQUAL = 2.0**-20  # at most so likely are two draws of 32 bits equal
 _LEAST_FOR_A_REPEAT = 64  # so many draws with at least one bit each never agree by chance
 
 CANNOT_TELL = dict.fromkeys(
@@ -50,7 +53,7 @@ def sum_faults(
 
 
 def mean_faults(centred: torch.Tensor, variances: torch.Tensor, bounds: float, *, shift: float = 0.0) -> list[str]:
-    """Sentences on the sum of centred draws, and on its parts: halves, even and odd places, products of neighbours.
+    """Sentences on the sum of centred draws, and on its parts: halves, even places, products at some distances.
 
     `centred` are draws less their means, flat, float64; `shift` is how far rounding may move any one of them.
     """
@@ -63,8 +66,8 @@ def mean_faults(centred: torch.Tensor, variances: torch.Tensor, bounds: float, *
         ("mean of the even places", slice(None, None, 2)),
     ):
         faults += sum_faults(centred[part], variances[part], bounds, name, shift=shift * size)
-    for lag in (1, 2, 32, 1024):
-        if size > lag:
+    for lag in (*_LAGS, half):
+        if size > lag > 0:
             faults += sum_faults(
                 centred[lag:] * centred[:-lag],
                 variances[lag:] * variances[:-lag],
@@ -73,6 +76,26 @@ def mean_faults(centred: torch.Tensor, variances: torch.Tensor, bounds: float, *
                 shift=2 * shift * bounds * size,
             )
     return faults
+
+
+def neighbour_faults(draws: torch.Tensor) -> list[str]:
+    """A sentence if too many neighbours are equal, as where a program begins with the last draw of another (Chernoff).
+
+    `draws` are of a continuous distribution, flat, in the dtype of the output; nothing is said of 16 bits.
+    """
+    expected = draws.numel() * _EQUAL
+    if draws.element_size() < 4 or expected == 0:
+        return []
+    equal = int((draws[1:] == draws[:-1]).sum())
+    limit = next(count for count in range(1, draws.numel() + 64) if _rarely(count, expected))
+    if equal >= limit:
+        return [f"{equal} draws are equal to the one before, fewer than {limit} are expected of {draws.numel()}"]
+    return []
+
+
+def _rarely(count: int, expected: float) -> bool:
+    """Whether so many of independent events, `expected` on average, come about less than once in 1 / ALARM times."""
+    return count > expected and count * (math.log(count / expected) - 1) + expected >= _LOG
 
 
 def repeat_faults(

@@ -72,9 +72,17 @@ def returned_values(
         return [OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message) for name in names]
     raw = content()
     return [
-        take(name, spec, raw, value, is_scalar=problem.returns_scalar)
+        _lazy(name, spec)
+        if problem.materialises and spec.is_lazy
+        else take(name, spec, raw, value, is_scalar=problem.returns_scalar)
         for name, spec, value in zip(names, returned, expected[:wanted], strict=True)
     ]
+
+
+def _lazy(name: str, spec: protocol.ReturnedSpec) -> OutputReport:
+    """Report of an output that was to be written out and is not."""
+    message = f"{name} still has the lazy conjugate or negative bit: its values are not in memory"
+    return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=message, shape=spec.shape)
 
 
 def take(

@@ -76,6 +76,7 @@ class ProblemContract:
 
     `returns` is the number of returned tensors; None for a sequence whose length the case decides.  With
     `returns_scalar` the one returned value is a Python number, and the reference returns it as a 0-d tensor.
+    With `materialises` a returned tensor must not have torch's lazy conjugate or negative bit.
     `mutates` names the arguments that are written in place: a tensor, or a sequence or PointerArray of them, whose
     elements are compared one by one; `written_only` those of them whose content before the call is not read.
     `on_cpu` names arguments that are tensors in host memory on every device; they are never written.
@@ -93,6 +94,7 @@ class ProblemContract:
     cases: tuple[Case, ...]
     returns: int | None = 1
     returns_scalar: bool = False
+    materialises: bool = False
     mutates: tuple[str, ...] = ()
     written_only: tuple[str, ...] = ()
     on_cpu: tuple[str, ...] = ()

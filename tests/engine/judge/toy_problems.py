@@ -167,6 +167,16 @@ CONJUGATED = _problem(
 """Takes a tensor whose conjugation torch has not carried out."""
 
 
+WRITTEN_OUT = _problem(
+    "WRITTEN_OUT",
+    "f(x: Tensor) -> Tensor",
+    lambda case, rng: (torch.randn(3, generator=rng, dtype=torch.complex64).conj(),),
+    lambda x: x.resolve_conj(),
+    materialises=True,
+)
+"""Carries out the conjugation that torch has not."""
+
+
 def _any_order(call: CalledCase) -> tuple[OutputMatch]:
     wrong = call.outputs[0].sort().values != call.expected[0].sort().values
     return (OutputMatch(wrong=wrong, message="another set of numbers"),)

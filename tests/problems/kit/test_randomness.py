@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from problems.kit.randomness import distribution_faults, mean_faults, repeat_faults
+from problems.kit.randomness import distribution_faults, mean_faults, neighbour_faults, repeat_faults
 
 UNIFORM = torch.rand(4096, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
 VARIANCES = torch.full_like(UNIFORM, 1 / 12)
@@ -28,3 +28,22 @@ def test_repeated_draws_are_not_independent_of_neighbours() -> None:
 
 def test_same_draws_in_two_calls_are_found() -> None:
     assert repeat_faults(UNIFORM - 0.5, UNIFORM - 0.5, VARIANCES, 0.5) != []
+
+
+def test_mirrored_half_is_not_independent_of_the_other() -> None:
+    mirrored = torch.cat((UNIFORM[:2048], 1 - UNIFORM[:2048]))
+    assert [fault for fault in mean_faults(mirrored - 0.5, VARIANCES, 0.5) if "2048 places before" in fault] != []
+
+
+def test_programs_one_offset_apart_are_not_independent() -> None:
+    lane = torch.arange(4096)
+    overlapping = UNIFORM[lane // 256 + lane % 256]
+    assert [fault for fault in mean_faults(overlapping - 0.5, VARIANCES, 0.5) if "255 places before" in fault] != []
+
+
+def test_draw_shared_by_neighbouring_programs_is_found() -> None:
+    lane = torch.arange(4096)
+    shared = UNIFORM[lane - lane // 512].float()
+    assert neighbour_faults(shared) == ["7 draws are equal to the one before, fewer than 4 are expected of 4096"]
+    assert neighbour_faults(UNIFORM.float()) == []
+    assert neighbour_faults(shared.half()) == []

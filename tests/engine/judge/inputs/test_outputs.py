@@ -102,6 +102,18 @@ def test_lazy_conjugation_travels(bench: Bench) -> None:
     assert msgspec.structs.replace(spec, conjugated=False) != spec
 
 
+def test_output_that_stays_lazy_is_rejected_where_it_must_not(bench: Bench) -> None:
+    bench.prepare("WRITTEN_OUT")
+    (x,) = bench.arguments
+    (spec,) = bench.hand_back(x.resolve_conj())
+    assert outcomes(bench.compared(spec)) == {"return": Outcome.PASS}
+    (report,) = bench.compared(msgspec.structs.replace(spec, is_lazy=True)).reports
+    assert (report.outcome, report.message) == (
+        Outcome.WRONG_DTYPE,
+        "return still has the lazy conjugate or negative bit: its values are not in memory",
+    )
+
+
 def test_comparer_decides_over_an_output(bench: Bench) -> None:
     bench.prepare("SHUFFLED")
     (x,) = bench.arguments
