@@ -24,6 +24,7 @@ from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.judge.inputs import cases
 from engine.judge.inputs.call_snapshot import CallSnapshots
 from engine.judge.inputs.digests import digests_of
+from engine.judge.inputs.heap import LARGE_BYTES, hand_back_free_memory
 from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.correct_without_kernels import count_correct
 from engine.judge.probing.input_variants import Variants
@@ -287,8 +288,11 @@ class _Judge:
 
     def _let_go(self) -> None:
         if self._place.hand is not None:
+            size_bytes = sum(part.numel() for part in self._place.hand.content.storages)
             self._place.hand.arena.close()
             self._place.hand = None
+            if size_bytes >= LARGE_BYTES:
+                hand_back_free_memory()
 
     def _in_hand(self) -> cases.CaseInHand:
         if self._place.hand is None:

@@ -24,7 +24,7 @@ TURN = 3  # withholds in its one call, and is the last that calls the candidate
 CATCHES = ("torch_above_a_size.py",)
 
 _BY = "large_cases"
-_MOST_BYTES = 64 << 20  # read and written: making the inputs of a larger case takes longer than the other probes
+_MOST_BYTES = 32 << 20  # read and written: making the inputs of a larger case takes longer than the other probes
 _POISON = 0  # counts that a suppressed kernel should have written are 0, and no size is made of them
 
 

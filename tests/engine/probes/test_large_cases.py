@@ -130,7 +130,7 @@ async def test_torch_before_a_failure_is_suspect() -> None:
 @pytest.mark.parametrize(
     ("lab", "why"),
     [
-        (TimedLab(passed=[passed("small")], timed=(timed(size=33 * MIB),)), "no case for timing takes at most 64 MiB"),
+        (TimedLab(passed=[passed("small")], timed=(timed(size=17 * MIB),)), "no case for timing takes at most 32 MiB"),
         (TimedLab(passed=[passed("small")], interpreted=False), "cases for timing are called when they are timed"),
     ],
     ids=["too large", "on a GPU"],
@@ -141,7 +141,7 @@ async def test_layer_without_a_call_is_not_asked(lab: TimedLab, why: str) -> Non
 
 
 async def test_case_is_drawn_among_those_small_enough() -> None:
-    cases = (timed("a"), timed("b"), timed("large", size=33 * MIB))
+    cases = (timed("a"), timed("b"), timed("large", size=17 * MIB))
     drawn = set()
     for seed in range(16):
         lab = TimedLab(passed=[passed("small")], timed=cases, draws=Draws(seed, "large_cases"))
