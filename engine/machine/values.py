@@ -93,11 +93,6 @@ def full(array: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(array, (array.shape[0], *shape))
 
 
-def programs_of(value: Val) -> int:
-    """The length of the axis of programs."""
-    return max((part.shape[0] for part in arrays_of(value)), default=1)
-
-
 def arrays_of(value: Val) -> tuple[Array, ...]:
     """The arrays that a value consists of."""
     if isinstance(value, np.ndarray):

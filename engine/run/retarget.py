@@ -16,6 +16,7 @@ from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.run.compile_queue import Builder
+from engine.run.event_stream import EventEmitter
 
 PORTABILITY_TARGETS = ("sm_80", "sm_90", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "gfx1100")
 
@@ -43,10 +44,10 @@ class Retargeting:
         self._process_pool = process_pool
         self._artefacts = artefacts
         self._limits = limits
-        self._clock = asyncio.get_running_loop().time
-        self._started = self._clock() - after_s
-        self._profile = Profile(self._clock, started=self._started)
-        self._events: asyncio.Queue[events.Event | None] = asyncio.Queue()
+        clock = asyncio.get_running_loop().time
+        started = clock() - after_s
+        self._profile = Profile(clock, started=started)
+        self._emitter = EventEmitter(clock, started=started)
         self._kernels = 0
         request = LoadRequest(candidate=candidate, entry=entry, extensions=process_pool.extensions.access)
         self._sessions = tuple(
@@ -58,7 +59,7 @@ class Retargeting:
         """All events, in order.  Ends early, with the compilers killed, when `cancelled` is set."""
         working = asyncio.create_task(self._work(cancelled))
         try:
-            while (event := await self._events.get()) is not None:
+            async for event in self._emitter.stream():
                 yield event
             await working
         finally:
@@ -66,8 +67,8 @@ class Retargeting:
             await asyncio.gather(working, return_exceptions=True)
 
     async def _work(self, cancelled: asyncio.Event) -> None:
-        self._events.put_nowait(
-            events.PortingStarted(at_s=self._now(), targets=self._targets, launches=len(self._launches))
+        self._emitter.emit(
+            events.PortingStarted(at_s=self._emitter.now(), targets=self._targets, launches=len(self._launches))
         )
         compiling = asyncio.create_task(self._compile_all())
         asked = asyncio.create_task(cancelled.wait())
@@ -84,8 +85,8 @@ class Retargeting:
                 task.cancel()
             await asyncio.gather(compiling, asked, return_exceptions=True)
             await asyncio.shield(asyncio.create_task(self._clean_up()))
-            self._events.put_nowait(events.PortingFinished(at_s=self._now(), outcome=outcome, message=message))
-            self._events.put_nowait(None)
+            self._emitter.emit(events.PortingFinished(at_s=self._emitter.now(), outcome=outcome, message=message))
+            self._emitter.close()
 
     async def _compile_all(self) -> None:
         """Compile for every target first; machine code is printed after all targets."""
@@ -112,22 +113,19 @@ class Retargeting:
         def emit(number: int, _: int, kernel: CompiledKernel) -> None:
             self._kernels = before + number
             total = len(self._targets) * len(self._launches)
-            self._events.put_nowait(
-                events.KernelPorted(at_s=self._now(), number=self._kernels, total=total, kernel=kernel)
+            self._emitter.emit(
+                events.KernelPorted(at_s=self._emitter.now(), number=self._kernels, total=total, kernel=kernel)
             )
 
         return emit
 
     def _disassembled_after(self, before: int) -> Callable[[int, Artefact], None]:
         def emit(number: int, artefact: Artefact) -> None:
-            self._events.put_nowait(
-                events.PortDisassembled(at_s=self._now(), number=before + number, artefact=artefact)
+            self._emitter.emit(
+                events.PortDisassembled(at_s=self._emitter.now(), number=before + number, artefact=artefact)
             )
 
         return emit
-
-    def _now(self) -> float:
-        return self._clock() - self._started
 
     async def _clean_up(self) -> None:
         await asyncio.gather(*(session.clear() for session in self._sessions), return_exceptions=True)

@@ -112,15 +112,14 @@ class CodeView(ScrollView, can_focus=True):
 
     # What is shown.
 
-    def show_text(self, text: str, *, kind: str, keep_place: bool = False) -> None:
+    def show_text(self, text: str, *, kind: str) -> None:
         """Show this text instead; `kind` is one of TextKind, anything else is plain."""
-        place, scroll = self._cursor, self.scroll_offset
         self._painter.show(CodeLines(lines_of(text), kind=TextKind(kind), longest=LONGEST_LINE))
         self._resize()
         self._painter.hits.seek(self._painter.lines)
         self._redraw()
-        self._cursor = min(place, max(1, self.line_count)) if keep_place else 1
-        self._viewport.scroll(x=scroll.x if keep_place else 0, y=scroll.y if keep_place else 0)
+        self._cursor = 1
+        self._viewport.scroll(x=0, y=0)
 
     def append_lines(self, lines: Iterable[str]) -> None:
         """Add lines below, each cut to what a person reads; the oldest go when there are too many.

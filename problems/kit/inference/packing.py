@@ -10,7 +10,6 @@ from engine.model import DType, Tolerance
 from problems.kit.deferred import torch
 from problems.kit.tolerances import rounded
 
-IN_ORDER = tuple(range(8))
 EVEN_BEFORE_ODD = (0, 2, 4, 6, 1, 3, 5, 7)
 _WORD_BITS = 32
 

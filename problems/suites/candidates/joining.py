@@ -22,7 +22,6 @@ from problems.suites.texts.syntax import parsed
 _FUTURE = "__future__"
 _UNSHARED = frozenset({"__all__"})
 _INSTALLED = sys.stdlib_module_names | {"numpy", "torch", "triton"}
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.comprehension)
 _Import: TypeAlias = ast.Import | ast.ImportFrom
 
 

@@ -135,16 +135,11 @@ async def test_going_beyond_the_text_stops_at_its_ends() -> None:
         assert app.view.cursor_line == 1
 
 
-async def test_new_text_starts_at_top_unless_position_is_kept() -> None:
+async def test_new_text_starts_at_top() -> None:
     app = Bench()
     async with app.run_test(size=(80, 10)):
         app.view.show_text(SASS, kind="sass")
         app.view.go_to(500)
-        top = app.view.scroll_offset.y
-        app.view.show_text(SASS + "\n", kind="sass", keep_place=True)
-        assert (app.view.cursor_line, app.view.scroll_offset.y) == (500, top)
-        app.view.show_text("short", kind="sass", keep_place=True)
-        assert (app.view.cursor_line, app.rows[0]) == (1, "1  short")
         app.view.show_text(SASS, kind="sass")
         assert (app.view.cursor_line, app.view.scroll_offset.y) == (1, 0)
 
