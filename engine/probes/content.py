@@ -19,6 +19,7 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import Lab, Passed
 from engine.probes.lab.repeat_calls import one_larger
+from engine.probes.lab.sizes import is_large
 from engine.probes.lab.unusual_inputs import Answer, Varying
 from engine.protocol import Variant
 
@@ -44,6 +45,7 @@ class _Facts:
     """Facts collected so far: the answers by case, and the reasons for missing ones."""
 
     answers: dict[str, list[Answer]] = field(default_factory=dict)
+    large: list[str] = field(default_factory=list)
     trouble: str = ""
 
     @property
@@ -53,9 +55,14 @@ class _Facts:
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
-    """All variants where each kernel was launched first, some of them in a larger case."""
+    """All variants where each kernel was launched first, some of them in a larger case.
+
+    A large case gets three of them: each draws and computes all of its tensors three times.
+    """
     facts = _Facts()
     for one, variants in _chosen(lab):
+        if is_large(lab.problem, one.case):
+            facts.large.append(one.case.name)
         found = await _in_case(lab, one, variants, facts)
         if found is not None:
             yield found
@@ -73,6 +80,8 @@ def _chosen(lab: Lab) -> list[tuple[Passed, tuple[Variant, ...]]]:
     roomy = [one for one in by_size if lab.problem.cost(one.case).bytes_read >= _ROOM_BYTES] or by_size[-1:]
     first_seen = list(_new_kernels(lab.passed))[:_MOST_KERNELS]
     main = next((one for one in first_seen if one in roomy), roomy[0])
+    if is_large(lab.problem, main.case):
+        return [(main, _FEW)]
     larger = one_larger(lab, [one for one in roomy if one not in first_seen], than=main)
     others = [one for one in (*first_seen, larger) if one is not None and one is not main and one.elements]
     # No more calls than verifying took: after a few small cases a user waits for the answer.
@@ -130,6 +139,8 @@ def _report(facts: _Facts, shapes: tuple[Fact, ...]) -> LayerReport:
     kept = sorted({name for answer in facts.all for name in answer.kept})
     if kept:
         reported.append(Fact(name="left as they are", value=", ".join(kept)))
+    value = f"large: {len(_FEW)} of {len(Variant)} input distributions"
+    reported += [Fact(name="left out", value=f"{name} is {value}") for name in facts.large]
     if not facts.answers:
         reported.append(Fact(name="content", value="no case has an output with elements"))
     coverage = Coverage.NOT_CHECKED if facts.trouble else Coverage.CHECKED

@@ -19,6 +19,7 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
 from engine.probes.lab.repeat_calls import Contrasting, repeated_outputs, smallest_first, watched
+from engine.probes.lab.sizes import is_large
 
 LAYER = Layer.INPUTS
 APART = True
@@ -27,6 +28,7 @@ CATCHES = ("scribbles_after_return.py", "rewrites_on_a_timer.py", "one_buffer_fo
 _CHECK = "deferred"
 _POISON = 0x7B
 _MORE = 4  # calls before it is looked at again: who has a few buffers takes each in turn
+_MORE_OF_LARGE = 1  # where a buffer is reused at all, one more call of a large case shows it
 _PAUSE_S = 0.1  # after the device is idle
 _LEAST_PAUSE_S, _SHARE_OF_VERIFYING = 0.03, 0.75  # in the interpreter, after a few small cases
 _LONGER = 2.0  # times as long as the later calls took: whether it also comes without them
@@ -76,7 +78,7 @@ async def _looks(lab: Lab, one: Passed, pause_s: float) -> _Looked:
         alone = await _left_alone(session, pause_s)
         if alone.trouble or alone.after.changed:
             return alone
-        for _ in range(_MORE):
+        for _ in range(_MORE_OF_LARGE if is_large(lab.problem, one.case) else _MORE):
             called = await session.make(poison=_POISON)
             if isinstance(called, Replayed):
                 return replace(alone, later=Contrasting(trouble=called.trouble))

@@ -20,13 +20,14 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CaseSession, Lab, Passed
 from engine.probes.lab.repeat_calls import Contrasting, one_larger, smallest_first, watched
+from engine.probes.lab.sizes import is_large
 
 LAYER = Layer.INPUTS
 CATCHES = ("right_three_times.py",)
 
 _CHECK = "repeats"
 _POISONS = (0xFF, 0x7B)
-_REPEATS = 8  # on a device
+_REPEATS, _REPEATS_OF_LARGE = 8, 2  # on a device
 _MOST_CASES = 4
 _MOST_IDLE = 6
 _CALLS_PER_CASE = 7  # that were verified, for a larger one to be called too: after a few small ones a user waits
@@ -80,7 +81,7 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
         first = await _call(session, facts, keep=True)
         if first.trouble or first.wrong:
             return _found(session, first, "correct when verified, wrong in a later call")
-        for program_order in () if facts.waited else _program_orders(lab):
+        for program_order in () if facts.waited else _program_orders(lab, one):
             again = await _call(session, facts, program_order=program_order)
             facts.reordered += again.reordered
             if again.trouble:
@@ -174,10 +175,12 @@ def _race(lab: Lab, program_order: protocol.ProgramOrder) -> str:
     return f"race: correct in one order only; wrong with the programs of each grid run {order}"
 
 
-def _program_orders(lab: Lab) -> Iterator[protocol.ProgramOrder]:
+def _program_orders(lab: Lab, one: Passed) -> Iterator[protocol.ProgramOrder]:
+    repeats = _REPEATS_OF_LARGE if is_large(lab.problem, one.case) else _REPEATS
     if lab.process_pool.interpreted:
         yield protocol.ProgramOrder()
-    for _ in range(1 if lab.process_pool.interpreted else _REPEATS):
+        repeats = 1
+    for _ in range(repeats):
         yield protocol.ProgramOrder(seed=lab.draws.number("program order", bits=31))
 
 

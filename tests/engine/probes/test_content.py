@@ -183,6 +183,13 @@ async def test_largest_case_is_called_when_all_are_tiny() -> None:
     assert lab.asked_of("two") == EVERYTHING
 
 
+async def test_large_case_gets_few_variants_and_is_reported() -> None:
+    lab = FakeLab(passed=(case("a", size=65 << 20, kernels=["k"]), case("b", size=65 << 20)))
+    assert ("left out", "a is large: 3 of 9 input distributions") in await facts(lab)
+    assert lab.asked_of("a") == FEW
+    assert lab.asked_of("b") == ()
+
+
 async def test_case_without_output_is_not_called() -> None:
     lab = FakeLab(passed=(case("empty", elements=0, kernels=["a"]),))
     _, report = await reported(lab)

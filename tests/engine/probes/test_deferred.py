@@ -138,3 +138,10 @@ async def test_slow_thread_is_not_mistaken_for_later_call() -> None:
 async def test_trouble_in_a_later_call_is_not_innocence() -> None:
     findings, report = await observed(deferred.probe, after_others(Came(), Came(trouble="it raised")))
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "it raised")
+
+
+async def test_large_case_is_called_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deferred, "is_large", lambda *_: True)
+    lab = ScriptedLab(passed=[passed("c", (4,))])
+    await observed(deferred.probe, lab)
+    assert len(lab.called) == 2

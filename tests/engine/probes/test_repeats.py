@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine import protocol
 from engine.model import Location, Severity
 from engine.model.layers import Coverage, Fact
@@ -223,3 +225,10 @@ async def test_case_writing_nothing_is_replaced_by_next() -> None:
 async def test_without_a_right_case_nothing_was_checked() -> None:
     _, report = await observed(repeats.probe, ScriptedLab(passed=[]))
     assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "no case passed")
+
+
+async def test_large_case_is_repeated_less_on_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeats, "is_large", lambda *_: True)
+    lab = ScriptedLab(passed=[passed("c", (4,))], interpreted=False)
+    await observed(repeats.probe, lab)
+    assert len(lab.called) == 4
