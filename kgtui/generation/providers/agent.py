@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -42,6 +43,7 @@ _PASSED_ON = ("PATH", "LANG")
 _MOST_OUTPUT_BYTES = 1_000_000
 _MOST_KERNEL_BYTES = 400_000
 _CHUNK_BYTES = 8192
+_TAG = re.compile(r"<(?=/?(?:think|reasoning))", re.IGNORECASE)
 _LOOK_EVERY_S = 0.3
 
 
@@ -184,8 +186,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def _quoted(text: str) -> str:
-    """Output that holds no code fence: only the file that is left behind is the answer."""
-    return text.replace("```", "'''").replace("~~~", "'''")
+    """Output without code fences and tags of reasoning: only the file that is left behind is the answer."""
+    return _TAG.sub("[", text.replace("```", "'''").replace("~~~", "'''"))
 
 
 def _answer(folder: Path, *, output: str, stop: Stop) -> str:

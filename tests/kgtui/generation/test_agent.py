@@ -93,6 +93,11 @@ async def test_each_save_is_reported_while_it_works(stream):
     assert saved == [b"first", b"second"]
 
 
+async def test_reasoning_that_an_agent_prints_hides_no_file(agent):
+    text, _ = await agent(f"print('<think>hm', flush=True); {WRITES}")
+    assert taken(text).source == "def softmax(self):\n    return self\n"
+
+
 async def test_it_gets_the_task_in_a_file(agent):
     text, _ = await agent("import sys; print(open('TASK.md').read(), sys.argv[1])")
     assert "write softmax" in text
