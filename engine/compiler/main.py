@@ -24,6 +24,7 @@ from engine.compiler.ttir import compile_ttir
 from engine.devices.hardware.targets import Target, target_named
 from engine.errors import EngineError, UnsupportedError
 from engine.loading import failures, loader, warm_kernel
+from engine.loading.closures import closure_of
 from engine.loading.extensions import serve_extensions
 from engine.loading.lowering import ttir_of, without_folders
 from engine.model import Launch
@@ -107,7 +108,7 @@ class _Compiler:
 
     def _compile_launch(self, command: protocol.Compile) -> protocol.AnyReply:
         launch, target = command.launch, target_named(command.target)
-        kernel = self._find(launch.kernel, launch.line)
+        kernel = self._find(launch.kernel, launch.line, launch.closure)
         try:
             if command.specialisation:
                 compiled = offline.compile_launch(kernel, command.specialisation, target)
@@ -126,7 +127,7 @@ class _Compiler:
 
     def _lower(self, command: protocol.Lower) -> protocol.AnyReply:
         launch, target = command.launch, target_named(command.target)
-        kernel = self._find(launch.kernel, launch.line)
+        kernel = self._find(launch.kernel, launch.line, launch.closure)
         try:
             special = specialise(kernel, launch, self._find)
             source = ASTSource(kernel, special.signature, special.constants, special.attributes)
@@ -154,16 +155,17 @@ class _Compiler:
         be_nicer(NICEST)  # cases wait for what the other compilers make, and the proof comes after them
         return protocol.BinaryBuilt(id=command.id, binary=compile_ttir(command.request, Path(tempfile.mkdtemp())))
 
-    def _find(self, name: str, line: int | None = None) -> Any:
-        """The kernel of this name, by preference the one whose code begins at `line`."""
+    def _find(self, name: str, line: int | None = None, closure: str = "") -> Any:
+        """The kernel of this name, by preference the one whose code begins at `line`, with this closure."""
         named = [kernel for kernel in self._kernels if kernel.fn.__name__ == name]
-        for kernel in named:
-            # A decorated function counts from its decorator, and the interpreter records it from its `def`.
-            if line in (kernel.fn.__code__.co_firstlineno, _def_line(kernel)):
+        # A decorated function counts from its decorator, and the interpreter records it from its `def`.
+        there = [kernel for kernel in named if line in (kernel.fn.__code__.co_firstlineno, _def_line(kernel))]
+        for kernel in there:
+            if closure_of(kernel.fn) == closure:
                 return kernel
-        if not named:
+        if not named or len({closure_of(kernel.fn) for kernel in there}) > 1:
             raise UnsupportedError(f"{name} is made only when the entry runs, so it cannot be compiled apart from it")
-        return named[0]
+        return (there or named)[0]
 
     def _refused(self, identifier: str, error: BaseException) -> protocol.Failed:
         failure_reply = failures.failure(identifier, error, self._filename)

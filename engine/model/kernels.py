@@ -62,7 +62,9 @@ class Launch:
     `signature` maps argument names to Triton types ("*fp32", "i32", "constexpr"), `constants` the
     constexprs to their Python literals, `divisible_by_16` names the arguments that Triton would
     specialise on, `count` is how often it was launched.  `traffic` is that of its first launch, None where the machine
-    did not execute it.  A kernel of a CUDA extension has no signature, warps or stages (0): its host code launches it.
+    did not execute it.  `closure` has what the kernel's function takes from the function that made it, which tells
+    kernels of one text apart.  A kernel of a CUDA extension has no signature, warps or stages (0): its host code
+    launches it.
     """
 
     kernel: str
@@ -76,6 +78,7 @@ class Launch:
     count: int = 1
     options: Mapping[str, str] = field(default_factory=dict)
     traffic: Traffic | None = None
+    closure: str = ""
 
 
 def specialisation(launch: Launch) -> tuple[object, ...]:
@@ -89,6 +92,7 @@ def specialisation(launch: Launch) -> tuple[object, ...]:
         launch.num_warps,
         launch.num_stages,
         tuple(launch.options.items()),
+        launch.closure,
     )
 
 

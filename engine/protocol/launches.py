@@ -30,7 +30,7 @@ def refuse_immense(launches: Iterable[Launch], access: OutOfBounds | None = None
     for launch in launches:
         _bound_numbers(launch.num_warps, launch.num_stages, launch.line, launch.count, *launch.grid)
         _bound_lengths(launch.grid, most=_MOST_AXES)
-        _bound_lengths(launch.kernel, *launch.divisible_by_16, most=MOST_WORD)
+        _bound_lengths(launch.kernel, launch.closure, *launch.divisible_by_16, most=MOST_WORD)
         _bound_lengths(launch.divisible_by_16, most=_MOST_ARGUMENTS)
         for texts in (launch.signature, launch.constants, launch.options):
             _bound_lengths(texts, most=_MOST_ARGUMENTS)

@@ -14,6 +14,7 @@ from typing import Any
 
 from triton.runtime.jit import mangle_type
 
+from engine.loading.closures import closure_of
 from engine.model import Launch, Traffic, specialisation
 from engine.protocol import MOST_LAUNCHES
 
@@ -110,6 +111,7 @@ def describe(
         grid=grid,
         line=code.co_firstlineno,
         options={name: repr(kwargs[name]) for name in OPTIONS if kwargs.get(name) is not None},
+        closure=closure_of(function),
     )
 
 

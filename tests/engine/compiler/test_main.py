@@ -121,6 +121,11 @@ from engine.compiler.main import _Compiler
 compiler = _Compiler(limits_reading=False)
 compiler.carry_out(protocol.Load(id="i", path=sys.argv[1], folder=None, entry="entry"))
 print([compiler._find("k", line).fn(None) for line in (6, 11)])
+print([compiler._find("made", 15, f"number={number}").fn(None) for number in (3, 4)])
+try:
+    compiler._find("made", 15, "number=5")
+except Exception as error:
+    print(type(error).__name__)
 """
 TWO = """import triton
 def one():
@@ -135,7 +140,12 @@ def two():
     def k(x):
         return 2
     return k
-entry = one(), two()
+def three(number):
+    @triton.jit
+    def made(x):
+        return number
+    return made
+entry = one(), two(), three(3), three(4)
 def entry(): ...
 """
 
@@ -146,7 +156,7 @@ def test_launched_one_of_two_same_named_kernels_is_compiled(tmp_path: Path) -> N
     done = subprocess.run(
         [sys.executable, "-c", FIND, str(tmp_path / "kernel.py")], capture_output=True, text=True, check=False
     )
-    assert (done.stdout, done.returncode) == ("[1, 2]\n", 0), done.stderr
+    assert (done.stdout, done.returncode) == ("[1, 2]\n[3, 4]\nUnsupportedError\n", 0), done.stderr
 
 
 def test_unwritable_result_does_not_blame_kernel(replies_by_id: Replies) -> None:

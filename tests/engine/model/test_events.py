@@ -61,6 +61,7 @@ LAUNCH = Launch(
     line=12,
     count=5,
     options={"maxnreg": "64"},
+    closure="scale=2.0",
     traffic=Traffic(
         programs=6,
         accesses=(
