@@ -59,7 +59,7 @@ def _heading(one: Measurement, glyphs: Glyphs) -> Line:
     outcome = one.benchmark.outcome
     state = Span(f"{glyphs.outcome(outcome)} {outcome_words(outcome)}", outcome_tone(outcome))
     number = f" (#{one.number})" if one.number is not None else ""
-    age = Span(f"  stale: of an earlier text{number}", Tone.WARN) if one.stale else Span("")
+    age = Span(f"  stale: from an earlier version{number}", Tone.WARN) if one.stale else Span("")
     return line(strong(one.case), "  ", state, *_doubt(one.trust, glyphs), age)
 
 

@@ -68,7 +68,7 @@ def case_detail(
     """Details of one case, most relevant first: the worst element, then how much and where."""
     state = Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
     where = f" line {result.location.line}" if result.location else ""
-    age = Span("  stale: of an earlier text", Tone.WARN) if stale else Span("")
+    age = Span("  stale: from an earlier version", Tone.WARN) if stale else Span("")
     lines: list[Line] = [line(strong(result.case), "  ", state, muted(where), age)]
     said = {report.message for report in result.outputs}
     if result.out_of_bounds:

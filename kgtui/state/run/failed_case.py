@@ -75,7 +75,7 @@ def _head(result: CaseResult, glyphs: Glyphs, *, number: int | None, stale: bool
     state = Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
     location = f"  line {result.location.line}" if result.location else ""
     run = f"  run #{number}" if number is not None else ""
-    age = Span("  stale: of an earlier text", Tone.WARN) if stale else Span("")
+    age = Span("  stale: from an earlier version", Tone.WARN) if stale else Span("")
     return line(strong(result.case), "  ", state, muted(location + run), age)
 
 

@@ -215,7 +215,7 @@ async def test_case_left_by_cancelled_run_is_stale(make_bench: Any, some_explain
         await bench.until(pilot, lambda: len(bench.engine.judged) == 3 and bench.app.workbench.bench.view.running)
         bench.app.runs.cancel()
         await bench.settled(pilot)
-        assert page(bench).startswith("127x128 f32  ✗ wrong value  line 12  run #3  stale: of an earlier text")
+        assert page(bench).startswith("127x128 f32  ✗ wrong value  line 12  run #3  stale: from an earlier version")
 
 
 async def test_script_is_new_file_beside_kernel(make_bench: Any) -> None:

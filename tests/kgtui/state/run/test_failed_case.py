@@ -63,7 +63,7 @@ def test_message_repeated_by_output_is_shown_once(plan: Plan) -> None:
 
 def test_reason_from_earlier_version_is_marked(plan: Plan) -> None:
     heading = plain_text(case_detail(fakes.wrong(plan.cases[4]), glyphs=UNICODE, stale=True)).splitlines()[0]
-    assert heading == "127x128 f32  ✗ wrong value line 12  stale: of an earlier text"
+    assert heading == "127x128 f32  ✗ wrong value line 12  stale: from an earlier version"
 
 
 def test_out_of_bounds_access_names_tensor_index_and_line(plan: Plan) -> None:
