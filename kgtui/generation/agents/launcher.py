@@ -1,10 +1,14 @@
 """Starts an agent's command confined: it dies with its parent and writes nothing outside of its folder.
 
 python -I -m kgtui.generation.agents.launcher FOLDER COMMAND...
+
+The launcher stays the parent of all that the command starts, also of what leaves its process group, and kills what is
+left of it when the command ends or when it gets SIGTERM.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
@@ -15,12 +19,13 @@ from engine.sandbox import linux
 from engine.sandbox.writable_files import limit_writing
 
 _MOST_FILE_BYTES = 64 << 20
+_SIGNAL_BASE = 128
 NOT_CONFINED = 125
 NOT_FOUND = 127
 
 
 def main(arguments: list[str]) -> int:
-    """Confine this process, then become the command; returns only where that fails."""
+    """Confine this process and run the command; its exit status, 128 + N where signal N ended it."""
     folder, command = Path(arguments[0]), arguments[1:]
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_FILE_BYTES, _MOST_FILE_BYTES))
@@ -30,11 +35,49 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         sys.stderr.write(f"the agent cannot be confined here, so it was not started: {error}\n")
         return NOT_CONFINED
+    linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+    pid = os.fork()
+    if pid == 0:
+        linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        os._exit(_become(command))
+    signal.signal(signal.SIGTERM, lambda number, frame: _kill(pid))
+    code = _status_of(pid)
+    _kill_descendants()
+    return code
+
+
+def _become(command: list[str]) -> int:
+    """Become the command; returns only where that fails."""
     try:
         os.execvp(command[0], command)
     except OSError as error:
         sys.stderr.write(f"{command[0]}: {error.strerror}\n")
+        sys.stderr.flush()
     return NOT_FOUND
+
+
+def _status_of(pid: int) -> int:
+    """The exit status of this child, once it ended; other children that end before are waited for too."""
+    while True:
+        ended, status = os.wait()
+        if ended == pid:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else _SIGNAL_BASE - code
+
+
+def _kill_descendants() -> None:
+    """Kill and wait for every child, also those that become children because their parent was killed."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    while pids := children.read_text(encoding="ascii").split():
+        for pid in map(int, pids):
+            _kill(pid)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ _MOST_KERNEL_BYTES = 400_000
 _CHUNK_BYTES = 8192
 _TAG = re.compile(r"<(?=/?(?:think|reasoning))", re.IGNORECASE)
 _LOOK_EVERY_S = 0.3
+_END_S = 5.0  # for the launcher to end what the agent left
 
 
 def open_provider(model: ModelName, environment: Mapping[str, str]) -> AgentProvider:
@@ -179,7 +180,12 @@ async def _output_pipe() -> AsyncGenerator[tuple[asyncio.StreamReader, FileIO], 
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill the whole process group and wait for its leader.  Safe where it has ended."""
+    """Have the launcher kill all that the agent started, then kill its process group.  Safe where it has ended."""
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_END_S):
+            await process.wait()
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()

@@ -140,6 +140,19 @@ async def test_a_descendant_holding_the_output_delays_no_end(agent, tmp_path):
     assert end.stop is Stop.LENGTH
 
 
+@pytest.mark.parametrize(("then", "stop"), [("", Stop.COMPLETE), ("while True: print('x' * 1000)", Stop.LENGTH)])
+async def test_process_that_left_the_group_is_killed(agent, then, stop):
+    program = (
+        "import os, signal\nreader, writer = os.pipe()\n"
+        "if not os.fork():\n    os.setsid(); print(os.getpid(), flush=True); os.write(writer, b'x'); signal.pause()\n"
+        f"os.read(reader, 1)\n{then}"
+    )
+    text, end = await agent(program)
+    assert end.stop is stop
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(text.split()[0]), 0)
+
+
 async def test_agent_without_file_is_reported(agent):
     text, _ = await agent("print('done')")
     assert "The agent left no kernel.py" in text
