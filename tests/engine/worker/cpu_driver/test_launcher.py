@@ -171,6 +171,7 @@ def test_a_launch_is_recorded_as_it_was_made(scenarios: Scenarios) -> None:
             "x": "*fp32", "y": "*bf16", "n": "i32", "first": "i32", "block": "constexpr", "masked": "constexpr"
         },
         "constants": {"block": "8", "masked": "True"},
+        "closure": "",
         "divisible_by_16": ["x", "y", "n", "first"],
         "num_warps": 8, "num_stages": 2, "grid": [1], "count": 1, "options": {},
     }  # fmt: skip
