@@ -82,5 +82,13 @@ def test_files_that_cannot_be_joined_refused(main: str, other: str, reason: str)
     assert reason in str(refused.value)
 
 
-def test_file_called_like_library_is_not_taken_for_it(tmp_path: Path) -> None:
-    assert run(tmp_path, "import math\n\ndef run():\n    return math.floor(2.5)\n", math="floor = 1\n") == 2
+@pytest.mark.parametrize(
+    "main",
+    [
+        "import math\n\ndef run():\n    return math.floor(2.5)\n",
+        "from math import floor\n\ndef run():\n    return floor(2.5)\n",
+    ],
+    ids=["module", "name"],
+)
+def test_file_called_like_library_is_not_taken_for_it(tmp_path: Path, main: str) -> None:
+    assert run(tmp_path, main, math="def floor(x):\n    return 1\n") == 2
