@@ -19,6 +19,7 @@ from engine import protocol
 from engine.compiler import native, offline, resources
 from engine.compiler.native.folders import toolchain_folders
 from engine.compiler.offsets import line_of_narrow_offset
+from engine.compiler.options import triton_options
 from engine.compiler.specialise import argument_names, specialise
 from engine.compiler.ttir import compile_ttir
 from engine.devices.hardware.targets import Target, target_named
@@ -27,7 +28,6 @@ from engine.loading import failures, loader, warm_kernel
 from engine.loading.closures import closure_of
 from engine.loading.extensions import serve_extensions
 from engine.loading.lowering import ttir_of, without_folders
-from engine.model import Launch
 from engine.protocol.proof.replaying import MOST_MODULE_CHARACTERS
 from engine.protocol.transport.service import Line
 from engine.sandbox.confinement import Measure, limit_memory
@@ -111,11 +111,11 @@ class _Compiler:
         kernel = self._find(launch.kernel, launch.line, launch.closure)
         try:
             if command.specialisation:
-                compiled = offline.compile_launch(kernel, command.specialisation, target)
+                compiled = offline.compile_launch(kernel, command.specialisation, target, command.prebuilt)
             else:
                 special = specialise(kernel, launch, self._find)
                 source = ASTSource(kernel, special.signature, special.constants, special.attributes)
-                compiled = _compile(source, target, _options(launch))
+                compiled = _compile(source, target, triton_options(protocol.CompileOptions.of(launch)))
         except UnsupportedError:
             raise
         except Exception as error:  # Triton raises what LLVM, MLIR and ptxas make of it: every kind is the candidate's
@@ -132,7 +132,8 @@ class _Compiler:
             special = specialise(kernel, launch, self._find)
             source = ASTSource(kernel, special.signature, special.constants, special.attributes)
             gpu = GPUTarget(target.backend, target.architecture, target.warp_size)
-            text = without_folders(ttir_of(source, gpu, make_backend(gpu).parse_options(_options(launch))))
+            options = triton_options(protocol.CompileOptions.of(launch))
+            text = without_folders(ttir_of(source, gpu, make_backend(gpu).parse_options(options)))
         except UnsupportedError:
             raise
         except Exception as error:  # as of a compile
@@ -152,7 +153,6 @@ class _Compiler:
         if self._limits_reading:
             limit_reading(command.readable)
         limit_memory(command.memory_bytes)
-        be_nicer(NICEST)  # cases wait for what the other compilers make, and the proof comes after them
         return protocol.BinaryBuilt(id=command.id, binary=compile_ttir(command.request, Path(tempfile.mkdtemp())))
 
     def _find(self, name: str, line: int | None = None, closure: str = "") -> Any:
@@ -209,13 +209,6 @@ def _compile(source: ASTSource, target: Target, options: dict[str, object]) -> A
     return triton.compile(
         source, target=GPUTarget(target.backend, target.architecture, target.warp_size), options=options
     )
-
-
-def _options(launch: Launch) -> dict[str, object]:
-    chosen: dict[str, object] = {"num_warps": launch.num_warps, "num_stages": launch.num_stages}
-    for name, text in launch.options.items():
-        chosen[name] = {"True": True, "False": False}.get(text, int(text) if text.isdigit() else text)
-    return chosen
 
 
 def _deliver(command: protocol.Compile, target: Target, compiled: Any, filename: str) -> protocol.AnyReply:

@@ -17,8 +17,10 @@ import triton
 from triton import runtime
 from triton.backends.compiler import GPUTarget
 
+from engine.compiler.stages import taking
 from engine.devices.hardware.targets import NVIDIA_BACKEND, Target, target_named
 from engine.loading import warm_kernel
+from engine.protocol.proof.binaries import Prebuilt
 
 # Triton's drivers, kernels and compiled objects are not typed: they are Any throughout this file.
 
@@ -46,10 +48,15 @@ class OfflineDriver:
         return torch.device("cpu")
 
 
-def compile_launch(kernel: Any, specialisation: str, target: Target) -> Any:
-    """The compiled kernel for Triton's own description of a launch, left in this process's cache folder too."""
-    runtime.driver.set_active(OfflineDriver(target))
-    return kernel.preload(specialisation)
+def compile_launch(kernel: Any, specialisation: str, target: Target, prebuilt: Prebuilt | None = None) -> Any:
+    """The compiled kernel for Triton's own description of a launch, left in this process's cache folder too.
+
+    `prebuilt` is the binary of its TTIR, None where there is none.
+    """
+    driver = OfflineDriver(target)
+    runtime.driver.set_active(driver)
+    with taking(prebuilt, driver.get_current_target()):
+        return kernel.preload(specialisation)
 
 
 def launchers_for() -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from typing import Any
 import triton
 from triton.backends.compiler import GPUTarget
 
+from engine.compiler.options import triton_options
+from engine.compiler.stages import packed_stages, recording
 from engine.devices.hardware.targets import target_named
 from engine.errors import UnsupportedError
 from engine.machine.errors import MachineError
@@ -17,7 +19,6 @@ from engine.protocol.proof.binaries import (
     MAP_BYTES,
     MOST_BINARY_BYTES,
     BinaryRequest,
-    CompileOptions,
     KernelBinary,
     MapLayout,
 )
@@ -27,7 +28,6 @@ from engine.protocol.proof.binaries import (
 _ENTRY = re.compile(r"\.entry\s+[\w$.]+\s*\(([^)]*)\)")
 _PARAMETER = re.compile(r"\.param\s+\.[subf](8|16|32|64)\b(?![^,]*\[)|\.param\s+\.align\s+64\s+\.b8\s+[\w$.]+\[(128)\]")
 _MESSAGE_CHARACTERS = 300
-_LITERALS: dict[str, object] = {"True": True, "False": False}
 _REFUSED = {
     "launch_cooperative_grid": "a cooperative launch",
     "launch_pdl": "a launch that depends on the one before it",
@@ -51,8 +51,9 @@ def compile_ttir(request: BinaryRequest, folder: Path) -> KernelBinary:
     gpu = GPUTarget(target.backend, target.architecture, target.warp_size)
     try:
         read_module(request.ttir)
-        compiled = triton.compile(str(path), target=gpu, options=_options(request.options))
-        return _binary(compiled, request.kernel)
+        with recording(gpu) as metadata:
+            compiled = triton.compile(str(path), target=gpu, options=triton_options(request.options))
+        return _binary(compiled, request.kernel, packed_stages(compiled, metadata))
     except UnsupportedError:
         raise
     except MachineError as error:
@@ -78,14 +79,7 @@ def parameters_of(ptx: str) -> tuple[int, ...]:
     return tuple(int(one[1]) // 8 if one[1] else int(one[2]) for one in found if one is not None)
 
 
-def _options(options: CompileOptions) -> dict[str, object]:
-    chosen: dict[str, object] = {"num_warps": options.num_warps, "num_stages": options.num_stages}
-    for name, text in options.others:
-        chosen[name] = _LITERALS.get(text, int(text) if text.isdigit() else text)
-    return chosen
-
-
-def _binary(compiled: Any, kernel: str) -> KernelBinary:
+def _binary(compiled: Any, kernel: str, stages: bytes) -> KernelBinary:
     metadata = compiled.metadata
     for field, words in _REFUSED.items():
         if getattr(metadata, field, None):
@@ -111,4 +105,5 @@ def _binary(compiled: Any, kernel: str) -> KernelBinary:
         scratch_bytes=int(getattr(metadata, "global_scratch_size", 0) or 0),
         parameters=parameters,
         maps=maps,
+        stages=stages,
     )

@@ -100,6 +100,7 @@ from engine.protocol.proof.binaries import (
     CompileOptions,
     HoldBinary,
     KernelBinary,
+    Prebuilt,
 )
 from engine.protocol.proof.replaying import (
     HoldKernel,
@@ -262,6 +263,7 @@ __all__ = [
     "OutputsRepeated",
     "PeaksMeasured",
     "PointersSpec",
+    "Prebuilt",
     "PrecisionMeasured",
     "Prepare",
     "PrepareBaseline",

@@ -19,6 +19,7 @@ from engine.protocol.messages import (
     ValueSpec,
     Word,
 )
+from engine.protocol.proof.binaries import Prebuilt
 
 
 class RunDry(Command, tag="run_dry", frozen=True):
@@ -38,13 +39,15 @@ class Compile(Command, tag="compile", frozen=True):
     """Compile one launch for a target and leave its stages as files in `folder`.
 
     With a `specialisation`, Triton's own description of it, the kernel is compiled just as a launch on
-    the device would, and the files that such a launch looks for are left too.
+    the device would, and the files that such a launch looks for are left too.  The stages behind TTIR are those of
+    `prebuilt` where that was made of the same module with the same options.
     """
 
     launch: Launch
     target: str
     folder: str
     specialisation: str = ""
+    prebuilt: Prebuilt | None = None
 
 
 class BuildLauncher(Command, tag="build_launcher", frozen=True):

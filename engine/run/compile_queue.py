@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -72,10 +72,15 @@ class _Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """Folders from which workers load code for their own device: kernels in `cache_folder`, launchers beside them."""
+    """Folders from which workers load code for their own device: kernels in `cache_folder`, launchers beside them.
+
+    `build` returns the binary of the TTIR of a launch, made without the candidate; None where there is none, so that
+    the candidate's compiler makes it.
+    """
 
     cache_folder: Path
     launchers: Launchers | None = None
+    build: Callable[[Launch, protocol.Lowered], Awaitable[protocol.Prebuilt | None]] | None = None
 
 
 _FIRST, _REST, _END = range(3)
@@ -319,6 +324,7 @@ class Builder:
                     target=self._target,
                     folder=str(session.shared),
                     specialisation=job.specialisation,
+                    prebuilt=await self._prebuilt(session, job) if job.specialisation else None,
                 ),
                 deadline_s=self._limits.compile_s,
             )
@@ -333,6 +339,18 @@ class Builder:
             await session.clear()  # it may be there without the candidate
             message = f"no compiler found room: {error.strerror or error}; free some space"
             return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
+
+    async def _prebuilt(self, session: CandidateSession, job: _Job) -> protocol.Prebuilt | None:
+        """The binary of a job that was made of its TTIR, without the candidate; None where there is none.
+
+        Raises:
+            EngineError: as of a compile.
+        """
+        if self._publication is None or self._publication.build is None:
+            return None
+        command = protocol.Lower(id=protocol.new_id(), launch=job.launch, target=self._target)
+        lowered = await session.ask(command, deadline_s=self._limits.compile_s)
+        return await self._publication.build(job.launch, lowered) if isinstance(lowered, protocol.Lowered) else None
 
     async def _load(self, session: CandidateSession) -> None:
         try:

@@ -133,7 +133,9 @@ class Run:
         )
         publication = None
         if target == self._device.target and self._cache_folder is not None:
-            publication = Publication(cache_folder=self._cache_folder, launchers=self._launchers)
+            publication = Publication(
+                cache_folder=self._cache_folder, launchers=self._launchers, build=self._replaying.build
+            )
         builder = Builder(
             sessions=sessions, target=target, limits=self._limits, artefacts=self._artefacts, profile=self._profile,
             on_kernel=on_kernel, publication=publication,
@@ -215,7 +217,7 @@ class Run:
             if self._plan.chooses_seed:  # only now: the candidate has run all that it runs while it is loaded
                 self._plan = replace(self._plan, draw_seed=secrets.randbits(SEED_BITS))
             stop = await self._verify()
-            if stop is None and self._is_right() and not self._is_timed:
+            if stop is None and self._is_right():
                 await self._prove()
             if self._compiling is not None:
                 self._compiling.release()
@@ -232,7 +234,6 @@ class Run:
             if stop is None and self._is_right():
                 stop = await self._time()
                 if stop is None and self._is_timed:  # after the times, which are waited for
-                    await self._prove()
                     await self._probe()
         finally:
             tasks = [*builders, *([ahead] if ahead is not None else [])]

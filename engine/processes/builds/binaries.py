@@ -112,4 +112,4 @@ class Binaries:
 
 
 def _bytes_of(built: protocol.KernelBinary | str) -> int:
-    return len(built) if isinstance(built, str) else len(built.code)
+    return len(built) if isinstance(built, str) else len(built.code) + len(built.stages)

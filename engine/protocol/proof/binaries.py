@@ -10,9 +10,9 @@ import msgspec
 
 from engine.errors import UnsupportedError
 from engine.model import Launch
-from engine.protocol.messages import Command, Count, Message, Reply, Text
+from engine.protocol.messages import Command, Count, Message, Reply, Text, Word
 
-MOST_BINARY_BYTES = 2560 << 10  # in base64 they fit a line of a reply
+MOST_BINARY_BYTES, MOST_STAGES_BYTES = 2560 << 10, 384 << 10  # in base64 both fit a line of a reply
 MAP_BYTES = 128  # sizeof(CUtensorMap)
 _MOST_PARAMETERS, _MOST_MAP_DIMENSIONS = 1024, 16
 _HOST_TYPES = {8: 10, 9: 8, 10: 9}  # of TMA's element types, where the driver numbers them in another way
@@ -87,7 +87,9 @@ class KernelBinary(Message, frozen=True):
 
     `parameters` are the bytes of each one that the binary takes, in order: the arguments of the kernel and, as the last
     two, the addresses of its global scratch memory and of that for profiling.  `scratch_bytes` are for each block.
-    `maps` are the layouts of its tensor maps, in the order of their parameters.
+    `maps` are the layouts of its tensor maps, in the order of their parameters.  `stages` is what
+    `engine.compiler.stages` packs of the compile: texts between TTIR and binary, and metadata; empty where it is too
+    long.
     """
 
     name: Text
@@ -97,6 +99,30 @@ class KernelBinary(Message, frozen=True):
     scratch_bytes: Count
     parameters: Annotated[tuple[Count, ...], msgspec.Meta(max_length=_MOST_PARAMETERS)]
     maps: Annotated[tuple[MapLayout, ...], msgspec.Meta(max_length=_MOST_PARAMETERS)] = ()
+    stages: Annotated[bytes, msgspec.Meta(max_length=MOST_STAGES_BYTES)] = b""
+
+    @property
+    def for_launches(self) -> KernelBinary:
+        """The binary without what launches do not need."""
+        return msgspec.structs.replace(self, stages=b"")
+
+
+class Prebuilt(Message, frozen=True):
+    """The binary that a compiler without a candidate has made of the module with this digest, with these options."""
+
+    ttir_digest: Word
+    options: CompileOptions
+    binary: KernelBinary
+
+    @classmethod
+    def of(cls, request: BinaryRequest, binary: KernelBinary) -> Prebuilt:
+        """The binary that was requested."""
+        return cls(ttir_digest=digest_of(request.ttir), options=request.options, binary=binary)
+
+
+def digest_of(ttir: str) -> str:
+    """What tells modules apart: a SHA-256."""
+    return hashlib.sha256(ttir.encode()).hexdigest()
 
 
 class BinaryBuilt(Reply, tag="binary_built", frozen=True):

@@ -56,10 +56,13 @@ class BinaryBuilds:
             self._lost += 1
             raise
 
+    def request_of(self, kernel: LoweredKernel, launch: Launch) -> BinaryRequest:
+        """What the binary of a launch depends on."""
+        options = CompileOptions.of(launch)
+        return BinaryRequest(kernel=launch.kernel, ttir=kernel.ttir, options=options, target=self._target)
+
     def _begun(self, kernel: LoweredKernel, launch: Launch) -> asyncio.Task[KernelBinary]:
-        request = BinaryRequest(
-            kernel=launch.kernel, ttir=kernel.ttir, options=CompileOptions.of(launch), target=self._target
-        )
+        request = self.request_of(kernel, launch)
         build = self._builds.get(request.key)
         if build is None or (build.done() and _failed_here(build)):
             build = asyncio.create_task(self._build(request))

@@ -57,6 +57,12 @@ class LoweredKernels:
         async with self._asking:
             return await self._lowered(launch)
 
+    def keep(self, launch: Launch, lowered: protocol.Lowered) -> LoweredKernel:
+        """The kernel of a launch that another compiler of the candidate has lowered."""
+        kernel = _kernel_of(lowered)
+        self._answers.setdefault(specialisation(launch), kernel)
+        return kernel
+
     async def close(self) -> None:
         """End the compiler."""
         await self._session.clear()
@@ -85,5 +91,9 @@ class LoweredKernels:
             return reply.message
         if not isinstance(reply, protocol.Lowered):
             raise EngineError(f"a compiler answered a request for TTIR with {type(reply).__name__}")
-        name = kernel_name(reply.ttir, reply.arguments)
-        return LoweredKernel(name=name, ttir=reply.ttir, arguments=reply.arguments)
+        return _kernel_of(reply)
+
+
+def _kernel_of(lowered: protocol.Lowered) -> LoweredKernel:
+    name = kernel_name(lowered.ttir, lowered.arguments)
+    return LoweredKernel(name=name, ttir=lowered.ttir, arguments=lowered.arguments)

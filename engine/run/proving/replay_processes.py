@@ -1,12 +1,18 @@
-"""The processes behind the replays of one run, shared by its clock and its proof, and made ready ahead of both."""
+"""The processes behind the replays of one run, shared by its clock and its proof, and made ready ahead of both.
+
+On a device each kernel is compiled once, from its TTIR and without the candidate, for replays and for the candidate's
+own launches: the compilers that have loaded the candidate make the TTIR, and take the binary for Triton's cache.
+"""
 
 from __future__ import annotations
 
 import asyncio
 
+from engine import protocol
 from engine.devices.hardware.targets import NVIDIA_BACKEND, target_named
 from engine.errors import EngineError
 from engine.model import Launch, specialisation
+from engine.processes.builds.binaries import NotBuiltError
 from engine.processes.candidate_session import CandidateSession
 from engine.processes.process_pool import ProcessPool
 from engine.processes.resources.control_group import ControlGroup
@@ -39,16 +45,32 @@ class ReplayProcesses:
         if launched_on is not None and target_named(launched_on).backend == NVIDIA_BACKEND:
             self._builds = BinaryBuilds(process_pool.binaries, target=launched_on, group=group)
         self.replayer = HeldReplayer(process_pool, self._builds)
-        self._is_ahead = self._builds is not None and process_pool.compiles_beside_cases
-        self._seen: set[tuple[object, ...]] = set()
+        self._wanted: dict[tuple[object, ...], Launch] = {}
+        self._lowered: set[tuple[object, ...]] = set()
         self._ahead: set[asyncio.Task[None]] = set()
 
     def prepare(self, launch: Launch) -> None:
-        """Begin to compile a launch and to load it, where cores are left beside the cases."""
+        """Load the kernel of a launch once it is built, for it is going to be replayed."""
         key = specialisation(launch)
-        if self._is_ahead and key not in self._seen and len(self._seen) < _MOST_AHEAD:
-            self._seen.add(key)
+        if self._builds is None or key in self._wanted or len(self._wanted) == _MOST_AHEAD:
+            return
+        self._wanted[key] = launch
+        if key in self._lowered:
             self._ahead.add(asyncio.create_task(self._prepare(launch)))
+
+    async def build(self, launch: Launch, lowered: protocol.Lowered) -> protocol.Prebuilt | None:
+        """The binary of a launch, made of this TTIR by a compiler without the candidate; None where there is none."""
+        if self._builds is None:
+            return None
+        kernel, key = self.kernels.keep(launch, lowered), specialisation(launch)
+        if key in self._wanted and key not in self._lowered:
+            self._ahead.add(asyncio.create_task(self._prepare(launch)))
+        self._lowered.add(key)
+        try:
+            binary = await self._builds.of(kernel, launch)
+        except (NotBuiltError, EngineError):
+            return None  # the candidate's compiler tells what is wrong with it
+        return protocol.Prebuilt.of(self._builds.request_of(kernel, launch), binary) if binary.stages else None
 
     async def settle(self) -> None:
         """Wait until all that is prepared is ready, or has failed."""

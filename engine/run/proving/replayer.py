@@ -87,7 +87,9 @@ class HeldReplayer:
             binary = await builds.of(kernel, launch)
         except NotBuiltError as error:
             return str(error)
-        command = protocol.HoldBinary(id=protocol.new_id(), kernel=kernel.name, options=options, binary=binary)
+        command = protocol.HoldBinary(
+            id=protocol.new_id(), kernel=kernel.name, options=options, binary=binary.for_launches
+        )
         return await self._told((kernel.name, options), command)
 
     async def _told(self, key: object, command: protocol.AnyCommand) -> str:

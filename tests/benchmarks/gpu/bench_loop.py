@@ -4,6 +4,7 @@ Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
     python tests/benchmarks/gpu/bench_loop.py [--device cuda] [--saves 20] [--corpus honest wrong]
 
+Each save moves the kernels by a line, so that all of them are compiled again, unless the row says that they are not.
 The same script measures the CPU with `--device cpu`.
 
 Prints the device, the versions, and a table last.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import dataclasses
+import itertools
 import math
 import os
 import statistics
@@ -40,6 +42,7 @@ from problems.index import open_index
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "kgtui" / "samples" / "softmax.py"
+_LINES = itertools.count(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,11 +110,17 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
     raise RuntimeError("the run ended without a verdict")
 
 
-async def bench_saves(engine: Engine, saves: int, *, target: str | None, timed: int = 0) -> list[Save]:
-    """The sample saved again and again, changed a little each time, with a warm spare each time."""
+async def bench_saves(
+    engine: Engine, saves: int, *, target: str | None, timed: int = 0, edits_kernels: bool = True
+) -> list[Save]:
+    """The sample saved again and again, changed a little each time, with a warm spare each time.
+
+    With `edits_kernels` the lines of every kernel change, so that no binary of the save before is used again.
+    """
     done: list[Save] = []
     for number in range(saves):
-        content = SAMPLE.read_bytes() + f"\n# save {number} {target} {timed}\n".encode()
+        kernels = b"\n" * next(_LINES) if edits_kernels else b""
+        content = kernels + SAMPLE.read_bytes() + f"\n# save {number} {target} {timed}\n".encode()
         started = time.perf_counter()
         save = await judge(engine, content, "aten::softmax", target=target, timed=timed)
         await engine.wait_until_warm()
@@ -177,8 +186,10 @@ async def main() -> None:
             await run_corpus(engine, tuple(arguments.corpus))
             target = engine.device.target or "sm_90"
             report_memory()
-            for label, chosen in (("verify only", None), (f"and compiled for {target}", target)):
-                report(label, await bench_saves(engine, arguments.saves, target=chosen))
+            report("verify only", await bench_saves(engine, arguments.saves, target=None))
+            report(f"and compiled for {target}", await bench_saves(engine, arguments.saves, target=target))
+            saves = await bench_saves(engine, arguments.saves, target=target, edits_kernels=False)
+            report("the same with kernels as they were", saves)
             if arguments.timed:
                 await engine.measure_peaks()
                 for timed in sorted({1, arguments.timed}):

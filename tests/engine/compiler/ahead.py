@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import msgspec
 import torch
 from triton import runtime
+from triton.compiler import make_backend
 from triton.compiler.compiler import ASTSource
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
@@ -21,6 +23,7 @@ from triton.runtime.jit import JITFunction
 from engine import protocol
 from engine.compiler.main import _Compiler
 from engine.compiler.offline import OfflineDriver
+from engine.compiler.ttir import compile_ttir
 from engine.devices.hardware.targets import target_named
 from engine.loading import loader
 from engine.model import Launch
@@ -66,6 +69,43 @@ def compile_all(path: Path, entry: str, launches: list[dict[str, Any]], folder: 
     return [msgspec.to_builtins(reply) for reply in replies]
 
 
+def compile_shared(
+    path: Path, entry: str, launches: list[dict[str, Any]], folder: Path, *, warps: int | None
+) -> list[dict[str, Any]]:
+    """As `compile_all`, with binaries that are made of the TTIR first; `made` is how many the compiles made themselves.
+
+    With `warps` the binaries are made for so many warps, and not for those of the launches.
+    """
+    compiler = _Compiler(limits_reading=False)
+    compiler.carry_out(protocol.Load(id="load", path=str(path), folder=None, entry=entry))
+    backend = type(make_backend(OfflineDriver(target_named(TARGET)).get_current_target()))
+    make, made = backend.make_cubin, 0
+
+    def count(*args: Any) -> Any:
+        nonlocal made
+        made += 1
+        return make(*args)
+
+    replies = []
+    for number, met in enumerate(launches):
+        launched = msgspec.convert(met["launch"], Launch)
+        lowered = compiler.carry_out(protocol.Lower(id="lower", launch=launched, target=TARGET))
+        assert isinstance(lowered, protocol.Lowered)
+        options = protocol.CompileOptions.of(launched)
+        if warps is not None:
+            options = msgspec.structs.replace(options, num_warps=warps)
+        request = protocol.BinaryRequest(kernel=launched.kernel, ttir=lowered.ttir, options=options, target=TARGET)
+        binary = compile_ttir(request, Path(tempfile.mkdtemp(dir=folder)))
+        command = protocol.Compile(
+            id=str(number), launch=launched, target=TARGET, folder=str(folder), specialisation=met["specialisation"],
+            prebuilt=protocol.Prebuilt.of(request, binary),
+        )  # fmt: skip
+        backend.make_cubin = count
+        replies.append(compiler.carry_out(command))
+        backend.make_cubin = make
+    return [{**msgspec.to_builtins(reply), "made": made} for reply in replies]
+
+
 def launch(path: Path, entry: str, columns: list[int], cache_folder: Path) -> int:
     """How many kernels Triton builds itself when the entry launches as far as it can without a device."""
     runtime.driver.set_active(OfflineDriver(target_named(TARGET)))
@@ -103,6 +143,8 @@ def main() -> None:
             answer: object = run_dry(path, entry, asked["columns"])
         case "compile":
             answer = compile_all(path, entry, asked["launches"], Path(asked["folder"]))
+        case "compile shared":
+            answer = compile_shared(path, entry, asked["launches"], Path(asked["folder"]), warps=asked.get("warps"))
         case _:
             answer = launch(path, entry, asked["columns"], Path(asked["cache_folder"]))
     json.dump(answer, sys.stdout)

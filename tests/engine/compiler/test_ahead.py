@@ -110,6 +110,30 @@ def launched(ahead: Ahead, cache_folder: Path, columns: list[int] = COLUMNS) -> 
     return reported
 
 
+@pytest.mark.parametrize(("warps", "made"), [(None, 0), (2, 2)], ids=["the same options", "other options"])
+def test_prebuilt_binaries_are_taken_for_the_same_options(
+    prepared: Callable[[str], Ahead], tmp_path: Path, warps: int | None, made: int
+) -> None:
+    ahead, cache_folder = prepared("sample"), tmp_path / "kernels"
+    cache_folder.mkdir()
+    (tmp_path / "stages").mkdir()
+    replies = play(
+        tmp_path / "compiling", role="compile shared", path=str(ahead.path), entry=ahead.entry, warps=warps,
+        launches=[met for case in ahead.dry_runs[:2] for met in case], folder=str(tmp_path / "stages"),
+    )  # fmt: skip
+    for reply in replies:
+        assert reply["type"] == "compiled", reply.get("message")
+        publish(tuple(reply["cache"]), tmp_path / "compiling", cache_folder)
+    assert [reply["made"] for reply in replies] == [made] * 2
+    assert launched(ahead, cache_folder, COLUMNS[:2]) == 0
+    own = [reply for reply in ahead.compiled if reply["type"] == "compiled"][:2]
+    for one, other in zip(replies, own, strict=True):
+        assert {name: one[name] for name in ("registers", "shared_bytes")} == {
+            name: other[name] for name in ("registers", "shared_bytes")
+        }
+        assert set(one["stages"]) == set(other["stages"])
+
+
 def test_a_dry_run_compiles_nothing(ahead: Ahead) -> None:
     assert list((ahead.cache / "dry").glob("**/*.cubin")) == []
     assert len(ahead.launches) > 0

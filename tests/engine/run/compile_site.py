@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from engine import protocol
 from engine.artefacts import ArtefactStore
@@ -20,6 +20,7 @@ from engine.run.compile_queue import Builder, Publication
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
 
+Build: TypeAlias = Callable[[Launch, protocol.Lowered], Awaitable[protocol.Prebuilt | None]]
 
 LAUNCH = Launch(
     kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1
@@ -46,6 +47,7 @@ def builder_of(
     profile: Profile | None = None,
     patience_s: float = 600.0,
     held: bool = False,
+    build: Build | None = None,
 ) -> Builder:
     candidate = Candidate(source=b"", problem="toy::twice")
     places = tuple(
@@ -57,7 +59,9 @@ def builder_of(
         )
         for _ in range(sessions)
     )
-    publication = Publication(cache_folder=cache_folder, launchers=process_pool.launchers) if cache_folder else None
+    publication = None
+    if cache_folder:
+        publication = Publication(cache_folder=cache_folder, launchers=process_pool.launchers, build=build)
     builder = Builder(
         sessions=places,
         target="sm_90",
@@ -89,6 +93,7 @@ class Site:
         own: bool = True,
         patience_s: float = 600.0,
         held: bool = False,
+        build: Build | None = None,
     ) -> None:
         self.asked: list[protocol.AnyCommand] = []
         self.emitted: list[tuple[int, int, str]] = []
@@ -108,6 +113,7 @@ class Site:
             profile=self.profile,
             patience_s=patience_s,
             held=held,
+            build=build,
         )
 
     @property

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine import protocol
-from engine.model import Outcome
+from engine.model import Launch, Outcome
 from engine.processes.directories import EngineDirectories
 from tests.engine.run.compile_site import Site, compile_everything, described, warps
+from tests.engine.run.proving.test_replayer import BINARY
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -50,6 +51,31 @@ async def test_launch_is_compiled_from_tritons_description(site: Site) -> None:
         described("*fp32"),
         "",
     ]
+
+
+@pytest.mark.parametrize("lowers", [True, False], ids=["lowered", "refused"])
+async def test_binary_of_ttir_goes_with_the_compile(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path, lowers: bool
+) -> None:
+    async def build(launch: Launch, lowered: protocol.Lowered) -> protocol.Prebuilt | None:
+        options = protocol.CompileOptions.of(launch)
+        return protocol.Prebuilt(ttir_digest=lowered.ttir, options=options, binary=BINARY)
+
+    def lower(command: protocol.AnyCommand) -> protocol.AnyReply:
+        if isinstance(command, protocol.Lower) and lowers:
+            return protocol.Lowered(id=command.id, ttir=f"module {command.launch.num_warps}", arguments=())
+        if isinstance(command, protocol.Lower):
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message="no")
+        return compile_everything("", command)
+
+    site = Site(employ, directories, tmp_path, build=build)
+    site.answer = lower
+    site.builder.add(warps(4), described("*fp32"))
+    site.builder.add(warps(8))
+    await site.run()
+    prebuilt = [command.prebuilt for command in site.asked if isinstance(command, protocol.Compile)]
+    assert [one.ttir_digest if one is not None else None for one in prebuilt] == ["module 4" if lowers else None, None]
+    assert [outcome for *_, outcome in site.emitted] == ["pass", "pass"]
 
 
 async def test_launcher_is_awaited_and_built_once_per_types(site: Site) -> None:

@@ -31,13 +31,13 @@ async def test_peaks_are_measured_before_candidate_process(
     assert order[-1] is protocol.Arrange
 
 
-async def test_timed_run_proves_its_cases_last(device_run: DeviceRun, measurement_context: MeasurementContext) -> None:
+async def test_timed_run_proves_its_cases_first(device_run: DeviceRun, measurement_context: MeasurementContext) -> None:
     await device_run.run(CASES[0], timed=(CASES[0],), measurement_context=measurement_context)
     asked = device_run.commands(protocol.Arrange, protocol.Call)
     taped = [isinstance(command, protocol.Call) and bool(command.tape) for command in asked]
     arranged = [isinstance(command, protocol.Arrange) for command in asked]
     assert True in taped
-    assert arranged.index(True) < taped.index(True)
+    assert taped.index(True) < arranged.index(True)
 
 
 async def test_binaries_for_replays_are_held_before_timing(

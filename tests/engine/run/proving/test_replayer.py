@@ -23,7 +23,13 @@ KERNEL = LoweredKernel(name="k", ttir=DOUBLE, arguments=("x", "y", "n"))
 LAUNCH = launch_record()
 WIDE = replace(LAUNCH, num_warps=8)
 BINARY = protocol.KernelBinary(
-    name="double", code=b"code", threads=128, shared_bytes=0, scratch_bytes=0, parameters=(8, 8)
+    name="double",
+    code=b"code",
+    threads=128,
+    shared_bytes=0,
+    scratch_bytes=0,
+    parameters=(8, 8),
+    stages=b"stages",
 )
 
 
@@ -58,7 +64,10 @@ async def test_kernels_are_held_once_with_each_options_binary(employ: Employ) ->
         assert await device.replayer.hold((KERNEL,), (launch,)) == ""
     assert device.names == ["LimitReading", "HoldKernel", "HoldBinary", "HoldBinary"]
     held = [command for command in device.told if isinstance(command, protocol.HoldBinary)]
-    assert [(one.kernel, one.options.num_warps, one.binary) for one in held] == [("k", 4, BINARY), ("k", 8, BINARY)]
+    assert [(one.kernel, one.options.num_warps, one.binary) for one in held] == [
+        ("k", 4, BINARY.for_launches),
+        ("k", 8, BINARY.for_launches),
+    ]
     await device.replayer.close()
 
 
