@@ -32,6 +32,7 @@ from typing import NoReturn, TypeAlias
 
 import msgspec
 
+from engine.processes.user_killer import UserKiller
 from engine.sandbox import linux
 from engine.sandbox.confinement import Confinement, confine
 from engine.sandbox.inherited import settle_inherited
@@ -117,13 +118,14 @@ def main() -> None:
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c in the terminal is the parent's business
+    killer = UserKiller()
     if family is Family.CANDIDATES:
         _import_for_candidates()
     else:
         _import_for_references(preloads=family is Family.REFERENCES)
     _require_one_thread()
     gc.freeze()
-    _ForkServer(control).serve()
+    _ForkServer(control, killer).serve()
     for folder in folders:  # the parent removes them when it ends in order; this is for when it was killed
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -178,8 +180,9 @@ class _Child:
 
 
 class _ForkServer:
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, killer: UserKiller) -> None:
         self._control = control
+        self._killer = killer
         self._children: dict[int, _Child] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ)
@@ -215,6 +218,7 @@ class _ForkServer:
         if pid == 0:
             self._control.close()
             self._selector.close()
+            self._killer.close()
             _become_child(order, handles)
         for handle in handles:
             os.close(handle)
@@ -240,11 +244,11 @@ class _ForkServer:
     def _sweep(self, uid: int | None) -> int:
         """Kill every process below this one that is no known child; how many there were."""
         if uid is not None:
-            _kill_all_of(uid)
+            self._killer.kill_all_of(uid)
         strays: set[int] = set()
         until = time.monotonic() + _SWEEP_S
         while time.monotonic() < until:
-            found = [pid for pid in _children_of(os.getpid()) if pid not in self._children]
+            found = [pid for pid in _children_of(os.getpid()) if pid not in self._children and pid != self._killer.pid]
             if not found:
                 break
             strays.update(found)
@@ -258,18 +262,6 @@ class _ForkServer:
     def _send(self, report: Report) -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._control.send(msgspec.json.encode(report))
-
-
-def _kill_all_of(uid: int) -> None:
-    # kill(-1) reaches all processes of a user in one call, which no fork can outrun.
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setresuid(uid, uid, uid)
-            os.kill(-1, signal.SIGKILL)
-        finally:
-            os._exit(0)
-    os.waitpid(pid, 0)
 
 
 def _children_of(pid: int) -> list[int]:
