@@ -83,6 +83,7 @@ async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
         command = protocol.Sanitize(
             id=protocol.new_id(), sanitizer=lab.process_pool.sanitizer, tools=_TOOLS,
             load=lab.session.load_command(process), call=call, most_bytes=_MOST_BYTES,
+            writable=(str(process.room.folder), str(process.room.shared)),
         )  # fmt: skip
         with lab.profile.span("sanitize"):
             return await process.child.ask(command, deadline_s=_LIMIT_S)

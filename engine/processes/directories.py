@@ -63,7 +63,7 @@ class Room:
         """Triton's cache for this child's compiled code."""
         return self.folder / "triton"
 
-    def confinement(self, limits: Limits, *, address_space: bool, loopback: bool = False) -> Confinement:
+    def confinement(self, limits: Limits, *, address_space: bool, starts_tool: bool = False) -> Confinement:
         """Confinement of the child that uses this directory."""
         return Confinement(
             writable=(str(self.folder), str(self.shared)),
@@ -72,7 +72,7 @@ class Room:
             processes=limits.processes,
             file_bytes=limits.output_bytes,
             address_space=address_space,
-            loopback=loopback,
+            starts_tool=starts_tool,
         )
 
     def view_of(self, candidate: Path | None) -> View:

@@ -118,7 +118,7 @@ class ProcessPool:
         )
         self.sanitizer = toolchain.sanitizer if toolchain is not None else ""
         """The path of compute-sanitizer, "" where it is not there."""
-        self.hire_sanitizer = partial(self._hire, fork_servers.workers, "sanitizer", loopback=True)
+        self.hire_sanitizer = partial(self._hire, fork_servers.workers, "sanitizer", starts_tool=True)
         """Starts a process that runs compute-sanitizer, which the caller dismisses; raises EngineError."""
         self.launchers: Launchers | None = None
         if target is not None and not interpreted:
@@ -295,14 +295,14 @@ class ProcessPool:
         kind: str,
         *,
         confined: bool = True,
-        loopback: bool = False,
+        starts_tool: bool = False,
         greet: Callable[[Child], Awaitable[None]] | None = None,
     ) -> PooledProcess:
         room = self.directories.open_room()
         environment = {**room.environment(), **self._environment}
         confinement = None
         if confined:
-            confinement = room.confinement(self._limits, address_space=self.interpreted, loopback=loopback)
+            confinement = room.confinement(self._limits, address_space=self.interpreted, starts_tool=starts_tool)
         try:
             child = await fork_server.fork(
                 kind,

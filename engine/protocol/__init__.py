@@ -100,7 +100,6 @@ from engine.protocol.proof.binaries import (
     CompileOptions,
     HoldBinary,
     KernelBinary,
-    Prebuilt,
 )
 from engine.protocol.proof.replaying import (
     HoldKernel,
@@ -263,7 +262,6 @@ __all__ = [
     "OutputsRepeated",
     "PeaksMeasured",
     "PointersSpec",
-    "Prebuilt",
     "PrecisionMeasured",
     "Prepare",
     "PrepareBaseline",

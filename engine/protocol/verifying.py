@@ -106,13 +106,15 @@ class Call(Command, tag="call", frozen=True):
 class Sanitize(Command, tag="sanitize", frozen=True):
     """Worker: run a separate worker under the program `sanitizer`, once per tool, which loads and calls the entry.
 
-    Of what the program reports at most `most_bytes` are returned for each tool.
+    That worker can write `writable` folders only.  Of what the program reports at most `most_bytes` are returned for
+    each tool.
     """
 
     sanitizer: FilePath
     tools: tuple[Word, ...]
     load: Load
     call: Call
+    writable: tuple[FilePath, ...]
     most_bytes: Count
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,9 +18,9 @@ from engine.errors import DeadlineError, EngineError, WireError
 from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
 from engine.model import specialisation as specialisation_of
 from engine.processes.builds.kernel_cache import publish
-from engine.processes.builds.launchers import Launchers
 from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.profile import Profile
+from engine.run.publication import Publication
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
@@ -68,19 +68,6 @@ class _Turn:
     rank: int
     arrival: int
     job: _Job | None = field(compare=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Publication:
-    """Folders from which workers load code for their own device: kernels in `cache_folder`, launchers beside them.
-
-    `build` returns the binary of the TTIR of a launch, made without the candidate; None where there is none, so that
-    the candidate's compiler makes it.
-    """
-
-    cache_folder: Path
-    launchers: Launchers | None = None
-    build: Callable[[Launch, protocol.Lowered], Awaitable[protocol.Prebuilt | None]] | None = None
 
 
 _FIRST, _REST, _END = range(3)
@@ -317,17 +304,17 @@ class Builder:
         try:
             if not session.occupied and self.trouble is None:
                 await self._load(session)
-            return self.trouble or await session.ask(
-                protocol.Compile(
-                    id=protocol.new_id(),
-                    launch=job.launch,
-                    target=self._target,
-                    folder=str(session.shared),
-                    specialisation=job.specialisation,
-                    prebuilt=await self._prebuilt(session, job) if job.specialisation else None,
-                ),
-                deadline_s=self._limits.compile_s,
-            )
+            if self.trouble is not None:
+                return self.trouble
+            limit_s, prebuilt = self._limits.compile_s, None
+            if self._publication is not None and job.specialisation:
+                published = self._publication
+                prebuilt = await published.prebuilt(session, job.launch, target=self._target, deadline_s=limit_s)
+            command = protocol.Compile(
+                id=protocol.new_id(), launch=job.launch, target=self._target, folder=str(session.shared),
+                specialisation=job.specialisation, prebuilt=prebuilt,
+            )  # fmt: skip
+            return await session.ask(command, deadline_s=limit_s)
         except (DeadlineError, WireError) as error:
             await session.clear()
             stop = outcome_mapping.of_worker_error(error, "while compiling")
@@ -339,18 +326,6 @@ class Builder:
             await session.clear()  # it may be there without the candidate
             message = f"no compiler found room: {error.strerror or error}; free some space"
             return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
-
-    async def _prebuilt(self, session: CandidateSession, job: _Job) -> protocol.Prebuilt | None:
-        """The binary of a job that was made of its TTIR, without the candidate; None where there is none.
-
-        Raises:
-            EngineError: as of a compile.
-        """
-        if self._publication is None or self._publication.build is None:
-            return None
-        command = protocol.Lower(id=protocol.new_id(), launch=job.launch, target=self._target)
-        lowered = await session.ask(command, deadline_s=self._limits.compile_s)
-        return await self._publication.build(job.launch, lowered) if isinstance(lowered, protocol.Lowered) else None
 
     async def _load(self, session: CandidateSession) -> None:
         try:

@@ -29,7 +29,7 @@ from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.warm_pool import Spare
 from engine.profile import Profile
 from engine.run.cancelling import to_its_end, work_until_stopped
-from engine.run.compile_queue import Builder, Publication
+from engine.run.compile_queue import Builder
 from engine.run.dry_run import DryRun
 from engine.run.engine_resources import EngineResources
 from engine.run.event_stream import EventEmitter
@@ -37,6 +37,7 @@ from engine.run.kernel_source import TapedKernels
 from engine.run.native.building import NativeCode
 from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.stage import prove
+from engine.run.publication import Publication
 from engine.run.run_limits import watch_usage
 from engine.run.stages.compile_stage import OVERFULL, CompilingStage
 from engine.run.stages.load_stage import load
@@ -372,8 +373,6 @@ class Run:
             at_s=self._emitter.now(), verdict=judge(facts), draw_seed=self._plan.draw_seed,
             seed_given=self._plan.is_seed_given,
         ))  # fmt: skip
-
-    # ------------------------------------------------------------ what happened
 
     def _launch(self, launch: Launch, case: str) -> None:
         self._launched = True

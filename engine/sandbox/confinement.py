@@ -44,13 +44,17 @@ class Measure(enum.StrEnum):
     RUN = "totals of a run kept by the kernel (cgroup v2)"
 
 
+_LEFT = (Measure.FILES, Measure.SYSTEM_CALLS)
+
+
 class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     """How one child is confined.
 
     `writable` are the only folders that it may write, `uid` an unprivileged user id of its own (only
     root can give it one), `address_space` whether memory is limited by address space (a GPU driver
-    reserves far more than it uses, so there the data segment is limited instead).  With `loopback` it can make TCP
-    connections inside its own network namespace, which has no way out; without that namespace it must not run.
+    reserves far more than it uses, so there the data segment is limited instead).  A child that `starts_tool` runs a
+    program of others over one of ours, which calls `confine_rest` before it loads a candidate: files and system calls
+    are left as they are until then, and its own network namespace, which has no way out, has a loopback.
     """
 
     writable: tuple[str, ...]
@@ -59,7 +63,7 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     processes: int
     file_bytes: int
     address_space: bool
-    loopback: bool = False
+    starts_tool: bool = False
 
 
 def confine(confinement: Confinement) -> tuple[str, ...]:
@@ -67,15 +71,16 @@ def confine(confinement: Confinement) -> tuple[str, ...]:
     carry_out: dict[Measure, Callable[[], object]] = {
         Measure.NO_NEW_PRIVILEGES: lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1),
         Measure.RESOURCES: lambda: _limit_resources(confinement),
-        Measure.NETWORK: lambda: _leave_network(loopback=confinement.loopback),
-        Measure.FILES: lambda: _restrict_files(confinement),
+        Measure.NETWORK: lambda: _leave_network(loopback=confinement.starts_tool),
+        Measure.FILES: lambda: restrict_files(confinement.writable, address_space=confinement.address_space),
         Measure.READING: linux.landlock_version,
         Measure.USER: lambda: _become(confinement.uid),
-        Measure.SYSTEM_CALLS: lambda: filter_system_calls(loopback=confinement.loopback),
+        Measure.SYSTEM_CALLS: filter_system_calls,
         Measure.MEMORY: lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0),
         Measure.PARENT: lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL),
     }
-    return tuple(measure for measure, action in carry_out.items() if _holds(action))
+    left = _LEFT if confinement.starts_tool else ()
+    return tuple(measure for measure, action in carry_out.items() if measure not in left and _holds(action))
 
 
 def limit_memory(memory_bytes: int) -> None:
@@ -158,23 +163,28 @@ _NO_TCP, _SCOPE_SOCKETS_AND_SIGNALS = 3, 3
 _DEVICES = ("null", "zero", "full", "random", "urandom", "kfd", "dri", "nvidia-uvm", "nvidia-uvm-tools", "nvidiactl")
 
 
-def _restrict_files(confinement: Confinement) -> None:
+def restrict_files(writable: tuple[str, ...], *, address_space: bool, connects: bool = False) -> None:
+    """Let this thread and all that it starts write these folders and devices only; and `connects`, or no TCP.
+
+    Raises:
+        OSError: this kernel has no Landlock.
+    """
     version = linux.landlock_version()
     handled = _WRITE_FILE | _REMOVE_AND_MAKE
     handled |= _REFER if version >= 2 else 0
     handled |= _TRUNCATE if version >= 3 else 0
     ruleset = linux.LandlockRuleset(
         handled,
-        _NO_TCP if version >= 4 and not confinement.loopback else 0,
+        _NO_TCP if version >= 4 and not connects else 0,
         _SCOPE_SOCKETS_AND_SIGNALS if version >= 6 else 0,
     )
     size = ctypes.sizeof(ruleset) if version >= 6 else 16 if version >= 4 else 8
     devices = [Path("/dev", name) for name in _DEVICES] + list(Path("/dev").glob("nvidia[0-9]*"))
     opened: list[tuple[int, int]] = []
     try:
-        opened.extend((os.open(folder, os.O_PATH), handled) for folder in confinement.writable)
+        opened.extend((os.open(folder, os.O_PATH), handled) for folder in writable)
         opened.extend((os.open(device, os.O_PATH), _WRITE_FILE) for device in devices if device.exists())
-        if not confinement.address_space:
+        if not address_space:
             # A CUDA driver names its threads there, and fails to start when it cannot.
             opened.append((os.open("/proc/self/task", os.O_PATH), handled & (_WRITE_FILE | _TRUNCATE)))
         linux.landlock_restrict(ruleset, size=size, rules=opened)

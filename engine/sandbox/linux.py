@@ -6,6 +6,7 @@ Thin: every function is one system call, raises OSError with the kernel's errno,
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
 from ctypes import c_int, c_long, c_uint32, c_uint64
@@ -69,12 +70,26 @@ class _SeccompProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint16), ("filter", ctypes.POINTER(SeccompFilter)))
 
 
-def install_seccomp(instructions: list[tuple[int, int, int, int]]) -> None:
-    """Filter the system calls of this thread and of all that it will ever start; needs no-new-privileges."""
+def install_seccomp(instructions: list[tuple[int, int, int, int]], *, all_threads: bool = False) -> None:
+    """Filter the system calls of this thread and of all that it will ever start; needs no-new-privileges.
+
+    With `all_threads` those of every thread of this process are filtered, or none.
+    """
     array = (SeccompFilter * len(instructions))(*(SeccompFilter(*line) for line in instructions))
     program = _SeccompProgram(len(instructions), array)
+    if all_threads:
+        _install_for_all_threads(program)
+        return
     mode_filter = 2
     _check(_libc.prctl(c_int(PR_SET_SECCOMP), c_long(mode_filter), ctypes.byref(program), c_long(0), c_long(0)))
+
+
+def _install_for_all_threads(program: _SeccompProgram) -> None:
+    set_mode_filter, all_threads = 1, 1  # SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC
+    if thread := syscall(
+        _SECCOMP[platform.machine()], c_long(set_mode_filter), c_long(all_threads), ctypes.byref(program)
+    ):
+        raise OSError(errno.EACCES, f"thread {thread} of this process has another filter")
 
 
 class LandlockRuleset(ctypes.Structure):
@@ -91,6 +106,7 @@ class LandlockPath(ctypes.Structure):
     _fields_ = (("allowed_access", c_uint64), ("parent_fd", ctypes.c_int32))
 
 
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 
 

@@ -50,7 +50,6 @@ _NUMBERS: Mapping[str, _Numbers] = MappingProxyType(
 )  # fmt: skip
 _CLONE3 = 435  # the same on every architecture
 _NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET of linux/sched.h
-_AF_INET = 2
 _AF_UNIX, _SOCK_STREAM, _SOCK_SEQPACKET, _SOCK_TYPE_MASK = 1, 1, 5, 0xF
 
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06  # BPF_LD|W|ABS, BPF_ALU|AND|K, BPF_RET|K
@@ -62,22 +61,18 @@ _X32 = 0x40000000  # the x32 interface of x86-64 numbers from here
 Instruction = tuple[int, int, int, int]
 
 
-def filter_system_calls(*, loopback: bool = False) -> None:
-    """Install the filter for this thread and for all that it starts; with `loopback`, TCP sockets may be connected.
+def filter_system_calls(*, all_threads: bool = False) -> None:
+    """Install the filter for this thread, or for `all_threads` of this process, and for all that they start.
 
     Raises:
         OSError: the kernel has no seccomp.
         KeyError: the numbers of this architecture are not known.
     """
-    linux.install_seccomp(program_for(platform.machine(), loopback=loopback))
+    linux.install_seccomp(program_for(platform.machine()), all_threads=all_threads)
 
 
-def program_for(machine: str, *, loopback: bool = False) -> list[Instruction]:
-    """The filter as instructions (code, jump if true, jump if false, constant) for `x86_64` or `aarch64`.
-
-    With `loopback` sockets of IPv4 may be made and connected, for a process whose network has nothing but that; the
-    path of a local socket would lead out of it, so that these can only be made in pairs.
-    """
+def program_for(machine: str) -> list[Instruction]:
+    """The filter as instructions (code, jump if true, jump if false, constant) for `x86_64` or `aarch64`."""
     numbers = _NUMBERS[machine]
     refused = _refused(errno.EPERM)
     program = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, numbers.audit_architecture), refused]
@@ -89,13 +84,9 @@ def program_for(machine: str, *, loopback: bool = False) -> list[Instruction]:
     # Its flags are in memory.  To a C library that finds no clone3, clone does the same with flags in a register.
     program += [(_EQUAL, 0, 1, _CLONE3), _refused(errno.ENOSYS)]
     # A path or an abstract name of a socket is in memory too.  Pairs of sockets need no connect.
-    if not loopback:
-        program += [(_EQUAL, 0, 1, numbers.connect), _refused(errno.EACCES)]
+    program += [(_EQUAL, 0, 1, numbers.connect), _refused(errno.EACCES)]
     program += [(_EQUAL, 0, 4, numbers.clone), (_LOAD, 0, 0, _FIRST), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), refused]
     program += [(_RETURN, 0, 0, _ALLOWED)]
-    if loopback:
-        program += [(_EQUAL, 0, 4, numbers.socket), (_LOAD, 0, 0, _FIRST), (_EQUAL, 0, 1, _AF_INET)]
-        program += [(_RETURN, 0, 0, _ALLOWED), refused]
     program += [(_EQUAL, 2, 0, numbers.socket), (_EQUAL, 1, 0, numbers.socketpair), (_RETURN, 0, 0, _ALLOWED)]
     program += [(_LOAD, 0, 0, _FIRST), (_EQUAL, 1, 0, _AF_UNIX), refused]
     # Not datagrams: each can be sent to any path, without a connection.

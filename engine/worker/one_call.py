@@ -4,7 +4,8 @@
 
 REQUEST is a file with a `Sanitize` command.  Nothing of ours watches the call: each storage is an allocation of its
 own, so that an access behind its end is one, and what was never written stays that.  The process inherits the
-confinement of the one that started it.
+resource limits, the network and the user of the one that started it, and gives up the other rights itself before it
+loads the candidate: the sanitizer needs sockets until the device's driver is open.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from engine import protocol
 from engine.loading import loader
 from engine.loading.extensions import serve_extensions
 from engine.protocol import tensors
+from engine.sandbox.confinement import restrict_files
 from engine.sandbox.readable_files import limit_reading
+from engine.sandbox.system_calls import filter_system_calls
 from engine.sandbox.variables import DEVICE_VARIABLE
 from engine.worker import forms
 
@@ -33,7 +36,9 @@ def main() -> None:
     if not isinstance(request, protocol.Sanitize):
         raise TypeError(f"{sys.argv[1]} is no request to sanitize")
     device = torch.device(os.environ[DEVICE_VARIABLE])
-    torch.ones(1, device=device).item()  # opens the device's driver, before reading is limited
+    restrict_files(request.writable, address_space=device.type == "cpu", connects=True)
+    torch.ones(1, device=device).item()  # opens the device's driver, and the sanitizer's connections to this process
+    filter_system_calls(all_threads=True)
     if LIMITS_READING in sys.argv[2:]:
         limit_reading(request.load.readable, listed=request.load.listed)
     call_once(request, device)

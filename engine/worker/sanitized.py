@@ -1,8 +1,9 @@
 """The main loop of the child that runs compute-sanitizer over one call of a candidate.
 
-It runs no code of the candidate itself; the program that it starts does, below the sanitizer, as the same user and with
-the same rights.  The sanitizer and its target are two processes that talk over TCP: they get a network of their own
-that has nothing but its loopback, and where that cannot be had nothing is started.
+It runs no code of the candidate itself; the program that it starts does, below the sanitizer and as the same user.
+The sanitizer and that program talk over TCP and over sockets with a path, which they open with the device's driver.  So
+their network is one of their own that has nothing but its loopback, and the program gives up the rest of its rights
+after that and before it loads the candidate (`engine.worker.one_call`).  Where either cannot be had nothing is started.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from engine.sandbox.confinement import Measure
 from engine.worker.one_call import LIMITS_READING
 
 _PROGRAM = "engine.worker.one_call"
-_NEEDED = (Measure.NETWORK, Measure.SYSTEM_CALLS)
+_NEEDED = (Measure.NO_NEW_PRIVILEGES, Measure.NETWORK)
 _MOST_REPORTED = 100  # errors for each tool
 _TROUBLE_CHARACTERS = 2000
 _UNCACHED = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}  # or the end of a tensor is not the end of an allocation

@@ -16,6 +16,7 @@ from engine.processes.builds.binaries import NotBuiltError
 from engine.processes.candidate_session import CandidateSession
 from engine.processes.process_pool import ProcessPool
 from engine.processes.resources.control_group import ControlGroup
+from engine.protocol.proof.binaries import Prebuilt
 from engine.run.proving.binaries import BinaryBuilds
 from engine.run.proving.kernels import LoweredKernels, NotLoweredError
 from engine.run.proving.replayer import HeldReplayer
@@ -58,7 +59,7 @@ class ReplayProcesses:
         if key in self._lowered:
             self._ahead.add(asyncio.create_task(self._prepare(launch)))
 
-    async def build(self, launch: Launch, lowered: protocol.Lowered) -> protocol.Prebuilt | None:
+    async def build(self, launch: Launch, lowered: protocol.Lowered) -> Prebuilt | None:
         """The binary of a launch, made of this TTIR by a compiler without the candidate; None where there is none."""
         if self._builds is None:
             return None
@@ -70,7 +71,7 @@ class ReplayProcesses:
             binary = await self._builds.of(kernel, launch)
         except (NotBuiltError, EngineError):
             return None  # the candidate's compiler tells what is wrong with it
-        return protocol.Prebuilt.of(self._builds.request_of(kernel, launch), binary) if binary.stages else None
+        return Prebuilt.of(self._builds.request_of(kernel, launch), binary) if binary.stages else None
 
     async def settle(self) -> None:
         """Wait until all that is prepared is ready, or has failed."""

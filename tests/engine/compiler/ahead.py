@@ -28,6 +28,7 @@ from engine.devices.hardware.targets import target_named
 from engine.loading import loader
 from engine.model import Launch
 from engine.protocol import tensors
+from engine.protocol.proof.binaries import Prebuilt
 from engine.worker.launches import published
 from engine.worker.launches.dry_run import DryRun
 from engine.worker.launches.tuning import Tuning
@@ -98,7 +99,7 @@ def compile_shared(
         binary = compile_ttir(request, Path(tempfile.mkdtemp(dir=folder)))
         command = protocol.Compile(
             id=str(number), launch=launched, target=TARGET, folder=str(folder), specialisation=met["specialisation"],
-            prebuilt=protocol.Prebuilt.of(request, binary),
+            prebuilt=Prebuilt.of(request, binary),
         )  # fmt: skip
         backend.make_cubin = count
         replies.append(compiler.carry_out(command))

@@ -63,7 +63,7 @@ class FakeLab:
         async def dismiss() -> None:
             self.dismissed += 1
 
-        room = SimpleNamespace(shared=Path("/nowhere"))
+        room = SimpleNamespace(shared=Path("/nowhere"), folder=Path("/nowhere"))
         return SimpleNamespace(room=room, child=SimpleNamespace(ask=self._ask), dismiss=dismiss)
 
     async def _judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from engine.processes.fork_server import MAX_MESSAGE_BYTES, Fork, Refused, Report, _ForkServer
+from engine.processes.user_killer import UserKiller
 
 ORDER = msgspec.json.encode(Fork(kind="worker", folder="/rooms/1", environment={}, confinement=None))
 
@@ -35,7 +36,7 @@ def test_denied_fork_is_refused_and_leaks_no_descriptor(
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
     parents, server_end = control
-    fork_server = _ForkServer(server_end)
+    fork_server = _ForkServer(server_end, UserKiller())
     monkeypatch.setattr("engine.processes.fork_server.os.fork", denied)
     before = open_descriptors()
     for _ in range(2):  # the first refusal is not its end

@@ -206,6 +206,7 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
         tools=("memcheck",),
         load=protocol.Load(id="i", path="/k.py", folder=None, entry="f", modules="/modules"),
         call=protocol.Call(id="i", case="c", arguments=(), arena=ARENA, outputs="/o", max_output_bytes=1, poison=0),
+        writable=("/tmp/a",),
         most_bytes=100,
     ),
     protocol.TapeSlot(id="i", case="6 f32", slot=0, tape="/t"),

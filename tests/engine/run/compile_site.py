@@ -15,12 +15,14 @@ from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.directories import EngineDirectories
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
-from engine.run.compile_queue import Builder, Publication
+from engine.protocol.proof.binaries import Prebuilt
+from engine.run.compile_queue import Builder
+from engine.run.publication import Publication
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
 
-Build: TypeAlias = Callable[[Launch, protocol.Lowered], Awaitable[protocol.Prebuilt | None]]
+Build: TypeAlias = Callable[[Launch, protocol.Lowered], Awaitable[Prebuilt | None]]
 
 LAUNCH = Launch(
     kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=1

@@ -12,6 +12,7 @@ import pytest
 from engine import protocol
 from engine.model import Launch, Outcome
 from engine.processes.directories import EngineDirectories
+from engine.protocol.proof.binaries import Prebuilt
 from tests.engine.run.compile_site import Site, compile_everything, described, warps
 from tests.engine.run.proving.test_replayer import BINARY
 
@@ -57,9 +58,9 @@ async def test_launch_is_compiled_from_tritons_description(site: Site) -> None:
 async def test_binary_of_ttir_goes_with_the_compile(
     employ: Employ, directories: EngineDirectories, tmp_path: Path, lowers: bool
 ) -> None:
-    async def build(launch: Launch, lowered: protocol.Lowered) -> protocol.Prebuilt | None:
+    async def build(launch: Launch, lowered: protocol.Lowered) -> Prebuilt | None:
         options = protocol.CompileOptions.of(launch)
-        return protocol.Prebuilt(ttir_digest=lowered.ttir, options=options, binary=BINARY)
+        return Prebuilt(ttir_digest=lowered.ttir, options=options, binary=BINARY)
 
     def lower(command: protocol.AnyCommand) -> protocol.AnyReply:
         if isinstance(command, protocol.Lower) and lowers:

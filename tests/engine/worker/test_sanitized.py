@@ -25,7 +25,9 @@ def command(sanitizer: Path, *tools: str, most_bytes: int = 1000) -> protocol.Sa
     arena = protocol.ArenaSpec(path="/nowhere", bytes=0, storages=())
     call = protocol.Call(id="c", case="one", arguments=(), arena=arena, outputs="out", max_output_bytes=1, poison=0)
     load = protocol.Load(id="l", path="/nowhere.py", folder=None, entry="f")
-    return protocol.Sanitize(id="s", sanitizer=str(sanitizer), tools=tools, load=load, call=call, most_bytes=most_bytes)
+    return protocol.Sanitize(
+        id="s", sanitizer=str(sanitizer), tools=tools, load=load, call=call, writable=(), most_bytes=most_bytes
+    )
 
 
 @pytest.fixture

@@ -221,11 +221,11 @@ def test_a_launch_with_a_descriptor_too_large_is_refused(tmp_path: Path) -> None
 def test_a_descriptor_is_launched_on_a_device(tmp_path: Path) -> None:
     major, minor = torch.cuda.get_device_capability()
     target, device = f"sm_{major}{minor}", torch.device("cuda")
+    given = torch.arange(STORAGE_BYTES // 4, dtype=torch.float32, device=device)  # makes the context
     kernels = DeviceKernels(device)
     kernels.hold("k", HeldKernel.of(lowered(target), tuple(SIGNATURE)))
     kernels.hold_binary("k", OPTIONS, compiled(lowered(target), target, tmp_path))
     recorded = recorded_launch(SOURCE, TARGET)
-    given = torch.arange(STORAGE_BYTES // 4, dtype=torch.float32, device=device)
     launch = kernels.launcher(recorded, ("k",))
     memory = DeviceMemory(recorded, [given.view(torch.uint8)], launch=launch, noise=torch.Generator(device))
     memory.put(1, bytes(STORAGE_BYTES))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine import protocol
-from engine.protocol.proof.binaries import digest_of
+from engine.protocol.proof.binaries import Prebuilt, digest_of
 from engine.run.proving import replay_processes
 from engine.run.proving.replay_processes import ReplayProcesses
 from tests.engine.replay.tapes import DOUBLE, launch_record
@@ -55,7 +55,7 @@ async def test_binary_is_built_once_of_lowered_launch(employ: Employ) -> None:
     processes, session, fork_server = prepared(employ, launched_on="sm_90")
     prebuilt = [await processes.build(launch, LOWERED) for launch in (LAUNCH, replace(LAUNCH, grid=(7,)))]
     options = protocol.CompileOptions.of(LAUNCH)
-    assert prebuilt == [protocol.Prebuilt(ttir_digest=digest_of(DOUBLE), options=options, binary=BINARY)] * 2
+    assert prebuilt == [Prebuilt(ttir_digest=digest_of(DOUBLE), options=options, binary=BINARY)] * 2
     assert (session.lowered, fork_server.forked) == (0, ["compiler"])
     assert await processes.kernels.of_launch(LAUNCH) == processes.kernels.keep(LAUNCH, LOWERED)
     await processes.close()

@@ -1,0 +1,40 @@
+"""Where the code of a candidate's kernels is left for its own device, and who compiles it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine import protocol
+from engine.model import Launch
+from engine.processes.builds.launchers import Launchers
+from engine.processes.candidate_session import CandidateSession
+from engine.protocol.proof.binaries import Prebuilt
+
+
+@dataclass(frozen=True, kw_only=True)
+class Publication:
+    """Folders from which workers load code for their own device: kernels in `cache_folder`, launchers beside them.
+
+    `build` returns the binary of the TTIR of a launch, made without the candidate; None where there is none, so that
+    the candidate's compiler makes it.
+    """
+
+    cache_folder: Path
+    launchers: Launchers | None = None
+    build: Callable[[Launch, protocol.Lowered], Awaitable[Prebuilt | None]] | None = None
+
+    async def prebuilt(
+        self, session: CandidateSession, launch: Launch, *, target: str, deadline_s: float
+    ) -> Prebuilt | None:
+        """The binary of a launch, made of the TTIR that a compiler with the candidate makes; None where there is none.
+
+        Raises:
+            EngineError: that compiler failed.
+        """
+        if self.build is None:
+            return None
+        command = protocol.Lower(id=protocol.new_id(), launch=launch, target=target)
+        lowered = await session.ask(command, deadline_s=deadline_s)
+        return await self.build(launch, lowered) if isinstance(lowered, protocol.Lowered) else None
