@@ -197,10 +197,11 @@ class _Judge:
         draws = Draws(command.draw_seed, problem.name, case.name)
         seed = draws.seed_of("case") if command.seed is None else command.seed
         content = self._contents.of_case(problem, case, seed)
+        # Before anything is computed: the same case has the same bits again, whatever case was there before.
+        torch.set_num_threads(1 if sum(storage.numel() for storage in content.storages) < _FEW_BYTES else _THREADS)
         if command.expects:
             _ = content.expected  # a reference that fails does so before the candidate is called
         idle = cases.is_idle(problem, content)
-        torch.set_num_threads(1 if sum(storage.numel() for storage in content.storages) < _FEW_BYTES else _THREADS)
         self._let_go()
         arena: cases.Arena
         if command.arena_path is None:

@@ -11,6 +11,7 @@ import secrets
 from collections.abc import AsyncIterator, Iterator
 
 from engine import protocol
+from engine.devices.hardware.targets import NVIDIA_BACKEND, target_named
 from engine.errors import ChildDiedError, EngineError
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
@@ -28,7 +29,6 @@ _LIMIT_S = 600.0  # of CPU time for all tools: each starts its own Python and dr
 _MOST_BYTES = 60_000  # of a report
 _MOST_SHOWN = 10  # findings for each tool
 _INSTALL = "compute-sanitizer was not found; install the CUDA toolkit, or set CUDA_HOME"
-_PLATFORM = "cuda"
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
@@ -54,7 +54,8 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 
 def _missing(lab: Lab) -> str:
     """Why the sanitizer cannot be run here; "" where it can."""
-    if lab.device.platform != _PLATFORM:
+    target = lab.device.target
+    if target is None or target_named(target).backend != NVIDIA_BACKEND:
         return f"compute-sanitizer looks into kernels of NVIDIA GPUs, and this is {lab.device.platform}"
     return "" if lab.process_pool.sanitizer else _INSTALL
 

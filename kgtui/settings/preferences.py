@@ -1,7 +1,7 @@
 """Which value each setting has here, and its source: a flag, the environment, the settings file, or the default.
 
 A pure function of the three.  The order is the same for every setting that has the source in question: what was
-typed, NO_COLOR, the settings file, the environment, what is usual.  NO_COLOR is before the file because it is
+typed, NO_COLOR, the settings file, the environment, the default.  NO_COLOR is before the file because it is
 about this terminal.  What the file asks for and cannot be had here is reported, and another source decides.
 """
 
@@ -18,7 +18,7 @@ from kgtui.settings.schema import OPTIONS, Asked, Config, Notify, Theme, Value, 
 from kgtui.state.format.encodings import has_signs
 
 NO_TARGET = "none"
-USUAL = "usual"
+DEFAULT = "default"
 LINUX_CONSOLE = "TERM=linux"
 FOUND = "found"
 
@@ -47,7 +47,7 @@ class Chosen:
 
 @dataclass(frozen=True, kw_only=True)
 class Preferences:
-    """The settings of this start.  A theme of None leaves it to Textual's own variable or its usual one."""
+    """The settings of this start.  A theme of None leaves it to Textual's own variable or its default."""
 
     config: Config
     chosen: tuple[Chosen, ...]
@@ -98,7 +98,7 @@ def preferences_of(
             _of_file(asked, "ascii", config),
             (f"encoding {encoding}", None if has_signs(encoding) else True),
             (LINUX_CONSOLE, environment.get("TERM") == "linux" or None),
-            (USUAL, False),
+            (DEFAULT, False),
         ),
         "device": (("--device", typed.device), _of_file(asked, "device", config)),
         "target": (("--target", typed.target), _of_file(asked, "target", config)),
@@ -107,12 +107,12 @@ def preferences_of(
             _of_file(asked, "editor", config),
             ("VISUAL", environment.get("VISUAL") or None),
             ("EDITOR", environment.get("EDITOR") or None),
-            (USUAL, "vi"),
+            (DEFAULT, "vi"),
         ),
     }
     chosen = []
     for option in OPTIONS:
-        default = (_of_file(asked, option.key, config), (USUAL, option.usual))
+        default = (_of_file(asked, option.key, config), (DEFAULT, option.default))
         source, value = _first(sources.get(option.key, default))
         wished = asked.value(option.key)
         beaten = wished if wished is not None and wished != value else None
@@ -150,7 +150,7 @@ def _themes_of(environment: Mapping[str, str]) -> tuple[_Source, ...]:
     return (
         ("TEXTUAL_THEME", environment.get("TEXTUAL_THEME") or None),
         (f"TERM={term}, 16 colours", None if has_shades or not term else Theme.ANSI_DARK),
-        (USUAL, Theme.DARK),
+        (DEFAULT, Theme.DARK),
     )
 
 

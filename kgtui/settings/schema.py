@@ -49,32 +49,32 @@ class Option:
 
     key: str
     help: str
-    usual: Value | None
+    default: Value | None
     kind: type[str] | type[bool] | type[float]
     example: Value
     choices: tuple[str, ...] = ()
 
 
 OPTIONS = (
-    Option(key="theme", help="colours: dark, light, or the terminal's own in ansi-dark and ansi-light", usual=None,
+    Option(key="theme", help="colours: dark, light, or the terminal's own in ansi-dark and ansi-light", default=None,
            kind=str, example="dark", choices=tuple(Theme)),
-    Option(key="ascii", help="draw with ASCII signs only", usual=None, kind=bool, example=True),
-    Option(key="device", help="where candidates run: cpu or cuda; a GPU where there is one when left out", usual=None,
+    Option(key="ascii", help="draw with ASCII signs only", default=None, kind=bool, example=True),
+    Option(key="device", help="where candidates run: cpu or cuda; a GPU where there is one when left out", default=None,
            kind=str, example="cpu"),
     Option(key="target", help="what launches are compiled for: sm_90, gfx942, none; this GPU or sm_90 when left out",
-           usual=None, kind=str, example="sm_90"),
+           default=None, kind=str, example="sm_90"),
     Option(key="folder", help="where kernel files lie, seen from the folder that kgtui is started in",
-           usual="kernels", kind=str, example="kernels"),
+           default="kernels", kind=str, example="kernels"),
     Option(key="problems", help="a folder of your own problem files, seen from the folder that kgtui is started in",
-           usual=None, kind=str, example="problems"),
+           default=None, kind=str, example="problems"),
     Option(key="suites", help="foreign suites that are always known: folders or files, separated as in PATH",
-           usual=None, kind=str, example="/data/KernelBench"),
-    Option(key="editor", help="the editor that E opens; VISUAL, then EDITOR, when left out", usual=None, kind=str,
+           default=None, kind=str, example="/data/KernelBench"),
+    Option(key="editor", help="the editor that E opens; VISUAL, then EDITOR, when left out", default=None, kind=str,
            example="nvim"),
     Option(key="notify", help="at the end of a long run, while the terminal is not in focus: off, bell, osc9, osc777",
-           usual="off", kind=str, example="bell", choices=tuple(Notify)),
-    Option(key="notify_after_s", help="how many seconds a run takes at least to be a long one", usual=10.0, kind=float,
-           example=10.0),
+           default="off", kind=str, example="bell", choices=tuple(Notify)),
+    Option(key="notify_after_s", help="how many seconds a run takes at least to be a long one", default=10.0,
+           kind=float, example=10.0),
 )  # fmt: skip
 OPTION_BY_KEY = {option.key: option for option in OPTIONS}
 
@@ -246,7 +246,7 @@ def template() -> str:
 def option_table_markdown() -> str:
     """The table of settings in the manual."""
     rows = [
-        f"| `{option.key}` | {'detected' if option.usual is None else f'`{toml(option.usual)}`'} | {option.help} |"
+        f"| `{option.key}` | {'detected' if option.default is None else f'`{toml(option.default)}`'} | {option.help} |"
         for option in OPTIONS
     ]
     return "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows]) + "\n"

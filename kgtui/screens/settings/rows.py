@@ -94,7 +94,7 @@ def _setting_row(view: SettingsView, option: Option) -> Row:
 
 def _binding_row(view: SettingsView, action: Action) -> Row:
     name = binding_id(action)
-    source = str(view.preferences.config.path) if name in view.keymap.changed else "usual"
+    source = str(view.preferences.config.path) if name in view.keymap.changed else "default"
     key = f"{KEYS_TABLE}.{name}"
     return Row(key=key, cells=(Span(name, Tone.LINK), Span(shown_keys(action)), _source(view, key, source)))
 
@@ -103,7 +103,7 @@ def _source(view: SettingsView, key: str, source: str) -> Span:
     if key in view.changes:
         return Span(HERE, Tone.WARN)
     path = view.preferences.config.path
-    return Span(path.name if source == str(path) else source, Tone.PLAIN if source != "usual" else Tone.MUTED)
+    return Span(path.name if source == str(path) else source, Tone.PLAIN if source != "default" else Tone.MUTED)
 
 
 def _words(row: Row, view: SettingsView) -> str:

@@ -32,7 +32,7 @@ class FakeLab:
     """Stands for a Lab whose sanitizer reports `runs`; `asked` are the names of the cases that it looked into."""
 
     runs: tuple[protocol.SanitizedRun, ...] = ()
-    platform: str = "cuda"
+    target: str | None = "sm_90"
     sanitizer: str = "/cuda/bin/compute-sanitizer"
     asked: list[str] = field(default_factory=list)
     dismissed: int = 0
@@ -45,7 +45,7 @@ class FakeLab:
 
     @property
     def device(self) -> SimpleNamespace:
-        return SimpleNamespace(platform=self.platform)
+        return SimpleNamespace(platform="cuda" if self.target else "cpu", target=self.target)
 
     @property
     def process_pool(self) -> SimpleNamespace:
@@ -110,5 +110,5 @@ async def test_missing_sanitizer_says_what_to_install() -> None:
 
 
 async def test_other_platforms_are_not_available() -> None:
-    _, report = await observed(FakeLab(platform="cpu"))
+    _, report = await observed(FakeLab(target=None))
     assert report.why == "compute-sanitizer looks into kernels of NVIDIA GPUs, and this is cpu"

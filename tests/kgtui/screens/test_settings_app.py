@@ -67,7 +67,7 @@ async def test_a_change_can_be_taken_back(make_bench: Any) -> None:
         assert bench.app.has_class("-ascii")
         await pilot.press("u")
         assert not bench.app.has_class("-ascii")
-        assert row_of(screen, "ascii") == ["ascii", "false", "usual"]
+        assert row_of(screen, "ascii") == ["ascii", "false", "default"]
 
 
 async def test_invalid_setting_is_reported_and_changes_nothing(make_bench: Any) -> None:
@@ -162,7 +162,7 @@ async def test_doctor_shows_detected_values_and_refreshes(make_bench: Any) -> No
         page = plain_text(tuple(row.line for row in screen.query_one(PageView).rows))
         assert "device       cpu 0: Triton interpreter on [8] CPUs" in page
         assert "             NOT IN FORCE: no network" in page
-        assert 'setting      theme           "dark"         usual' in page
+        assert 'setting      theme           "dark"         default' in page
         await pilot.press("Y")
         assert bench.app.clipboard.startswith("system       Linux")
         await pilot.press("r", "escape")

@@ -16,14 +16,14 @@ COLOURS = {"TERM": "xterm-256color"}
 @pytest.mark.parametrize(
     ("key", "text", "environment", "typed", "value", "source"),
     [
-        ("theme", "", COLOURS, {}, "dark", "usual"),
+        ("theme", "", COLOURS, {}, "dark", "default"),
         ("theme", "", {"TERM": "xterm"}, {}, "ansi-dark", "TERM=xterm, 16 colours"),
-        ("theme", "", {"TERM": "xterm", "COLORTERM": "truecolor"}, {}, "dark", "usual"),
+        ("theme", "", {"TERM": "xterm", "COLORTERM": "truecolor"}, {}, "dark", "default"),
         ("theme", "theme = 'light'", {"TERM": "xterm"}, {}, "light", "config.toml"),
         ("theme", "theme = 'light'", {"TEXTUAL_THEME": "nord"}, {}, "light", "config.toml"),
         ("theme", "", {"TEXTUAL_THEME": "nord"}, {}, "nord", "TEXTUAL_THEME"),
         ("theme", "theme = 'light'", {"NO_COLOR": "1"}, {}, "ansi-dark", "NO_COLOR"),
-        ("ascii", "", {}, {}, False, "usual"),
+        ("ascii", "", {}, {}, False, "default"),
         ("ascii", "", {"TERM": "linux"}, {}, True, "TERM=linux"),
         ("ascii", "ascii = false", {"TERM": "linux"}, {}, False, "config.toml"),
         ("ascii", "ascii = false", {}, {"ascii": True}, True, "--ascii"),
@@ -32,11 +32,11 @@ COLOURS = {"TERM": "xterm-256color"}
         ("device", "device = 'cpu'", {}, {"device": "cuda"}, "cuda", "--device"),
         ("target", "target = 'gfx942'", {}, {"target": "sm_80"}, "sm_80", "--target"),
         ("target", "target = 'none'", {}, {}, "none", "config.toml"),
-        ("folder", "", {}, {}, "kernels", "usual"),
-        ("editor", "", {}, {}, "vi", "usual"),
+        ("folder", "", {}, {}, "kernels", "default"),
+        ("editor", "", {}, {}, "vi", "default"),
         ("editor", "", {"EDITOR": "nano", "VISUAL": "emacs"}, {}, "emacs", "VISUAL"),
         ("editor", "editor = 'hx'", {"VISUAL": "emacs"}, {}, "hx", "config.toml"),
-        ("notify", "", {}, {}, "off", "usual"),
+        ("notify", "", {}, {}, "off", "default"),
         ("notify_after_s", "notify_after_s = 0", {}, {}, 0.0, "config.toml"),
     ],
 )
@@ -50,8 +50,8 @@ def test_first_source_with_value_decides(
 @pytest.mark.parametrize(
     ("encoding", "text", "value", "source"),
     [
-        ("utf-8", "", False, "usual"),
-        (None, "", False, "usual"),
+        ("utf-8", "", False, "default"),
+        (None, "", False, "default"),
         ("ascii", "", True, "encoding ascii"),
         ("iso-8859-1", "", True, "encoding iso-8859-1"),
         ("ascii", "ascii = false", False, "config.toml"),

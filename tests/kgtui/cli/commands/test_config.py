@@ -43,7 +43,7 @@ def test_show_lists_every_setting_and_writes_nothing(typed, home):
         "notify",
         "notify_after_s",
     ]
-    assert 'folder          "kernels"      usual' in lines
+    assert 'folder          "kernels"      default' in lines
     assert not home.exists()
 
 
