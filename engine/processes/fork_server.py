@@ -126,6 +126,7 @@ def main() -> None:
     _require_one_thread()
     gc.freeze()
     _ForkServer(control, killer).serve()
+    killer.end()
     for folder in folders:  # the parent removes them when it ends in order; this is for when it was killed
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -218,7 +219,7 @@ class _ForkServer:
         if pid == 0:
             self._control.close()
             self._selector.close()
-            self._killer.close()
+            self._killer.forget()
             _become_child(order, handles)
         for handle in handles:
             os.close(handle)

@@ -7,6 +7,7 @@ forked before they are imported.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -39,9 +40,15 @@ class UserKiller:
         if not is_done:
             _kill_all_of(uid)
 
-    def close(self) -> None:
-        """End the helper.  Safe to call in a fork of this process, where the helper stays."""
+    def forget(self) -> None:
+        """Leave the helper to the process that this one was forked from."""
         self._socket.close()
+
+    def end(self) -> None:
+        """End the helper, and wait until it is gone."""
+        self._socket.close()
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
 
 
 def _serve(asked: socket.socket) -> None:

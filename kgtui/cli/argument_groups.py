@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from engine.errors import UsageError
 from engine.model import Policy
 from kgtui.cli.command_parser import CommandParser, shortened
 
@@ -122,12 +120,8 @@ def add_batch(parser: CommandParser) -> None:
 def add_former(parser: CommandParser, hint: Callable[[argparse.Namespace, Sequence[str]], str]) -> None:
     """Words where an earlier version had further arguments: a usage error with `hint`, which names the new form."""
 
-    class Refuse(argparse.Action):
-        def __call__(self, _: object, namespace: argparse.Namespace, values: Any, option: object = None) -> None:
-            if values:  # Any: argparse hands over what the arguments of its action ask for, here a list of words
-                raise UsageError(hint(namespace, values))
-
-    parser.add_argument("former", nargs="*", action=Refuse, help=argparse.SUPPRESS)
+    parser.former_hint = hint
+    parser.add_argument("former", nargs="*", help=argparse.SUPPRESS)
 
 
 def positive_integer(text: str) -> int:

@@ -97,9 +97,12 @@ def _parsers(command: Command) -> Iterable[CommandParser]:
 
 def _read(module: CommandModule, *, prog: str, words: Sequence[str]) -> CommandLine:
     # Not by parse_args, which hides a command's own errors behind those of unknown arguments.
-    options, unknown = _parser_of(module, prog=prog).parse_known_args(words)
+    parser = _parser_of(module, prog=prog)
+    options, unknown = parser.parse_known_args(words)
     if unknown:
         raise UsageError(f"unrecognized arguments: {' '.join(unknown)}; `{prog} --help` shows the arguments")
+    if parser.former_hint is not None and options.former:
+        raise UsageError(parser.former_hint(options, options.former))
     options.command = prog.removeprefix(f"{PROGRAM} ")
     return CommandLine(options=options, run=module.run, starts_engine=getattr(module, "STARTS_ENGINE", False))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from engine.errors import UsageError
@@ -13,7 +14,12 @@ _SHOWN_CHARACTERS = 80
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser whose errors are `UsageError`; a command may set `usage` and `epilog`."""
+    """A parser whose errors are `UsageError`; a command may set `usage` and `epilog`.
+
+    `former_hint` is the message about words where an earlier version had further arguments, which are in `former`.
+    """
+
+    former_hint: Callable[[argparse.Namespace, Sequence[str]], str] | None = None
 
     def __init__(self, *, prog: str, description: str) -> None:
         super().__init__(

@@ -97,7 +97,7 @@ def judge(
     error, size = (got64 - expected64).abs(), expected64.abs()
     if got.dtype.is_floating_point or got.is_complex():
         if scale is None:
-            scale = _scale(size, expected_finite, tolerance)
+            scale = _typical_scale(size, expected_finite, tolerance)
         allowed = tolerance.relative * size + tolerance.absolute * scale
         same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
         wrong = torch.where(both, error > allowed, ~same_nonfinite)
@@ -113,10 +113,10 @@ def judge(
 def scale_of(expected: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
     """What an absolute tolerance is relative to: the typical size of the finite values, a scalar in float64."""
     wide = expected.to(torch.complex128 if expected.is_complex() else torch.float64)
-    return _scale(wide.abs(), wide.isfinite(), tolerance)
+    return _typical_scale(wide.abs(), wide.isfinite(), tolerance)
 
 
-def _scale(size: torch.Tensor, is_finite: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
+def _typical_scale(size: torch.Tensor, is_finite: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
     sizes = torch.where(is_finite, size, 0.0)
     return typical(sizes, is_finite.sum().clamp(min=1)).clamp(min=tolerance.least_scale)
 

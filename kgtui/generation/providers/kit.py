@@ -31,6 +31,7 @@ _ADVICE = {
     503: "try again later",
     529: "try again later",
 }
+_UNKNOWN_SERVICE = "check the base URL: it gave no reason, as a service of this kind does"
 
 
 def key_from(environment: Mapping[str, str], variable: str, *, base_url: str | None) -> str:
@@ -126,8 +127,8 @@ class Service:
     def refused(self, error: Any) -> ProviderError:  # Any: the status error of either client has the same members
         """The error for a response that is no answer."""
         status, headers = error.status_code, error.response.headers
-        advice = _ADVICE.get(status, "").format(variable=self.variable)
         said = shortened(redacted(_message_in(error.body), self.key))
+        advice = _ADVICE.get(status, "" if said else _UNKNOWN_SERVICE).format(variable=self.variable)
         return ProviderError(
             f"{self.name} answered {status}" + (f": {said}" if said else "") + (f"; {advice}" if advice else ""),
             status=status,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,5 @@ def test_all_processes_of_user_are_killed(has_died: bool) -> None:
         os.waitpid(killer.pid, 0)
     killer.kill_all_of(_UID)
     assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids] == [-signal.SIGKILL] * 3
-    killer.close()
-    if not has_died:
-        assert os.waitpid(killer.pid, 0)[1] == 0
+    killer.end()
+    assert not Path(f"/proc/{killer.pid}").exists()

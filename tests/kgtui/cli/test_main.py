@@ -114,7 +114,7 @@ def test_signal_ends_run_with_verdict_and_no_child(tmp_path, temporary, environm
     assert out.splitlines()[-1].startswith("verdict  cancelled cancelled")
     assert err == ""
     assert children
-    assert [child for child in children if Path(f"/proc/{child}").exists()] == []
+    assert _alive(children) == []
     assert list(temporary.iterdir()) == []
 
 
@@ -180,7 +180,7 @@ def test_workbench_verifies_sample_and_exits_on_ctrl_q(tmp_path, environment):
     assert "libtorch" not in mapped
     assert "libtriton" not in mapped
     assert children
-    assert [child for child in children if Path(f"/proc/{child}").exists()] == []
+    assert _alive(children) == []
 
 
 def test_workbench_exits_with_its_terminal(tmp_path, environment):
@@ -190,7 +190,13 @@ def test_workbench_exits_with_its_terminal(tmp_path, environment):
     os.close(screen)
     assert process.wait() == 129
     assert children
-    assert [child for child in children if Path(f"/proc/{child}").exists()] == []
+    assert _alive(children) == []
+
+
+def _alive(pids):
+    """Name, state and parent of each of these processes that is still there."""
+    statuses = [Path(f"/proc/{pid}/stat") for pid in pids if Path(f"/proc/{pid}").exists()]
+    return [" ".join(status.read_text().split()[1:4]) for status in statuses]
 
 
 def _in_a_terminal(folder, environment, *arguments):

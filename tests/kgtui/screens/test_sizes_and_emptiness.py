@@ -144,5 +144,5 @@ async def test_every_screen_before_first_run_states_next_step(make_bench: Any, s
 def says_what_to_do(text: str) -> bool:
     """Whether the words name a key or the act that fills the place, or what the place waits for or cannot have."""
     acts = r"enter|esc|ctrl\+\w|save|[a-zA-Z] (runs|shows|opens|measures)|appears here"
-    waits = r"not run|as soon as|starting engine|so nothing is measured|tab says why"
+    waits = r"not run|as soon as|starting engine|so nothing is timed|tab says why"
     return re.search(rf"\b({acts}|{waits})\b", text) is not None

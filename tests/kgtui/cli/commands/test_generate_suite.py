@@ -61,6 +61,7 @@ def test_suite_alone_means_all_verifiable_tasks(answered, console, home):
     assert {row.problem for row in stored(home)} == {
         "multikernelbench::activation/swish",
         "multikernelbench::npukernelbench_level1/3_add",
+        "multikernelbench::npukernelbench_level4/2_extra_input",
     }
     assert "7_swiglu is left out, it cannot be verified: its reference imports torch_npu" in console.err.getvalue()
 

@@ -36,6 +36,7 @@ def test_without_a_store_the_next_step_is_named(typed, home):
     ("arguments", "said"),
     [
         (["list", "--format=json"], "unrecognized arguments: --format=json; `kgtui sessions list --help` shows the"),
+        (["list", "--since", "today"], "unrecognized arguments: --since; `kgtui sessions list --help` shows the"),
         (["--output=x"], "unrecognized arguments: --output=x; `kgtui sessions list --help` shows the"),
         (["show", "--runs"], "unrecognized arguments: --runs; `kgtui sessions show --help` shows the"),
         (["shw", "1"], "no such subcommand of `kgtui sessions`: 'shw'; did you mean `kgtui sessions show`?"),
