@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib.metadata
 import platform
 from collections.abc import Iterable
@@ -22,7 +21,6 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}}
 
 
-@functools.cache  # to find a package takes 4 ms
 def _version(package: str) -> str:
     """The installed version; that of a package which runs from its source tree alone is not known."""
     try:
