@@ -2,8 +2,8 @@
 
 In the interpreter the cases for timing take minutes, so none is verified, and a candidate that computes with torch
 above some size would pass.  Here the entry is called on a case for timing, drawn in each run, with all its launches
-suppressed: what torch is asked for meanwhile is recorded as in a verified call.  On a GPU these cases are called
-when they are timed.
+suppressed, and the operators of torch that it calls are recorded as in a verified call.  On a GPU these cases are
+called when they are timed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Kills all processes of a user id, by a helper that is small enough to be forked in no time.
+"""Kills all processes of a user id, by a small helper process.
 
-kill(-1) reaches every process of a user in one call, which nothing that forks can outrun; but the caller must be that
-user.  A fork of the fork server, with all its libraries, takes ten times as long as one of this helper, which is
-forked before they are imported.
+kill(-1) signals every process of a user in one call, so that none escapes by forking; but the caller must be that user.
+So a fork changes its user and calls it.  The helper is forked before the libraries are imported, because forking the
+fork server, which has imported them, takes milliseconds.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def findings(problem: Problem, results: Iterable[CaseResult], observed: protocol
 
 
 def operator_findings(problem: Problem, case: Case, observed: protocol.Observed) -> Iterator[Finding]:
-    """Findings on the operators of torch in a call of this case, whose outputs nobody compared."""
+    """Findings on the operators of torch in a call of this case whose outputs were not compared."""
     cost = problem.cost(case)
     written = round(cost.bytes_written / case.dtype.bytes)
     weights = {case.name: _weight(problem, case, largest_output=written)}

@@ -71,11 +71,12 @@ def compile_all(path: Path, entry: str, launches: list[dict[str, Any]], folder: 
 
 
 def compile_shared(
-    path: Path, entry: str, launches: list[dict[str, Any]], folder: Path, *, warps: int | None
+    path: Path, entry: str, launches: list[dict[str, Any]], folder: Path, *, warps: int | None, changes_ttir: bool
 ) -> list[dict[str, Any]]:
     """As `compile_all`, with binaries that are made of the TTIR first; `made` is how many the compiles made themselves.
 
-    With `warps` the binaries are made for so many warps, and not for those of the launches.
+    With `warps` the binaries are made for so many warps, and not for those of the launches; with `changes_ttir` of a
+    module with another text.
     """
     compiler = _Compiler(limits_reading=False)
     compiler.carry_out(protocol.Load(id="load", path=str(path), folder=None, entry=entry))
@@ -95,7 +96,8 @@ def compile_shared(
         options = protocol.CompileOptions.of(launched)
         if warps is not None:
             options = msgspec.structs.replace(options, num_warps=warps)
-        request = protocol.BinaryRequest(kernel=launched.kernel, ttir=lowered.ttir, options=options, target=TARGET)
+        ttir = lowered.ttir + "\n" if changes_ttir else lowered.ttir
+        request = protocol.BinaryRequest(kernel=launched.kernel, ttir=ttir, options=options, target=TARGET)
         binary = compile_ttir(request, Path(tempfile.mkdtemp(dir=folder)))
         command = protocol.Compile(
             id=str(number), launch=launched, target=TARGET, folder=str(folder), specialisation=met["specialisation"],
@@ -145,7 +147,14 @@ def main() -> None:
         case "compile":
             answer = compile_all(path, entry, asked["launches"], Path(asked["folder"]))
         case "compile shared":
-            answer = compile_shared(path, entry, asked["launches"], Path(asked["folder"]), warps=asked.get("warps"))
+            answer = compile_shared(
+                path,
+                entry,
+                asked["launches"],
+                Path(asked["folder"]),
+                warps=asked["warps"],
+                changes_ttir=asked["changes_ttir"],
+            )
         case _:
             answer = launch(path, entry, asked["columns"], Path(asked["cache_folder"]))
     json.dump(answer, sys.stdout)

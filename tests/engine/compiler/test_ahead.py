@@ -110,15 +110,20 @@ def launched(ahead: Ahead, cache_folder: Path, columns: list[int] = COLUMNS) -> 
     return reported
 
 
-@pytest.mark.parametrize(("warps", "made"), [(None, 0), (2, 2)], ids=["the same options", "other options"])
-def test_prebuilt_binaries_are_taken_for_the_same_options(
-    prepared: Callable[[str], Ahead], tmp_path: Path, warps: int | None, made: int
+@pytest.mark.parametrize(
+    ("warps", "changes_ttir", "made"),
+    [(None, False, 0), (2, False, 2), (None, True, 2)],
+    ids=["the same", "other options", "other module"],
+)
+def test_prebuilt_binaries_are_taken_for_the_same_module_and_options(
+    prepared: Callable[[str], Ahead], tmp_path: Path, warps: int | None, changes_ttir: bool, made: int
 ) -> None:
     ahead, cache_folder = prepared("sample"), tmp_path / "kernels"
     cache_folder.mkdir()
     (tmp_path / "stages").mkdir()
     replies = play(
         tmp_path / "compiling", role="compile shared", path=str(ahead.path), entry=ahead.entry, warps=warps,
+        changes_ttir=changes_ttir,
         launches=[met for case in ahead.dry_runs[:2] for met in case], folder=str(tmp_path / "stages"),
     )  # fmt: skip
     for reply in replies:

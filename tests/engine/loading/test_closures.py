@@ -1,4 +1,4 @@
-"""Kernels of one text are told apart by what they take from the function that made them."""
+"""Kernels made from the same source text are distinguished by their free variables."""
 
 from __future__ import annotations
 

@@ -310,14 +310,18 @@ async def save_and_cancel(bench: Any, pilot: Any) -> None:
     await bench.settled(pilot)
 
 
+async def save_later_run(bench: Any, pilot: Any) -> None:
+    bench.engine.script = bench.later
+    bench.watcher.save(bench.path.read_bytes() + b"# another\n")
+    await bench.until(pilot, lambda: len(bench.engine.judged) == 3)
+    await bench.settled(pilot)
+
+
 async def test_differences_prefer_whole_runs_to_cancelled_ones(two_runs: Any) -> None:
     async with two_runs.app.run_test(size=MEDIUM) as pilot:
         await opened(two_runs, pilot)
         await save_and_cancel(two_runs, pilot)
-        two_runs.engine.script = two_runs.later
-        two_runs.watcher.save(two_runs.path.read_bytes() + b"# another\n")
-        await two_runs.until(pilot, lambda: len(two_runs.engine.judged) == 3)
-        await two_runs.settled(pilot)
+        await save_later_run(two_runs, pilot)
         screen = await opened(two_runs, pilot, "D")
         assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
 
@@ -326,10 +330,7 @@ async def test_runs_that_compiled_nothing_are_passed_over(two_runs: Any) -> None
     async with two_runs.app.run_test(size=MEDIUM) as pilot:
         await opened(two_runs, pilot)
         await save_what_compiles_nothing(two_runs, pilot)
-        two_runs.engine.script = two_runs.later
-        two_runs.watcher.save(two_runs.path.read_bytes() + b"# another\n")
-        await two_runs.until(pilot, lambda: len(two_runs.engine.judged) == 3)
-        await two_runs.settled(pilot)
+        await save_later_run(two_runs, pilot)
         screen = await opened(two_runs, pilot, "D")
         assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
         await pilot.press("right_square_bracket")
