@@ -119,14 +119,16 @@ def main() -> None:
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c in the terminal is the parent's business
     killer = UserKiller()
-    if family is Family.CANDIDATES:
-        _import_for_candidates()
-    else:
-        _import_for_references(preloads=family is Family.REFERENCES)
-    _require_one_thread()
-    gc.freeze()
-    _ForkServer(control, killer).serve()
-    killer.end()
+    try:
+        if family is Family.CANDIDATES:
+            _import_for_candidates()
+        else:
+            _import_for_references(preloads=family is Family.REFERENCES)
+        _require_one_thread()
+        gc.freeze()
+        _ForkServer(control, killer).serve()
+    finally:
+        killer.end()
     for folder in folders:  # the parent removes them when it ends in order; this is for when it was killed
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -200,7 +202,10 @@ class _ForkServer:
                     return
 
     def _obey(self) -> bool:
-        message, handles, _, _ = socket.recv_fds(self._control, MAX_MESSAGE_BYTES, 4)
+        try:
+            message, handles, _, _ = socket.recv_fds(self._control, MAX_MESSAGE_BYTES, 4)
+        except ConnectionResetError:  # the parent closed its end before it had read every report
+            return False
         if not message:
             return False
         order = msgspec.json.decode(message, type=Order)

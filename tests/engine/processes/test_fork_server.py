@@ -1,10 +1,12 @@
-"""A fork server that cannot fork says so, and goes on serving."""
+"""Fork requests that are refused, and the end of a fork server when its parent closes the control socket."""
 
 from __future__ import annotations
 
 import errno
 import os
+import select
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -46,3 +48,18 @@ def test_denied_fork_is_refused_and_leaks_no_descriptor(
         report = msgspec.json.decode(parents.recv(MAX_MESSAGE_BYTES), type=Report)
         assert report == Refused(reason="Resource temporarily unavailable")
     assert open_descriptors() == before
+
+
+def test_fork_server_ends_when_parent_closes_with_unread_reports(control: tuple[socket.socket, socket.socket]) -> None:
+    parents, server_end = control
+    killer = UserKiller()
+
+    def close_with_report_unread() -> None:
+        select.select([parents], [], [])
+        parents.close()
+
+    closing = threading.Thread(target=close_with_report_unread)
+    closing.start()
+    _ForkServer(server_end, killer).serve()
+    closing.join()
+    killer.end()
