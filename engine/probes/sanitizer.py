@@ -66,8 +66,8 @@ async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
     Raises:
         EngineError: it could not be started, died, or took too long.
     """
-    process = await lab.process_pool.hire_sanitizer()
-    arena = process.room.shared / f"{secrets.token_hex(8)}.in"
+    process = await lab.process_pool.start_sanitizer()
+    arena = process.workspace.shared / f"{secrets.token_hex(8)}.in"
     try:
         prepare = protocol.Prepare(
             id=protocol.new_id(), problem=lab.problem.id, case=one.case.name, poison=0, arena_path=str(arena),
@@ -84,7 +84,7 @@ async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
         command = protocol.Sanitize(
             id=protocol.new_id(), sanitizer=lab.process_pool.sanitizer, tools=_TOOLS,
             load=lab.session.load_command(process), call=call, most_bytes=_MOST_BYTES,
-            writable=(str(process.room.folder), str(process.room.shared)),
+            writable=(str(process.workspace.folder), str(process.workspace.shared)),
         )  # fmt: skip
         with lab.profile.span("sanitize"):
             return await process.child.ask(command, deadline_s=_LIMIT_S)
@@ -93,7 +93,7 @@ async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
     finally:
         with contextlib.suppress(EngineError):  # a judge that has died has nothing in hand
             await lab.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=lab.apart))
-        await process.dismiss()
+        await process.end()
 
 
 def _findings(run: protocol.SanitizedRun, case: str) -> Iterator[Finding]:

@@ -61,7 +61,7 @@ class CandidateSession:
         self._spare = spare
         self._on_log = on_log
         self._group = group
-        self._hand: PooledProcess | None = None
+        self._process: PooledProcess | None = None
         self._leaving: list[asyncio.Task[None]] = []
         self._has_called = False
         self.kills = 0
@@ -77,19 +77,19 @@ class CandidateSession:
     @property
     def shared(self) -> Path:
         """The folder of shared memory of the worker in use."""
-        assert self._hand is not None
-        return self._hand.room.shared
+        assert self._process is not None
+        return self._process.workspace.shared
 
     @property
     def cache(self) -> Path:
         """Triton's cache folder of the worker in use."""
-        assert self._hand is not None
-        return self._hand.room.cache
+        assert self._process is not None
+        return self._process.workspace.cache
 
     @property
     def occupied(self) -> bool:
         """Whether a worker with the candidate loaded is there; not one that was lost with the engine's processes."""
-        return self._hand is not None and not self._hand.child.lost
+        return self._process is not None and not self._process.child.lost
 
     async def load(self) -> protocol.Loaded | protocol.Done:
         """Take a warm worker and load the candidate in it; another one where that came of no fault of the candidate.
@@ -110,35 +110,35 @@ class CandidateSession:
     async def _load(self) -> protocol.Loaded | protocol.Done:
         self.close_slots()
         try:
-            self._hand = await self._spare.take()
+            self._process = await self._spare.take()
         except (EngineError, OSError):
             self.failures += 1
             raise
         self._has_called = False
-        self._hand.child.on_log = self._on_log
+        self._process.child.on_log = self._on_log
         if self._group is not None:
-            self._group.add(self._hand.child.pid)
-            self._hand.child.group = self._group
-        command = self.load_command(self._hand)
-        reply = await self._answer(self._hand, command, deadline_s=self.limits.load_s)
+            self._group.add(self._process.child.pid)
+            self._process.child.group = self._group
+        command = self.load_command(self._process)
+        reply = await self._answer(self._process, command, deadline_s=self.limits.load_s)
         if isinstance(reply, protocol.Failed):
             await self.clear()  # or the next case would call an entry that is not there
             raise LoadError(reply)
         if not isinstance(reply, protocol.Loaded | protocol.Done):
-            raise ChildDiedError(f"the {self._hand.child.kind} answered a load with {type(reply).__name__}")
+            raise ChildDiedError(f"the {self._process.child.kind} answered a load with {type(reply).__name__}")
         return reply
 
-    def load_command(self, hand: PooledProcess) -> protocol.Load:
+    def load_command(self, process: PooledProcess) -> protocol.Load:
         """The message that loads a snapshot of the candidate, which is written to the process's folder first."""
         request = self._request
         folder = request.candidate.folder
-        view = hand.room.view_of(folder)
+        view = process.workspace.view_of(folder)
         cache_folders = tuple(map(str, request.cache_folders))
         published = (request.extensions.folder,) if request.extensions is not None else ()
-        modules = _modules(hand.room.folder, request.candidate)
+        modules = _modules(process.workspace.folder, request.candidate)
         return protocol.Load(
             id=protocol.new_id(),
-            path=str(_snapshot(hand.room.folder, request.candidate)),
+            path=str(_snapshot(process.workspace.folder, request.candidate)),
             folder=str(folder) if folder is not None else None,
             entry=request.entry,
             modules=str(modules) if modules is not None else None,
@@ -156,17 +156,17 @@ class CandidateSession:
         Raises:
             EngineError: there is no worker, or it did not answer properly.
         """
-        if self._hand is None:
+        if self._process is None:
             raise ChildDiedError("the candidate has no worker")
-        reply = await self._answer(self._hand, command, deadline_s=deadline_s)
+        reply = await self._answer(self._process, command, deadline_s=deadline_s)
         self._has_called = self._has_called or isinstance(command, protocol.Call | protocol.Record)
         return reply
 
     async def _answer(
-        self, hand: PooledProcess, command: protocol.AnyCommand, *, deadline_s: float
+        self, process: PooledProcess, command: protocol.AnyCommand, *, deadline_s: float
     ) -> protocol.AnyReply:
         try:
-            return await hand.child.ask(command, deadline_s=deadline_s)
+            return await process.child.ask(command, deadline_s=deadline_s)
         except (KilledError, EngineLostError):
             self.kills += 1
             raise
@@ -182,13 +182,13 @@ class CandidateSession:
     @property
     def unrecorded(self) -> str:
         """The reason why the current worker cannot read the device's record, reported before it had a candidate."""
-        ready = self._hand.child.ready if self._hand is not None else None
+        ready = self._process.child.ready if self._process is not None else None
         return ready.unrecorded if ready is not None else "there is no worker"
 
     @property
     def fault(self) -> EngineError | None:
         """Output of the worker that was no reply, if there was any."""
-        return self._hand.child.fault if self._hand is not None else None
+        return self._process.child.fault if self._process is not None else None
 
     def another(self) -> CandidateSession:
         """A session for the same candidate with a worker that has not called it; its prints are not reported."""
@@ -196,17 +196,17 @@ class CandidateSession:
             self._request, spare=self._spare, limits=self.limits, on_log=lambda *_: None, group=self._group
         )
 
-    def send_away(self, other: CandidateSession) -> None:
-        """Vacate another desk: to clear this one is to wait until its worker is gone, too."""
+    def end_other(self, other: CandidateSession) -> None:
+        """Begin to end the worker of another session; `clear` of this one waits for that, too."""
         other.close_slots()
         self._leaving += other._leaving
         other._leaving = []
 
     def close_slots(self) -> None:
         """Have the worker killed with all that it started, and wait for nothing: `clear` waits until it is gone."""
-        if self._hand is not None:
-            hand, self._hand = self._hand, None
-            self._leaving.append(asyncio.create_task(hand.dismiss()))
+        if self._process is not None:
+            process, self._process = self._process, None
+            self._leaving.append(asyncio.create_task(process.end()))
 
     async def clear(self) -> None:
         """Kill the worker with all that it started and remove its folders.  Safe to call twice."""

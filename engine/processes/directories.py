@@ -47,8 +47,8 @@ class View:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
-    """One child's own place.  `folder` is its home and working folder, `shared` holds arenas and outputs.
+class Workspace:
+    """The folders of one child.  `folder` is its home and working folder, `shared` holds arenas and outputs.
 
     `private` are places that no candidate may read, also where its own folder contains them.
     """
@@ -113,7 +113,7 @@ class Room:
 
 
 class EngineDirectories:
-    """The folders of one engine; `open_room` for each child, `close` at the end."""
+    """The folders of one engine; `open_workspace` for each child, `close` at the end."""
 
     def __init__(self, *, private: tuple[Path, ...] = ()) -> None:
         """`private` are places that no candidate may read; the temporary folder is always one of them."""
@@ -133,16 +133,18 @@ class EngineDirectories:
         """Both base folders."""
         return self.folder, self.shared
 
-    def open_room(self) -> Room:
-        """A new place for one child."""
+    def open_workspace(self) -> Workspace:
+        """New folders for one child."""
         self._opened += 1
         name = f"{self._opened}"
-        room = Room(folder=self.folder / name, shared=self.shared / name, uid=self._own_user(), private=self._private)
-        for folder in (room.folder, room.shared):
+        workspace = Workspace(
+            folder=self.folder / name, shared=self.shared / name, uid=self._own_user(), private=self._private
+        )
+        for folder in (workspace.folder, workspace.shared):
             folder.mkdir(mode=0o700)
-            if room.uid is not None:
-                os.chown(folder, room.uid, room.uid)
-        return room
+            if workspace.uid is not None:
+                os.chown(folder, workspace.uid, workspace.uid)
+        return workspace
 
     def open_kernel_cache(self) -> Path:
         """A new folder that every child can read and none can write."""

@@ -100,16 +100,16 @@ class ProcessPool:
         self.confinement: tuple[str, ...] = ()
         self.versions: dict[str, str] = {}
         # On a device one worker computes while another makes dry runs to find what must be compiled.
-        self.worker = Spare(self._hire_worker, depth=1 if interpreted else 2)
-        self.compiler = Spare(self._hire_compiler, depth=1 if interpreted else self.most_compilers)
-        self.replayer = Spare(self._hire_replayer)
+        self.worker = Spare(self._start_worker, depth=1 if interpreted else 2)
+        self.compiler = Spare(self._start_compiler, depth=1 if interpreted else self.most_compilers)
+        self.replayer = Spare(self._start_replayer)
         self.references = References(
-            hire=self._hire_reference,
+            start=self._start_reference,
             judge=self.judge,
             ask_judge=self.ask_judge,
             not_preloaded=lambda: fork_servers.references.not_preloaded,
         )
-        self.binaries = Binaries(self._hire_compiler, most=min(_MOST_BINARIES, os.cpu_count() or 2))
+        self.binaries = Binaries(self._start_compiler, most=min(_MOST_BINARIES, os.cpu_count() or 2))
         self.extensions = Extensions(
             spare=self.compiler,
             folder=directories.open_extensions(),
@@ -118,8 +118,8 @@ class ProcessPool:
         )
         self.sanitizer = toolchain.sanitizer if toolchain is not None else ""
         """The path of compute-sanitizer, "" where it is not there."""
-        self.hire_sanitizer = partial(self._hire, fork_servers.workers, "sanitizer", starts_tool=True)
-        """Starts a process that runs compute-sanitizer, which the caller dismisses; raises EngineError."""
+        self.start_sanitizer = partial(self._start, fork_servers.workers, "sanitizer", starts_tool=True)
+        """Starts a process that runs compute-sanitizer, which the caller ends; raises EngineError."""
         self.launchers: Launchers | None = None
         if target is not None and not interpreted:
             self.launchers = Launchers(spare=self.compiler, cache_folder=directories.open_kernel_cache(), target=target)
@@ -159,10 +159,10 @@ class ProcessPool:
             if self._judge is not None and (not self._judge.child.alive or self._judge.child.fault is not None):
                 self._count_failure(self._judge.child)
                 dead, self._judge = self._judge, None
-                await dead.dismiss()
+                await dead.end()
             if self._judge is None:
                 try:
-                    self._judge = await self._hire(self._fork_servers.workers, "judge", confined=False)
+                    self._judge = await self._start(self._fork_servers.workers, "judge", confined=False)
                 except (EngineError, OSError):
                     self._judge_failures += 1
                     raise
@@ -236,9 +236,9 @@ class ProcessPool:
         fork_servers = [server.pid for server in self._fork_servers.every if server.pid is not None]
         judge = self._judge
         trusted = (judge.child.pid,) if judge is not None else ()
-        judges = (judge.room.folder.name,) if judge is not None else ()
-        rooms = [room for folder in self.directories.folders for room in folder.iterdir() if room.name not in judges]
-        return usage_below(fork_servers, trusted=trusted, folders=rooms)
+        own = judge.workspace.folder.name if judge is not None else None
+        folders = [path for base in self.directories.folders for path in base.iterdir() if path.name != own]
+        return usage_below(fork_servers, trusted=trusted, folders=folders)
 
     async def close(self) -> None:
         """End all children."""
@@ -252,15 +252,15 @@ class ProcessPool:
             self._compilers_started.cancel()
             await asyncio.gather(self._compilers_started, return_exceptions=True)
         if self._judge is not None:
-            await self._judge.dismiss()
+            await self._judge.end()
             self._judge = None
 
-    async def _hire_worker(self) -> PooledProcess:
-        hand = await self._hire(self._fork_servers.workers, "worker", greet=self._try_shared_memory)
-        assert hand.child.ready is not None
-        self.confinement = hand.child.ready.confinement
-        self.versions = hand.child.ready.versions
-        return hand
+    async def _start_worker(self) -> PooledProcess:
+        process = await self._start(self._fork_servers.workers, "worker", on_ready=self._try_shared_memory)
+        assert process.child.ready is not None
+        self.confinement = process.child.ready.confinement
+        self.versions = process.child.ready.versions
+        return process
 
     async def _try_shared_memory(self, worker: Child) -> None:
         """Have the first worker open the judge's memory before it gets a candidate."""
@@ -278,58 +278,58 @@ class ProcessPool:
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.UNSUPPORTED:
             self.share_no_more(reply.message)
 
-    async def _hire_replayer(self) -> PooledProcess:
-        return await self._hire(self._fork_servers.workers, "replayer")
+    async def _start_replayer(self) -> PooledProcess:
+        return await self._start(self._fork_servers.workers, "replayer")
 
-    async def _hire_reference(self) -> PooledProcess:
-        return await self._hire(self._fork_servers.references, "reference")
+    async def _start_reference(self) -> PooledProcess:
+        return await self._start(self._fork_servers.references, "reference")
 
-    async def _hire_compiler(self) -> PooledProcess:
+    async def _start_compiler(self) -> PooledProcess:
         if self._compilers_started is not None:
             await asyncio.shield(self._compilers_started)
-        return await self._hire(self._fork_servers.compilers, "compiler")
+        return await self._start(self._fork_servers.compilers, "compiler")
 
-    async def _hire(
+    async def _start(
         self,
         fork_server: ForkServerClient,
         kind: str,
         *,
         confined: bool = True,
         starts_tool: bool = False,
-        greet: Callable[[Child], Awaitable[None]] | None = None,
+        on_ready: Callable[[Child], Awaitable[None]] | None = None,
     ) -> PooledProcess:
-        room = self.directories.open_room()
-        environment = {**room.environment(), **self._environment}
+        workspace = self.directories.open_workspace()
+        environment = {**workspace.environment(), **self._environment}
         confinement = None
         if confined:
-            confinement = room.confinement(self._limits, address_space=self.interpreted, starts_tool=starts_tool)
+            confinement = workspace.confinement(self._limits, address_space=self.interpreted, starts_tool=starts_tool)
         try:
             child = await fork_server.fork(
                 kind,
-                folder=room.folder,
+                folder=workspace.folder,
                 environment=environment,
                 confinement=confinement,
                 log_bytes=self._limits.log_bytes,
             )
         except BaseException:
-            room.remove()
+            workspace.remove()
             raise
-        hand = PooledProcess(child=child, room=room)
+        process = PooledProcess(child=child, workspace=workspace)
         try:
             await child.wait_until_ready(_READY_S)
-            if greet is not None:
-                await greet(child)
+            if on_ready is not None:
+                await on_ready(child)
         except EngineLostError:
-            await asyncio.shield(hand.dismiss())
+            await asyncio.shield(process.end())
             raise
         except EngineError as error:
-            await asyncio.shield(hand.dismiss())
+            await asyncio.shield(process.end())
             # By type it would be a crash or a timeout of the candidate, which has not been loaded yet.
             raise EngineError(f"no {kind} got ready: {error}") from error
         except BaseException:
-            await asyncio.shield(hand.dismiss())
+            await asyncio.shield(process.end())
             raise
-        return hand
+        return process
 
 
 def _has_idle_cores() -> bool:

@@ -21,13 +21,13 @@ class References:
     def __init__(
         self,
         *,
-        hire: Callable[[], Awaitable[PooledProcess]],
+        start: Callable[[], Awaitable[PooledProcess]],
         judge: Callable[[], Awaitable[Child]],
         ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
         not_preloaded: Callable[[], str],
     ) -> None:
         """`not_preloaded` is why a process must import common libraries itself; "" where it has them at its start."""
-        self._hire = hire
+        self._start = start
         self._judge = judge
         self._ask_judge = ask_judge
         self._not_preloaded = not_preloaded
@@ -51,8 +51,8 @@ class References:
         if alive and self._attached == wanted and self._reply is not None:
             return self._reply
         await self.close()
-        self._process = await self._hire()
-        folder = str(self._process.room.folder)
+        self._process = await self._start()
+        folder = str(self._process.workspace.folder)
         try:
             reply = await self._ask_judge(
                 protocol.AttachReference(
@@ -78,8 +78,8 @@ class References:
             EngineError: no process could be started, or the judge did not answer.
         """
         await self.close()
-        self._process = await self._hire()
-        folder, pid = str(self._process.room.folder), self._process.child.pid
+        self._process = await self._start()
+        folder, pid = str(self._process.workspace.folder), self._process.child.pid
         try:
             return await self._ask_judge(
                 protocol.AuditProblem(id=protocol.new_id(), problem=problem, folder=folder, pid=pid)
@@ -96,4 +96,4 @@ class References:
         self._attached = self._reply = None
         if self._process is not None:
             process, self._process = self._process, None
-            await process.dismiss()
+            await process.end()

@@ -1,4 +1,4 @@
-"""Children that are warm before they are needed, and the rooms that they live in."""
+"""Pools of child processes that are ready before they are needed, each with its workspace."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from dataclasses import dataclass
 
 from engine.errors import EngineError, EngineLostError
 from engine.processes.child import Child
-from engine.processes.directories import Room
+from engine.processes.directories import Workspace
 
 
 @dataclass(frozen=True, kw_only=True)
 class PooledProcess:
-    """A child and the room that it lives in."""
+    """A child process and its workspace."""
 
     child: Child
-    room: Room
+    workspace: Workspace
 
-    async def dismiss(self) -> None:
+    async def end(self) -> None:
         """Kill the child, wait until it is gone, and remove its folders.  Safe to call twice."""
         await self.child.kill()
-        await asyncio.to_thread(self.room.remove)
+        await asyncio.to_thread(self.workspace.remove)
 
 
 class Spare:
     """Always `depth` warm children ahead: `take` removes one, and the next are made on request."""
 
-    def __init__(self, hire: Callable[[], Awaitable[PooledProcess]], *, depth: int = 1) -> None:
-        self._hire = hire
+    def __init__(self, start: Callable[[], Awaitable[PooledProcess]], *, depth: int = 1) -> None:
+        self._start = start
         self._depth = depth
         self._waiting: deque[asyncio.Task[PooledProcess]] = deque()  # oldest first: it is the next to be warm
         self._closed = False
@@ -55,15 +55,15 @@ class Spare:
             raise EngineError("the engine has been closed")
         making = self._waiting[0]
         try:
-            hand = await asyncio.shield(making)
+            process = await asyncio.shield(making)
         except (EngineError, OSError):
             for failed in [made for made in self._waiting if made.done() and (made.cancelled() or made.exception())]:
                 self._waiting.remove(failed)  # or every later take would fail for the same old reason
             raise
-        if hand.child.alive and hand.child.fault is None:
-            return hand
+        if process.child.alive and process.child.fault is None:
+            return process
         self._forget(making)  # it died while it waited: killed by the system, when memory ran out for instance
-        await hand.dismiss()
+        await process.end()
         return await self._wait()
 
     async def settle(self) -> None:
@@ -78,18 +78,18 @@ class Spare:
             EngineError: none could be made.
         """
         async with self._takes:
-            hand = await self.wait()
+            process = await self.wait()
             self._waiting.popleft()
-            return hand
+            return process
 
     async def close(self) -> None:
-        """Dismiss the spares, for good."""
+        """End the spare processes, for good."""
         self._closed = True
         while self._waiting:
             making = self._waiting.popleft()
             making.cancel()
             with contextlib.suppress(asyncio.CancelledError, EngineError, OSError):
-                await (await making).dismiss()
+                await (await making).end()
 
     def _begin(self) -> None:
         making = asyncio.create_task(self._make())
@@ -102,4 +102,4 @@ class Spare:
             self._waiting.remove(making)
 
     async def _make(self) -> PooledProcess:
-        return await self._hire()
+        return await self._start()

@@ -55,7 +55,7 @@ async def beside_verification(engine: Engine, pool: ProcessPool, *, target: str,
     request = LoadRequest(candidate=candidate, entry=problem.entry, target=target)
     session = CandidateSession(request, spare=pool.compiler, limits=Limits(), on_log=lambda *_: None)
     kernels = LoweredKernels(session=session, target=target)
-    builds = BinaryBuilds(Binaries(pool._hire_compiler, most=most), target=target)
+    builds = BinaryBuilds(Binaries(pool._start_compiler, most=most), target=target)
     requests: list[BinaryRequest] = []
     lowered_s: list[float] = []
 
@@ -103,7 +103,7 @@ async def outcome_of(building: Awaitable[object]) -> str:
 async def hostile(pool: ProcessPool, requests: Sequence[BinaryRequest], *, count: int, most: int) -> Counter[str]:
     """What came of so many mutants of the modules."""
     draw = random.Random(_SEED)
-    binaries = Binaries(pool._hire_compiler, most=most)
+    binaries = Binaries(pool._start_compiler, most=most)
     mutants = []
     for _ in range(count):
         chosen = draw.choice(requests)
@@ -130,7 +130,7 @@ async def main() -> None:
             print(f"verified after {beside.verified_s:.2f} s, the last TTIR after {beside.lowered_s:.2f} s")
             print(f"all binaries after {beside.built_s:.2f} s", flush=True)
             for most in (1, arguments.most):
-                binaries = Binaries(pool._hire_compiler, most=most)
+                binaries = Binaries(pool._start_compiler, most=most)
                 first_s = await seconds_of(binaries, beside.requests)
                 again_s = await seconds_of(binaries, beside.requests)
                 print(f"{most} at once: {first_s:.2f} s, again {again_s:.4f} s", flush=True)
@@ -138,7 +138,7 @@ async def main() -> None:
                 began = time.perf_counter()
                 found = await hostile(pool, beside.requests, count=arguments.hostile, most=arguments.most)
                 print(f"{arguments.hostile} mutants in {time.perf_counter() - began:.1f} s: {dict(found)}")
-                await seconds_of(Binaries(pool._hire_compiler, most=arguments.most), beside.requests)
+                await seconds_of(Binaries(pool._start_compiler, most=arguments.most), beside.requests)
                 print(f"the modules themselves compile as before; processes of the engine that failed: {pool.failures}")
 
 

@@ -31,12 +31,12 @@ class LostCompilerError(NotBuiltError):
 
 
 class Binaries:
-    """Builds binaries, at most `most` at once; `hire` makes a compiler without a candidate."""
+    """Builds binaries, at most `most` at once; `start` makes a compiler without a candidate."""
 
     def __init__(
-        self, hire: Callable[[], Awaitable[PooledProcess]], *, most: int, most_kept_bytes: int = _MOST_KEPT_BYTES
+        self, start: Callable[[], Awaitable[PooledProcess]], *, most: int, most_kept_bytes: int = _MOST_KEPT_BYTES
     ) -> None:
-        self._hire = hire
+        self._start = start
         self._turns = asyncio.Semaphore(most)
         self._most_kept_bytes = most_kept_bytes
         self._kept: OrderedDict[str, protocol.KernelBinary | str] = OrderedDict()
@@ -81,17 +81,20 @@ class Binaries:
     async def _built_once(
         self, request: protocol.BinaryRequest, group: ControlGroup | None
     ) -> protocol.KernelBinary | str:
-        hand = await self._hire()
+        process = await self._start()
         try:
             if group is not None:
-                group.add(hand.child.pid)
-                hand.child.group = group
+                group.add(process.child.pid)
+                process.child.group = group
             command = protocol.BuildBinary(
-                id=protocol.new_id(), request=request, memory_bytes=_MEMORY_BYTES, readable=(str(hand.room.folder),)
+                id=protocol.new_id(),
+                request=request,
+                memory_bytes=_MEMORY_BYTES,
+                readable=(str(process.workspace.folder),),
             )
-            reply = await hand.child.ask(command, deadline_s=_BUILD_S)
+            reply = await process.child.ask(command, deadline_s=_BUILD_S)
         finally:
-            await asyncio.shield(hand.dismiss())
+            await asyncio.shield(process.end())
         match reply:
             case protocol.BinaryBuilt():
                 return reply.binary

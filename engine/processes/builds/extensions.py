@@ -89,18 +89,18 @@ class Extensions:
         """
         key = request.key
         if key not in self._builds:
-            hand = await self._spare.take()
+            process = await self._spare.take()
             try:
-                build = await self._build(hand, request, candidate)
+                build = await self._build(process, request, candidate)
             finally:
-                await hand.dismiss()
+                await process.end()
             self._keep(key, build)
         return self._builds[key]
 
     async def _build(
-        self, hand: PooledProcess, request: protocol.ExtensionRequest, candidate: Path | None
+        self, process: PooledProcess, request: protocol.ExtensionRequest, candidate: Path | None
     ) -> ExtensionBuild:
-        folder = hand.room.folder / "build"
+        folder = process.workspace.folder / "build"
         command = protocol.BuildExtension(
             id=protocol.new_id(),
             request=request,
@@ -108,9 +108,9 @@ class Extensions:
             folder=str(folder),
             nvcc=self._toolchain.nvcc,
             cxx=self._toolchain.cxx,
-            readable=hand.room.view_of(candidate).readable,
+            readable=process.workspace.view_of(candidate).readable,
         )
-        reply = await hand.child.ask(command, deadline_s=_BUILD_S)
+        reply = await process.child.ask(command, deadline_s=_BUILD_S)
         if isinstance(reply, protocol.Failed):
             raise EngineError(f"extension {request.name!r} could not be built: {reply.message}")
         if not isinstance(reply, protocol.ExtensionBuilt):

@@ -56,35 +56,35 @@ class Launchers:
         return self._built[types]
 
     async def close(self) -> None:
-        """Dismiss the builders.  Safe to call twice."""
+        """End the processes that build.  Safe to call twice."""
         for task in self._built.values():
             task.cancel()
         await asyncio.gather(*self._built.values(), return_exceptions=True)
         while not self._idle.empty():
-            hand = self._idle.get_nowait()
-            if hand is not None:
-                await hand.dismiss()
+            process = self._idle.get_nowait()
+            if process is not None:
+                await process.end()
 
     async def _build(self, types: tuple[str, ...], profile: Profile) -> None:
-        hand = await self._idle.get()
+        process = await self._idle.get()
         try:
             if not await self._is_needed():
                 return
-            if hand is not None and not hand.child.alive:
-                await hand.dismiss()
-                hand = None
-            hand = hand or await self._spare.take()
+            if process is not None and not process.child.alive:
+                await process.end()
+                process = None
+            process = process or await self._spare.take()
             command = protocol.BuildLauncher(id=protocol.new_id(), types=types, target=self._target)
             with profile.span("build launcher"):
-                reply = await hand.child.ask(command, deadline_s=_BUILD_S)
+                reply = await process.child.ask(command, deadline_s=_BUILD_S)
             if isinstance(reply, protocol.Compiled):
-                publish(reply.cache, hand.room.cache, self.cache_folder)
+                publish(reply.cache, process.workspace.cache, self.cache_folder)
         except (EngineError, OSError):
-            if hand is not None:
-                await hand.dismiss()
-            hand = None
+            if process is not None:
+                await process.end()
+            process = None
         finally:
-            self._idle.put_nowait(hand)
+            self._idle.put_nowait(process)
 
     async def _is_needed(self) -> bool:
         """Whether the compilers' Triton needs a launcher; a compiler without a candidate answers."""

@@ -28,7 +28,7 @@ class HeldReplayer:
     def __init__(self, process_pool: ProcessPool, builds: BinaryBuilds | None = None) -> None:
         self._process_pool = process_pool
         self._builds = builds
-        self._hand: PooledProcess | None = None
+        self._process: PooledProcess | None = None
         self._held: set[object] = set()
         self._turn = asyncio.Lock()
 
@@ -39,7 +39,7 @@ class HeldReplayer:
             EngineError: none could be made.
         """
         async with self._turn:
-            return (await self._process()).room.shared
+            return (await self._ready_process()).workspace.shared
 
     async def hold(self, kernels: Sequence[LoweredKernel], launches: Sequence[Launch]) -> str:
         """Have the replayer hold the kernels of these launches, one for each; why one is refused, or "".
@@ -55,7 +55,7 @@ class HeldReplayer:
             command: protocol.AnyCommand = protocol.HoldKernel(
                 id=protocol.new_id(), name=kernel.name, ttir=kernel.ttir, arguments=kernel.arguments
             )
-            refused = await self._told(kernel.name, command)
+            refused = await self._hold_once(kernel.name, command)
             if not refused and self._builds is not None:
                 refused = await self._hold_binary(self._builds, kernel, launch)
             if refused:
@@ -69,7 +69,7 @@ class HeldReplayer:
             EngineError: it failed, or did not answer properly.
         """
         async with self._turn:
-            return await self._answer(await self._process(), command, deadline_s=deadline_s)
+            return await self._answer(await self._ready_process(), command, deadline_s=deadline_s)
 
     async def clear(self) -> None:
         """As `close`: a replayer that does not answer is ended by the caller."""
@@ -78,7 +78,7 @@ class HeldReplayer:
     async def close(self) -> None:
         """End the replayer.  Safe to call twice."""
         async with self._turn:
-            await self._dismiss()
+            await self._end()
 
     async def _hold_binary(self, builds: BinaryBuilds, kernel: LoweredKernel, launch: Launch) -> str:
         """Have the replayer hold the binary of a launch; why it does not, or ""."""
@@ -90,50 +90,50 @@ class HeldReplayer:
         command = protocol.HoldBinary(
             id=protocol.new_id(), kernel=kernel.name, options=options, binary=binary.for_launches
         )
-        return await self._told((kernel.name, options), command)
+        return await self._hold_once((kernel.name, options), command)
 
-    async def _told(self, key: object, command: protocol.AnyCommand) -> str:
+    async def _hold_once(self, key: object, command: protocol.AnyCommand) -> str:
         """Carry out a command once for each replayer; why it is refused, or ""."""
         async with self._turn:
-            hand = await self._process()
+            process = await self._ready_process()
             if key in self._held:
                 return ""
-            reply = await self._answer(hand, command, deadline_s=_HOLD_S)
+            reply = await self._answer(process, command, deadline_s=_HOLD_S)
             if isinstance(reply, protocol.Failed):
                 return reply.message
             self._held.add(key)
             return ""
 
-    async def _process(self) -> PooledProcess:
-        if self._hand is None or not self._hand.child.alive or self._hand.child.fault is not None:
-            await self._dismiss()
-            self._hand, self._held = await self._process_pool.replayer.take(), set()
-            await self._limit_reading(self._hand)
-        return self._hand
+    async def _ready_process(self) -> PooledProcess:
+        if self._process is None or not self._process.child.alive or self._process.child.fault is not None:
+            await self._end()
+            self._process, self._held = await self._process_pool.replayer.take(), set()
+            await self._limit_reading(self._process)
+        return self._process
 
-    async def _limit_reading(self, hand: PooledProcess) -> None:
+    async def _limit_reading(self, process: PooledProcess) -> None:
         """Leave a replayer only libraries, arenas and its own files to read, before it gets anything of a candidate."""
-        readable = (str(hand.room.shared), str(hand.room.folder))
+        readable = (str(process.workspace.shared), str(process.workspace.folder))
         command = protocol.LimitReading(id=protocol.new_id(), readable=readable)
-        reply = await self._answer(hand, command, deadline_s=_HOLD_S)
+        reply = await self._answer(process, command, deadline_s=_HOLD_S)
         if isinstance(reply, protocol.Failed):
             raise EngineError(reply.message)
 
     async def _answer(
-        self, hand: PooledProcess, command: protocol.AnyCommand, *, deadline_s: float
+        self, process: PooledProcess, command: protocol.AnyCommand, *, deadline_s: float
     ) -> protocol.AnyReply:
         try:
-            reply = await hand.child.ask(command, deadline_s=deadline_s)
+            reply = await process.child.ask(command, deadline_s=deadline_s)
         except EngineError:
-            await self._dismiss()
+            await self._end()
             raise
         if isinstance(reply, protocol.Failed) and reply.broken:
-            await self._dismiss()
+            await self._end()
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
             raise EngineError(f"the replayer failed: {reply.message}")
         return reply
 
-    async def _dismiss(self) -> None:
-        if self._hand is not None:
-            hand, self._hand = self._hand, None
-            await hand.dismiss()
+    async def _end(self) -> None:
+        if self._process is not None:
+            process, self._process = self._process, None
+            await process.end()

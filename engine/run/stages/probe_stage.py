@@ -59,7 +59,7 @@ class ProbingStage:
         try:
             await self._ask(probe, replace(self._lab, session=session, apart=True))
         finally:
-            self._lab.session.send_away(session)
+            self._lab.session.end_other(session)
 
     async def _ask(self, probe: Probe, lab: Lab) -> None:
         """Report the observations of one probe; those made while a process of ours failed or was killed are dropped."""

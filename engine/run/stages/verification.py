@@ -382,5 +382,5 @@ def _is_shorter(path: Path, size_bytes: int) -> bool:
 
 def _unlink(*paths: Path) -> None:
     for path in paths:
-        with contextlib.suppress(OSError):  # the worker may have put a folder there; its room is removed after it
+        with contextlib.suppress(OSError):  # the worker may have put a folder there; its workspace is removed after it
             path.unlink()

@@ -25,25 +25,25 @@ from problems.index import open_index
 class Steps:
     """Moments and durations since the last `clear`, by the clock of this process.
 
-    `built_s` are the moments when a binary was there, `hired_s` how long each replayer took to start, and `begun_s` is
-    when the run began.
+    `built_s` are the moments when a binary was there, `started_s` how long each replayer took to start, `begun_s`
+    is when the run began.
     """
 
     begun_s: float = 0.0
     built_s: list[float] = field(default_factory=list)
-    hired_s: list[float] = field(default_factory=list)
+    started_s: list[float] = field(default_factory=list)
 
     def clear(self) -> None:
         """Begin with another run."""
         self.begun_s = time.perf_counter()
         self.built_s.clear()
-        self.hired_s.clear()
+        self.started_s.clear()
 
     def line(self, one: Inspected) -> str:
         """The steps of a run in a line, in seconds from its begin."""
         verified, proven = one.after(CaseFinished), one.after(StageFinished, Stage.PROVE)
         binaries = f"{max(self.built_s) - self.begun_s:.2f}" if self.built_s else "-"
-        replayers = ", ".join(f"{took_s:.2f}" for took_s in self.hired_s) or "none"
+        replayers = ", ".join(f"{took_s:.2f}" for took_s in self.started_s) or "none"
         return (
             f"verified {_seconds(verified)}, {len(self.built_s)} binaries {binaries}, proven {_seconds(proven)}, "
             f"replayers started meanwhile, each within: {replayers}"
@@ -55,7 +55,7 @@ STEPS = Steps()
 
 def watch() -> None:
     """Note every binary and every replayer from now on."""
-    build, hire = Binaries.build, ProcessPool._hire_replayer
+    build, start = Binaries.build, ProcessPool._start_replayer
 
     async def noted_build(self: Binaries, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -63,15 +63,15 @@ def watch() -> None:
         finally:
             STEPS.built_s.append(time.perf_counter())
 
-    async def noted_hire(self: ProcessPool) -> Any:
+    async def noted_start(self: ProcessPool) -> Any:
         began = time.perf_counter()
         try:
-            return await hire(self)
+            return await start(self)
         finally:
-            STEPS.hired_s.append(time.perf_counter() - began)
+            STEPS.started_s.append(time.perf_counter() - began)
 
     Binaries.build = noted_build  # type: ignore[method-assign]  # the point of it
-    ProcessPool._hire_replayer = noted_hire  # type: ignore[method-assign]  # the point of it
+    ProcessPool._start_replayer = noted_start  # type: ignore[method-assign]  # the point of it
 
 
 async def replayed_file(engine: Engine, store: ArtefactStore, one: Inspected, operator: str) -> str:

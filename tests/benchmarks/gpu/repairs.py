@@ -322,9 +322,9 @@ def waiting_for_spares() -> list[str]:
 
     async def timed(spare: Spare) -> PooledProcess:
         began = time.perf_counter()
-        hand = await take(spare)
-        waited.append(f"{time.perf_counter() - began:.3f} s {hand.child.kind}")
-        return hand
+        process = await take(spare)
+        waited.append(f"{time.perf_counter() - began:.3f} s {process.child.kind}")
+        return process
 
     Spare.take = timed  # type: ignore[method-assign]  # measured from outside, so that the product stays as it is
     return waited

@@ -49,7 +49,7 @@ class FakeLab:
 
     @property
     def process_pool(self) -> SimpleNamespace:
-        return SimpleNamespace(sanitizer=self.sanitizer, hire_sanitizer=self._hire, ask_judge=self._judge)
+        return SimpleNamespace(sanitizer=self.sanitizer, start_sanitizer=self._start, ask_judge=self._judge)
 
     @property
     def session(self) -> SimpleNamespace:
@@ -59,12 +59,12 @@ class FakeLab:
     def size_of(self, case: object) -> int:
         return cast(SimpleNamespace, case).size("size")
 
-    async def _hire(self) -> SimpleNamespace:
-        async def dismiss() -> None:
+    async def _start(self) -> SimpleNamespace:
+        async def end() -> None:
             self.dismissed += 1
 
-        room = SimpleNamespace(shared=Path("/nowhere"), folder=Path("/nowhere"))
-        return SimpleNamespace(room=room, child=SimpleNamespace(ask=self._ask), dismiss=dismiss)
+        workspace = SimpleNamespace(shared=Path("/nowhere"), folder=Path("/nowhere"))
+        return SimpleNamespace(workspace=workspace, child=SimpleNamespace(ask=self._ask), end=end)
 
     async def _judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         if not isinstance(command, protocol.Prepare):

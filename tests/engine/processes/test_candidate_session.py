@@ -122,12 +122,12 @@ async def test_dismissed_worker_is_gone_after_clearing(
         LoadRequest(candidate=candidate, entry="f"), spare=process_pool.worker, limits=Limits(), on_log=lambda *_: None
     )
     await session.load()
-    room = session.shared
+    workspace = session.shared
     session.close_slots()
-    assert (session.occupied, room.exists()) == (False, True)
+    assert (session.occupied, workspace.exists()) == (False, True)
     clearing = [asyncio.create_task(session.clear()) for _ in range(2)]
     await asyncio.gather(*clearing)
-    assert not room.exists()
+    assert not workspace.exists()
 
 
 async def test_second_session_loads_candidate_with_own_output(employ: Employ) -> None:
@@ -152,7 +152,7 @@ async def test_second_session_loads_candidate_with_own_output(employ: Employ) ->
     await other.load()
     assert (session.occupied, other.occupied, other.digest) == (False, True, session.digest)
     assert (loaded[0].entry, loaded[0].cache_folders) == ("f", ("/kernels",))
-    session.send_away(other)
+    session.end_other(other)
     assert not other.occupied
     await session.clear()
     assert reported == []

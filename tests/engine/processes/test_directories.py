@@ -13,8 +13,8 @@ import pytest
 from engine.model import Limits
 from engine.processes.directories import (
     EngineDirectories,
-    Room,
     View,
+    Workspace,
     _remove_stale,
     _shared_memory,
     base_environment,
@@ -39,14 +39,14 @@ def test_base_folders_are_passable_but_not_listable(directories: EngineDirectori
 
 
 def test_every_room_is_private_and_another(directories: EngineDirectories) -> None:
-    first, second = directories.open_room(), directories.open_room()
-    for room in (first, second):
-        assert (mode(room.folder), mode(room.shared)) == (0o700, 0o700)
+    first, second = directories.open_workspace(), directories.open_workspace()
+    for workspace in (first, second):
+        assert (mode(workspace.folder), mode(workspace.shared)) == (0o700, 0o700)
     assert len({first.folder, first.shared, second.folder, second.shared}) == 4
 
 
 def test_child_directory_belongs_to_its_user(directories: EngineDirectories) -> None:
-    first, second = directories.open_room(), directories.open_room()
+    first, second = directories.open_workspace(), directories.open_workspace()
     owner = os.getuid() if first.uid is None else first.uid
     assert (first.folder.stat().st_uid, first.shared.stat().st_uid) == (owner, owner)
     if first.uid is not None:
@@ -54,22 +54,22 @@ def test_child_directory_belongs_to_its_user(directories: EngineDirectories) -> 
 
 
 def test_removing_child_directory_removes_both_folders(directories: EngineDirectories) -> None:
-    room = directories.open_room()
-    (room.folder / "deep").mkdir()
-    (room.folder / "deep" / "link").symlink_to(directories.folder)
-    (room.shared / "arena").write_bytes(b"x")
-    room.remove()
-    room.remove()
-    assert not room.folder.exists()
-    assert not room.shared.exists()
+    workspace = directories.open_workspace()
+    (workspace.folder / "deep").mkdir()
+    (workspace.folder / "deep" / "link").symlink_to(directories.folder)
+    (workspace.shared / "arena").write_bytes(b"x")
+    workspace.remove()
+    workspace.remove()
+    assert not workspace.folder.exists()
+    assert not workspace.shared.exists()
     assert directories.folder.is_dir()
 
 
 def test_view_of_a_plain_folder_contains_it_whole(directories: EngineDirectories, tmp_path: Path) -> None:
-    room, kernels = directories.open_room(), tmp_path / "kernels"
+    workspace, kernels = directories.open_workspace(), tmp_path / "kernels"
     kernels.mkdir()
-    assert room.view_of(None) == View(readable=(str(room.folder), str(room.shared)))
-    assert room.view_of(kernels) == View(readable=(str(room.folder), str(room.shared), str(kernels)))
+    assert workspace.view_of(None) == View(readable=(str(workspace.folder), str(workspace.shared)))
+    assert workspace.view_of(kernels) == View(readable=(str(workspace.folder), str(workspace.shared), str(kernels)))
 
 
 @pytest.mark.parametrize("candidate", [".", "home"])
@@ -84,42 +84,46 @@ def test_view_of_folder_with_private_places_has_plain_files(
     (folder / "kernel.py").touch()
     (folder / ".netrc").touch()
     (folder / "link.py").symlink_to("/etc/shadow")
-    room = directories.open_room()
+    workspace = directories.open_workspace()
     try:
-        view = room.view_of(tmp_path / candidate)
+        view = workspace.view_of(tmp_path / candidate)
     finally:
         directories.close()
-    assert view == View(readable=(str(room.folder), str(room.shared), str(folder / "kernel.py")), listed=(str(folder),))
+    assert view == View(
+        readable=(str(workspace.folder), str(workspace.shared), str(folder / "kernel.py")), listed=(str(folder),)
+    )
 
 
 def test_closing_removes_everything_and_may_be_done_twice(directories: EngineDirectories) -> None:
-    directories.open_room()
+    directories.open_workspace()
     directories.close()
     directories.close()
     assert [folder.exists() for folder in directories.folders] == [False, False]
 
 
 def test_every_cache_of_child_is_in_its_directory() -> None:
-    room = Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=None)
-    environment = room.environment()
+    workspace = Workspace(folder=Path("/workspaces/1"), shared=Path("/shared/1"), uid=None)
+    environment = workspace.environment()
     assert {"HOME", "TMPDIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH"} <= set(environment)
-    assert {value[:8] for name, value in environment.items() if name != "USER"} == {"/rooms/1"}
+    assert {value[:13] for name, value in environment.items() if name != "USER"} == {"/workspaces/1"}
 
 
 def test_child_with_unnamed_user_id_gets_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("pwd.getpwuid", lambda uid: {}[uid])
-    for name, value in Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=1 << 30).environment().items():
+    for name, value in (
+        Workspace(folder=Path("/workspaces/1"), shared=Path("/shared/1"), uid=1 << 30).environment().items()
+    ):
         monkeypatch.setenv(name, value)
     assert getpass.getuser() == "candidate"
 
 
 def test_child_may_write_its_directory_within_limits() -> None:
-    room = Room(folder=Path("/rooms/1"), shared=Path("/shared/1"), uid=1234)
+    workspace = Workspace(folder=Path("/workspaces/1"), shared=Path("/shared/1"), uid=1234)
     limits = Limits(memory_bytes=5, processes=6, output_bytes=7)
-    confinement = room.confinement(limits, address_space=True)
-    assert confinement.writable == ("/rooms/1", "/shared/1")
+    confinement = workspace.confinement(limits, address_space=True)
+    assert confinement.writable == ("/workspaces/1", "/shared/1")
     assert (confinement.uid, confinement.memory_bytes, confinement.processes, confinement.file_bytes) == (1234, 5, 6, 7)
     assert confinement.address_space is True
 

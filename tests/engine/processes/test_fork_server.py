@@ -16,7 +16,7 @@ import pytest
 from engine.processes.fork_server import MAX_MESSAGE_BYTES, Fork, Refused, Report, _ForkServer
 from engine.processes.user_killer import UserKiller
 
-ORDER = msgspec.json.encode(Fork(kind="worker", folder="/rooms/1", environment={}, confinement=None))
+ORDER = msgspec.json.encode(Fork(kind="worker", folder="/workspaces/1", environment={}, confinement=None))
 
 
 @pytest.fixture

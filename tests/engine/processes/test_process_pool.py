@@ -79,8 +79,8 @@ async def test_workers_are_queried_until_one_opens_memory(employ: Employ) -> Non
     fake.answer = lending("worker")
     second = await process_pool.worker.take()
     assert process_pool.shares_device
-    await first.dismiss()
-    await second.dismiss()
+    await first.end()
+    await second.end()
 
 
 async def test_worker_is_ready_without_a_judge(employ: Employ) -> None:
@@ -114,9 +114,9 @@ async def test_warm_process_dead_while_waiting_is_replaced(employ: Employ) -> No
     fake, process_pool = employ()
     spare = await process_pool.worker.wait()
     fake.die(spare.child.pid)
-    hand = await process_pool.worker.take()
-    assert hand.child.alive
-    await hand.dismiss()
+    process = await process_pool.worker.take()
+    assert process.child.alive
+    await process.end()
 
 
 async def test_worker_that_never_warms_is_engine_error(employ: Employ) -> None:
@@ -135,12 +135,12 @@ async def test_warm_process_failing_for_disk_is_retried(
 
     _, process_pool = employ()
     with monkeypatch.context() as disk:
-        disk.setattr(directories, "open_room", full)
+        disk.setattr(directories, "open_workspace", full)
         with pytest.raises(OSError, match="No space"):
             await process_pool.worker.take()
-    hand = await process_pool.worker.take()
-    assert hand.child.alive
-    await hand.dismiss()
+    process = await process_pool.worker.take()
+    assert process.child.alive
+    await process.end()
 
 
 async def test_device_has_separate_worker_for_dry_runs(employ: Employ) -> None:
@@ -161,11 +161,11 @@ async def test_under_the_interpreter_there_is_one_of_each(employ: Employ) -> Non
 async def test_next_worker_is_warmed_early_only_without_timing(employ: Employ) -> None:
     for target, expected in ((None, ["worker"] * 2), ("sm_90", ["worker", "replayer"])):
         fake, process_pool = employ(target=target)
-        hand = await process_pool.worker.take()
+        process = await process_pool.worker.take()
         process_pool.prepare_beside()
         await asyncio.gather(process_pool.worker.settle(), process_pool.replayer.settle())
         assert [kind for kind in fake.forked if kind in ("worker", "replayer")] == expected
-        await hand.dismiss()
+        await process.end()
 
 
 async def test_compilers_start_when_their_fork_server_is_up(employ: Employ) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.errors import EngineError
-from engine.processes.directories import EngineDirectories, Room
+from engine.processes.directories import EngineDirectories, Workspace
 from engine.processes.warm_pool import PooledProcess, Spare
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ async def pair(employ: Employ) -> AsyncIterator[Pair]:
     process_pool.share_no_more("no judge is to be asked here")
     pair = Pair(fork_server, process_pool.worker)
     yield pair
-    for hand in pair.taken:
-        await hand.dismiss()
+    for process in pair.taken:
+        await process.end()
 
 
-def rooms(directories: EngineDirectories) -> list[str]:
+def workspaces(directories: EngineDirectories) -> list[str]:
     """The folders of children that are there."""
     return sorted(place.name for place in directories.folder.iterdir() if place.name.isdecimal())
 
@@ -60,7 +60,7 @@ async def test_two_ready_processes_are_taken_without_third(pair: Pair) -> None:
     await pair.warm()
     first, second = await pair.take(), await pair.take()
     assert (first.child.alive, second.child.alive) == (True, True)
-    assert len({first.child.pid, second.child.pid, first.room.folder, second.room.folder}) == 4
+    assert len({first.child.pid, second.child.pid, first.workspace.folder, second.workspace.folder}) == 4
     assert len(pair.fork_server.forked) == 2
 
 
@@ -89,7 +89,7 @@ async def test_awaited_process_is_taken_next(pair: Pair) -> None:
 async def test_all_are_warm_when_they_have_settled(pair: Pair) -> None:
     await pair.warm()
     taken = [await pair.take(), await pair.take()]
-    assert [hand.child.ready is not None for hand in taken] == [True, True]
+    assert [process.child.ready is not None for process in taken] == [True, True]
 
 
 async def test_waiting_without_request_returns_at_once(pair: Pair) -> None:
@@ -102,10 +102,10 @@ async def test_dead_waiting_processes_are_skipped_and_removed(pair: Pair, direct
     dead = pair.fork_server.youngest, pair.fork_server.youngest - 1
     for pid in dead:
         pair.fork_server.die(pid)
-    hand = await pair.take()
-    assert hand.child.alive
-    assert hand.child.pid not in dead
-    assert rooms(directories) == [hand.room.folder.name]
+    process = await pair.take()
+    assert process.child.alive
+    assert process.child.pid not in dead
+    assert workspaces(directories) == [process.workspace.folder.name]
 
 
 async def test_process_with_unrequested_output_is_skipped(pair: Pair) -> None:
@@ -123,10 +123,10 @@ async def test_process_failing_to_warm_is_noticed_when_taken(pair: Pair, directo
     await pair.warm()
     with pytest.raises(EngineError, match=r"^no worker got ready: "):
         await pair.take()
-    assert rooms(directories) == []
+    assert workspaces(directories) == []
 
 
-async def test_closing_dismisses_waiting_and_starting_processes(pair: Pair, directories: EngineDirectories) -> None:
+async def test_closing_ends_waiting_and_starting_processes(pair: Pair, directories: EngineDirectories) -> None:
     await pair.warm()
     first = await pair.take()
     waiting = await pair.spare.wait()
@@ -134,7 +134,7 @@ async def test_closing_dismisses_waiting_and_starting_processes(pair: Pair, dire
     await pair.spare.close()
     await pair.spare.close()
     assert (waiting.child.alive, first.child.alive) == (False, True)
-    assert rooms(directories) == [first.room.folder.name]
+    assert workspaces(directories) == [first.workspace.folder.name]
 
 
 async def test_after_closing_there_are_no_more(pair: Pair) -> None:
@@ -146,24 +146,24 @@ async def test_after_closing_there_are_no_more(pair: Pair) -> None:
 
 
 async def test_a_dismissed_child_leaves_neither_process_nor_folder(pair: Pair) -> None:
-    hand = await pair.take()
-    await hand.dismiss()
-    await hand.dismiss()
-    assert not hand.child.alive
-    assert [Path(folder).exists() for folder in (hand.room.folder, hand.room.shared)] == [False, False]
+    process = await pair.take()
+    await process.end()
+    await process.end()
+    assert not process.child.alive
+    assert [Path(folder).exists() for folder in (process.workspace.folder, process.workspace.shared)] == [False, False]
 
 
 async def test_directory_of_dismissed_child_is_removed_in_thread(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    hand = await pair.take()
+    process = await pair.take()
     removed_in: list[int] = []
-    remove = Room.remove
+    remove = Workspace.remove
 
-    def observed(room: Room) -> None:
+    def observed(workspace: Workspace) -> None:
         removed_in.append(threading.get_ident())
-        remove(room)
+        remove(workspace)
 
-    monkeypatch.setattr(Room, "remove", observed)
-    await hand.dismiss()
-    assert not hand.room.folder.exists()
+    monkeypatch.setattr(Workspace, "remove", observed)
+    await process.end()
+    assert not process.workspace.folder.exists()
     assert len(removed_in) == 1
     assert removed_in[0] != threading.get_ident()

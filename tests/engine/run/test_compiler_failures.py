@@ -10,7 +10,7 @@ import pytest
 
 from engine import protocol
 from engine.model import Outcome
-from engine.processes.directories import EngineDirectories, Room
+from engine.processes.directories import EngineDirectories, Workspace
 from tests.engine.run.compile_site import LAUNCH, Site, builder_of, compile_everything, warps
 
 if TYPE_CHECKING:
@@ -67,17 +67,17 @@ async def test_compiler_that_cannot_start_does_not_blame_kernel(employ: Employ, 
 async def test_compiler_out_of_memory_is_reported_and_others_continue(
     site: Site, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    open_room = directories.open_room
-    rooms = 0
+    open_workspace = directories.open_workspace
+    workspaces = 0
 
-    def full_twice() -> Room:
-        nonlocal rooms
-        rooms += 1
-        if rooms <= 3:  # when there is nothing to compile yet, and twice for the first kernel
+    def full_twice() -> Workspace:
+        nonlocal workspaces
+        workspaces += 1
+        if workspaces <= 3:  # when there is nothing to compile yet, and twice for the first kernel
             raise OSError(28, "No space left on device")
-        return open_room()
+        return open_workspace()
 
-    monkeypatch.setattr(directories, "open_room", full_twice)
+    monkeypatch.setattr(directories, "open_workspace", full_twice)
     site.builder.add(warps(4))
     site.builder.add(warps(8))
     await site.run()

@@ -55,8 +55,8 @@ async def test_kernel_cache_is_removed_after_its_run(device_run: DeviceRun, dire
     ]
     [first, second] = [await device_run.process_pool.worker.take(), await device_run.process_pool.worker.take()]
     forked = len(device_run.fork_server.forked)
-    await first.dismiss()
-    await second.dismiss()
+    await first.end()
+    await second.end()
     assert len(device_run.fork_server.forked) == forked  # both were there
 
 

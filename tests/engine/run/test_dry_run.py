@@ -178,7 +178,7 @@ async def test_dry_run_without_memory_leaves_every_case_ready(
     def full() -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(directories, "open_room", full)
+    monkeypatch.setattr(directories, "open_workspace", full)
     await stage.dry_run.run()
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
@@ -367,7 +367,7 @@ async def test_closing_twice_forgets_awaited_cases(stage: Stage) -> None:
     assert not stage.waited_for["k"].cancelled()  # the compilers still set it
 
 
-async def test_closing_while_it_runs_dismisses_the_worker(stage: Stage) -> None:
+async def test_closing_while_it_runs_ends_the_worker(stage: Stage) -> None:
     asked = asyncio.Event()
 
     def silent(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:

@@ -70,8 +70,8 @@ class Child:
 
 def source(folder: Path, recorded: Tape | None, *, refused: str = "", child: Child | None = None) -> TapedKernels:
     async def take() -> Any:
-        room = SimpleNamespace(shared=folder, folder=folder)
-        return SimpleNamespace(child=child or Child(), room=room)
+        workspace = SimpleNamespace(shared=folder, folder=folder)
+        return SimpleNamespace(child=child or Child(), workspace=workspace)
 
     pool: Any = SimpleNamespace(replayer=SimpleNamespace(take=take))
     session: Any = Session(folder, recorded)

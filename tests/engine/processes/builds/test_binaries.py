@@ -55,7 +55,7 @@ class Compilers:
             return next(turns, last)(command)
 
         self.fork_server, pool = employ(reply, target="sm_90")
-        self.binaries = Binaries(pool._hire_compiler, most=2, most_kept_bytes=most_kept_bytes)
+        self.binaries = Binaries(pool._start_compiler, most=2, most_kept_bytes=most_kept_bytes)
 
     @property
     def compilers(self) -> int:

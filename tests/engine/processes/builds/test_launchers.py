@@ -98,10 +98,10 @@ async def test_all_candidates_together_have_so_many_launchers_built(
 
 async def test_finished_build_is_in_the_kernel_cache(workshop: Workshop) -> None:
     def with_files(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        for room in workshop.launchers.cache_folder.parent.iterdir():
-            if room.name.isdecimal():
-                (room / "triton" / "KEY").mkdir(parents=True, exist_ok=True)
-                (room / "triton" / "KEY" / "launcher.so").write_bytes(b"code")
+        for workspace in workshop.launchers.cache_folder.parent.iterdir():
+            if workspace.name.isdecimal():
+                (workspace / "triton" / "KEY").mkdir(parents=True, exist_ok=True)
+                (workspace / "triton" / "KEY" / "launcher.so").write_bytes(b"code")
         return workshop.answer(kind, command)
 
     workshop.fork_server.answer = with_files
@@ -117,9 +117,9 @@ async def test_triton_without_launchers_ends_the_waiting(workshop: Workshop) -> 
     assert workshop.reported == []
     await workshop.launchers._spare.settle()
     assert workshop.fork_server.forked == ["compiler"]  # and it is still the next one to be taken
-    hand = await workshop.launchers._spare.take()
-    assert hand.child.pid == workshop.fork_server.youngest
-    await hand.dismiss()
+    process = await workshop.launchers._spare.take()
+    assert process.child.pid == workshop.fork_server.youngest
+    await process.end()
 
 
 async def test_launcher_without_new_file_does_not_affect_next(workshop: Workshop) -> None:
@@ -180,7 +180,7 @@ async def test_builder_without_memory_does_not_block(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as disk:
-        disk.setattr(directories, "open_room", full)
+        disk.setattr(directories, "open_workspace", full)
         needed = workshop.need("i32")
         assert needed is not None
         await asyncio.wait([needed])
@@ -206,7 +206,7 @@ async def test_builder_that_cannot_start_does_not_block(workshop: Workshop) -> N
     assert [type(command) for command in workshop.reported] == [protocol.BuildLauncher]
 
 
-async def test_closing_ends_builds_and_dismisses_builders(workshop: Workshop) -> None:
+async def test_closing_ends_builds_and_their_processes(workshop: Workshop) -> None:
     started = asyncio.Event()
 
     def never(kind: str, command: protocol.AnyCommand) -> None:

@@ -34,25 +34,25 @@ BINARY = protocol.KernelBinary(
 
 
 class Device:
-    """A replayer and compilers of one run: `told` is what the replayers were asked."""
+    """A replayer and compilers of one run: `commands` are those that the replayers got."""
 
     def __init__(self, employ: Employ, *, refuses: type | None = None, losing: bool = False) -> None:
-        self.told: list[protocol.AnyCommand] = []
+        self.commands: list[protocol.AnyCommand] = []
         self.built = 0
         self._refuses, self._losing = refuses, losing
         self.fork_server, pool = employ(self._reply, target="sm_90")
-        self.builds = BinaryBuilds(Binaries(pool._hire_compiler, most=2), target="sm_90")
+        self.builds = BinaryBuilds(Binaries(pool._start_compiler, most=2), target="sm_90")
         self.replayer = HeldReplayer(pool, self.builds)
 
     @property
     def names(self) -> list[str]:
-        return [type(command).__name__ for command in self.told]
+        return [type(command).__name__ for command in self.commands]
 
     def _reply(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes:
         if isinstance(command, protocol.BuildBinary):
             self.built += 1
             return b"noise\n" if self._losing else protocol.BinaryBuilt(id=command.id, binary=BINARY)
-        self.told.append(command)
+        self.commands.append(command)
         if self._refuses is not None and isinstance(command, self._refuses):
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message="not here")
         return protocol.Done(id=command.id)
@@ -63,7 +63,7 @@ async def test_kernels_are_held_once_with_each_options_binary(employ: Employ) ->
     for launch in (LAUNCH, WIDE, LAUNCH):
         assert await device.replayer.hold((KERNEL,), (launch,)) == ""
     assert device.names == ["LimitReading", "HoldKernel", "HoldBinary", "HoldBinary"]
-    held = [command for command in device.told if isinstance(command, protocol.HoldBinary)]
+    held = [command for command in device.commands if isinstance(command, protocol.HoldBinary)]
     assert [(one.kernel, one.options.num_warps, one.binary) for one in held] == [
         ("k", 4, BINARY.for_launches),
         ("k", 8, BINARY.for_launches),

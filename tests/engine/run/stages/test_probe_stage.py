@@ -292,16 +292,16 @@ async def test_probe_on_a_device_runs_in_the_session(stand: Stand) -> None:
 
 
 async def test_separate_probe_ends_when_session_is_cleared(stand: Stand) -> None:
-    rooms: list[Path] = []
+    workspaces: list[Path] = []
 
     async def asks(lab: Lab) -> AsyncIterator[Observation]:
         await lab.session.load()
-        rooms.append(lab.session.shared)
+        workspaces.append(lab.session.shared)
         yield CHECKED
 
     await stand.stage(apart=asks)
     await stand.session.clear()
-    assert [room.exists() for room in rooms] == [False]
+    assert [workspace.exists() for workspace in workspaces] == [False]
 
 
 async def test_cancelled_stage_ends_the_separate_probe(stand: Stand) -> None:
