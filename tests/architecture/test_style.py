@@ -88,7 +88,7 @@ def test_no_module_is_two_ideas_long():
     assert {name: lines for name, lines in lines_by_name.items() if lines > MOST_LINES_OF_A_FILE} == {}
 
 
-def test_no_room_has_too_many_files():
+def test_packages_have_few_files():
     paths = [Path(name) for name, _, _ in modules()]
     files_by_room = Counter(path.parent.as_posix() for path in paths if path.name != "__init__.py")
     assert {room for room, files in files_by_room.items() if files > MOST_FILES_OF_A_ROOM} == PLUG_IN_ROOMS
@@ -115,7 +115,7 @@ def test_every_class_has_one_job():
     assert {place: count for place, count in methods_by_class.items() if count > MOST_METHODS_OF_A_CLASS} == {}
 
 
-def test_every_constructor_takes_few_parameters():
+def test_constructors_have_few_parameters():
     parameters_by_class = {
         f"{name}:{node.lineno} {node.name}": parameters_of_constructor(node)
         for name, _, tree in modules()
@@ -126,7 +126,7 @@ def test_every_constructor_takes_few_parameters():
     assert {place: count for place, count in parameters_by_class.items() if count > most} == {}
 
 
-def test_every_function_takes_few_parameters():
+def test_functions_have_few_parameters():
     parameters_by_function = {
         f"{name} {node.name}": len([*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs])
         for name, _, tree in modules()

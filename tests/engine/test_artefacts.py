@@ -43,7 +43,7 @@ def test_existing_file_is_not_written_again(tmp_path: Path) -> None:
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_empty_content_is_content(tmp_path: Path) -> None:
+def test_empty_artefact_is_stored(tmp_path: Path) -> None:
     store = ArtefactStore(folder=tmp_path)
     assert store.read(store.put("ptx", b"").digest) == b""
 

@@ -12,12 +12,12 @@ def test_draws_of_the_same_seed_and_scope_are_equal():
     assert [one.number("fresh") for _ in range(3)] == [other.number("fresh") for _ in range(3)]
 
 
-def test_draws_repeat_nothing():
+def test_draws_are_distinct():
     draws = Draws(7)
     assert len({*(draws.number("fresh") for _ in range(100)), *(draws.number("case") for _ in range(100))}) == 200
 
 
-def test_draws_for_one_purpose_do_not_change_those_for_another():
+def test_draws_of_one_scope_do_not_affect_others():
     one, other = Draws(7), Draws(7)
     one.number("fresh")
     assert one.number("case") == other.number("case")
@@ -35,6 +35,6 @@ def test_numbers_have_at_most_requested_bits(seed: int | None):
     assert any(draws.number("poison", bits=8) >= 128 for _ in range(100))
 
 
-def test_draws_without_a_seed_differ_and_determine_no_scope():
+def test_unseeded_draws_differ_and_have_no_seed():
     assert Draws().number("case") != Draws().number("case")
     assert Draws().seed_of("case") is None

@@ -69,7 +69,7 @@ def test_external_work_is_recorded_by_clock_times(profile: Profile, watch: Watch
     assert profile.spans() == (Span(name="start", count=2, busy_s=1.5, began_s=0.0, ended_s=2.5),)
 
 
-def test_kind_ends_with_its_last_span_in_any_order(profile: Profile) -> None:
+def test_span_end_is_latest_in_any_order(profile: Profile) -> None:
     profile.note("wait", STARTED + 3.0, STARTED + 4.0)
     profile.note("wait", STARTED + 1.0, STARTED + 2.0)
     [span] = profile.spans()

@@ -109,7 +109,7 @@ async def opened(bench: Any, pilot: Pilot[None]) -> None:
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("tab", pane_modules())
-async def test_every_pane_draws_any_text_as_it_is(
+async def test_every_pane_draws_text_unchanged(
     make_bench: Any, problem: Problem, says_anything: Any, tab: str, size: tuple[int, int]
 ) -> None:
     bench = make_bench(says_anything, problem=problem, environment={})
@@ -124,7 +124,7 @@ async def test_every_pane_draws_any_text_as_it_is(
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_every_screen_draws_any_text_as_it_is(
+async def test_every_screen_draws_text_unchanged(
     make_bench: Any, problem: Problem, says_anything: Any, screen_id: str, size: tuple[int, int]
 ) -> None:
     bench = make_bench(says_anything, problem=problem)
@@ -171,7 +171,7 @@ async def test_table_of_pages_draws_any_text_unchanged() -> None:
         assert [text for text in drawn if MARKUP in text] != []
 
 
-async def test_a_message_draws_any_text_as_it_is(make_bench: Any) -> None:
+async def test_message_draws_text_unchanged(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=(120, 36), notifications=True) as pilot:
         await opened(bench, pilot)
@@ -181,7 +181,7 @@ async def test_a_message_draws_any_text_as_it_is(make_bench: Any) -> None:
 
 
 @pytest.mark.parametrize("keys", [(), ("e",)], ids=["watching", "editing"])
-async def test_a_file_draws_any_text_as_it_is(make_bench: Any, keys: tuple[str, ...]) -> None:
+async def test_source_draws_text_unchanged(make_bench: Any, keys: tuple[str, ...]) -> None:
     bench = make_bench(content="".join(f"# {name}\n" for name in NAMES).encode())
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await opened(bench, pilot)

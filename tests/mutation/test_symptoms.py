@@ -32,5 +32,5 @@ def test_table_counts_kernels_first_and_at_all() -> None:
     assert tail == ["tail", "0/1", "1/1", "a,", "b"]
 
 
-def test_record_that_is_not_there_is_empty(tmp_path: Path) -> None:
+def test_missing_record_is_empty(tmp_path: Path) -> None:
     assert read(tmp_path / "record.jsonl") == ()

@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_files_are_problems_named_after_them(folder: Path) -> None:
+def test_problem_is_named_after_its_file(folder: Path) -> None:
     source = Folder(folder)
     assert source.names() == ("user::rope",)
     described = source.describe("user::rope")

@@ -37,7 +37,7 @@ def test_a_new_store_is_made_with_its_folders(tmp_path):
     assert path.exists()
 
 
-def test_path_with_odd_characters_is_taken_literally(tmp_path):
+def test_path_with_special_characters_is_literal(tmp_path):
     path = tmp_path / "50% ?mode=ro#[x] é.db"
     with open_store(path) as store:
         store.begin_session("here")
@@ -289,7 +289,7 @@ class TestFullDisk:
         with pytest.raises(StoreFullError, match="no space left on the disk"):
             open_store(disk.path)
 
-    def test_stored_runs_are_still_read(self, disk):
+    def test_full_disk_allows_reading(self, disk):
         with open_store(disk.path) as store:
             store.begin_session("before")
         disk.fill()

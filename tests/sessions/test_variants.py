@@ -95,7 +95,7 @@ def test_file_is_as_recent_as_its_variants(store, judge, tried):
     assert recent == [(Path("/tuned.py"), only), (FILE, own), (Path("/other.py"), other)]
 
 
-def test_it_is_listed_and_found_as_every_run(store, judge, tried):
+def test_variant_is_listed_and_found_by_tag(store, judge, tried):
     own, variant = judge(), tried()
     assert [run.id for run in store.runs()] == [variant, own]
     assert [run.id for run in store.runs(RunFilter(tag=VARIANT_TAG))] == [variant]

@@ -135,7 +135,7 @@ def test_every_calling_mode_is_timed_and_right(instruments: Instruments, name: s
         assert bench.checked(bench.collected()) == RIGHT
 
 
-def test_a_baseline_is_timed_in_every_way(instruments: Instruments) -> None:
+def test_baseline_is_timed_by_every_method(instruments: Instruments) -> None:
     bench = Bench(instruments, "vllm::fused_add_rms_norm", "1024x4096 bf16")
     bench.ask(protocol.PrepareBaseline(id="i", name="eager"), protocol.Done)
     bench.refresh()

@@ -115,7 +115,7 @@ def launched(ahead: Ahead, cache_folder: Path, columns: list[int] = COLUMNS) -> 
     [(None, False, 0), (2, False, 2), (None, True, 2)],
     ids=["the same", "other options", "other module"],
 )
-def test_prebuilt_binaries_are_taken_for_the_same_module_and_options(
+def test_prebuilt_binary_requires_same_module_and_options(
     prepared: Callable[[str], Ahead], tmp_path: Path, warps: int | None, changes_ttir: bool, made: int
 ) -> None:
     ahead, cache_folder = prepared("sample"), tmp_path / "kernels"

@@ -150,7 +150,7 @@ def entry(): ...
 """
 
 
-def test_launched_one_of_two_same_named_kernels_is_compiled(tmp_path: Path) -> None:
+def test_launched_kernel_of_two_same_named_is_compiled(tmp_path: Path) -> None:
     # The interpreter records the line of the `def`; Python counts a decorated function from its decorator.
     (tmp_path / "kernel.py").write_text(TWO)
     done = subprocess.run(

@@ -25,7 +25,7 @@ def test_amd_assembly_gives_vector_registers_and_private_bytes() -> None:
 
 
 @pytest.mark.parametrize("assembly", ["", "; .vgpr_count:     37\n", ".vgpr_count: many\n"])
-def test_assembly_that_does_not_tell_leaves_them_unknown(assembly: str) -> None:
+def test_assembly_without_resources_leaves_them_unknown(assembly: str) -> None:
     assert resources.of_amdgcn(assembly) == Resources()
 
 

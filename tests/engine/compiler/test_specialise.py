@@ -140,7 +140,7 @@ def test_tuple_elements_go_to_their_positions() -> None:
     assert special.attributes == {(1, 1): [["tt.divisibility", 16]], (1, 2, 0): [["tt.divisibility", 16]]}
 
 
-def test_a_tuple_with_names_keeps_them() -> None:
+def test_named_tuple_signature_keeps_field_names() -> None:
     launch = replace(
         LAUNCH,
         signature={**LAUNCH.signature, "n": "P(rows='constexpr', x=('*fp16',))"},

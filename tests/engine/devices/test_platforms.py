@@ -32,7 +32,7 @@ COMPLETE = (
 )
 
 
-def test_cpu_and_cuda_are_there() -> None:
+def test_platform_names_include_cpu_and_cuda() -> None:
     assert {"cpu", "cuda"} <= set(NAMES)
 
 

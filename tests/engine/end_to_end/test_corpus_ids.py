@@ -61,7 +61,7 @@ def test_every_cheat_has_unique_name_and_mechanism() -> None:
     assert {name for name, _ in table} == {mechanism(path) for path in CHEATS}
 
 
-def test_there_are_enough_cheats_for_a_cpu() -> None:
+def test_corpus_has_enough_cpu_cheats() -> None:
     assert len(CHEATS) >= 60
 
 

@@ -28,7 +28,7 @@ async def test_other_runs_have_other_inputs(
     assert not {*one} & {*other}
 
 
-async def test_seed_that_a_run_chose_draws_its_inputs_again(judging: Judging, artefacts: ArtefactStore):
+async def test_reported_seed_reproduces_drawn_inputs(judging: Judging, artefacts: ArtefactStore):
     chosen = await judging(COPY_KERNEL, chooses_seed=True)
     reported = chosen.events[-1]
     assert isinstance(reported, events.RunFinished)

@@ -116,7 +116,7 @@ def compiler(compiler_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 # Finding them
 
 
-def test_the_baselines_of_a_plan_are_there() -> None:
+def test_baseline_names_resolve_to_modules() -> None:
     assert baseline_names() == ("compile", "compile-max", "cublas", "eager", "vllm")
     assert [baseline_named(name).NAME for name in baseline_names()] == list(baseline_names())
 

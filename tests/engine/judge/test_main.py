@@ -34,7 +34,7 @@ def described(bench: Bench, problem: str, *names: str, keeps: bool = True) -> tu
 
 
 @pytest.mark.parametrize("problem", ["TWICE", "INTO", "OPTIONAL", "ALIASES", "EMPTY"])
-def test_a_case_is_described_as_it_is_prepared(bench: Bench, problem: str) -> None:
+def test_described_case_matches_prepared_arguments(bench: Bench, problem: str) -> None:
     shapes = described(bench, problem, "large", "one")
     for shape, case in zip(shapes, ("large", "one"), strict=True):
         prepared = bench.prepare(problem, case=case)

@@ -130,7 +130,7 @@ def test_repeated_uncomparable_output_is_not_right(bench: Bench) -> None:
     assert outcomes(bench.compared(*wrong)) == [("return", Outcome.WRONG_VALUE)]
 
 
-def test_output_of_new_content_is_wrong_on_first_content(bench: Bench) -> None:
+def test_answer_to_new_content_fails_on_first(bench: Bench) -> None:
     bench.prepare("TWICE")
     bench.refill(fresh=True)
     answer = 2 * bench.arguments[0]

@@ -80,7 +80,7 @@ def test_empty_and_meta_tensors_are_left_alone() -> None:
         assert torch.empty(5, device="meta").shape == (5,)
 
 
-def test_after_it_nothing_is_filled() -> None:
+def test_memory_is_not_filled_after_exit() -> None:
     with Poison(0x7B):
         pass
     fresh = torch.empty(1 << 16, dtype=torch.uint8)

@@ -41,7 +41,7 @@ def test_a_descriptor_is_executed_for_every_target(architecture: int, kind: type
 
 
 @pytest.mark.parametrize(("rounds", "expected"), [(True, 1.0), (False, VALUE)])
-def test_a_descriptor_rounds_where_it_says(rounds: bool, expected: float) -> None:
+def test_descriptor_rounds_if_flag_is_set(rounds: bool, expected: float) -> None:
     held = np.full(20, VALUE, np.float32), np.zeros(20, np.float32)
     execute(read_module(lowered(90)), (1, 1, 1), [described(0, rounds=rounds), described(1), 0], memory_of(held))
     assert held[1].tolist() == [expected] * 20

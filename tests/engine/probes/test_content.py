@@ -164,7 +164,7 @@ async def test_no_more_calls_are_made_than_verifying_took() -> None:
         assert (lab.asked_of("first"), lab.asked_of("large")) == (EVERYTHING, asked)
 
 
-async def test_kernel_launched_by_another_case_is_called_there() -> None:
+async def test_kernel_of_later_case_is_called_in_it() -> None:
     again, large = case("again", size=300, kernels=["a"]), case("large", size=2000)
     lab = FakeLab(passed=(case("first", kernels=["a"]), again, case("other", kernels=["a", "b"]), large))
     await reported(lab)
@@ -224,7 +224,7 @@ async def test_moved_content_needs_no_eager() -> None:
     assert finding.message == "1 cases passed, but wrong on the same content in other memory: 3 of 4 wrong"
 
 
-async def test_trouble_is_not_innocence() -> None:
+async def test_failed_call_is_not_checked() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]), case("d")), dies=True)
     found, report = await reported(lab)
     assert (found, report.coverage) == ([], Coverage.NOT_CHECKED)

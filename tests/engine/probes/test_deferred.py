@@ -86,7 +86,7 @@ async def test_without_a_right_case_nothing_was_checked() -> None:
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "no case passed")
 
 
-async def test_smallest_sufficient_case_and_largest_on_device_are_called() -> None:
+async def test_smallest_and_on_device_largest_case_are_called() -> None:
     cases = [passed("large", size=9), passed("few", elements=5), passed("small", size=2), passed("middle", size=5)]
     for interpreted, expected in ((True, ["small"]), (False, ["small", "large"])):
         lab = ScriptedLab(passed=cases, interpreted=interpreted)

@@ -253,7 +253,7 @@ async def test_kernel_needed_by_another_case_is_no_decoy() -> None:
     assert await messages(lab) == []
 
 
-async def test_a_kernel_of_another_case_is_withheld_there() -> None:
+async def test_kernel_of_later_case_is_withheld_in_it() -> None:
     def script(name: str, kernels: object, poison: object) -> Replayed:
         return right(0, A if name == "small" else B)
 
@@ -314,7 +314,7 @@ async def test_lost_worker_is_trouble_and_ends_the_probe(lost: bool) -> None:
     assert len(lab.called) == (1 if lost else 2)
 
 
-async def test_worker_lost_without_one_kernel_keeps_the_joint_count() -> None:
+async def test_worker_lost_without_kernel_keeps_joint_count() -> None:
     def script(name: str, kernels: tuple[protocol.Kernel, ...], number: int) -> Replayed:
         return Replayed(trouble="an illegal memory access", lost=True) if kernels else right(0, A, B)
 

@@ -135,7 +135,7 @@ async def test_torch_before_a_failure_is_suspect() -> None:
     ],
     ids=["too large", "on a GPU"],
 )
-async def test_layer_without_a_call_is_not_asked(lab: TimedLab, why: str) -> None:
+async def test_layer_without_large_case_is_not_asked(lab: TimedLab, why: str) -> None:
     findings, report = await reported(lab)
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_ASKED, why)
 

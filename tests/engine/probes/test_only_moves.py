@@ -67,7 +67,7 @@ async def test_kernel_that_only_copies_output_is_suspect() -> None:
     assert finding.message == "not computed by its kernels: copy only copied data computed elsewhere"
 
 
-async def test_a_kernel_that_computes_is_believed() -> None:
+async def test_computing_kernel_has_no_finding() -> None:
     assert await reported(launched(WORK)) == []
 
 
@@ -83,7 +83,7 @@ async def test_unneeded_kernel_does_not_count_as_computing() -> None:
     assert finding.message == "not computed by its kernels: copy only copied data computed elsewhere"
 
 
-async def test_call_failing_without_kernel_needs_it() -> None:
+async def test_call_failing_without_kernel_has_no_finding() -> None:
     trouble = Replayed(trouble="no answer")
     assert await reported(launched(COPY, moved=1), launched(WORK), without=trouble) == []
 
@@ -123,7 +123,7 @@ async def test_call_withholding_nothing_gives_no_evidence() -> None:
 
 
 @pytest.mark.parametrize("rearranges", [True, False])
-async def test_case_may_be_copied_where_answer_is_a_rearrangement(rearranges: bool) -> None:
+async def test_rearranging_problem_may_copy_case(rearranges: bool) -> None:
     class Rearranging(LookedAt):
         @property
         def problem(self) -> Problem:

@@ -27,7 +27,7 @@ def when(came: Came, *, reordered: bool | None = None, fresh: bool | None = None
     return script
 
 
-async def test_same_content_runs_in_three_orders_then_new() -> None:
+async def test_content_runs_in_three_orders_before_new() -> None:
     lab = ScriptedLab(passed=[passed("c", (4,))])
     findings, report = await observed(repeats.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
@@ -114,7 +114,7 @@ async def test_endless_call_in_other_order_gives_no_finding() -> None:
     assert report.facts[1] == Fact(name="order", value=why)
 
 
-async def test_candidate_waiting_in_other_order_and_wrong_is_found() -> None:
+async def test_wrong_content_found_after_hang_in_other_order() -> None:
     def script(called: Called | protocol.RepeatOutputs, _: int) -> Came:
         assert isinstance(called, Called)
         if called.program_order is not None:

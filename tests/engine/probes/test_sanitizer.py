@@ -91,7 +91,7 @@ async def test_errors_are_findings_of_the_smallest_case() -> None:
     assert [fact.value for fact in report.facts] == ["1 errors", "0 errors"]
 
 
-async def test_unfinished_tool_is_not_checked_with_its_last_line() -> None:
+async def test_unfinished_tool_reports_its_last_line() -> None:
     lab = FakeLab(runs=(run("memcheck", CLEAN), run("racecheck", "", status=9, trouble="a\nno driver\n")))
     _, report = await observed(lab)
     assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "racecheck did not finish: no driver")
@@ -102,7 +102,7 @@ async def test_cut_report_is_not_checked() -> None:
     assert report.why == "memcheck did not finish: its report is longer than 60,000 bytes"
 
 
-async def test_missing_sanitizer_says_what_to_install() -> None:
+async def test_missing_sanitizer_reason_names_toolkit() -> None:
     lab = FakeLab(sanitizer="")
     _, report = await observed(lab)
     assert (report.coverage, lab.asked) == (Coverage.NOT_AVAILABLE, [])

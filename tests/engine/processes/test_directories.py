@@ -38,7 +38,7 @@ def test_base_folders_are_passable_but_not_listable(directories: EngineDirectori
     assert [mode(folder) for folder in directories.folders] == [0o711, 0o711]
 
 
-def test_every_room_is_private_and_another(directories: EngineDirectories) -> None:
+def test_child_directories_are_private_and_distinct(directories: EngineDirectories) -> None:
     first, second = directories.open_workspace(), directories.open_workspace()
     for workspace in (first, second):
         assert (mode(workspace.folder), mode(workspace.shared)) == (0o700, 0o700)
@@ -73,7 +73,7 @@ def test_view_of_a_plain_folder_contains_it_whole(directories: EngineDirectories
 
 
 @pytest.mark.parametrize("candidate", [".", "home"])
-def test_view_of_folder_with_private_places_has_plain_files(
+def test_view_of_folder_with_private_parts_has_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, candidate: str
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -94,7 +94,7 @@ def test_view_of_folder_with_private_places_has_plain_files(
     )
 
 
-def test_closing_removes_everything_and_may_be_done_twice(directories: EngineDirectories) -> None:
+def test_closing_twice_removes_all_folders(directories: EngineDirectories) -> None:
     directories.open_workspace()
     directories.close()
     directories.close()

@@ -151,7 +151,7 @@ async def test_device_has_separate_worker_for_dry_runs(employ: Employ) -> None:
     assert fake.forked.count("compiler") == 1  # the others are made when the fork server of the compilers is up
 
 
-async def test_under_the_interpreter_there_is_one_of_each(employ: Employ) -> None:
+async def test_interpreter_pool_forks_one_of_each(employ: Employ) -> None:
     fake, process_pool = employ()
     process_pool.begin()
     await process_pool.wait_until_warm()
@@ -269,7 +269,7 @@ async def test_launchers_are_kept_only_for_device_with_target(employ: Employ) ->
     assert kept[1].cache_folder.is_dir()
 
 
-async def test_closing_leaves_no_room(employ: Employ, directories: EngineDirectories) -> None:
+async def test_closing_leaves_no_directory(employ: Employ, directories: EngineDirectories) -> None:
     _, process_pool = employ(target="sm_90")
     process_pool.begin()
     await process_pool.wait_until_warm()
@@ -279,7 +279,7 @@ async def test_closing_leaves_no_room(employ: Employ, directories: EngineDirecto
 
 
 @pytest.mark.parametrize("broken", [True, False])
-async def test_judge_whose_device_refuses_everything_is_replaced(employ: Employ, broken: bool) -> None:
+async def test_judge_with_broken_device_is_replaced(employ: Employ, broken: bool) -> None:
     def failing(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
         return protocol.Failed(
             id=command.id, kind=protocol.FailureKind.ENGINE, message="device-side assert", broken=broken

@@ -51,7 +51,7 @@ async def test_process_replaced_after_a_fault(employ: Employ, dies: bool) -> Non
     assert fake.forked == ["judge", "reference", "reference"]
 
 
-async def test_fault_says_how_the_process_ended(employ: Employ) -> None:
+async def test_reply_of_dead_process_names_signal(employ: Employ) -> None:
     fake, pool = employ(attaching)
     await pool.references.attach(ONE)
     fake.die(fake.youngest)

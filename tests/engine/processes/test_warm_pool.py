@@ -56,7 +56,7 @@ async def test_repeated_request_makes_no_more_than_kept(pair: Pair) -> None:
     assert pair.fork_server.forked == ["worker", "worker"]
 
 
-async def test_two_ready_processes_are_taken_without_third(pair: Pair) -> None:
+async def test_two_ready_processes_start_no_third(pair: Pair) -> None:
     await pair.warm()
     first, second = await pair.take(), await pair.take()
     assert (first.child.alive, second.child.alive) == (True, True)
@@ -69,7 +69,7 @@ async def test_two_takers_at_once_get_two(pair: Pair) -> None:
     assert first.child is not second.child
 
 
-async def test_taken_process_is_made_again_on_request(pair: Pair) -> None:
+async def test_taken_process_is_replaced_on_request(pair: Pair) -> None:
     await pair.warm()
     await pair.take()
     await pair.warm()
@@ -79,14 +79,14 @@ async def test_taken_process_is_made_again_on_request(pair: Pair) -> None:
     assert len(pair.fork_server.forked) == 3
 
 
-async def test_awaited_process_is_taken_next(pair: Pair) -> None:
+async def test_awaited_process_is_next_taken(pair: Pair) -> None:
     await pair.warm()
     waited = await pair.spare.wait()
     assert await pair.take() is waited
     assert await pair.take() is not waited
 
 
-async def test_all_are_warm_when_they_have_settled(pair: Pair) -> None:
+async def test_taken_processes_are_ready_after_warming(pair: Pair) -> None:
     await pair.warm()
     taken = [await pair.take(), await pair.take()]
     assert [process.child.ready is not None for process in taken] == [True, True]
@@ -118,7 +118,7 @@ async def test_process_with_unrequested_output_is_skipped(pair: Pair) -> None:
     assert not talker.child.alive
 
 
-async def test_process_failing_to_warm_is_noticed_when_taken(pair: Pair, directories: EngineDirectories) -> None:
+async def test_process_failing_to_warm_raises_on_take(pair: Pair, directories: EngineDirectories) -> None:
     pair.fork_server.ready = False
     await pair.warm()
     with pytest.raises(EngineError, match=r"^no worker got ready: "):
@@ -137,7 +137,7 @@ async def test_closing_ends_waiting_and_starting_processes(pair: Pair, directori
     assert workspaces(directories) == [first.workspace.folder.name]
 
 
-async def test_after_closing_there_are_no_more(pair: Pair) -> None:
+async def test_closed_pool_gives_no_process(pair: Pair) -> None:
     await pair.spare.close()
     await pair.warm()
     with pytest.raises(EngineError, match=r"^the engine has been closed$"):

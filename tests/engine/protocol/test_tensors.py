@@ -124,7 +124,7 @@ def test_tensors_in_dicts_arrive_in_dicts(tmp_path: Path) -> None:
         assert (list(got), got["w"].tolist(), got["options"]) == (["w", "options"], [1.0, 1.0], {"eps": 0.5})
 
 
-def test_tensors_sharing_memory_share_it_on_arrival(tmp_path: Path) -> None:
+def test_shared_storage_is_shared_after_transfer(tmp_path: Path) -> None:
     base = torch.zeros(6)
     with arrived(tmp_path / "a", base[:4], base[2:].view(torch.int32), torch.zeros(6)) as (got, _, arena):
         assert len(arena.storages) == 2

@@ -107,7 +107,7 @@ def test_new_start_clears_run_but_keeps_context() -> None:
     assert record == record_of((STARTED,), file="k.py", number=7)
 
 
-def test_finish_of_a_stage_without_a_start_begins_it() -> None:
+def test_finished_stage_without_start_gets_one() -> None:
     record = record_of((StageFinished(at_s=0.5, stage=Stage.LOAD, outcome=Outcome.TIMEOUT, elapsed_s=0.2),))
     (stage,) = record.stages
     assert (stage.started_s, stage.outcome, stage.finished_s) == (0.3, Outcome.TIMEOUT, 0.5)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.engine.conftest import Employ
 
 
-async def test_a_builder_is_idle_until_something_is_added(site: Site) -> None:
+async def test_builder_is_idle_until_launch_is_added(site: Site) -> None:
     assert site.builder.idle
     site.builder.add(warps(4))
     assert not site.builder.idle

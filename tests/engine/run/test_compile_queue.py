@@ -55,7 +55,7 @@ async def test_launch_is_compiled_from_tritons_description(site: Site) -> None:
 
 
 @pytest.mark.parametrize("lowers", [True, False], ids=["lowered", "refused"])
-async def test_binary_of_ttir_goes_with_the_compile(
+async def test_compile_command_carries_prebuilt_binary(
     employ: Employ, directories: EngineDirectories, tmp_path: Path, lowers: bool
 ) -> None:
     async def build(launch: Launch, lowered: protocol.Lowered) -> Prebuilt | None:
@@ -117,7 +117,7 @@ async def test_compiled_code_is_published_before_it_is_reported(site: Site) -> N
     assert (site.cache_folder / "KEY" / "k.cubin").read_bytes() == b"binary"
 
 
-async def test_dry_run_specialisation_failing_to_build_is_no_failure(site: Site) -> None:
+async def test_unbuilt_dry_run_specialisation_is_no_failure(site: Site) -> None:
     site.answer = lambda command: (
         refused(command)
         if isinstance(command, protocol.Compile) and command.launch.num_warps == 32

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.engine.conftest import Employ
 
 
-async def test_artefacts_that_cannot_be_kept_do_not_end_run(employ: Employ, tmp_path: Path) -> None:
+async def test_unwritable_artefacts_do_not_fail_run(employ: Employ, tmp_path: Path) -> None:
     (tmp_path / "artefacts").write_text("a file stands where the folder should be")
     _, process_pool = employ(compile_everything)
     builder = builder_of(process_pool, tmp_path / "artefacts")

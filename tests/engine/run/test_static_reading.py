@@ -68,7 +68,7 @@ def test_operator_that_draws_may_read_random_state(operator: str, found: list[st
     assert [check for check in checks if check != "no_kernel"] == found
 
 
-def test_small_text_is_parsed_here() -> None:
+def test_small_source_is_parsed_in_process() -> None:
     assert parsed(SILU).source is not None
 
 

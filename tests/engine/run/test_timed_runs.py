@@ -69,9 +69,7 @@ async def test_peaks_are_not_measured_where_nothing_is_timed(
     assert device_run.commands(protocol.MeasurePeaks) == []
 
 
-async def test_why_there_are_no_peaks_is_noted_once(
-    device_run: DeviceRun, measurement_context: MeasurementContext
-) -> None:
+async def test_missing_peaks_are_noted_once(device_run: DeviceRun, measurement_context: MeasurementContext) -> None:
     def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.MeasurePeaks):
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message="too little memory")

@@ -49,7 +49,7 @@ async def test_claim_without_launches_or_graph_is_suspect(make_lab):
     assert lab.raised() == {"wall_clock": "suspect"}
 
 
-async def test_short_kernel_with_slow_host_is_doubt_without_graph(make_lab):
+async def test_short_kernel_without_graph_is_hint(make_lab):
     lab = make_lab(device_us=8.0, launch_us=60.0)
     await lab.run()
     assert lab.findings == []

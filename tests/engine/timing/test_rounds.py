@@ -81,7 +81,7 @@ async def test_slow_ring_is_shortened(make_lab):
     assert case.elapsed_s < 5.0
 
 
-async def test_compiling_first_call_takes_no_time_of_others(make_lab):
+async def test_slow_first_call_keeps_number_of_calls(make_lab):
     lab = make_lab(first_call_s=5.0)
     quick = make_lab()
     assert (await lab.run()).calls == pytest.approx((await quick.run()).calls, rel=0.2)

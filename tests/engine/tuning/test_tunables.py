@@ -47,7 +47,7 @@ def test_constants_launch_options_and_missing_options_are_tunable() -> None:
     "source",
     [b"", b"x = True\n", b"x = -1\n", b"x = 1.0\n", b"f(num_warps=4)\n", b"def f():\n    x = 1\n", b"a.b = 1\n"],
 )
-def test_value_that_is_no_named_integer_is_not_tunable(source: bytes) -> None:
+def test_value_other_than_named_integer_is_not_tunable(source: bytes) -> None:
     assert shown(source) == []
 
 
@@ -130,6 +130,6 @@ def test_single_configuration_gives_no_variants(source: bytes) -> None:
 @pytest.mark.parametrize(
     ("source", "words"), [(b"#" * 70_000, "has 70,000 bytes"), (b"x = " + b"-" * 50_000 + b"1", "nested too deep")]
 )
-def test_file_that_takes_long_to_parse_is_refused(source: bytes, words: str) -> None:
+def test_slow_to_parse_file_is_refused(source: bytes, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         tunables_of(source)

@@ -78,7 +78,7 @@ def test_unchecked_required_layer_prevents_pass() -> None:
 
 @pytest.mark.parametrize("policy", list(Policy))
 @pytest.mark.parametrize("layer", list(Layer))
-def test_a_layer_flags_where_its_policy_requires_it(policy: Policy, layer: Layer) -> None:
+def test_unchecked_layer_flags_if_policy_requires(policy: Policy, layer: Layer) -> None:
     verdict = judge(Facts(planned=1, policy=policy, cases=(OK,), layers=unchecked(layer)))
     assert verdict.flagged is WEIGHTS[policy].requires(layer)
 

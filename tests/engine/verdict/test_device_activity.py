@@ -92,7 +92,7 @@ def test_the_own_kernels_name_is_no_alibi() -> None:
     ]
 
 
-def test_little_of_somebody_else_is_nothing() -> None:
+def test_small_share_of_foreign_kernels_has_no_finding() -> None:
     assert found(recorded(ran("own", 91, own=True), ran(GEMM, 9))) == []
 
 

@@ -39,5 +39,5 @@ def test_operator_left_to_the_framework_needs_no_launch(work: FrameworkWork) -> 
 
 
 @pytest.mark.parametrize("one", [result(Outcome.WRONG_VALUE), result(total=0)])
-def test_failed_and_empty_cases_say_nothing_of_launches(one: CaseResult) -> None:
+def test_failed_or_empty_case_has_no_launch_finding(one: CaseResult) -> None:
     assert no_launch(find("softmax"), [one]) is None

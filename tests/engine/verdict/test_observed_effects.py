@@ -91,7 +91,7 @@ def severities(reported: list[Finding]) -> list[Severity]:
     return [finding.severity for finding in reported]
 
 
-def test_operator_producing_output_size_computed_it() -> None:
+def test_operators_producing_output_size_are_named() -> None:
     (finding,) = found(used(uses=3), used("aten::exp", made=600))
     assert (finding.check, finding.severity, finding.case) == ("behaviour", Severity.SUSPECT, "large")
     assert finding.message == (
@@ -108,12 +108,12 @@ def test_positions_of_a_mask_are_no_finding() -> None:
     assert found(used("aten::nonzero")) == []
 
 
-def test_selection_by_whole_numbers_computed_it() -> None:
+def test_selection_by_integers_is_suspect() -> None:
     (finding,) = found(msgspec.structs.replace(used("aten::where", kind=LIGHT), integers=True))
     assert finding.severity is Severity.SUSPECT
 
 
-def test_operator_producing_output_by_rows_computed_it() -> None:
+def test_operator_producing_output_rows_is_named() -> None:
     (finding,) = found(used(uses=100))
     assert finding.message == "computed by torch: aten::_softmax 100 times, up to 1000 elements (1 cases)"
 
@@ -164,7 +164,7 @@ def test_single_numbers_read_count_as_output() -> None:
         used("aten::view", kind=protocol.OperatorKind.VIEW),
     ],
 )
-def test_small_helpers_copies_and_views_say_nothing(operator: protocol.OperatorSeen) -> None:
+def test_small_helpers_copies_views_have_no_finding(operator: protocol.OperatorSeen) -> None:
     assert found(operator) == []
 
 

@@ -131,7 +131,7 @@ RETURNED = (
 )
 
 
-def test_device_has_room_for_expected_output_shapes() -> None:
+def test_outputs_are_aligned_and_copied_unchanged() -> None:
     place = torch.full((output_bytes(RETURNED),), 0xFF, dtype=torch.uint8)
     specs, _ = copy_out(RETURNED, place)
     assert [reported.offset % 256 for reported in specs] == [0] * len(RETURNED)

@@ -48,7 +48,7 @@ def test_report_of_each_tool_is_returned_with_its_status(double: Path) -> None:
     )
 
 
-def test_long_report_is_cut_and_says_so(double: Path) -> None:
+def test_long_report_is_cut_with_byte_count(double: Path) -> None:
     (run,) = sanitized(command(double, "memcheck", most_bytes=10), limits_reading=False).runs
     assert (run.report, run.left_out_bytes) == (REPORT[:10], len(REPORT) - 10)
 

@@ -11,7 +11,7 @@ from engine.worker.semaphores import ThreadSemaphore
 RECURSIVE, PLAIN = 0, 1
 
 
-def test_plain_lock_is_taken_once() -> None:
+def test_plain_lock_is_acquired_once() -> None:
     lock = ThreadSemaphore(PLAIN, 1, 1, "name", False)
     assert (lock.acquire(), lock.acquire(False), lock.acquire(True, 0.0), lock._is_zero()) == (True, False, False, True)
     lock.release()

@@ -35,7 +35,7 @@ def test_the_same_name_twice_is_two_files(paths: Paths) -> None:
     assert kept == {"softmax.py": b"one", "softmax_2.py": b"two"}
 
 
-def test_taken_twice_it_is_written_once(paths: Paths) -> None:
+def test_recovery_taken_twice_writes_one_file(paths: Paths) -> None:
     recovery = CrashRecovery(application(), paths=paths)
     recovery.take()
     recovery.take()

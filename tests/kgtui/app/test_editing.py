@@ -77,7 +77,7 @@ async def test_change_on_disk_with_unsaved_text_asks(make_bench: Any) -> None:
         assert bench.path.read_bytes() == b"x" + fakes.SOURCE
 
 
-async def test_reloading_takes_the_file_instead_of_the_text(make_bench: Any) -> None:
+async def test_reload_replaces_edited_text_with_file(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -18,7 +18,7 @@ from tests.kgtui import fakes
 from tests.kgtui.app.workbench_state import state, strip, workbench
 
 
-async def test_opening_a_file_judges_it_without_a_key(make_bench: Any) -> None:
+async def test_opened_file_is_verified_without_key(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -79,7 +79,7 @@ async def test_filter_without_matching_case_is_reported(make_bench: Any) -> None
         assert [note.message for note in bench.app._notifications] == ["no case matches 'f8'; esc clears the filter"]
 
 
-async def test_the_next_target_compiles_for_it(make_bench: Any) -> None:
+async def test_next_target_is_compiled_for(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

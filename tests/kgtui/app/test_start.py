@@ -35,7 +35,7 @@ async def test_run_is_cancelled_before_engine_is_ready(make_bench: Any) -> None:
         assert not bench.app.runs.busy
 
 
-async def test_reopened_file_shows_its_last_run_before_the_engine_starts(make_bench: Any) -> None:
+async def test_reopened_file_shows_last_run_before_engine(make_bench: Any) -> None:
     problem = fakes.softmax_problem()
     first = make_bench(problem=problem)
     async with first.app.run_test() as pilot:

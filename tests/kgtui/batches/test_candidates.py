@@ -117,7 +117,7 @@ def test_link_out_of_folder_is_not_read(tmp_path):
     assert found.complaints == (f"softmax.py: not read, the link leads out of {folder}",)
 
 
-def test_rows_in_utf16_say_how_to_convert_them(tmp_path):
+def test_utf16_rows_error_states_conversion(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps({"op": "softmax", "source": SOFTMAX}), encoding="utf-16")
     with pytest.raises(UsageError, match=r"rows.jsonl is in UTF-16; convert it"):

@@ -182,13 +182,13 @@ def test_letters_are_escaped_and_symbols_have_ascii_form(
     assert "+-5 us... of \\u65e5\\u672c" in run_in_ascii("check", NAME)[1]
 
 
-def test_a_document_is_whole(run_in_ascii: Callable[..., tuple[int, str]]) -> None:
+def test_documents_keep_unicode_under_ascii(run_in_ascii: Callable[..., tuple[int, str]]) -> None:
     document = json.loads(run_in_ascii("sessions", "export", "2")[1])
     assert "schöner ×" in json.dumps(document, ensure_ascii=False)
     assert NAME in run_in_ascii("check", NAME, "--markdown", "--no-store")[1]
 
 
-def test_without_the_option_names_are_as_they_are(typed: Any, home: Path) -> None:
+def test_unicode_names_are_printed_without_option(typed: Any, home: Path) -> None:
     assert typed("new", "softmax", "möglich.py").out.startswith("made möglich.py for ")
 
 

@@ -97,7 +97,7 @@ def test_settings_do_not_steer_the_terminal(typed, home):
     assert [char for char in ended.out + ended.err if is_steering(char)] == []
 
 
-def test_document_on_a_terminal_does_not_steer_it(folder, home, terminal):
+def test_document_on_terminal_has_no_control_characters(folder, home, terminal):
     out = terminal()
     console = Console(out=out, err=out, stdin=out, environment={"KGTUI_HOME": str(home)}, folder=folder)
     console.hand_out(f'{{\n\t"name": "{STEERING}"}}')

@@ -155,7 +155,7 @@ def test_an_ascii_locale_does_not_end_a_command(tmp_path, environment):
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["--version"]])
-def test_help_goes_to_the_output(run, arguments):
+def test_help_is_on_stdout(run, arguments):
     ended = run(*arguments)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout

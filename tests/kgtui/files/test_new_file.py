@@ -19,7 +19,7 @@ def no_space():
     resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_folders_are_made_on_the_way(tmp_path):
+def test_missing_parent_folders_are_created(tmp_path):
     write_new(tmp_path / "a" / "b.py", "größer\n", shown="a/b.py")
     assert (tmp_path / "a" / "b.py").read_text(encoding="utf-8") == "größer\n"
 
@@ -30,7 +30,7 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path, no_space):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_there_is_left_alone(tmp_path):
+def test_existing_file_is_unchanged(tmp_path):
     (tmp_path / "b.py").write_text("mine")
     with pytest.raises(UsageError, match=r"b.py exists and is not overwritten; name another FILE"):
         write_new(tmp_path / "b.py", "text", shown="b.py")

@@ -22,7 +22,7 @@ def problem(request):
     return request.param
 
 
-def test_it_names_its_operator_and_defines_the_entry(problem):
+def test_template_names_operator_and_defines_entry(problem):
     text = scaffold(problem)
     assert directives(text) == {"op": problem.name}
     candidate = Candidate(source=text.encode(), problem=problem.name)

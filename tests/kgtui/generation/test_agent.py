@@ -69,13 +69,13 @@ def taken(text, stop=Stop.COMPLETE):
     return extract(text, entry="softmax", stop=stop)
 
 
-async def test_the_file_that_it_leaves_is_the_answer(agent):
+async def test_file_of_agent_is_the_answer(agent):
     text, end = await agent(f"print('``` in 1200 out 340'); {WRITES}")
     assert taken(text).source == "def softmax(self):\n    return self\n"
     assert (end.stop, end.usage) == (Stop.COMPLETE, TokenUsage(input_tokens=1200, output_tokens=340))
 
 
-async def test_each_save_is_reported_while_it_works(stream):
+async def test_agent_saves_are_reported_while_running(stream):
     program = (
         "import os, pathlib, time\n"
         "print(os.getcwd(), flush=True)\n"
@@ -98,7 +98,7 @@ async def test_reasoning_that_an_agent_prints_hides_no_file(agent):
     assert taken(text).source == "def softmax(self):\n    return self\n"
 
 
-async def test_it_gets_the_task_in_a_file(agent):
+async def test_agent_gets_task_in_file(agent):
     text, _ = await agent("import sys; print(open('TASK.md').read(), sys.argv[1])")
     assert "write softmax" in text
     assert "Carry out the task in TASK.md" in text
@@ -110,7 +110,7 @@ async def test_agent_sees_only_its_key_and_cannot_print_it(agent):
     assert KEY not in text
 
 
-async def test_it_cannot_write_elsewhere(agent, tmp_path):
+async def test_agent_cannot_write_elsewhere(agent, tmp_path):
     text, _ = await agent(f"open({str(tmp_path / 'other.py')!r}, 'w')")
     assert "Permission denied" in text
     assert not (tmp_path / "other.py").exists()
@@ -159,7 +159,7 @@ async def test_agent_without_file_is_reported(agent):
     assert taken(text).source is None
 
 
-async def test_a_command_that_is_not_there_is_named(agent):
+async def test_missing_agent_command_is_named(agent):
     with pytest.raises(ProviderError, match="no-such-agent: No such file"):
         await agent("", command=["no-such-agent"])
 

@@ -147,7 +147,7 @@ class TestResuming:
         assert {row.place: row.id for row in settled if row.place in before} == {p: r.id for p, r in before.items()}
         assert all(row.run is not None for row in settled)
 
-    async def test_kill_at_each_event_resends_one_request_at_most(self, tmp_path):
+    async def test_kill_resends_one_request_at_most(self, tmp_path):
         whole = await self._killed_at(tmp_path / "whole.db", events=None)
         assert (len(whole.provider.requests), whole.budget.spent.microusd) == (3, 3 * COST)
         for events in range(1, len(whole.events) + 1):
@@ -191,7 +191,7 @@ class TestResuming:
         assert bench.budget.spent.microusd == 3 * COST
         assert all(event.is_reused for event in bench.of(CandidateVerified)[3:])
 
-    async def test_a_cancelled_answer_is_stored_as_it_came(self, bench):
+    async def test_cancelled_answer_is_stored_as_received(self, bench):
         bench.provider.answers, bench.provider.gate = [answer()], asyncio.Event()
         running = asyncio.create_task(bench.run())
         while not bench.of(AnswerGrew):

@@ -51,7 +51,7 @@ def test_a_lost_request_costs_and_is_no_answer():
         (Quantity.SOLVED, Spent.ANSWERS, [row(outcome=Outcome.ENGINE_ERROR)], "no verdict"),
     ],
 )
-def test_curve_without_points_says_why(quantity, spent, rows, why):
+def test_curve_without_points_has_reason(quantity, spent, rows, why):
     assert points(quantity, spent, *rows) == why
 
 

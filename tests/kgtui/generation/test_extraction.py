@@ -46,7 +46,7 @@ def fence(text: str, language: str = "python", mark: str = "```") -> str:
         f"<think>\n```python\ndef softmax(\n</think>\n{fence(CODE)}",
     ],
 )
-def test_the_one_file_is_taken(answer):
+def test_single_file_of_answer_is_extracted(answer):
     assert extract(answer, entry="softmax", stop=Stop.COMPLETE).source == CODE
 
 
@@ -107,10 +107,10 @@ def test_comparisons_beside_an_entity_are_not_escaped():
     assert extract(fence(code), entry="softmax", stop=Stop.COMPLETE).source == code
 
 
-def test_unfenced_file_with_an_example_in_fences_is_taken():
+def test_unfenced_file_with_fenced_example_is_extracted():
     code = f'"""Usage:\n\n```\nsoftmax(x)\n```\n"""\n{CODE}'
     assert extract(code, entry="softmax", stop=Stop.COMPLETE).source == code
 
 
-def test_complete_block_of_truncated_answer_is_taken():
+def test_complete_block_of_truncated_answer_is_extracted():
     assert extract(f"{fence(CODE)}And th", entry="softmax", stop=Stop.LENGTH).source == CODE

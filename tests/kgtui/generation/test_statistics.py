@@ -43,7 +43,7 @@ def test_average_of_nothing_is_none(kind):
 
 
 @pytest.mark.parametrize(("kind", "expected"), [(Average.ARITHMETIC, 5.0), (Average.GEOMETRIC, 4.0)])
-def test_average_leaves_out_what_has_no_value(kind, expected):
+def test_average_ignores_missing_values(kind, expected):
     assert average([2.0, None, 8.0], kind) == pytest.approx(expected)
     assert average([None, None], kind) is None
 

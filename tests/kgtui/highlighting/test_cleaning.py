@@ -34,7 +34,7 @@ def test_long_line_is_truncated_and_marked() -> None:
 
 
 @pytest.mark.parametrize(("text", "lines"), [("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\n\nb\n", ["a", "", "b"])])
-def test_lines(text: str, lines: list[str]) -> None:
+def test_text_is_split_into_lines(text: str, lines: list[str]) -> None:
     assert lines_of(text) == lines
 
 

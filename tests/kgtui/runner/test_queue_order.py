@@ -38,7 +38,7 @@ async def test_cancelling_ends_run_and_reports_whether_any(setting: Setting) -> 
     assert await setting.listener.verdict() is Outcome.CANCELLED
 
 
-async def test_cancel_before_engine_knows_run_ends_it(setting: Setting) -> None:
+async def test_cancel_before_engine_start_ends_run(setting: Setting) -> None:
     loop, begin = asyncio.get_running_loop(), setting.recording.begin
 
     def cancel_and_begin(request: RunRequest) -> int:

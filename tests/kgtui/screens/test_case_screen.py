@@ -171,7 +171,7 @@ async def test_enter_opens_failed_case_then_its_line(make_bench: Any, some_expla
         assert bench.app.screen.source.line == 12
 
 
-async def test_one_key_shows_it_from_every_pane(make_bench: Any, some_explained: Any) -> None:
+async def test_key_shows_failed_case_from_any_pane(make_bench: Any, some_explained: Any) -> None:
     bench = make_bench(some_explained)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -247,7 +247,7 @@ async def test_case_too_large_for_script_is_reported(make_bench: Any, some_expla
         assert [path.name for path in bench.path.parent.iterdir()] == ["softmax.py"]
 
 
-async def test_all_of_it_is_copied(make_bench: Any, some_explained: Any) -> None:
+async def test_copy_key_copies_whole_page(make_bench: Any, some_explained: Any) -> None:
     bench = make_bench(some_explained)
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot)

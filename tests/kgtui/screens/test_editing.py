@@ -57,7 +57,7 @@ async def test_a_text_is_replaced_place_by_place(make_bench: Any) -> None:
         assert workbench(bench).bench.unsaved
 
 
-async def test_one_undo_takes_back_all_that_was_replaced(make_bench: Any) -> None:
+async def test_one_undo_reverts_all_replacements(make_bench: Any) -> None:
     bench = make_bench(content=TEXT)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -67,7 +67,7 @@ async def test_run_of_other_operator_keeps_file_open(make_bench: Any) -> None:
         assert screen.source.editor.text == fakes.SOURCE.decode()
 
 
-async def test_one_key_takes_back_every_mark(make_bench: Any) -> None:
+async def test_key_removes_all_marks(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -56,7 +56,7 @@ async def test_save_over_changed_file_asks_and_keeps_both(make_bench: Any) -> No
         assert len(list(bench.path.parent.iterdir())) == 2
 
 
-async def test_the_text_on_disk_can_be_taken_instead(make_bench: Any) -> None:
+async def test_text_on_disk_can_replace_edited_text(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -98,7 +98,7 @@ async def test_unsaved_text_is_noted_until_it_is_saved(make_bench: Any) -> None:
         assert list(folder.iterdir()) == []
 
 
-async def test_text_of_a_killed_program_is_taken_up(make_bench: Any) -> None:
+async def test_text_of_killed_program_is_recovered(make_bench: Any) -> None:
     bench = make_bench()
     note = left_behind(bench, "# mine\n")
     async with bench.app.run_test() as pilot:

@@ -59,7 +59,7 @@ async def test_change_takes_effect_and_is_written_after_yes(make_bench: Any, tmp
         assert row_of(screen, "theme") == ["theme", "light", "config.toml"]
 
 
-async def test_a_change_can_be_taken_back(make_bench: Any) -> None:
+async def test_changed_setting_can_be_reverted(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         screen = await opened(bench, pilot, "f2")
@@ -202,7 +202,7 @@ async def test_the_palette_has_every_action_from_every_screen(make_bench: Any, s
         assert f"run  (F11){here}" in [hit.text for hit in hits]
 
 
-async def test_an_action_of_another_screen_is_done_there(make_bench: Any) -> None:
+async def test_action_of_other_screen_runs_on_it(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot, "f2")

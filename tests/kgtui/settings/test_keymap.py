@@ -26,7 +26,7 @@ from kgtui.settings.keys import ACTIONS, binding_id, first_key
         ({"workbench.run": ("f11", "ctrl+t", "f11")}, {"workbench.run": "f11,ctrl+t"}),
     ],
 )
-def test_a_key_that_can_be_is_taken(asked: dict[str, tuple[str, ...]], bindings: dict[str, str]) -> None:
+def test_valid_key_is_bound(asked: dict[str, tuple[str, ...]], bindings: dict[str, str]) -> None:
     keymap = keymap_of(asked, file="config.toml")
     assert (keymap.bindings, keymap.problems) == (bindings, ())
 
@@ -71,5 +71,5 @@ def test_the_actions_have_the_new_keys() -> None:
     assert [first_key(action) for action in actions if binding_id(action) == "workbench.run"] == ["F11"]
 
 
-def test_characters_are_called_as_textual_calls_them() -> None:
+def test_key_names_match_textual() -> None:
     assert [sign for sign in string.punctuation if key_name(sign) != _character_to_key(sign)] == []

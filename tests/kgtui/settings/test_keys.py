@@ -53,7 +53,7 @@ def test_every_action_is_callable_where_offered(action) -> None:  # type: ignore
     assert all(callable(getattr(one, f"action_{method}", None)) for one in owners)
 
 
-def test_keys_taken_by_terminals_are_not_used() -> None:
+def test_keys_used_by_terminals_are_avoided() -> None:
     used = {key for action in ACTIONS for key in action.keys}
     assert used & _AVOIDED == set()
     assert not any(key.startswith("alt+") for key in used)

@@ -32,7 +32,7 @@ def test_otherwise_the_folders_of_the_system_are_used(home, monkeypatch):
     )
 
 
-def test_finding_makes_nothing(tmp_path):
+def test_finding_paths_creates_nothing(tmp_path):
     find_paths({"KGTUI_HOME": str(tmp_path / "home")})
     assert list(tmp_path.iterdir()) == []
 

@@ -114,7 +114,7 @@ def test_the_template_is_right_without_its_comment_signs() -> None:
 
 
 @pytest.mark.parametrize("value", ["dark", 'a "quoted" \\ path', True, False, 10.0, 0.5, ("f11", '"')])
-def test_a_value_is_written_as_it_is_read(value: object) -> None:
+def test_written_value_is_read_unchanged(value: object) -> None:
     import tomllib
 
     read = tomllib.loads(f"x = {toml(value)}")["x"]  # type: ignore[arg-type]  # each of the kinds in turn

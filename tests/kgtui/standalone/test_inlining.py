@@ -19,7 +19,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_definition_comes_with_its_dependencies_only(package):
+def test_definition_is_inlined_with_dependencies_only(package):
     (package / "ours_a.py").write_text(
         "import math\nimport os\nfrom ours_b import half\nSIZE = 3\nOTHER = 4\n\n\n"
         "def area(r: 'Unknown') -> float:\n    return half(math.pi * r * SIZE)\n"
@@ -38,7 +38,7 @@ def test_definition_comes_with_its_dependencies_only(package):
     assert not {"ours_a", "ours_b"} & set(sys.modules)
 
 
-def test_constant_follows_class_it_is_made_of(package):
+def test_constant_follows_class_that_defines_it(package):
     (package / "ours_a.py").write_text("from ours_b import Kind\nKINDS = [Kind]\n\n\ndef f():\n    return KINDS\n")
     (package / "ours_b.py").write_text("class Kind:\n    def pair(self):\n        return PAIR\n\n\nPAIR = Kind, Kind\n")
     inliner = Inliner()
@@ -46,7 +46,7 @@ def test_constant_follows_class_it_is_made_of(package):
     assert inliner.text.index("PAIR = ") < inliner.text.index("KINDS = ")
 
 
-def test_attribute_assignment_comes_with_its_definition(package):
+def test_attribute_assignment_is_inlined_with_definition(package):
     (package / "ours_a.py").write_text("def g():\n    ...\n\n\ndef f():\n    ...\n\n\nf.more = g\n")
     inliner = Inliner()
     inliner.take("ours_a", "f")

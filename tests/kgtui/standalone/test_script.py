@@ -87,7 +87,7 @@ def test_passed_case_or_case_without_inputs_is_refused():
         standalone_script(failed_case("aten::silu", "1000 f32", b"", seed=None), name="script.py")
 
 
-def test_out_of_bounds_access_is_said_to_be_undetected():
+def test_out_of_bounds_access_is_described_as_undetected():
     report = OutOfBounds(access="load", kernel="k", tensor="x", index=9, elements=9, program=(0, 0, 0), location=None)
     text = standalone_script(failed_case("aten::silu", "1000 f32", b"", out_of_bounds=report), name="script.py")
     assert "stopped at an access out of bounds, which Triton by itself does not notice" in text

@@ -164,7 +164,7 @@ def edited(program: Any) -> None:
     program.until_text("# mine import torch")
 
 
-def test_internal_error_has_five_lines_and_text_is_rescued(start_application: Starter, tmp_path: Path) -> None:
+def test_internal_error_has_five_lines_and_rescues_text(start_application: Starter, tmp_path: Path) -> None:
     program = start_application(columns=200)
     edited(program)
     (tmp_path / "break").touch()
@@ -242,7 +242,7 @@ def test_stopped_by_shell_restores_and_redraws_terminal(
     assert as_before(program)
 
 
-def test_stopped_by_signal_takes_terminal_back_from_shell(
+def test_continued_program_restores_terminal_settings(
     start_application: Starter,
 ) -> None:
     program = start_application()

@@ -177,7 +177,7 @@ async def test_a_bar_keeps_the_segment_that_is_active() -> None:
         (32, " Wh…  y yes, all of it  esc stay"),
     ],
 )
-async def test_question_gives_way_to_its_answers(width: int, drawn_line: str) -> None:
+async def test_question_is_cut_before_its_answers(width: int, drawn_line: str) -> None:
     async with Stage().run_test(size=(width, 12)) as pilot:
         ask = pilot.app.query_one(Ask)
         ask.ask("subject", "What now?", (Answer(key="y", label="yes, all of it"),), answered=lambda _: None)

@@ -84,7 +84,7 @@ def test_distinct_numbers_have_no_readable_memory_behind() -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_scattered_values_are_each_there_twice(dtype: DType) -> None:
+def test_each_scattered_value_occurs_twice(dtype: DType) -> None:
     values = scattered(torch.ones(100, dtype=torch_dtype(dtype)), seeded())
     limits = torch.finfo(values.dtype)
     assert int(values.isnan().sum()) == 2

@@ -79,7 +79,7 @@ def test_broken_problem_breaks_the_rule(rule: str, changes: Made, text: str) -> 
     assert [one for one in found(replace(SILU, **changes)) if one[0] == rule and text in one[1]] != []
 
 
-def test_reason_excuses_a_lie() -> None:
+def test_stated_reason_excuses_trivial_answer() -> None:
     loose: Made = {"tolerance": lambda case: Tolerance(relative=2.0, absolute=9.0)}
     excused = replace(SILU, **loose, cannot_reject={"zeros": "anything is right"})
     assert "the lie zeros is rejected by no SMOKE case" in [text for _, text in found(replace(SILU, **loose))]

@@ -58,7 +58,7 @@ def test_file_that_cannot_be_used_refused(tmp_path: Path, path: str, reason: str
     assert StoredFiles(home).refusal_of([path]).startswith(reason)
 
 
-def test_missing_library_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blobs.importlib.util, "find_spec", lambda name: None)
 
     assert StoredFiles(tmp_path).refusal_of(["a"]) == "a is read with safetensors: pip install 'kgtui[suites]'"

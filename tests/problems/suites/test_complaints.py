@@ -12,7 +12,7 @@ from problems.suites.source import suite_at
 CODE = "class Model: ...\ndef get_inputs(): ...\n"
 
 
-def test_few_complaints_are_all_there() -> None:
+def test_few_complaints_are_all_kept() -> None:
     complaints = Complaints()
     complaints.add("a")
     complaints.add("b")

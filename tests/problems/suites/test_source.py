@@ -120,7 +120,7 @@ def test_parquet_export_same_tasks_as_files(tmp_path: Path) -> None:
     assert len(exported.complaints) == 1 and "row 2" in exported.complaints[0]
 
 
-def test_parquet_that_is_none_said(tmp_path: Path) -> None:
+def test_damaged_parquet_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow.parquet", reason="the extra 'suites' is not installed")
     file = tmp_path / "export.parquet"
     file.write_bytes(b"PAR1 and no more PAR1")

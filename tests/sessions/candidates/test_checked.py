@@ -82,7 +82,7 @@ def test_a_batch_that_ended_has_no_process(store, batch):
     assert (row.has_ended, row.pid, row.candidates) == (True, None, 3)
 
 
-def test_deleting_the_run_takes_the_result_back(store, batch, judge):
+def test_deleted_run_removes_batch_result(store, batch, judge):
     run = judge()
     store.checked.attach(batch, (1,), run)
     store.delete_run(run)

@@ -26,7 +26,7 @@ def test_a_settled_generation_is_read_back_whole(store, session_id, batch):
     assert store.source(row.digest) == settlement().source
 
 
-def test_settling_twice_is_refused(store, session_id, batch):
+def test_settling_generation_twice_is_refused(store, session_id, batch):
     number = store.generations.reserve(session_id, batch, NEW_GENERATION)
     store.generations.settle(number, settlement())
     with pytest.raises(StoreError, match=f"generation {number} is settled already"):

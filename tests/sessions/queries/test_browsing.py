@@ -130,7 +130,7 @@ class TestTotals:
         store.add_generation(session_id, answer(None, cost=None))
         assert store.totals().cost_microusd is None
 
-    def test_nothing_comes_to_nothing(self, store):
+    def test_totals_of_no_runs_are_zero(self, store):
         totals = store.totals(RunFilter(text="nowhere"))
         assert (totals.runs, totals.elapsed_s, totals.prompt_tokens, totals.cost_microusd) == (0, 0, 0, None)
 
@@ -150,7 +150,7 @@ class TestSessionPages:
 
 
 class TestMilestones:
-    def test_progress_of_file_goes_oldest_to_newest(self, store, time, reported, judge):
+    def test_milestones_of_file_are_oldest_first(self, store, time, reported, judge):
         time(reported.case(), reported.summary(1.5))
         judge(path=Path("/other.py"))
         time(outcome=Outcome.WRONG_VALUE)
@@ -163,7 +163,7 @@ class TestMilestones:
             (5, True, 2.0),
         ]
 
-    def test_another_kind_of_device_is_another_way(self, store, time):
+    def test_milestones_are_separate_per_device(self, store, time):
         time()
         time(device_name="Another GPU")
         assert [one.run_id for one in store.milestones(2)] == [2]

@@ -158,7 +158,7 @@ class TestFailedCases:
         judge(Outcome.CANCELLED, cases={"b": Outcome.PASS})
         assert store.failed_cases("aten::softmax", path=self.FILE) == ("a",)
 
-    def test_case_unsupported_here_did_not_fail(self, store, judge):
+    def test_unsupported_case_is_not_failed(self, store, judge):
         judge(Outcome.WRONG_VALUE, cases={"a": Outcome.UNSUPPORTED, "b": Outcome.WRONG_VALUE})
         assert store.failed_cases("aten::softmax", path=self.FILE) == ("b",)
 
@@ -171,7 +171,7 @@ class TestFailedCases:
 
 
 class TestBest:
-    def test_there_is_none_before_a_run_passed(self, store, judge):
+    def test_no_best_run_before_first_pass(self, store, judge):
         judge(Outcome.WRONG_VALUE, cases=TWO_PASSED)
         assert store.best("aten::softmax") is None
 

@@ -148,7 +148,7 @@ class TestState:
     def test_unfinished_run_of_living_process_is_running(self, store, begin):
         assert store.run(begin()).state is RunState.RUNNING
 
-    def test_of_an_ended_session_it_is_interrupted(self, store, begin, session_id):
+    def test_open_run_of_ended_session_is_interrupted(self, store, begin, session_id):
         run_id = begin()
         store.end_session(session_id)
         assert store.run(run_id).state is RunState.INTERRUPTED

@@ -48,7 +48,7 @@ class TestRecording:
             ("eager", 1.5, 1, 1, '{"1.0":1,"2.0":0}'),
         ]
 
-    def test_the_events_are_replayed_as_they_were(self, store, time, reported):
+    def test_stored_events_equal_recorded_events(self, store, time, reported):
         events = (reported.case(), reported.summary())
         run_id = time(*events)
         assert tuple(store.events(run_id))[1:-1] == events

@@ -239,7 +239,7 @@ def test_log_of_former_file_is_not_read(
     reader.close()
 
 
-def test_file_that_is_no_store_is_kept_and_reported(
+def test_nonstore_file_is_kept_and_reported(
     whole_run: tuple[Event, ...], store: Store, begin: Begin, path: Path, tmp_path: Path, notices: Notices
 ) -> None:
     run = begin()

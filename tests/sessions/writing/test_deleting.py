@@ -33,7 +33,7 @@ class TestOneRun:
         )
         assert ask("pragma foreign_key_check") == []
 
-    def test_other_runs_stay_as_they_were(self, store, begin, whole_run):
+    def test_deleting_run_keeps_other_runs(self, store, begin, whole_run):
         for _ in range(2):
             store.record_all(begin(), whole_run)
         store.delete_run(1)
@@ -92,7 +92,7 @@ class TestOneRun:
         store.end_session(session_id)
         assert store.delete_run(1).runs == 1
 
-    def test_a_run_that_is_not_there_is_reported(self, store, judge):
+    def test_missing_run_is_reported(self, store, judge):
         judge()
         with pytest.raises(UsageError, match=r"there is no run #9 in .*; the newest is #1"):
             store.delete_run(9)
@@ -119,7 +119,7 @@ class TestSession:
         with pytest.raises(UsageError, match=f"session {session_id} is still open in process"):
             store.delete_session(session_id)
 
-    def test_a_session_that_is_not_there_is_reported(self, store):
+    def test_missing_session_is_reported(self, store):
         with pytest.raises(UsageError, match="there is no session 4"):
             store.delete_session(4)
 
@@ -151,7 +151,7 @@ class TestTheRoomThatIsLeft:
         store.close()
         assert path.stat().st_size < 250_000
 
-    def test_nothing_is_made_shorter_while_somebody_writes(self, path, judge):
+    def test_compacting_while_locked_is_refused(self, path, judge):
         judge()
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as writer:
             writer.execute("begin immediate")

@@ -70,7 +70,7 @@ def test_case_keeps_seed_and_worst_element(run_id, ask):
     assert ask(errors) == [(0.031, 0.5, 9000.0)]
 
 
-def test_a_finding_keeps_its_text_as_it_is(run_id, ask):
+def test_finding_is_stored_with_unchanged_text(run_id, ask):
     assert ask("select seq, check_name, severity, message, line, case_name from findings") == [
         (3, "handler", "hint", "x[0] | a [bold]handler[/]", 7, "1x8 f32")
     ]

@@ -47,7 +47,7 @@ def test_cuda_toolkit_is_the_folder_above_nvcc(tmp_path: Path) -> None:
     assert toolchain_folders(command_for(nvcc=str(tmp_path / "nvcc"))) == (str(tmp_path / "toolkit"),)
 
 
-def test_folder_above_a_script_named_nvcc_is_not_readable(tmp_path: Path) -> None:
+def test_folder_of_script_named_nvcc_is_unreadable(tmp_path: Path) -> None:
     (tmp_path / "home" / "bin").mkdir(parents=True)
     (tmp_path / "home" / "bin" / "nvcc").touch()
     assert toolchain_folders(command_for(nvcc=str(tmp_path / "home" / "bin" / "nvcc"))) == ()

@@ -265,7 +265,7 @@ async def test_error_inside_block_releases_the_device(folder: Path) -> None:
     ],
     ids=["empty", "bytes", "no fields", "wrong type", "deep", "long", "unfinished", "no process", "controls"],
 )
-async def test_a_damaged_name_is_somebody(folder: Path, text: bytes) -> None:
+async def test_damaged_holder_name_counts_as_held(folder: Path, text: bytes) -> None:
     async with lock(folder).hold(on_wait=refuse):
         (folder / f"{DEVICE}.lock").write_bytes(text)
         assert occupancy(folder, DEVICE) == Occupancy(is_held=True, holder=None)
@@ -353,7 +353,7 @@ async def test_a_link_is_no_folder_for_locks(folder: Path, tmp_path: Path) -> No
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_looking_makes_nothing(folder: Path) -> None:
+def test_reading_occupancy_creates_no_folder(folder: Path) -> None:
     assert occupancy(folder, DEVICE) == Occupancy(is_held=False)
     assert not folder.exists()
 

@@ -166,7 +166,7 @@ def test_other_processes_are_counted_without_own() -> None:
     ],
     ids=["the host's ids", "hidden", "ours are among them"],
 )
-def test_container_ids_count_only_with_own_among_them(
+def test_container_process_ids_require_own_id(
     pids: tuple[int, ...], own: tuple[int, ...], others: tuple[int, ...] | None, refused: tuple[str, ...]
 ) -> None:
     state = read(StandIn(pids=pids), own=own, is_contained=True)

@@ -172,7 +172,7 @@ def test_a_write_behind_the_outputs_is_found() -> None:
     assert "past the end of the place for outputs" in str(bench.check((0,), returned).trouble)
 
 
-def test_a_write_into_another_slot_is_found_there() -> None:
+def test_write_to_other_slot_names_the_slot() -> None:
     bench = Bench(DOUBLE)
     bench.entry = lambda x: (bench.storage(1).zero_(), x * 2)[1]
     bench.refresh(0, 1)

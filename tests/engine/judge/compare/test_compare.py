@@ -27,7 +27,7 @@ def report(
     return compare("return", sides[0], sides[1], tolerance, poison=poison)
 
 
-def test_equal_values_pass_and_say_nothing() -> None:
+def test_equal_values_pass_without_message() -> None:
     assert report([1.0, -2.0], [1.0, -2.0]) == OutputReport(
         name="return",
         outcome=Outcome.PASS,

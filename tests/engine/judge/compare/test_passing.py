@@ -103,6 +103,6 @@ def test_differing_integers_go_to_full_comparison(dtype: torch.dtype) -> None:
     assert report_of_pass("x", torch.tensor([100, 7], dtype=dtype), torch.tensor([100, 8], dtype=dtype), LOOSE) is None
 
 
-def test_boolean_with_other_byte_goes_to_full_comparison() -> None:
+def test_boolean_with_other_byte_needs_full_comparison() -> None:
     poisoned = torch.tensor([2], dtype=torch.uint8).view(torch.bool)
     assert report_of_pass("x", poisoned, torch.tensor([True]), EXACT) is None

@@ -44,7 +44,9 @@ NAN, INF = math.nan, math.inf
     ],
 )
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.complex64])
-def test_floats(got: list[float], expected: list[float], tolerance: Tolerance, dtype: torch.dtype) -> None:
+def test_quick_and_full_agree_on_floats(
+    got: list[float], expected: list[float], tolerance: Tolerance, dtype: torch.dtype
+) -> None:
     agree(torch.tensor(got, dtype=dtype), torch.tensor(expected, dtype=dtype), tolerance)
 
 
@@ -62,7 +64,7 @@ def test_floats(got: list[float], expected: list[float], tolerance: Tolerance, d
     ],
 )
 @pytest.mark.parametrize("tolerance", [EXACT, SCALED])
-def test_others(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> None:
+def test_quick_and_full_agree_on_other_dtypes(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> None:
     agree(got, expected, tolerance)
 
 

@@ -104,7 +104,7 @@ def test_hypotheses_are_computed_on_host_whatever_the_default():
     assert (reported.explanation.untried, len(reported.explanation.feeds)) == ("", 1)
 
 
-def test_foreign_reference_is_asked_a_limited_number_of_times():
+def test_foreign_reference_call_count_is_limited():
     calls = []
 
     def counted(x):
@@ -134,7 +134,7 @@ def test_output_without_request_is_not_explained():
     assert reported[1].explanation.untried.startswith("only the first wrong cases of a run are explained")
 
 
-def test_right_output_or_output_without_values_is_not_explained():
+def test_correct_or_misshapen_output_is_not_explained():
     x = normal(9, 40)
     content = content_of(SILU, x)
     hand = SimpleNamespace(problem=SILU, case=NEVER, content=content, base=content, poison=0xFF, first_outputs=[])

@@ -81,7 +81,7 @@ def test_optional_tensor_left_out_is_named():
     assert first_words(SHIFTED, inputs, inputs[0].clone()) == words
 
 
-def test_mask_taken_for_true_is_named():
+def test_ignored_mask_is_named():
     inputs = (normal(50), normal(50, seed=4) > 0)
     words = "output equals the answer for mask = True everywhere instead of its elements"
     assert first_words(CHOOSE, inputs, inputs[0].clone()) == words
@@ -103,7 +103,7 @@ def test_operands_of_tensor_cores_are_rounded_to_tensorfloat():
     )
 
 
-def test_float64_with_error_of_float32_says_so():
+def test_float64_with_float32_error_names_float32_rounding():
     x = normal(400).double()
     tight = Tolerance(relative=0.0, absolute=1e-15)
     got = SILU.reference(x).float().double()

@@ -171,7 +171,7 @@ def test_output_fitting_another_scalar_is_ignored_argument():
     assert kinds(ADD, (x, y, 0.3), ADD.reference(x, y, -0.3)) == [K.IGNORED_ARGUMENT]
 
 
-def test_padding_that_takes_part_is_a_wrong_identity():
+def test_padding_in_reduction_is_wrong_identity():
     x = normal(9, 33)
     got = SOFTMAX.reference(torch.nn.functional.pad(x, (0, 31)))[:, :33]
     assert kinds(SOFTMAX, (x,), got)[0] is K.REDUCTION_IDENTITY
@@ -184,7 +184,7 @@ def test_mean_over_padded_length_is_wrong_divisor(rows):
     assert (found[0].kind, found[0].sentence) == (K.MISSING_SCALE, "divided by the padded length 128 instead of 65")
 
 
-def test_root_mean_square_over_padded_length_is_wrong_divisor():
+def test_rms_over_padded_length_is_missing_scale():
     norm = operator("x", lambda x: (x.double() * x.double().square().mean(-1, keepdim=True).rsqrt()).to(x.dtype))
     x = normal(5, 497)
     assert kinds(norm, (x,), norm.reference(x) * math.sqrt(512 / 497))[0] is K.MISSING_SCALE

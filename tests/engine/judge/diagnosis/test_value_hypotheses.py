@@ -179,7 +179,7 @@ def test_factor_that_multiplies_instead_of_dividing_is_found():
     [(-0.5, "its real part (-0.5)"), (-0.5 - 1j, "its conjugate ((-0.5-1j))")],
     ids=["real part", "conjugate"],
 )
-def test_imaginary_part_of_factor_that_is_wrong_is_found(beta, words):
+def test_wrong_imaginary_part_of_factor_is_found(beta, words):
     x, y = (torch.complex(normal(9, seed=seed), normal(9, seed=seed + 1)) for seed in (3, 5))
     expected = f"output equals the answer for beta = {words} instead of (-0.5+1j)"
     assert reported(SCALED, (x, y, 2.0, -0.5 + 1j), SCALED.reference(x, y, 2.0, beta), tolerance=CLOSE) == (
@@ -196,7 +196,7 @@ def test_conjugate_of_the_wrong_factor_is_found():
 
 
 @pytest.mark.parametrize(("name", "given", "other"), [("diag", "U", "N"), ("uplo", "L", "U"), ("side", "R", "L")])
-def test_letter_taken_for_the_other_is_found(name, given, other):
+def test_swapped_letter_argument_is_found(name, given, other):
     letters = operator(f"{name}, x", lambda letter, x: x + x.sum(0) if letter == given else x * x.sum(0))
     words = f"output equals the answer for {name} = {other} instead of {given}"
     x = normal(9, 5)
@@ -264,7 +264,7 @@ def test_a_tail_that_counts_twice():
     assert reported(SUM, (x,), SUM.reference(more)) == (K.TAIL_MASK, words)
 
 
-def test_last_block_of_one_element_is_reported_as_block():
+def test_last_block_of_one_element_is_named():
     x = normal(9, 33)
     part = x.clone()
     part[:, -1] = 0

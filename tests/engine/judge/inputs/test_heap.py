@@ -19,7 +19,7 @@ def forgotten() -> Iterator[None]:
     heap._trim.cache_clear()
 
 
-def test_glibc_is_asked_to_trim_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_free_memory_is_trimmed_completely(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace(malloc_trim=asked.append))
     heap.hand_back_free_memory()

@@ -102,7 +102,7 @@ def test_lazy_conjugation_travels(bench: Bench) -> None:
     assert msgspec.structs.replace(spec, conjugated=False) != spec
 
 
-def test_output_that_stays_lazy_is_rejected_where_it_must_not(bench: Bench) -> None:
+def test_lazy_output_is_rejected_where_not_allowed(bench: Bench) -> None:
     bench.prepare("WRITTEN_OUT")
     (x,) = bench.arguments
     (spec,) = bench.hand_back(x.resolve_conj())

@@ -54,7 +54,7 @@ def test_unwritten_argument_keeps_its_previous_content(bench: Bench) -> None:
     assert weighed(bench)[0].right == 4
 
 
-def test_zeros_and_old_memory_mixed_tell_nothing(bench: Bench) -> None:
+def test_mixed_zeros_and_old_memory_are_trivial(bench: Bench) -> None:
     bench.prepare("CLEARS")
     assert weighed(bench)[0] == protocol.CorrectCount(name="x", total=4, right=2, trivial=4)
 

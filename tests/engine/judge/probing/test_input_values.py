@@ -70,7 +70,7 @@ def test_rows_are_scaled_by_powers_of_two() -> None:
     assert len(set(ratio.sign().flatten().tolist())) == 1
 
 
-def test_both_signs_come() -> None:
+def test_scaled_variant_draws_both_signs() -> None:
     before = drawn(4, 8).abs()
     assert {float(made(Variant.SCALED, before, seed).sign()[0, 0]) for seed in range(20)} == {-1.0, 1.0}
 
@@ -84,12 +84,12 @@ def test_some_rows_hold_their_mean_and_sums_stay() -> None:
     assert torch.allclose(after.sum(1), before.sum(1), atol=1e-5)
 
 
-def test_of_a_single_row_that_row_is_even() -> None:
+def test_even_variant_makes_single_row_constant() -> None:
     after = made(Variant.EVEN, drawn(1, 8))
     assert bool((after == after[0, 0]).all())
 
 
-def test_a_vector_is_even_in_blocks() -> None:
+def test_even_variant_makes_vector_blocks_constant() -> None:
     after = made(Variant.EVEN, drawn(300))
     assert any(bool((block == block[0]).all()) for block in after[:288].view(-1, 32))
     assert not bool((after == after[0]).all())

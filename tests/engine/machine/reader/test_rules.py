@@ -155,7 +155,7 @@ def test_number_of_operations_is_limited() -> None:
         read_module(kernel("%a = ub.poison : f32", "%b = ub.poison : f32"), limits)
 
 
-def test_attribute_does_not_replace_what_the_form_states() -> None:
+def test_attribute_does_not_replace_value_in_form() -> None:
     lines = (
         "%a = arith.cmpi slt, %i, %i {predicate = 9 : i64} : i32",
         "%b = tt.get_program_id x {axis = 7 : i32} : i32",

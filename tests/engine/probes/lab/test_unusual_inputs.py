@@ -111,7 +111,7 @@ async def test_next_variant_is_prepared_during_the_call(played: Played) -> None:
     )
 
 
-async def test_judge_lost_while_preparing_is_engine_error_after_call(
+async def test_judge_lost_while_preparing_raises_engine_error(
     played: Played,
 ) -> None:
     def gone(command: protocol.AnyCommand) -> protocol.AnyReply | None:

@@ -108,7 +108,7 @@ async def test_failures_of_the_engine_are_no_modules_fault(employ: Employ, answe
     assert len(compilers.asked) == 2
 
 
-async def test_oldest_binaries_give_way_to_new_ones(employ: Employ) -> None:
+async def test_oldest_binaries_are_evicted(employ: Employ) -> None:
     compilers = Compilers(employ, built, most_kept_bytes=8)
     for text in ("aaaa", "bbbb", "aaaa", "cccc", "aaaa", "bbbb"):
         await compilers.binaries.build(request(text))

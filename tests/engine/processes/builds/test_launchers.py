@@ -144,7 +144,7 @@ async def test_types_that_are_not_plain_ones_build_nothing(workshop: Workshop, s
 
 
 @pytest.mark.parametrize("types", [("*fp32", "i32", "constexpr"), ("**i8",), ("*fp8e4nv", "u1"), ("*bf16", "fp64")])
-async def test_plain_types_are_built_as_they_were_reported(workshop: Workshop, types: tuple[str, ...]) -> None:
+async def test_launcher_types_match_reported_types(workshop: Workshop, types: tuple[str, ...]) -> None:
     await workshop.build(*types)
     [command] = workshop.reported
     assert isinstance(command, protocol.BuildLauncher)
@@ -223,6 +223,6 @@ async def test_closing_ends_builds_and_their_processes(workshop: Workshop) -> No
     assert [place.name for place in workshop.launchers.cache_folder.parent.iterdir() if place.name.isdecimal()] == []
 
 
-async def test_how_long_building_takes_is_reported(workshop: Workshop) -> None:
+async def test_build_duration_is_profiled(workshop: Workshop) -> None:
     await workshop.build("*fp32")
     assert [(span.name, span.count) for span in workshop.profile.spans()] == [("build launcher", 1)]

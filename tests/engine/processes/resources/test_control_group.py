@@ -55,7 +55,7 @@ def test_group_is_made_beside_own_with_limits(own: Path, kernel: None) -> None:
     assert (folder / "cgroup.procs").read_text() == "77"
 
 
-def test_group_in_use_is_kept_and_one_left_behind_is_removed(own: Path, kernel: None) -> None:
+def test_abandoned_group_is_removed_and_used_kept(own: Path, kernel: None) -> None:
     parent = own.parent / "mount" / "user"
     left = parent / "kgtui-left-behind"
     left.mkdir()

@@ -84,7 +84,7 @@ def test_signs_out_of_step_refused(ends: Ends) -> None:
         ends.transfer([octets(64)], sizes=[CHUNK_BYTES])
 
 
-def test_storages_are_in_host_memory_whatever_the_default_device(ends: Ends) -> None:
+def test_storages_are_in_host_memory_under_other_device(ends: Ends) -> None:
     with torch.device("meta"):
         (came,) = ends.transfer([torch.arange(5, dtype=torch.uint8, device="cpu")])
     assert came.device.type == "cpu" and came.tolist() == [0, 1, 2, 3, 4]

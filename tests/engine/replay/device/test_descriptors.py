@@ -104,7 +104,7 @@ def test_small_maps_of_old_drivers_are_corrected(version: int, rows: int, word: 
 
 
 @pytest.mark.parametrize(("rounds", "kind", "expected"), [(True, 7, 11), (False, 7, 7), (True, 6, 6)])
-def test_float32_is_rounded_where_the_descriptor_says(rounds: bool, kind: int, expected: int) -> None:
+def test_float32_is_rounded_if_descriptor_flag_is_set(rounds: bool, kind: int, expected: int) -> None:
     driver = Driver()
     descriptor = msgspec.structs.replace(SOURCE, rounds_to_tf32=rounds)
     encode(descriptor, _of_type(kind), 0, driver=driver)

@@ -70,7 +70,7 @@ def test_a_launch_gets_its_arguments_and_scratch_memory() -> None:
     assert (grid, parameters) == ((1, 1, 1), struct.pack("<QQi16x", 0x1000, 0x2000, ELEMENTS))
 
 
-def test_a_launch_stores_to_what_its_stores_point_to() -> None:
+def test_launch_stores_to_pointers_of_its_stores() -> None:
     assert run(Device(), STEP) == Stored(used=frozenset({0, 1}), stored=frozenset({1}))
 
 

@@ -81,7 +81,7 @@ def test_addresses_are_those_of_the_storages() -> None:
     assert (found - found[0]).tolist() == [0, 4, 8]
 
 
-def test_what_a_launch_may_store_comes_from_all_it_uses() -> None:
+def test_stored_memory_depends_on_all_used_storages() -> None:
     state = on_torch(Given(storage=0, operator="aten::mm"), launched(vector(0), vector(1)))
     assert (state.launched, state.foreign) == ({1}, {0: {0}, 1: {0}})
 

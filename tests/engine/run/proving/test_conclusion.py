@@ -79,7 +79,7 @@ def test_kernel_stopped_by_noise_in_memory_flags(stopped, varying, gap):
     assert conclusion.of_refusal("c", tape(TABLE, LAUNCH), refused, varying).gap is gap
 
 
-def test_kernel_stopped_by_noise_of_operator_names_the_operator():
+def test_kernel_stopped_by_operator_noise_names_operator():
     made = Given(storage=1, data=None, operator="aten::nonzero", line=45)
     proof = conclusion.of_refusal("c", tape(made, LAUNCH), NotReplayed(reason="out of bounds", stopped=True))
     assert (proof.gap, proof.reason) == (Gap.TORCH_LIGHT, "torch computes: aten::nonzero (line 45)")

@@ -76,7 +76,7 @@ async def test_launch_to_replay_is_loaded_when_built(employ: Employ, first: str)
     await processes.close()
 
 
-async def test_binary_without_stages_is_not_taken(employ: Employ) -> None:
+async def test_binary_without_stages_is_ignored(employ: Employ) -> None:
     processes, _, fork_server = prepared(employ, launched_on="sm_90")
     fork_server.answer = lambda kind, command: protocol.BinaryBuilt(id=command.id, binary=BINARY.for_launches)
     assert await processes.build(LAUNCH, LOWERED) is None
@@ -115,7 +115,7 @@ async def test_only_so_many_launches_are_loaded_ahead(employ: Employ, monkeypatc
     await processes.close()
 
 
-async def test_closing_ends_what_is_being_compiled(employ: Employ) -> None:
+async def test_closing_ends_running_compilation(employ: Employ) -> None:
     processes, _, fork_server = prepared(employ, launched_on="sm_90")
     asked = asyncio.Event()
     fork_server.answer = lambda kind, command: asked.set() if kind == "compiler" else protocol.Done(id=command.id)

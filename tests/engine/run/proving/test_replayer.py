@@ -81,7 +81,7 @@ async def test_another_replayer_gets_the_built_binaries(employ: Employ) -> None:
 
 
 @pytest.mark.parametrize("refused", [protocol.HoldKernel, protocol.HoldBinary])
-async def test_what_a_replayer_refuses_is_the_reason(employ: Employ, refused: type) -> None:
+async def test_reason_is_refusal_of_replayer(employ: Employ, refused: type) -> None:
     device = Device(employ, refuses=refused)
     assert await device.replayer.hold((KERNEL,), (LAUNCH,)) == "not here"
     await device.replayer.close()
@@ -98,7 +98,7 @@ async def test_kernels_that_end_their_compilers_are_tried_thrice(employ: Employ)
     await device.replayer.close()
 
 
-async def test_replayer_that_says_no_reply_is_ended(employ: Employ) -> None:
+async def test_replayer_with_malformed_reply_is_ended(employ: Employ) -> None:
     device = Device(employ)
     await device.replayer.hold((KERNEL,), (LAUNCH,))
     device.fork_server.answer = lambda *_: b"noise\n"

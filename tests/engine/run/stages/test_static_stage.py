@@ -95,7 +95,7 @@ def test_whitelist_only_violation_is_reported_and_refused() -> None:
     assert reported.stop.location.line == 10
 
 
-def test_strict_policy_knows_tensors_from_the_signature() -> None:
+def test_strict_policy_finds_arithmetic_on_annotated_tensors() -> None:
     halved = (
         b"import triton\n\n\n@triton.jit\ndef kernel(x): ...\n\n\ndef silu(a):\n    kernel[(1,)](a * 2)\n    return a\n"
     )

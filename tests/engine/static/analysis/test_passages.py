@@ -12,7 +12,7 @@ from engine.static.analysis.passages import (
 )
 
 
-def test_passages_of_short_text_is_all_of_it() -> None:
+def test_short_text_is_one_passage() -> None:
     assert list(passages("Judge this, please", ("judge",))) == ["Judge this, please"]
 
 

@@ -113,7 +113,7 @@ PLAIN = (
 
 
 @pytest.mark.parametrize("name", HEAVY.split())
-def test_operators_weigh_much_wherever_they_live(name: str) -> None:
+def test_operator_in_any_namespace_is_heavy(name: str) -> None:
     assert weight_of(name) is Weight.HEAVY
 
 

@@ -37,7 +37,7 @@ def test_kernels_are_found_by_their_names(text: str, kernels: list[tuple[str, bo
         ("__global__ void k() {} // k<<<1, 1>>>()", False),
     ],
 )
-def test_a_kernel_is_launched_where_it_is_named(text: str, launched: bool) -> None:
+def test_native_kernel_launch_is_found_by_name(text: str, launched: bool) -> None:
     assert is_launched("k", text) is launched
 
 

@@ -41,7 +41,7 @@ def at(source: str, sought: str) -> tuple[int, int | None]:
         ("T = 'a x'.replace('a', 'b')\n", "x", (1, 5)),
     ],
 )
-def test_a_character_is_placed_where_it_was_written(source: str, sought: str, place: tuple[int, int]) -> None:
+def test_literal_character_has_its_source_position(source: str, sought: str, place: tuple[int, int]) -> None:
     assert at(source, sought) == place
 
 
@@ -53,7 +53,7 @@ def test_a_character_is_placed_where_it_was_written(source: str, sought: str, pl
         ("T = f'{1!r} b'\n", "/* unknown */ b"),
     ],
 )
-def test_an_unknown_part_is_replaced_and_said(source: str, text: str) -> None:
+def test_unknown_part_of_literal_is_replaced(source: str, text: str) -> None:
     found = value_of(source)
     assert found is not None
     assert (found.text, found.is_whole) == (text, False)

@@ -42,7 +42,7 @@ def test_work_in_half_of_calls_is_uneven(seed):
 
 
 @pytest.mark.parametrize("jitter", [0.03, 0.05])
-def test_kernel_of_few_microseconds_is_even(jitter):
+def test_jitter_of_short_kernel_has_no_finding(jitter):
     rng = random.Random(4)
     for _ in range(300):
         chunks = [tuple(honest_us(rng, jitter) for _ in range(rng.randint(3, 12))) for _ in range(16)]
@@ -55,7 +55,7 @@ def honest_us(rng: random.Random, jitter: float) -> float:
     return 8.0 * math.exp(rng.gauss(0, jitter)) * held_up
 
 
-def test_outlier_in_every_second_chunk_is_even():
+def test_outlier_in_every_second_chunk_has_no_finding():
     even, held_up = (10.0, 10.1, 9.9, 10.0), (5000.0, 10.0, 10.0, 10.0)
     assert uneven_calls(facts(*[held_up, even] * 4)) is None
 
@@ -66,11 +66,11 @@ def test_two_thirds_of_the_chunks_are_too_many():
     assert uneven_calls(facts(*[held_up] * 5, *[even] * 3)) is None
 
 
-def test_clocks_varying_between_rounds_are_even():
+def test_clock_change_between_rounds_has_no_finding():
     assert uneven_calls(facts(*[(10.0 + step,) * 4 for step in range(8) for _ in (1, 2)])) is None
 
 
-def test_content_dependent_times_are_even():
+def test_content_dependent_times_have_no_finding():
     assert uneven_calls(facts((10.0, 14.0, 8.0), (9.0, 15.0, 11.0))) is None
 
 
@@ -87,7 +87,7 @@ def test_gaps_of_slow_host_are_no_work():
     assert uneven_calls(CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)) is None
 
 
-def test_chunks_of_one_call_say_nothing():
+def test_chunks_of_one_call_have_no_finding():
     assert uneven_calls(facts((10.0,), (90.0,))) is None
 
 

@@ -236,7 +236,7 @@ def test_spans_that_are_no_time_are_refused(bad: float) -> None:
 # After the return.
 
 
-def test_nothing_late_is_nothing() -> None:
+def test_no_late_work_has_no_finding() -> None:
     assert work_after_return("a case", ()) is None
 
 
@@ -329,7 +329,7 @@ def test_unread_state_is_reported(before: DeviceState | None, after: DeviceState
         ("throttled_by", "throttling", "throttled", "whether clocks are held down was not checked"),
     ],
 )
-def test_silent_driver_is_never_taken_as_quiet(side: str, field: str, what: str, check: str, message: str) -> None:
+def test_missing_driver_value_is_noted(side: str, field: str, what: str, check: str, message: str) -> None:
     mute = dataclasses.replace(QUIET, **{field: None}, refused=("power: no", f"{what}: Not Supported"))  # type: ignore[arg-type]  # two fields of one kind
     (finding,) = contention("a case", mute if side == "before" else QUIET, mute if side == "after" else QUIET)
     assert (finding.check, finding.severity) == (check, Severity.NOTE)
@@ -352,7 +352,7 @@ def test_unknown_clock_is_reported(side: str) -> None:
     )
 
 
-def test_everything_at_once_is_a_finding_each() -> None:
+def test_simultaneous_disturbances_have_separate_findings() -> None:
     after = DeviceState(sm_clock_mhz=900, throttled_by=("heat",), other_processes=(5,))
     found = contention("a case", QUIET, after)
     assert [finding.check for finding in found] == ["contention", "throttled", "clock"]

@@ -85,7 +85,7 @@ def test_graphs_of_two_lengths_give_launch_time():
     [(20.0, 20.0), (18.0, 18.0), (5.0, 20.0), (30.0, 20.0), (None, 20.0)],
     ids=["right", "nearly", "too short", "too long", "none"],
 )
-def test_claim_counts_while_parent_clock_confirms_it(claimed_us, expected_us):
+def test_claimed_time_is_limited_by_parent_clock(claimed_us, expected_us):
     stretch = Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6, claimed_us=claimed_us)
     assert believed_us([stretch], 100e-6, trusted=False) == [pytest.approx(expected_us)]
 

@@ -307,7 +307,7 @@ def test_a_difference_inside_the_resolution_is_none(candidate: float, standing: 
     assert compare("eager", [(candidate, 10.0)] * 12, EQUAL, rng).standing is standing
 
 
-def test_difference_whose_interval_holds_one_is_none(rng: random.Random) -> None:
+def test_speedup_interval_with_one_is_same(rng: random.Random) -> None:
     pairs = [(10.0, 20.0), (20.0, 10.0), (10.0, 19.0), (19.0, 10.0), (10.0, 18.0)]
     found = compare("eager", pairs, EQUAL, rng)
     assert found.speedup.value > 1.5

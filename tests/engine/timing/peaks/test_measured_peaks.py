@@ -33,7 +33,7 @@ def stored(folder: Path) -> Path:
     return peaks_path(folder, *KEY)
 
 
-def test_peaks_come_back_as_they_were_written(tmp_path: Path, warnings: list[str]) -> None:
+def test_written_peaks_are_read_unchanged(tmp_path: Path, warnings: list[str]) -> None:
     path = write_peaks(tmp_path, PEAKS)
     assert path == stored(tmp_path)
     assert read_peaks(tmp_path, *KEY, warn=warnings.append) == PEAKS
@@ -109,7 +109,7 @@ def test_reader_keeps_old_file_during_replacement(tmp_path: Path) -> None:
         b" " * 70_000,
     ],
 )
-def test_a_damaged_file_is_as_none_and_said(content: bytes, tmp_path: Path, warnings: list[str]) -> None:
+def test_damaged_peaks_file_is_ignored_with_warning(content: bytes, tmp_path: Path, warnings: list[str]) -> None:
     stored(tmp_path).write_bytes(content)
     assert read_peaks(tmp_path, *KEY, warn=warnings.append) is None
     (warning,) = warnings

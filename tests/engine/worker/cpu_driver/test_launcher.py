@@ -162,7 +162,7 @@ def test_heuristics_choose_and_choice_is_recorded(scenarios: Scenarios) -> None:
     assert scenarios["heuristics_choose_and_are_recorded"]["value"] == {"y": [1.0] * 5, "constants": [{"block": "8"}]}
 
 
-def test_a_launch_is_recorded_as_it_was_made(scenarios: Scenarios) -> None:
+def test_launch_is_recorded_with_types_and_grid(scenarios: Scenarios) -> None:
     [recorded] = scenarios["a_launch_is_recorded_with_its_types_and_grid"]["value"]
     launch = {name: value for name, value in recorded.items() if name not in ("line", "traffic")}
     assert launch == {

@@ -87,7 +87,7 @@ def test_launch_on_tape_has_every_argument(monkeypatch: pytest.MonkeyPatch) -> N
     ("is_on", "grid", "warmup"), [(False, (3,), False), (True, (0,), False), (True, (3,), True)],
     ids=["no tape", "no programs", "a compile only"],
 )  # fmt: skip
-def test_what_launches_nothing_is_on_no_tape(
+def test_empty_grid_or_warmup_is_not_taped(
     monkeypatch: pytest.MonkeyPatch, is_on: bool, grid: Any, warmup: bool
 ) -> None:
     assert taped(monkeypatch, Tapes(is_on=is_on), grid=grid, warmup=warmup) == []
@@ -130,7 +130,7 @@ def test_disabled_recorder_keeps_tritons_launch(recording: Recording) -> None:
     assert JITFunction.run is run
 
 
-def test_recording_for_a_while_restores_what_was_before(recording: Recording) -> None:
+def test_nested_recording_restores_previous_state(recording: Recording) -> None:
     with recording.recorder.recording():
         recording.launch(2)
         with recording.recorder.recording():
@@ -141,7 +141,7 @@ def test_recording_for_a_while_restores_what_was_before(recording: Recording) ->
     assert noted.count == 3
 
 
-def test_turning_it_on_twice_notes_a_launch_once(recording: Recording) -> None:
+def test_recorder_turned_on_twice_notes_launch_once(recording: Recording) -> None:
     recording.recorder.turn(on=True)
     recording.recorder.turn(on=True)
     recording.launch(2)

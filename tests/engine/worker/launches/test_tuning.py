@@ -80,7 +80,7 @@ def test_tuner_takes_first_working_configuration_while_verifying(
     assert measured == []
 
 
-def test_it_does_so_for_each_key_again(measured: list[dict[str, Any]]) -> None:
+def test_tuner_runs_for_each_key(measured: list[dict[str, Any]]) -> None:
     Tuning()
     assert launched_by(tuner_of_the_candidate(), 4, calls=(1, 1, 2)) == [4, 8, 8, 8, 4, 8, 8]
 

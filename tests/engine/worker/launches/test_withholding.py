@@ -89,7 +89,7 @@ def test_other_calls_are_not_inspected(asked: protocol.Withhold | None) -> None:
 
 
 @pytest.mark.parametrize("may_copy_case", [True, False])
-def test_copy_of_the_case_moves_only_where_it_is_no_answer(may_copy_case: bool) -> None:
+def test_copy_of_case_counts_unless_allowed(may_copy_case: bool) -> None:
     withholding = Withholding()
     x, y = torch.randn(8), torch.zeros(8)
     withhold = protocol.Withhold(look=True, may_copy_case=may_copy_case)

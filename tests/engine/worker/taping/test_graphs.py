@@ -148,7 +148,7 @@ def test_memory_made_in_a_capture_has_no_content(worker: Worker) -> None:
     assert tape.incomplete == ""
 
 
-def test_what_is_captured_is_no_step_of_its_call(worker: Worker) -> None:
+def test_captured_operations_are_no_steps(worker: Worker) -> None:
     def entry(live: torch.Tensor) -> torch.Tensor:
         y = torch.empty(ELEMENTS)
         worker.captured(lambda: (y.copy_(live), worker.launch(live, y)))
@@ -230,7 +230,7 @@ def test_memory_with_other_bounds_is_named(worker: Worker) -> None:
     assert worker.call(entry, part).incomplete == "a CUDA graph works on memory that has other bounds now"
 
 
-def test_a_graph_captured_in_another_is_replayed_with_it(worker: Worker) -> None:
+def test_nested_graph_is_replayed_with_outer_graph(worker: Worker) -> None:
     inner, _, _ = static(worker)
     outer, _ = worker.prepare(lambda: worker.captured(inner.replay))
 

@@ -55,7 +55,7 @@ def test_failures_lower_the_mean_speedup():
     assert (found.speedup_correct.value, found.speedup_all.value) == (pytest.approx(4.0), pytest.approx(2.0))
 
 
-def test_category_of_the_name_of_a_level_is_left_out():
+def test_level_named_like_category_is_left_out():
     one, other = ("kernelbenchx::Loss/kl_div", "kernelbenchx::Math/erf")
     groups = summary_of([result(one, category="Loss"), result(other, category="Math")]).groups
     assert [group.name for group in groups] == ["all", "kernelbenchx Loss", "kernelbenchx Math"]

@@ -132,7 +132,7 @@ def test_directive_for_check_does_not_weaken_verification(benched, engine, folde
     assert {case.tier for case in engine.plans[0].cases} == {Tier.SMOKE, Tier.FULL}
 
 
-def test_everything_that_is_typed_reaches_the_plan(benched, engine, kernel, gpu):
+def test_bench_options_reach_the_plan(benched, engine, kernel, gpu):
     engine.timed = timed()
     full = next(case for case in find("aten::silu").cases if case.tier is Tier.FULL)
     benched(

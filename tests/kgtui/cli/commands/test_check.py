@@ -163,9 +163,7 @@ def test_markdown_is_one_page(checked, kernel):
         ([], {"TERM": "dumb"}, False),
     ],
 )
-def test_colour_is_for_terminals_that_want_it(
-    console, engine, kernel, home, terminal, arguments, environment, has_colour
-):
+def test_colour_requires_capable_terminal(console, engine, kernel, home, terminal, arguments, environment, has_colour):
     engine.extra = [FindingRaised(at_s=0.1, finding=Finding(check="a_check", severity=Severity.HINT, message="look"))]
     out = terminal()
     coloured = dataclasses.replace(console, out=out, environment={"KGTUI_HOME": str(home), **environment})
@@ -190,7 +188,7 @@ def test_the_seed_reaches_the_plan(checked, engine, kernel, typed_seed, draws):
     assert [(plan.draw_seed, plan.chooses_seed) for plan in engine.plans] == [draws]
 
 
-def test_a_policy_that_there_is_not_is_refused(typed, kernel):
+def test_unknown_policy_is_refused(typed, kernel):
     ended = typed("check", "silu.py", "--policy", "lenient")
     assert ended.exit_code == 2
     assert "invalid choice: 'lenient' (choose from 'default', 'strict', 'facts-only')" in ended.err

@@ -10,7 +10,7 @@ from engine.model import Outcome
 from sessions import open_store
 
 
-def test_a_file_that_is_not_there(typed):
+def test_missing_file_is_usage_error(typed):
     ended = typed("check", "none.py", "--op", "silu")
     assert (ended.exit_code, ended.out) == (2, "")
     assert ended.err.endswith("none.py does not exist; make it with `kgtui new`, or name another file\n")
@@ -84,7 +84,7 @@ def test_an_unknown_device(typed, kernel):
     assert (ended.exit_code, ended.err) == (2, "kgtui: 'tpu' is no device: use one of cpu, cuda\n")
 
 
-def test_a_device_that_is_not_here(typed, kernel, monkeypatch):
+def test_absent_device_exits_with_3(typed, kernel, monkeypatch):
     monkeypatch.setattr("engine.devices.cuda.detect", tuple)
     ended = typed("check", "silu.py", "--device", "cuda")
     assert (ended.exit_code, ended.out) == (3, "")

@@ -63,7 +63,7 @@ def test_runs_not_comparable_are_refused(
     assert (ended.exit_code, ended.out, ended.err) == (2, "", f"kgtui: {complaint}\n")
 
 
-def test_a_run_that_is_not_there_is_named(typed: Callable[..., Any], kept: Path) -> None:
+def test_missing_run_is_named(typed: Callable[..., Any], kept: Path) -> None:
     ended = typed("compare", "1", "7")
     assert ended.exit_code == 2
     assert ended.err.startswith("kgtui: there is no run #7 in ")

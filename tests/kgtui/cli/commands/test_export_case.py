@@ -31,7 +31,7 @@ def test_the_case_and_the_file_can_be_named(typed, failed_run, folder):
     assert (folder / "kernels" / "x.py").exists()
 
 
-def test_a_file_that_is_there_is_not_overwritten(typed, failed_run, folder):
+def test_existing_file_is_not_overwritten(typed, failed_run, folder):
     (folder / "x.py").write_text("mine")
     ended = typed("export-case", "1", "--output", "x.py")
     assert (ended.exit_code, ended.err) == (

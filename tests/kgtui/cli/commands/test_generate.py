@@ -128,11 +128,11 @@ class TestDemo:
         assert generated(module=demo, name="demo") == 0
         return printed(console)
 
-    def test_it_prints_the_matrix_and_the_costs(self, shown):
+    def test_demo_prints_matrix_and_costs(self, shown):
         assert all(title in shown for title in ("Models and operators", "Metrics", "Cost by model"))
         assert shown.count("passed (run #") == 6
 
-    def test_it_leaves_the_users_store_alone(self, shown, home):
+    def test_demo_makes_no_user_store(self, shown, home):
         assert not (home / "sessions.db").exists()
 
     def test_json_is_one_document(self, generated, console):

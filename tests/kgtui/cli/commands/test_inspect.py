@@ -186,9 +186,7 @@ def test_html_is_one_whole_file(inspected, kernel):
     ("arguments", "environment", "has_colour"),
     [((), {"TERM": "xterm"}, True), (("--plain",), {"TERM": "xterm"}, False), ((), {"NO_COLOR": "1"}, False)],
 )
-def test_colour_is_for_terminals_that_want_it(
-    console, engine, kernel, home, terminal, arguments, environment, has_colour
-):
+def test_colour_requires_capable_terminal(console, engine, kernel, home, terminal, arguments, environment, has_colour):
     out = terminal()
     coloured = dataclasses.replace(console, out=out, environment={"KGTUI_HOME": str(home), **environment})
     options = parse(["inspect", "silu.py", *arguments]).options
@@ -268,7 +266,7 @@ def test_supported_claim_does_not_change_verdict(inspected, engine, kernel, no_g
     assert inspected("silu.py", *claim)[0] == exit_code
 
 
-def test_a_benchmark_that_never_came_is_no_success(inspected, engine, kernel, gpu):
+def test_missing_benchmark_exits_with_3(inspected, engine, kernel, gpu):
     exit_code, _, err = inspected("silu.py")
     assert exit_code == 3
     assert "cases were not timed, and the engine gave no reason" in err

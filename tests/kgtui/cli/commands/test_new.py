@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.static.source import directives
 
 
-def test_file_goes_to_kernels_with_next_step(typed, folder):
+def test_new_file_is_in_kernels_with_next_step(typed, folder):
     ended = typed("new", "silu")
     assert (ended.exit_code, ended.err) == (0, "")
     assert ended.out == (
@@ -19,7 +19,7 @@ def test_the_file_may_be_named(typed, folder):
     assert (folder / "deep" / "mine.py").is_file()
 
 
-def test_a_file_that_is_there_is_left_alone(typed, folder):
+def test_existing_file_is_unchanged(typed, folder):
     (folder / "silu.py").write_text("mine\n")
     ended = typed("new", "silu", "silu.py")
     assert (ended.exit_code, ended.err) == (

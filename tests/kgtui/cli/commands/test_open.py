@@ -136,7 +136,7 @@ def test_the_sample_is_copied_once_and_never_overwritten(opened, folder):
     assert path.read_text() == "# mine\n"
 
 
-def test_there_is_a_sample_for_softmax_only(opened):
+def test_sample_of_other_operator_is_refused(opened):
     with pytest.raises(UsageError, match="there is no sample for aten::silu, only for aten::softmax"):
         opened("open", "--op", "silu", "--sample")
 

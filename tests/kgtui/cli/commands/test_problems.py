@@ -22,7 +22,7 @@ def test_list_names_whole_groups_of_dtypes(typed, monkeypatch):
     assert lines["aten::cumsum"].split()[-4:] == ["float", "i16", "i32", "i64"]
 
 
-def test_list_may_be_said(typed):
+def test_list_subcommand_is_the_default(typed):
     assert typed("problems", "list").out == typed("problems").out
 
 
@@ -100,7 +100,7 @@ def test_show_without_a_name(typed):
     )
 
 
-def test_a_list_takes_no_name(typed):
+def test_list_with_operator_is_refused(typed):
     ended = typed("problems", "list", "softmax")
     assert (ended.exit_code, ended.err) == (
         2,

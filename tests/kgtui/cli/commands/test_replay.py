@@ -114,7 +114,7 @@ def test_the_document_follows_its_schema(replayed, case):
     ],
     ids=["operator", "version", "case"],
 )
-def test_a_proof_of_something_unknown_is_refused(replayed, changes, words):
+def test_proof_with_unknown_names_is_refused(replayed, changes, words):
     with pytest.raises(UsageError, match=words):
         replayed(proof(**changes))
 

@@ -110,7 +110,7 @@ def test_measurements_are_exported_as_csv(timed_run, typed):
     )
 
 
-def test_a_run_that_is_not_there(typed, two_runs):
+def test_missing_run_is_usage_error(typed, two_runs):
     ended = typed("sessions", "show", "9")
     assert ended.exit_code == 2
     assert "there is no run #9" in ended.err
@@ -144,7 +144,7 @@ def test_an_export_to_a_file_overwrites_none(typed, two_runs, folder):
     )
 
 
-def test_a_list_takes_no_number(typed, two_runs):
+def test_list_with_run_number_is_refused(typed, two_runs):
     assert typed("sessions", "list", "2").err == (
         "kgtui: a list takes no number; `kgtui sessions show RUN` shows a run\n"
     )
@@ -253,6 +253,6 @@ def test_unchangeable_run_is_reported(typed, two_runs, arguments, said):
     assert ended.err.startswith(f"kgtui: {said}")
 
 
-def test_changing_makes_no_store(typed, home):
+def test_tagging_without_store_creates_none(typed, home):
     assert typed("sessions", "tag", "1", "x").exit_code == 3
     assert not home.exists()

@@ -39,7 +39,7 @@ def test_missing_suite_is_reported_and_rest_listed(typed, suite):
     assert f"`kgtui suites remove {suite}` forgets it" in ended.err
 
 
-def test_listing_a_suite_runs_none_of_it(typed, suite, tmp_path):
+def test_listed_suite_is_not_executed(typed, suite, tmp_path):
     ended = typed("problems", "list", "--suite", str(suite))
     assert ended.out == "kernelbench::level1/23_Softmax  single operators  Softmax  batch_size=4096 dim=393216\n"
     assert "24_Broken.py:1: syntax error" in ended.err

@@ -104,7 +104,7 @@ def test_exit_code_is_that_of_worst_target(
     assert targeted(kernel).exit_code == exit_code
 
 
-def test_a_wrong_candidate_fails_though_it_builds(targeted: Typed, launching: PreparedEngine, kernel: Path) -> None:
+def test_wrong_candidate_that_builds_fails(targeted: Typed, launching: PreparedEngine, kernel: Path) -> None:
     launching.outcome = Outcome.WRONG_VALUE
     ended = targeted(kernel)
     assert ended.exit_code == 1

@@ -144,7 +144,7 @@ def test_document_holds_every_trial_and_missing_proposal(
     assert document["why_none"].startswith("nothing was timed")
 
 
-def test_when_no_variant_is_right_it_fails(
+def test_tuning_without_correct_variant_fails(
     console: Console, engine: PreparedEngine, tunable: Path, no_gpu: None
 ) -> None:
     engine.outcome = Outcome.WRONG_VALUE

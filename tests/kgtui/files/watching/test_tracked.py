@@ -36,7 +36,7 @@ def sights(reports: tuple[Report, ...]) -> list[Sight]:
     return [report.sight for report in reports]
 
 
-def test_a_final_event_is_believed_at_once(file: TrackedFile, path: Path) -> None:
+def test_final_event_is_due_immediately(file: TrackedFile, path: Path) -> None:
     path.write_bytes(b"VALUE = 2\n")
     file.notice(1.0, final=True)
     assert file.due_s == 1.0

@@ -56,7 +56,7 @@ async def test_run_with_missing_file_offers_to_restore_it(looking_back: Any, som
         assert bench.app.workbench.bench.path.name == "softmax_v2_run3.py"
 
 
-async def test_restoring_never_touches_a_file_that_is_there(looking_back: Any, some: Past, tmp_path: Path) -> None:
+async def test_restoring_keeps_existing_file(looking_back: Any, some: Past, tmp_path: Path) -> None:
     taken = tmp_path / "kernels" / "softmax_run1.py"
     taken.write_bytes(b"mine\n")
     bench = looking_back(some)

@@ -116,7 +116,7 @@ def test_best_run_is_named_unless_shown(shown: int, words: str) -> None:
         (("driver", "torch"), "best #38 1.32× ±0.03 eager (2 versions changed since)"),
     ],
 )
-def test_best_run_under_other_versions_reports_them(changed: tuple[str, ...], words: str) -> None:
+def test_best_run_names_changed_versions(changed: tuple[str, ...], words: str) -> None:
     best = BestRun(number=38, baseline="eager", speedup=timed_runs.summary().speedup, changed=changed)
     assert plain_text((best_line(best, shown=42, glyphs=UNICODE),)) == words
 
@@ -127,7 +127,7 @@ def test_summary_counts_faster_and_slower_cases(timed: Any) -> None:
     )
 
 
-def test_mean_whose_interval_holds_one_is_no_difference(timed: Any) -> None:
+def test_mean_interval_with_one_is_no_difference(timed: Any) -> None:
     from engine.model.benchmark import Interval
 
     same = replace(timed_runs.summary(), speedup=Interval(value=1.004, low=0.99, high=1.02))

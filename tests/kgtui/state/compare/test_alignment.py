@@ -54,7 +54,7 @@ def test_four_texts_are_each_laid_beside_the_first() -> None:
     assert drawn(alignment) == ["1-a b | 1 a b | - | 1 a b", "  |   |   | 2+new", "2~c d | 2~c e | 1 c d | 3 c d"]
 
 
-def test_reference_line_is_removed_where_no_version_changed_it() -> None:
+def test_reference_line_in_no_version_is_removed() -> None:
     assert [row.cells[0].change for row in aligned((("a b",), (), ("a b",))).rows] == [Change.REMOVED]
 
 

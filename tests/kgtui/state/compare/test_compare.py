@@ -126,7 +126,7 @@ class TestWhichRuns:
             "no best run yet; #2 is the newest other; no other run of all cases passed",
         )
 
-    def test_run_of_selected_case_does_not_represent_whole_run(self) -> None:
+    def test_run_of_selected_case_is_not_chosen(self) -> None:
         runs = (past_run(5, digest="d"), past_run(4, total=1), past_run(3, total=8), past_run(2, total=8))
         assert chosen((), current=5, digest="d", runs=runs).numbers == (3, 5)
 

@@ -75,7 +75,7 @@ def test_pending_cases_keep_result_of_previous_run(candidate: Candidate, plan: P
     assert rows["128x127 f16"].cells[-1].text == "stale"
 
 
-def test_run_of_some_cases_leaves_others_without_old_results(candidate: Candidate, plan: Plan) -> None:
+def test_partial_run_shows_other_cases_as_not_run(candidate: Candidate, plan: Plan) -> None:
     before = view_of(fakes.all_pass(candidate, plan))
     now = view_of(fakes.run_events(candidate, plan, [fakes.passed(plan.cases[0])]))
     rows = case_rows(plan.cases, now, before, glyphs=UNICODE)
@@ -136,7 +136,7 @@ def test_new_run_remembers_earlier_result_of_case(candidate: Candidate, plan: Pl
     assert [result.outcome for result in bench.before.cases][4] is Outcome.WRONG_VALUE
 
 
-def test_moments_are_said_relative_to_now() -> None:
+def test_recent_times_are_relative() -> None:
     now = fakes.NOW
     moments = [
         now - timedelta(seconds=5),

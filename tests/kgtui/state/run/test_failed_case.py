@@ -29,7 +29,7 @@ from kgtui.state.run.failed_case import failed_case
 from tests.kgtui import fakes
 
 
-def test_failed_case_states_what_how_much_and_where(plan: Plan) -> None:
+def test_failed_case_states_error_size_and_place(plan: Plan) -> None:
     detail = plain_text(case_detail(fakes.wrong(plan.cases[4]), glyphs=UNICODE)).splitlines()
     assert detail[:10] == [
         "127x128 f32  ✗ wrong value line 12",

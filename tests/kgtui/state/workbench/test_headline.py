@@ -29,7 +29,7 @@ from tests.kgtui import fakes
 from tests.kgtui.state.strip_lines import CONTEXT, started, view_of
 
 
-def test_reason_for_flagged_run_comes_first(candidate: Candidate, plan: Plan) -> None:
+def test_flagged_run_states_reason_first(candidate: Candidate, plan: Plan) -> None:
     assert plain_text((sentence(view_of(fakes.suspicious(candidate, plan)), CONTEXT),)) == (
         "not credible, line 22: torch.softmax computes the answer; the kernel's own result is not used; "
         "right on 8 of 8 cases"

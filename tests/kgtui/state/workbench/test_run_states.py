@@ -92,7 +92,7 @@ def test_active_past_run_is_shown_as_far_as_stored(candidate: Candidate, plan: P
     )
 
 
-def test_a_run_that_has_said_nothing_yet_begins() -> None:
+def test_run_without_events_is_starting() -> None:
     strip_context = replace(CONTEXT, begun=True)
     assert status_of(NO_RUN, strip_context).state is State.STARTING
     assert plain_text((sentence(NO_RUN, strip_context),)) == "the run begins"

@@ -149,7 +149,7 @@ def test_strip_states_symptom_of_first_failure(candidate: Candidate, plan: Plan)
     assert "failed so far, first 127x128 f32: only the end is wrong" in plain_text((sentence(halfway, CONTEXT),))
 
 
-def test_the_strip_while_it_verifies_in_ascii(candidate: Candidate, plan: Plan) -> None:
+def test_running_strip_in_ascii(candidate: Candidate, plan: Plan) -> None:
     view, strip_context = (
         view_of(fakes.stops_half_way(candidate, plan)),
         replace(CONTEXT, mode=Mode.EDIT, elapsed_s=1.5),

@@ -36,7 +36,7 @@ def test_clearing_frees_entries_without_the_cycle_collector() -> None:
     assert (watched(), len(cache)) == (None, 0)
 
 
-def test_a_cleared_cache_takes_entries_again() -> None:
+def test_cleared_cache_accepts_entries() -> None:
     cache: AcyclicCache[int, str] = AcyclicCache(2)
     cache[1] = "a"
     cache.clear()

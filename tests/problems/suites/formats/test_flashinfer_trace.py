@@ -94,14 +94,14 @@ def test_sampling_refused_for_its_rule(tasks: dict[str, Task]) -> None:
     assert "compares distributions" in tasks["sampling/top_k_sampling_v64"].refusal
 
 
-def test_lfs_pointer_said_with_command(dataset: Path, contents_of: Read) -> None:
+def test_lfs_pointer_complaint_names_command(dataset: Path, contents_of: Read) -> None:
     assert contents_of(dataset).complaints == (
         f"{dataset}/definitions/gemm/gemm_n8_k8.json: a Git LFS pointer in place of the file; "
         "run `git lfs pull` in the checkout",
     )
 
 
-def test_workloads_that_are_lfs_pointer_said(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
+def test_lfs_pointer_of_workloads_is_reported(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
     for folder, text in (
         ("definitions", (dataset / "definitions/rmsnorm/rmsnorm_h32.json").read_text()),
         ("workloads", (dataset / "workloads/sampling/top_k_sampling_v64.jsonl").read_text()),

@@ -117,7 +117,7 @@ def test_linked_folder_outside_of_suite_left_out(
     [("gone", "level1: a link that leads nowhere: No such file or directory"), (None, "no folder level1; is the ch")],
     ids=["broken link", "missing"],
 )
-def test_level_that_is_not_there_said(target: str | None, reason: str, tmp_path: Path) -> None:
+def test_missing_level_is_reported(target: str | None, reason: str, tmp_path: Path) -> None:
     copy = shutil.copytree(SAMPLES / "kernelbench", tmp_path / "suite")
     shutil.rmtree(copy / "KernelBench" / "level1")
     if target is not None:
@@ -136,7 +136,7 @@ def test_checkout_of_another_branch_named_as_such(tmp_path: Path) -> None:
         format_of(tmp_path)
 
 
-def test_folder_that_goes_while_it_is_listed_no_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_removed_while_listed_is_no_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(path: Path, pattern: str) -> list[Path]:
         raise FileNotFoundError(2, "No such file or directory", str(path / pattern))
 

@@ -19,7 +19,7 @@ Open = Callable[[str], OpenedTask]
 NAME = "flashinfer_trace::rmsnorm/rmsnorm_h32"
 
 
-def test_inputs_then_outputs_of_workload(opened: Open) -> None:
+def test_workload_draws_inputs_before_outputs(opened: Open) -> None:
     hidden, weight, eps, output = opened(NAME).draw(seed=1, weight_seed=0, case="6abd9329")
 
     assert (hidden.shape, weight.shape, output.shape) == ((9, 32), (32,), (9, 32))

@@ -66,7 +66,7 @@ def test_own_check_right_and_wrong_answer(opened: Open, name: str) -> None:
         (True, (True, "")),
     ],
 )
-def test_both_conventions_one_verdict(returned: object, verdict: tuple[bool, str]) -> None:
+def test_both_checker_conventions_have_equal_verdict(returned: object, verdict: tuple[bool, str]) -> None:
     assert verdict_of(returned) == verdict
 
 

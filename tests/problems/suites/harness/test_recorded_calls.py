@@ -19,7 +19,7 @@ from problems.suites.task import Task
 Open = Callable[[str], OpenedTask]
 
 
-def test_literal_call_as_the_tests_make_it(opened: Open) -> None:
+def test_literal_call_keeps_arguments_of_tests(opened: Open) -> None:
     args, kwargs, written = opened("kernelbench_x::Activation/relu").draw(seed=1, weight_seed=2, case="line 20")
 
     assert (args[0].tolist(), kwargs, written) == ([-1.0, 0.0, 2.0], (), ())

@@ -73,7 +73,7 @@ def test_unread_tensors_overwritten() -> None:
 
 
 @pytest.mark.parametrize("precision", list(Precision))
-def test_written_arguments_after_what_is_returned(precision: Precision) -> None:
+def test_written_arguments_follow_returned_values(precision: Precision) -> None:
     outputs = answered(adds, (X, BUFFER), precision, written=(1,))
 
     assert [output.tolist() for output in outputs] == [11.0, [4.0, 7.0]]

@@ -46,7 +46,7 @@ def function(text):
     return node
 
 
-def test_stages_are_bound_to_computations_in_the_own_block():
+def test_stages_are_computations_of_outermost_block():
     assert stages(function(REFERENCE)) == ("scaled", "summed", "twice#1/2", "twice#2/2")
 
 
@@ -70,7 +70,7 @@ def test_argument_made_contiguous_is_no_stage():
     assert stages(function(text), of_any_kind=True) == ("x",)
 
 
-def test_intermediates_that_are_not_compared_are_said():
+def test_uncompared_intermediates_have_reasons():
     candidate = "def f(x, w):\n    x = g(x)\n    y = h(x, w)\n    return k(y)\n"
     reference = CHAIN.replace("    return x", "    if w:\n        z = g(x)\n    v = g(x)\n    return x")
     assert shared_stages(reference, candidate, form=CALL, entry="f") == ("y",)

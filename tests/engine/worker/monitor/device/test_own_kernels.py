@@ -91,7 +91,7 @@ def write(path, text):
 
 
 @pytest.mark.parametrize(("author", "is_own"), [("candidate/kernel.py", True), ("site-packages/library.py", False)])
-def test_generated_file_belongs_to_code_writing_it(own: OwnKernels, tmp_path: Path, author: str, is_own: bool) -> None:
+def test_generated_file_has_owner_of_writing_code(own: OwnKernels, tmp_path: Path, author: str, is_own: bool) -> None:
     own.belong_to(tmp_path / "candidate")
     own.follow_writes()
     write = code_in(tmp_path / author, WRITES)["write"]

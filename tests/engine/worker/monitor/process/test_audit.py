@@ -104,7 +104,7 @@ def actions(tmp_path: Path, fresh_process: Forking) -> Callable[..., Actions]:
          "in the compiler's cache: /"),
     ],
 )  # fmt: skip
-def test_a_action_is_noted(actions: Callable[..., Actions], source: str, kind: str, detail: str) -> None:
+def test_action_is_noted(actions: Callable[..., Actions], source: str, kind: str, detail: str) -> None:
     noted = actions(source)
     assert any(one[0] == kind and one[1].startswith(detail) and not one[3] for one in noted), noted
 
