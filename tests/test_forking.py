@@ -31,7 +31,7 @@ def test_changes_by_program_do_not_reach_the_next(server: Forking, tmp_path: Pat
 @pytest.mark.parametrize(
     ("program", "status"), [("raise SystemExit(3)", 3), ("1 / 0", 1), ("import os\nos.kill(os.getpid(), 9)", -9)]
 )
-def test_how_a_program_ended_is_reported(server: Forking, tmp_path: Path, program: str, status: int) -> None:
+def test_forked_program_returns_exit_status(server: Forking, tmp_path: Path, program: str, status: int) -> None:
     assert server.run(program, cwd=tmp_path).returncode == status
 
 

@@ -83,7 +83,7 @@ def test_every_module_has_docstring():
     assert [name for name, _, tree in modules() if not ast.get_docstring(tree)] == []
 
 
-def test_no_module_is_two_ideas_long():
+def test_modules_have_limited_lines():
     lines_by_name = {name: len(text.splitlines()) for name, text, _ in modules()}
     assert {name: lines for name, lines in lines_by_name.items() if lines > MOST_LINES_OF_A_FILE} == {}
 

@@ -43,7 +43,7 @@ async def test_a_sample_of_the_mutants_is_rejected(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_passing_kernel_survives_and_raising_is_stillborn(tmp_path: Path) -> None:
+async def test_passing_mutant_survives_raising_is_stillborn(tmp_path: Path) -> None:
     silu, problem = whole("silu")
     raising = Mutant(
         name="raising",

@@ -79,7 +79,7 @@ def test_closed_store_reports_that_it_is_closed(path):
         store.runs()
 
 
-def test_a_folder_is_no_store(tmp_path):
+def test_folder_in_place_of_store_is_refused(tmp_path):
     with pytest.raises(StorePathError, match=rf"{tmp_path}: .* an SQLite file, and this is a folder; move it, or let"):
         open_store(tmp_path)
 
@@ -215,7 +215,7 @@ class TestReadOnly:
                 store.begin_session("after")
         assert filled.read_bytes() == before
 
-    def test_nothing_is_made_to_be_read(self, folder):
+    def test_read_only_opening_creates_no_store(self, folder):
         with pytest.raises(StorePathError, match="there is no session store here; the first run makes one"):
             open_store(folder / "none" / "sessions.db", read_only=True)
         assert list(folder.iterdir()) == []

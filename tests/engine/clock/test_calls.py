@@ -137,7 +137,7 @@ def test_work_before_rest_is_reported_but_not_after() -> None:
 
 
 @pytest.mark.parametrize("copies", [1, 3])
-def test_a_kernel_hidden_among_our_copies_is_late(copies: int) -> None:
+def test_foreign_kernel_among_own_copies_is_late(copies: int) -> None:
     device = ScriptedDevice()
 
     def after(number: int, returned: object) -> int:

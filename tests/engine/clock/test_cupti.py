@@ -94,7 +94,7 @@ def test_known_launch_read_back_proves_the_layout() -> None:
         ([spin(120, 120)], "clocks differ"),
     ],
 )
-def test_anything_else_is_no_proof(activities: list[Activity], message: str) -> None:
+def test_unexpected_record_fails_layout_check(activities: list[Activity], message: str) -> None:
     with pytest.raises(CuptiError, match=message):
         check_layout(activities, KNOWN, began_ns=100, ended_ns=130)
 

@@ -250,7 +250,7 @@ def test_a_call_without_work_has_no_activities(bench: Bench) -> None:
     assert bench.timed(protocol.How.SINGLE, 0).calls == (protocol.CallTime(span_ns=None, stream_ns=0, activities=0),)
 
 
-def test_no_calls_are_no_calls(bench: Bench) -> None:
+def test_empty_chunk_times_no_calls(bench: Bench) -> None:
     assert bench.timed(protocol.How.SINGLE) == protocol.Timed(id="i", method="cupti")
     assert bench.timed(protocol.How.BURST).elapsed_ns == 0
 
@@ -403,7 +403,7 @@ def test_a_slot_that_does_not_exist_is_refused(bench: Bench) -> None:
     assert failed.message == "there are 4 slots, and (0, 4) were asked for"
 
 
-def test_after_vacating_nothing_can_be_timed(bench: Bench) -> None:
+def test_closed_slots_cannot_be_timed(bench: Bench) -> None:
     assert bench.ask(protocol.CloseSlots(id="i")) == protocol.Done(id="i")
     failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), how=protocol.How.SINGLE))
     assert failed.message == "calls cannot be timed before slots are occupied"

@@ -48,7 +48,7 @@ def meter_of(proc: Proc, **options: bool) -> Meter:
     return Meter(7, clock=proc.clock, proc=proc.folder, **options)
 
 
-def test_the_first_look_counts_nothing(proc: Proc) -> None:
+def test_first_look_measures_no_cpu_time(proc: Proc) -> None:
     proc.process(7, ticks=(500, 0, 0, 0), threads={7: 10**9})
     assert meter_of(proc).look() == Interval(wall_s=0.0)
 

@@ -38,7 +38,7 @@ def rows() -> dict[str, tuple[str, list[Path]]]:
     }
 
 
-def test_the_readme_speaks_of_every_id() -> None:
+def test_corpus_readme_describes_every_id() -> None:
     assert rows().keys() == IDS
 
 

@@ -100,7 +100,7 @@ async def test_native_size_refused_before_allocation(engine: Engine) -> None:
     ],
     ids=["raises", "ends", "no tensor"],
 )
-async def test_failing_reference_the_problems_fault(
+async def test_failing_reference_is_problem_fault(
     engine: Engine, tmp_path: Path, was: str, becomes: str, said: str
 ) -> None:
     file = tmp_path / "1_Fault.py"

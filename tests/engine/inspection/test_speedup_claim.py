@@ -56,7 +56,7 @@ def test_overlong_claim_is_refused():
         parse_claim("9" * 400, baselines=BASELINES)
 
 
-def test_an_unknown_baseline_is_reported_the_known_ones():
+def test_unknown_baseline_error_lists_known_ones():
     with pytest.raises(UsageError) as reported:
         parse_claim("2.3x torch", baselines=BASELINES)
     assert str(reported.value) == (
@@ -81,7 +81,7 @@ def test_interval_reaches_claim_within_the_resolution(low, value, high, backing)
     assert held.measured == Interval(value=value, low=low, high=high)
 
 
-def test_the_coarsest_resolution_counts():
+def test_resolution_is_the_coarsest():
     assert hold(Claim(speedup=2.3), measured(1.9, 2.0, 2.1, resolution=0.1), untimed="").backing is Backing.SUPPORTED
 
 
@@ -120,6 +120,6 @@ def test_unmeasured_claim_is_neither_supported_nor_refuted(claim, benchmarks, wh
 
 
 @pytest.mark.parametrize("speedup", [0.0, -1.0, float("inf"), float("nan")])
-def test_a_claim_of_nothing_cannot_be_made(speedup):
+def test_nonpositive_claim_is_refused(speedup):
     with pytest.raises(ValueError, match="a speed-up is finite and above 0"):
         Claim(speedup=speedup)

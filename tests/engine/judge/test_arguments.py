@@ -23,7 +23,7 @@ def test_an_input_that_changed_is_named(bench: Bench) -> None:
     assert compared.mutated == "input x was changed; the signature does not say that it is written"
 
 
-def test_an_input_in_a_list_is_watched_too(bench: Bench) -> None:
+def test_changed_input_in_list_is_reported(bench: Bench) -> None:
     bench.prepare("ALIASES")
     returned = bench.hand_back(bench.arguments[0][0] + bench.arguments[0][1])
     bench.arguments[0][1][0] = 0.0
@@ -63,7 +63,7 @@ def test_write_only_output_arrives_filled_with_poison(bench: Bench) -> None:
     assert set(bytes(out.untyped_storage().tolist())) == {0xFF}
 
 
-def test_a_strided_output_is_judged_by_its_elements(bench: Bench) -> None:
+def test_strided_output_ignores_bytes_between_elements(bench: Bench) -> None:
     bench.prepare("INTO")
     bench.arguments[1].copy_(bench.arguments[0] + 1)
     compared = bench.compared()

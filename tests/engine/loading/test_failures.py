@@ -127,7 +127,7 @@ def test_exception_without_message_is_its_type() -> None:
     assert failed("assert False\n").message == "AssertionError"
 
 
-def test_the_deepest_line_of_the_file_is_reported() -> None:
+def test_deepest_line_of_candidate_is_reported() -> None:
     reported = failed("def inner():\n    int('x')\n\ndef outer():\n    inner()\n\nouter()\n")
     assert reported.line == 2
 

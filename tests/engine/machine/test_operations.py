@@ -160,7 +160,7 @@ def test_extremes_of_nan_and_signed_zeros(scalar, name, expected):
 
 
 @pytest.mark.parametrize("scalar", FLOATS, ids=lambda scalar: scalar.value)
-def test_negation_turns_the_sign_of_zero(scalar):
+def test_negation_flips_sign_of_zero(scalar):
     numbers = encode(scalar, np.array([0.0, -0.0, 2.5])).astype(FLOATS[scalar])
     result = decode(scalar, compute("arith.negf", [(scalar, numbers)], scalar))
     assert [str(number) for number in result.tolist()] == ["-0.0", "0.0", "-2.5"]

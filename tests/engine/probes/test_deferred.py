@@ -81,7 +81,7 @@ async def test_trouble_during_or_after_call_is_not_checked() -> None:
         assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "no answer")
 
 
-async def test_without_a_right_case_nothing_was_checked() -> None:
+async def test_no_passed_case_is_not_checked() -> None:
     findings, report = await observed(deferred.probe, ScriptedLab(passed=[]))
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "no case passed")
 
@@ -135,7 +135,7 @@ async def test_slow_thread_is_not_mistaken_for_later_call() -> None:
     assert report.facts[0].value.startswith("3 of 1000 elements of return are changed within ")
 
 
-async def test_trouble_in_a_later_call_is_not_innocence() -> None:
+async def test_failed_later_call_is_not_checked() -> None:
     findings, report = await observed(deferred.probe, after_others(Came(), Came(trouble="it raised")))
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "it raised")
 

@@ -165,7 +165,7 @@ async def test_output_surviving_in_new_worker_is_suspect() -> None:
     )
 
 
-async def test_nearly_complete_survival_is_not_rounded_up() -> None:
+async def test_percentage_just_below_100_is_rounded_down() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.9999, A, trivial=0))
     lab.script = lambda *_: Replayed(
         ledger=right(0, A).ledger, outputs=(protocol.CorrectCount(name="return", total=9999, right=9998, trivial=0),)

@@ -55,7 +55,7 @@ async def test_wrong_backwards_is_a_race() -> None:
     assert report.coverage is Coverage.CHECKED
 
 
-async def test_a_race_names_the_two_programs_that_meet() -> None:
+async def test_race_names_both_conflicting_programs() -> None:
     reads, writes = (
         protocol.Access(stores=False, program=(1, 0, 0), line=9),
         protocol.Access(stores=True, program=(0, 0, 0), line=7),
@@ -222,7 +222,7 @@ async def test_case_writing_nothing_is_replaced_by_next() -> None:
     assert report.coverage is Coverage.CHECKED
 
 
-async def test_without_a_right_case_nothing_was_checked() -> None:
+async def test_no_passed_case_is_not_checked() -> None:
     _, report = await observed(repeats.probe, ScriptedLab(passed=[]))
     assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "no case passed")
 

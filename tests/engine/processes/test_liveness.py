@@ -19,7 +19,7 @@ def test_two_reads_agree():
     assert process_stamp(os.getpid()) == process_stamp(os.getpid())
 
 
-def test_without_a_stamp_nothing_is_claimed():
+def test_process_without_start_time_is_not_alive():
     assert not is_alive(os.getpid(), None)
 
 

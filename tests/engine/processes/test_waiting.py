@@ -48,7 +48,7 @@ async def test_endless_loop_is_reported_by_cpu_time() -> None:
     assert not raised.value.slept
 
 
-async def test_an_endless_sleep_is_reported_as_one() -> None:
+async def test_timeout_of_sleeping_process_names_sleep() -> None:
     with pytest.raises(DeadlineError) as raised:
         await wait_beside(Interval(wall_s=1.0))
     assert str(raised.value) == "the worker timed out after 20 s (0 s of CPU time)"

@@ -64,7 +64,7 @@ async def test_two_ready_processes_start_no_third(pair: Pair) -> None:
     assert len(pair.fork_server.forked) == 2
 
 
-async def test_two_takers_at_once_get_two(pair: Pair) -> None:
+async def test_concurrent_takes_return_different_processes(pair: Pair) -> None:
     first, second = await asyncio.gather(pair.take(), pair.take())
     assert first.child is not second.child
 

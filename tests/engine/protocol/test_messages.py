@@ -71,7 +71,7 @@ def test_reply_missing_one_field_is_refused(field: str) -> None:
         b'{"type":"failed","id":"i","kind":"perfect","message":""}',
     ],
 )  # fmt: skip
-def test_noise_is_a_wire_error_and_nothing_else(line: bytes) -> None:
+def test_malformed_reply_is_wire_error(line: bytes) -> None:
     with pytest.raises(WireError):
         protocol.decode_reply(line)
 

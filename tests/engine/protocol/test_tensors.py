@@ -259,7 +259,7 @@ def test_writing_an_arena_again_renews_its_guard(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("first", [0, 1, 256, 1000])
-def test_nothing_is_placed_in_the_first_bytes(first: int) -> None:
+def test_first_bytes_stay_free_when_placing(first: int) -> None:
     placed, size_bytes = tensors.place((3, 300), first=first)
     begin = -(-first // 256) * 256 + 256
     assert [(spec.offset, spec.bytes) for spec in placed] == [(begin, 3), (begin + 512, 300)]
@@ -311,7 +311,7 @@ def test_value_in_part_of_block_is_viewed_there() -> None:
     assert value.data_ptr() == block.data_ptr() + placed[0].offset
 
 
-def test_nothing_is_copied_to_lay_values_out() -> None:
+def test_layout_shares_storage_with_values() -> None:
     base = torch.zeros(4)
     _, [storage] = tensors.lay_out((base[1:],))
     base[3] = 1.0
@@ -325,7 +325,7 @@ def test_an_arena_is_a_new_file_or_none(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_an_arena_may_be_let_go_twice(tmp_path: Path) -> None:
+def test_arena_can_be_closed_twice(tmp_path: Path) -> None:
     file = tensors.ArenaFile(arena_spec(tmp_path / "a", 4))
     file.close()
     file.close()

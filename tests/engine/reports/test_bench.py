@@ -327,7 +327,7 @@ def test_less_precise_method_is_named_with_its_limits():
     ) in remarks(run_of(coarse, SMALL))
 
 
-def test_a_remark_on_every_case_names_none():
+def test_remark_on_every_case_names_no_case():
     assert ("throttled", "clocks were held down by power after") in remarks(run_of(WIDE))
     assert ("throttled", "clocks were held down by power after (4096x4096 f32)") in remarks(run_of(WIDE, SMALL))
 

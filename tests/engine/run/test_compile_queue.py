@@ -176,7 +176,7 @@ async def test_early_build_failure_is_reported_when_launched(site: Site, later: 
     assert site.builder.unfinished == 0
 
 
-async def test_how_long_compiling_and_publishing_take_is_reported(site: Site) -> None:
+async def test_compiling_and_publishing_are_profiled(site: Site) -> None:
     site.builder.add(warps(4))
     site.builder.add(warps(8))
     await site.run()

@@ -35,7 +35,7 @@ async def reported(emitter: EventEmitter) -> list[events.Event]:
     return [event async for event in emitter.stream()]
 
 
-async def test_nothing_that_happened_is_not_reported(emitter: EventEmitter) -> None:
+async def test_finished_stream_without_events_is_empty(emitter: EventEmitter) -> None:
     assert await reported(emitter) == []
 
 
@@ -76,7 +76,7 @@ async def test_findings_are_reported_and_kept_for_verdict(emitter: EventEmitter,
     ]
 
 
-async def test_no_text_is_no_line_of_the_log(emitter: EventEmitter) -> None:
+async def test_empty_text_is_not_logged(emitter: EventEmitter) -> None:
     emitter.log(Stream.STDOUT, "")
     emitter.log(Stream.STDOUT, "\n")
     assert await reported(emitter) == [events.LogWritten(at_s=0.0, stream=Stream.STDOUT, text="\n")]

@@ -95,7 +95,7 @@ async def test_failing_target_stops_no_other(employ: Employ, tmp_path: Path) -> 
     ]
 
 
-async def test_times_count_on_from_the_run(employ: Employ, tmp_path: Path) -> None:
+async def test_retarget_times_continue_those_of_run(employ: Employ, tmp_path: Path) -> None:
     emitted = await all_of(retargeting_of(employ, tmp_path, compile_all, (LAUNCH,), 1000.0))
     times = [event.at_s for event in emitted]
     assert times == sorted(times)

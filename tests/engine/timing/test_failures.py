@@ -147,7 +147,7 @@ async def test_case_too_large_for_device_is_unsupported(make_lab):
 
 
 @pytest.mark.parametrize("after", [1, 5, 40, 200])
-async def test_a_cancelled_benchmark_leaves_nothing_arranged(make_lab, after):
+async def test_cancelled_benchmark_frees_its_slots(make_lab, after):
     lab = make_lab()
     running = asyncio.create_task(lab.bench().run())
     lab.judge.cancel_at = (after, running)

@@ -13,7 +13,7 @@ def ring(slots: int, seed: int = 1) -> Ring:
     return Ring(slots, rng=random.Random(seed))
 
 
-def test_slots_go_round():
+def test_slot_order_wraps_around():
     turns = ring(5)
     assert [turns.take(3), turns.take(3), turns.take(3)] == [(0, 1, 2), (3, 4, 0), (1, 2, 3)]
 

@@ -143,7 +143,7 @@ def test_failed_case_without_message_states_its_outcome() -> None:
         ((Outcome.UNSUPPORTED, Outcome.MUTATED_INPUT), Outcome.MUTATED_INPUT),
     ],
 )
-def test_of_several_failures_the_gravest_names_the_run(outcomes: tuple[Outcome, ...], named: Outcome) -> None:
+def test_most_severe_failure_is_the_verdict(outcomes: tuple[Outcome, ...], named: Outcome) -> None:
     cases = tuple(result(outcome, f"case {i}", outcome.value) for i, outcome in enumerate(outcomes))
     verdict = judge(Facts(planned=5, cases=cases))
     assert verdict.outcome is named
@@ -235,7 +235,7 @@ def test_wrong_case_is_named_before_unbuilt_kernel() -> None:
 
 
 @pytest.mark.parametrize("severity", [Severity.SUSPECT, Severity.PROOF])
-def test_a_pass_with_a_grave_finding_is_flagged(severity: Severity) -> None:
+def test_pass_with_severe_finding_is_flagged(severity: Severity) -> None:
     findings = (finding(Severity.HINT, "a hint"), finding(severity, "no kernel was launched"))
     assert judge(Facts(planned=1, cases=(OK,), findings=findings)) == Verdict(
         outcome=Outcome.PASS,
@@ -248,7 +248,7 @@ def test_a_pass_with_a_grave_finding_is_flagged(severity: Severity) -> None:
 
 
 @pytest.mark.parametrize("severity", [Severity.NOTE, Severity.HINT])
-def test_a_light_finding_flags_nothing(severity: Severity) -> None:
+def test_low_severity_finding_does_not_flag(severity: Severity) -> None:
     verdict = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, findings=(finding(severity, "spelling"),)))
     assert (verdict.flagged, verdict.sentence) == (False, "1/1 cases passed")
 
@@ -272,7 +272,7 @@ def test_passing_run_is_flagged_exactly_by_table(policy: Policy, severity: Sever
     assert under(policy, severity).flagged is WEIGHTS[policy].flags(severity)
 
 
-def test_of_several_grave_findings_the_gravest_is_named() -> None:
+def test_most_severe_finding_is_named() -> None:
     verdict = under(Policy.DEFAULT, Severity.SUSPECT, Severity.PROOF)
     assert verdict.sentence == "1/1 cases passed, but flagged: a proof"
 
@@ -329,7 +329,7 @@ def test_interim_verdict_of_failed_case_is_outcome() -> None:
     assert interim(Facts(planned=9, cases=(OK, result(Outcome.WRONG_VALUE)))) == Interim(outcome=Outcome.WRONG_VALUE)
 
 
-def test_interim_of_several_failures_is_the_gravest() -> None:
+def test_interim_is_most_severe_failure() -> None:
     cases = (result(Outcome.UNSUPPORTED), result(Outcome.WRONG_VALUE), result(Outcome.TIMEOUT))
     assert interim(Facts(planned=9, cases=cases)) == Interim(outcome=Outcome.TIMEOUT)
 

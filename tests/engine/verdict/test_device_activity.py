@@ -85,7 +85,7 @@ def test_computing_library_is_suspect_with_its_share() -> None:
     assert message.startswith("80% of device time is in library kernels: sm80_xmma_gemm_f32f32")
 
 
-def test_the_own_kernels_name_is_no_alibi() -> None:
+def test_kernel_named_like_own_is_still_foreign() -> None:
     assert found(recorded(ran("silu_kernel", 80))) == [
         (Severity.SUSPECT, "100% of device time is in kernels of unknown origin: silu_kernel"),
         (Severity.SUSPECT, "no device time in kernels of this file"),
@@ -121,7 +121,7 @@ def test_graph_kernel_missing_in_record_is_suspect() -> None:
     assert reported["graph of a call"] == "1 of 2 kernels are its own"
 
 
-def test_a_strangers_names_stay_on_one_line() -> None:
+def test_foreign_kernel_names_are_escaped_and_cut() -> None:
     (_, message), *_ = found(recorded(ran("a\nb" * 100, 10)))
     assert "a?ba?b" in message
     assert len(message) < 200

@@ -41,7 +41,7 @@ def test_a_worker_cannot_blame_the_engine() -> None:
 
 
 @pytest.mark.parametrize("kind", list(Kind))
-def test_no_kind_of_failure_is_a_pass(kind: protocol.FailureKind) -> None:
+def test_every_failure_kind_is_not_pass(kind: protocol.FailureKind) -> None:
     assert outcome_mapping.of_failure(failed(kind)).outcome is not Outcome.PASS
 
 

@@ -27,7 +27,7 @@ async def test_opened_file_is_verified_without_key(make_bench: Any) -> None:
         assert strip(bench)[2] == "right on 8 of 8 cases"
 
 
-async def test_a_save_in_another_program_is_judged(make_bench: Any) -> None:
+async def test_save_of_other_program_is_verified(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

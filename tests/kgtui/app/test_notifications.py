@@ -26,7 +26,7 @@ from kgtui.settings.schema import Notify
         (Notify.OSC9, True, "\x1bPtmux;\x1b\x1b]9;passed, softmax\a\x1b\\"),
     ],
 )
-def test_how_the_end_of_a_run_is_reported(how: Notify, in_tmux: bool, sequence: str) -> None:
+def test_notification_has_terminal_sequence(how: Notify, in_tmux: bool, sequence: str) -> None:
     assert notice(how, "passed; soft\x1bmax", in_tmux=in_tmux) == sequence
 
 
@@ -34,7 +34,7 @@ def test_title_holds_no_control_sequence() -> None:
     assert title_sequence("a\x1b]52;c;x\ab\n") == "\x1b]2;a]52;c;xb\a"
 
 
-def test_the_title_is_given_back_whatever_happens() -> None:
+def test_title_is_restored_after_error() -> None:
     terminal = io.StringIO()
     with pytest.raises(ValueError, match="a fault"), kept_title(terminal):
         raise ValueError("a fault")
@@ -95,7 +95,7 @@ async def test_title_states_state_and_operator(make_bench: Any, written: list[st
         ({"TERM_PROGRAM": "Apple_Terminal"}, Way.FILE),
     ],
 )
-def test_how_a_text_leaves_the_program(environment: dict[str, str], way: Way) -> None:
+def test_copy_method_follows_environment(environment: dict[str, str], way: Way) -> None:
     assert way_of(environment) is way
 
 

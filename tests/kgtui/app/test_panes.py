@@ -89,7 +89,7 @@ async def test_next_target_is_compiled_for(make_bench: Any) -> None:
         assert [note.message for note in bench.app._notifications] == ["compiling for sm_100 from now on"]
 
 
-async def test_the_whole_result_is_copied_as_markdown(make_bench: Any) -> None:
+async def test_capital_y_copies_result_as_markdown(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -33,5 +33,5 @@ def test_idle_engine_helps_with_operator_of_another():
     assert order(Turns(rows("a", "a", "a")), 0, 1, 0) == [(1,), (2,), (3,)]
 
 
-def test_same_source_for_one_operator_shares_a_turn():
+def test_same_source_for_one_operator_is_grouped():
     assert [places for places, _ in groups(rows("a", "b", "a", digests="xxx"))] == [(1, 3), (2,)]

@@ -80,14 +80,14 @@ def test_hostile_argument_is_usage(typed, kernel, line, words):
         ("config", STEERING), ("--debug", "check", STEERING), ("paths", STEERING),
     ],
 )  # fmt: skip
-def test_no_argument_steers_the_terminal(typed, kernel, line):
+def test_arguments_are_printed_without_control_characters(typed, kernel, line):
     ended = typed(*line)
 
     assert ended.exit_code in (2, 3)
     assert [char for char in ended.out + ended.err if is_steering(char)] == []
 
 
-def test_settings_do_not_steer_the_terminal(typed, home):
+def test_settings_are_printed_without_control_characters(typed, home):
     home.mkdir()
     (home / "config.toml").write_text(f'"{STEERING.encode("unicode_escape").decode().replace(chr(92), chr(92) * 2)}"=1')
     (home / "config.toml").write_text('"\\u001b[2J\\u009b" = 1\ntheme = "\\u001b[2J"\n')
@@ -105,7 +105,7 @@ def test_document_on_terminal_has_no_control_characters(folder, home, terminal):
     assert [char for char in out.getvalue() if is_steering(char)] == []
 
 
-def test_unsteered_text_keeps_lines_and_letters():
+def test_escaping_keeps_lines_and_letters():
     assert unsteered("gr\u00fcn\n\tx\N{NO-BREAK SPACE}\u4e2d") == "gr\u00fcn\n\tx\N{NO-BREAK SPACE}\u4e2d"
     assert unsteered(ESC) == "\\x1b[31m"
 

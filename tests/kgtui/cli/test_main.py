@@ -50,7 +50,7 @@ def run(tmp_path, environment):
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-def test_streams_that_the_caller_closed_lead_nowhere(environment, tmp_path, closed):
+def test_closed_standard_streams_are_usage_error(environment, tmp_path, closed):
     typed = f"{sys.executable} -m kgtui check nothing.py {closed}; echo $?"
     ended = subprocess.run(["sh", "-c", typed], cwd=tmp_path, env=environment, capture_output=True, text=True)
     said = "kgtui: " in ended.stderr

@@ -141,7 +141,7 @@ def test_a_wrong_command_line_names_the_next_step(line, message):
         ("config", "config show"),
     ],
 )
-def test_a_command_line_is_of_one_command(line, command):
+def test_command_line_selects_one_command(line, command):
     assert parse(line.split()).options.command == command
 
 

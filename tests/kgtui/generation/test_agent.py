@@ -121,7 +121,7 @@ async def test_endless_agent_is_stopped(agent):
     assert (end.stop, "its time was over" in text) == (Stop.CUT, True)
 
 
-async def test_one_that_floods_its_output_is_stopped(agent):
+async def test_agent_with_excessive_output_is_stopped(agent):
     text, end = await agent("while True: print('x' * 1000)")
     assert (end.stop, "it printed too much" in text) == (Stop.LENGTH, True)
     assert len(text) < 1_100_000

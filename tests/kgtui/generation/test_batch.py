@@ -181,7 +181,7 @@ class TestResuming:
         bench.open()
         return bench
 
-    async def test_a_finished_batch_pays_nothing_again(self, bench):
+    async def test_resumed_finished_batch_sends_no_request(self, bench):
         bench.provider.answers = [answer()]
         await bench.run(options=THREE)
         bench.crash()

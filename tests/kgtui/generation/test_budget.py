@@ -132,7 +132,7 @@ async def test_request_waits_for_budget_of_running_ones():
     assert (held.spent.microusd, held.in_flight) == (50, 1)
 
 
-async def test_an_unknown_cost_counts_as_the_worst():
+async def test_unknown_cost_counts_as_worst_case():
     held = budget(microusd=150)
     await held.reserve(WORST)
     await held.settle(WORST, Amount(microusd=None, tokens=10))

@@ -72,7 +72,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 @pytest.mark.parametrize("name", FAULTS)
-async def test_fault_pays_no_answer_twice(bench, protocol, name):
+async def test_service_fault_pays_each_answer_once(bench, protocol, name):
     fault = FAULTS[name]
     async with WireServer(script=list(fault.replies)) as server:
         base = f"{server.url}/v1" if protocol == "openai" else server.url

@@ -76,7 +76,7 @@ def test_user_price_has_priority(tmp_path):
     assert read_prices(path).cost("openai", "mine", usage, at=AT) == 50
 
 
-def test_no_file_of_prices_leaves_the_maintained_ones(tmp_path):
+def test_missing_price_file_uses_maintained_prices(tmp_path):
     assert read_prices(tmp_path / "none.toml").price("openai", "gpt-4o", at=AT) is not None
 
 

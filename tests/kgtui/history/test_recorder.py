@@ -167,7 +167,7 @@ def test_missing_run_is_store_error(recording: StoreRecording) -> None:
         recording.source("0" * 64)
 
 
-def test_looking_around_begins_no_session(recording: StoreRecording) -> None:
+def test_reading_history_begins_no_session(recording: StoreRecording) -> None:
     recording.runs("aten::softmax", limit=1)
     recording.last_runs()
     recording.recent_files(limit=1)

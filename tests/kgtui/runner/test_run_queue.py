@@ -83,7 +83,7 @@ async def test_failure_lines_are_found_outside_event_loop(setting: Setting, monk
         assert {(thread == threading.get_ident(), shown) for _, thread, shown in looked_for} == {(False, False)}
 
 
-async def test_running_again_judges_the_same_content_again(setting: Setting) -> None:
+async def test_run_again_verifies_unchanged_content(setting: Setting) -> None:
     for again in (False, True):
         setting.submit(replace(setting.request, again=again))
         await setting.listener.verdict()
@@ -99,13 +99,13 @@ async def test_cases_failed_last_time_run_first(setting: Setting) -> None:
     assert [case.name for case in setting.engine.judged[1][1].cases][:3] == ["127x128 f32", "127x128 f16", "1x781 f32"]
 
 
-async def test_picked_cases_are_the_only_ones_judged(setting: Setting) -> None:
+async def test_only_selected_cases_are_run(setting: Setting) -> None:
     setting.submit(replace(setting.request, cases=("4x1 f32",), again=True))
     await setting.listener.verdict()
     assert [case.name for case in setting.engine.judged[0][1].cases] == ["4x1 f32"]
 
 
-async def test_a_flood_of_events_leaves_others_their_turn(setting: Setting) -> None:
+async def test_many_events_do_not_block_event_loop(setting: Setting) -> None:
     turns = 0
 
     async def count_turns() -> None:

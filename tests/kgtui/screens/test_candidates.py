@@ -108,6 +108,6 @@ async def test_remark_is_sent_with_answer_and_report(bench: Any) -> None:
         assert workbench.bench.shown.candidate.startswith("replay:alpha")
 
 
-def test_prose_of_answer_becomes_comments() -> None:
+def test_text_around_code_becomes_comments() -> None:
     answer = "Two lines\nof prose.\n\n```python\nx = 1\n\n# y\n```\nDone.\n~~~\nz"
     assert as_python(answer) == "# Two lines\n# of prose.\n\nx = 1\n\n# y\n# Done.\nz"

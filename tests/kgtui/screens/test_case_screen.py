@@ -180,7 +180,7 @@ async def test_key_shows_failed_case_from_any_pane(make_bench: Any, some_explain
         assert page(bench).startswith("127x128 f32  ✗ wrong value  line 12")
 
 
-async def test_the_next_failed_case_is_one_key_away(make_bench: Any, some_explained: Any) -> None:
+async def test_n_shows_next_failed_case(make_bench: Any, some_explained: Any) -> None:
     bench = make_bench(some_explained)
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot)
@@ -267,7 +267,7 @@ async def test_escape_leads_back_to_the_table(make_bench: Any, some_explained: A
 # Pictures
 
 
-def test_a_failed_case_in_ascii_looks_as_before(make_bench: Any, some_explained: Any, snap_compare: Any) -> None:
+def test_ascii_failed_case_matches_snapshot(make_bench: Any, some_explained: Any, snap_compare: Any) -> None:
     bench = make_bench(some_explained, ascii=True)
 
     async def drive(pilot: Pilot[None]) -> None:

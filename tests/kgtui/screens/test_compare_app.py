@@ -291,7 +291,7 @@ async def test_comparison_on_cpu_reports_nothing_measured(open_on: Any, four: An
         assert said(bench) == ["kernels are executed on the CPU here: timings are meaningless, so nothing is timed"]
 
 
-async def test_m_times_two_sides_in_turn(open_on: Any, two_timed: Any) -> None:
+async def test_m_times_two_sides_alternately(open_on: Any, two_timed: Any) -> None:
     from engine.model.benchmark import Standing
 
     bench = open_on(two_timed, script=timed_runs.all_timed)

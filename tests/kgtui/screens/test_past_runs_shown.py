@@ -79,7 +79,7 @@ async def test_key_removes_all_marks(make_bench: Any) -> None:
         assert bench.app.past.marked == ()
 
 
-async def test_marks_end_when_another_file_is_opened(make_bench: Any) -> None:
+async def test_opening_other_file_clears_marks(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -69,7 +69,7 @@ async def test_text_on_disk_can_replace_edited_text(make_bench: Any) -> None:
         assert bench.engine.judged[-1][0].source == THEIRS
 
 
-async def test_keeping_mine_after_reported_change_keeps_both(make_bench: Any) -> None:
+async def test_kept_text_and_changed_file_are_both_saved(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -61,7 +61,7 @@ def test_the_bench_cases_over_their_sizes(looks_as_before: Any, gpu: dict[str, A
     assert looks_as_before(timed_runs.two_baselines, "B", "j", size=MEDIUM, **gpu)
 
 
-def test_the_reason_in_ascii_at_the_least_size(looks_as_before: Any) -> None:
+def test_ascii_case_at_least_size_matches_snapshot(looks_as_before: Any) -> None:
     assert looks_as_before(fakes.some_fail, "1", "enter", size=(60, 15), ascii=True)
 
 

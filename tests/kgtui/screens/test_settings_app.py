@@ -213,7 +213,7 @@ async def test_action_of_other_screen_runs_on_it(make_bench: Any) -> None:
         assert bench.app.workbench.has_class("-zoom-source")
 
 
-def test_processes_below_this_one_are_ours(tmp_path: Path) -> None:
+def test_own_processes_are_all_descendants(tmp_path: Path) -> None:
     for pid, parent, name in ((10, 1, "kgtui"), (11, 10, "a (b) c"), (12, 11, "worker"), (13, 1, "other")):
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) S {parent} 0")

@@ -23,7 +23,7 @@ def test_kgtui_home_may_be_relative_or_tilde(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("home", [None, ""])
-def test_otherwise_the_folders_of_the_system_are_used(home, monkeypatch):
+def test_paths_default_to_xdg_folders(home, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", "/somewhere/data")
     environment = {} if home is None else {"KGTUI_HOME": home}
     monkeypatch.setenv("XDG_CONFIG_HOME", "/somewhere/config")

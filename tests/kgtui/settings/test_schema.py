@@ -76,7 +76,7 @@ everywhere.help = "f1"
         ("theme = ", "config.toml is not TOML: Invalid value (at end of document); mend that line"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_reported_and_counts_for_nothing(line: str, problem: str) -> None:
+def test_invalid_setting_line_is_reported_and_ignored(line: str, problem: str) -> None:
     config = parse_config(line, path=FILE)
     assert config.problems == (problem,)
     assert config.asked == Asked()
@@ -87,7 +87,7 @@ def test_valid_settings_apply_beside_invalid_ones() -> None:
     assert (config.asked, len(config.problems)) == (Asked(ascii=True), 1)
 
 
-def test_no_file_is_no_mistake(tmp_path: Path) -> None:
+def test_missing_settings_file_is_accepted(tmp_path: Path) -> None:
     assert read_config(tmp_path / "config.toml") == Config(path=tmp_path / "config.toml", text=None)
 
 
@@ -134,7 +134,7 @@ def test_written_value_is_read_unchanged(value: object) -> None:
         ("keys = '" + "a" * 100_000 + "'", "expected a table"),
     ],
 )
-def test_a_hostile_file_is_one_short_problem(tmp_path: Path, text: str, words: str) -> None:
+def test_hostile_settings_file_has_one_short_error(tmp_path: Path, text: str, words: str) -> None:
     (problem,) = parse_config(text, path=tmp_path / "c").problems
     assert words in problem
     assert len(problem) < 1_000

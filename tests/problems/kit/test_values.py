@@ -132,7 +132,7 @@ def test_detour_overflows_float16_only_in_intermediate_sums() -> None:
     assert made.float().sum() == 24
 
 
-def test_special_pairs_let_every_value_meet_every_other() -> None:
+def test_special_pairs_cover_all_combinations() -> None:
     left, right = special_pairs(torch.ones(8, 9), torch.ones(8, 9))
     kinds = {
         (str(one), str(other)) for one, other in zip(left.flatten().tolist(), right.flatten().tolist(), strict=True)

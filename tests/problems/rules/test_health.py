@@ -26,7 +26,7 @@ def both(function):
     return found(reference=function, eager=function)
 
 
-def test_a_healthy_problem_has_no_weakness():
+def test_sound_problem_has_no_defect():
     assert found() == {}
 
 
@@ -87,7 +87,7 @@ def test_an_unreachable_threshold_is_found():
     assert "the answer of PyTorch does not pass" in exact[Defect.UNREACHABLE]
 
 
-def test_a_declared_lie_is_no_weakness():
+def test_declared_defect_is_not_reported():
     declared = dict.fromkeys(("zeros", "mean", "answer_to_other_inputs", "bfloat16_arithmetic"), "by its nature")
     assert both(torch.zeros_like).keys() - found(
         reference=torch.zeros_like, eager=torch.zeros_like, cannot_reject=declared

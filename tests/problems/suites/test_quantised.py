@@ -74,7 +74,7 @@ def test_exactly_representable_inputs_allow_only_rounding() -> None:
     assert judged(x @ w + 1.0, x, w).wrong.all()
 
 
-def test_not_a_number_is_wrong() -> None:
+def test_nan_output_is_wrong() -> None:
     x, w = operands()
 
     assert judged((x @ w).fill_(float("nan")), x, w).wrong.all()

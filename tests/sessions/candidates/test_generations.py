@@ -17,7 +17,7 @@ def batch(store, session_id):
     return store.generations.begin_batch(session_id, REQUEST, Limits(microusd=2_000_000))
 
 
-def test_a_settled_generation_is_read_back_whole(store, session_id, batch):
+def test_settled_generation_is_read_completely(store, session_id, batch):
     number = store.generations.reserve(session_id, batch, NEW_GENERATION)
     store.generations.settle(number, settlement())
     (row,) = store.generations.of_batch(batch)
@@ -84,7 +84,7 @@ class TestResuming:
         store.generations.end_batch(batch, Ending.FINISHED)
         assert store.generations.unfinished_batch(REQUEST) is None
 
-    def test_a_batch_that_met_its_budget_is_found(self, store, batch):
+    def test_batch_ended_by_budget_is_unfinished(self, store, batch):
         store.generations.end_batch(batch, Ending.BUDGET)
         assert store.generations.unfinished_batch(REQUEST) == batch
 

@@ -108,14 +108,14 @@ class TestCached:
             {"tiers": (Tier.SMOKE, Tier.FULL)},
         ],
     )
-    def test_another_question_is_not_answered(self, judge, find, changed):
+    def test_changed_request_is_not_answered(self, judge, find, changed):
         assert find(judge(), **changed) is None
 
     def test_no_target_matches_no_target(self, judge, find):
         run_id = judge(target=None)
         assert find(run_id, target=None) == run_id
 
-    def test_cases_picked_by_hand_are_never_found(self, judge, find):
+    def test_run_of_selected_cases_answers_nothing(self, judge, find):
         assert find(judge(tiers=()), tiers=()) is None
 
     def test_another_session_with_the_same_environment_answers(self, store, judge, find):
@@ -138,7 +138,7 @@ class TestCached:
 class TestFailedCases:
     FILE = Path("/home/user/softmax.py")
 
-    def test_those_of_the_newest_run_in_their_order(self, store, judge):
+    def test_failed_cases_follow_newest_run(self, store, judge):
         judge(Outcome.WRONG_VALUE, cases={"old": Outcome.WRONG_VALUE})
         judge(Outcome.WRONG_VALUE, cases={"z": Outcome.TIMEOUT, "b": Outcome.PASS, "a": Outcome.WRONG_VALUE})
         assert store.failed_cases("aten::softmax", path=self.FILE) == ("z", "a")
@@ -153,7 +153,7 @@ class TestFailedCases:
         judge(Outcome.COMPILE_ERROR)
         assert store.failed_cases("aten::softmax", path=self.FILE) == ("a",)
 
-    def test_nor_does_a_cancelled_run(self, store, judge):
+    def test_cancelled_run_keeps_earlier_failures(self, store, judge):
         judge(Outcome.WRONG_VALUE, cases={"a": Outcome.WRONG_VALUE})
         judge(Outcome.CANCELLED, cases={"b": Outcome.PASS})
         assert store.failed_cases("aten::softmax", path=self.FILE) == ("a",)

@@ -40,7 +40,7 @@ class TestOneRun:
         assert [run.id for run in store.runs()] == [2]
         assert tuple(store.events(2)) == whole_run
 
-    def test_its_number_is_never_given_again(self, store, judge):
+    def test_deleted_run_number_is_not_reused(self, store, judge):
         judge()
         store.delete_run(judge())
         assert judge() == 3

@@ -227,7 +227,7 @@ async def test_forked_child_of_holder_does_not_prolong_lock(folder: Path, start:
         os.kill(child, signal.SIGKILL)
 
 
-async def test_giving_up_while_waiting_leaves_nothing_behind(folder: Path) -> None:
+async def test_cancelled_wait_leaks_no_descriptor(folder: Path) -> None:
     async with lock(folder).hold(on_wait=refuse):
         before = _open_descriptors()
         ear = Ear()

@@ -18,7 +18,7 @@ def test_separate_copy_is_equal_in_its_own_storage() -> None:
     assert block[16] == 255
 
 
-def test_no_bytes_have_a_storage_of_none() -> None:
+def test_empty_part_has_empty_storage() -> None:
     part = alone(torch.zeros(64, dtype=torch.uint8)[16:16])
     assert (part.numel(), part.storage_offset(), part.untyped_storage().nbytes()) == (0, 0, 0)
 

@@ -25,7 +25,7 @@ def test_baselines_run_on_private_copies_of_every_problem(name: str, case: str) 
     assert bench.check(EIGHT, bench.timed(*EIGHT).returned) == protocol.Checked(id="i", right=8)
 
 
-def test_a_baseline_is_timed_as_the_candidate_is() -> None:
+def test_baseline_chunk_evicts_cache_per_call() -> None:
     bench = Bench(DOUBLE)
     bench.prepare()
     bench.refresh(*EIGHT)

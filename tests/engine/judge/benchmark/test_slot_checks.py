@@ -180,7 +180,7 @@ def test_write_to_other_slot_names_the_slot() -> None:
     assert bench.check((0, 1), (*returned, ())).first_wrong == 1
 
 
-def test_write_into_another_slot_is_found_there() -> None:
+def test_own_write_to_other_slot_is_found() -> None:
     bench = Bench(DOUBLE)
 
     def entry(x: torch.Tensor) -> torch.Tensor:

@@ -58,7 +58,7 @@ def test_case_arranged_again_reuses_its_own_block() -> None:
     assert bench.judge(again, protocol.Arranged).layouts[0].slots == bench.arranged.layouts[0].slots
 
 
-def test_memory_that_is_unavailable_leaves_nothing_arranged() -> None:
+def test_failed_allocation_arranges_no_slots() -> None:
     def memory(_: int, size_bytes: int) -> ScriptedBlock:
         raise DeviceMemoryError("cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY")
 
@@ -169,7 +169,7 @@ def test_peaks_of_non_gpu_device_are_unsupported() -> None:
     assert reply.kind is protocol.FailureKind.UNSUPPORTED
 
 
-def test_after_disbanding_nothing_is_arranged() -> None:
+def test_freed_slots_cannot_be_refreshed() -> None:
     bench = Bench(DOUBLE)
     bench.judge(protocol.FreeSlots(id="i"), protocol.Done)
     with pytest.raises(RuntimeError, match="no slots were arranged"):

@@ -63,7 +63,7 @@ def test_another_shape_is_refused_even_when_it_broadcasts(shape: tuple[int, ...]
     assert (wrong.outcome, wrong.message) == (Outcome.WRONG_SHAPE, f"return has shape {shape}, expected (2, 3)")
 
 
-def test_nothing_equals_nothing_only_in_the_same_shape() -> None:
+def test_empty_tensors_need_equal_shapes() -> None:
     assert report(torch.empty(0, 3), torch.empty(0, 3)).outcome is Outcome.PASS
     assert report(torch.empty(3, 0), torch.empty(0, 3)).outcome is Outcome.WRONG_SHAPE
 
@@ -342,7 +342,7 @@ def at(shape: tuple[int, ...], *places: tuple[int, ...]) -> torch.Tensor:
     ],
     ids=["0-d", "1-d", "2-d", "3-d", "wide", "tall", "all", "one of a million", "one tile more"],
 )
-def test_the_error_map_shows_where(wrong: torch.Tensor, drawn: tuple[str, ...]) -> None:
+def test_error_map_marks_wrong_tiles(wrong: torch.Tensor, drawn: tuple[str, ...]) -> None:
     assert error_map(wrong) == drawn
 
 

@@ -39,7 +39,7 @@ def test_one_wrong_value_of_every_dtype_is_explained(dtype: DType) -> None:
 
 
 @pytest.mark.parametrize("value", [complex(float("nan"), 0), complex(float("inf"), 1), complex(0, -float("inf"))])
-def test_special_complex_values_must_meet_themselves(value: complex) -> None:
+def test_special_complex_value_equals_only_itself(value: complex) -> None:
     expected = torch.tensor([value, 1 + 1j])
     assert compare("x", expected.clone(), expected, EXACT, poison=0x7B).outcome is Outcome.PASS
     assert compare("x", torch.tensor([0j, 1 + 1j]), expected, EXACT, poison=0x7B).outcome is not Outcome.PASS

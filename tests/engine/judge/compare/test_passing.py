@@ -86,7 +86,7 @@ def test_noncontiguous_values_are_compared_by_index() -> None:
         ([INF, 1.0], [1.0, 1.0], SCALED),
     ],
 )
-def test_wrong_or_nonfinite_values_go_to_full_comparison(
+def test_wrong_or_nonfinite_values_need_full_comparison(
     got: list[float], expected: list[float], tolerance: Tolerance, dtype: torch.dtype
 ) -> None:
     sides = torch.tensor(got, dtype=dtype), torch.tensor(expected, dtype=dtype)
@@ -94,12 +94,12 @@ def test_wrong_or_nonfinite_values_go_to_full_comparison(
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.complex64], ids=str)
-def test_types_with_own_rules_go_to_full_comparison(dtype: torch.dtype) -> None:
+def test_types_with_own_rules_need_full_comparison(dtype: torch.dtype) -> None:
     assert report_of_pass("x", torch.ones(2).to(dtype), torch.ones(2).to(dtype), LOOSE) is None
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.uint8], ids=str)
-def test_differing_integers_go_to_full_comparison(dtype: torch.dtype) -> None:
+def test_differing_integers_need_full_comparison(dtype: torch.dtype) -> None:
     assert report_of_pass("x", torch.tensor([100, 7], dtype=dtype), torch.tensor([100, 8], dtype=dtype), LOOSE) is None
 
 

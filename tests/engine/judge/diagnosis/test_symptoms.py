@@ -267,7 +267,7 @@ def test_single_wrong_element_is_not_explained_by_chance():
 
 
 @pytest.mark.parametrize("dtype", [torch.bool, torch.complex64])
-def test_types_without_an_order_are_looked_at_too(dtype):
+def test_unordered_dtypes_are_diagnosed_without_error(dtype):
     flip = operator("x", lambda x: ~x if x.dtype == torch.bool else -x)
     x = (normal(9, 40) > 0).to(dtype)
     assert isinstance(kinds(flip, (x,), x.clone()), list)

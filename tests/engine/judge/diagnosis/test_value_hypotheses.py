@@ -71,7 +71,7 @@ def test_powers_of_two_of_bfloat16_too():
         (lambda x: SOFTMAX.reference(x.abs()), "the sign of x is lost"),
     ],
 )
-def test_a_sign_that_is_wrong_or_lost(mistake, words):
+def test_wrong_or_lost_sign_is_found(mistake, words):
     x = normal(9, 40)
     assert reported(SOFTMAX, (x,), mistake(x)) == (K.MISSING_SCALE, words)
 
@@ -100,7 +100,7 @@ def test_the_halves_of_a_table(change, expected):
     assert reported(TURNED, (x, table), TURNED.reference(x, change(table))) == expected
 
 
-def test_rows_that_are_counted_from_one():
+def test_one_based_index_is_found():
     table, rows = normal(12, 7), torch.tensor([3, 0, 11, 5, 5, 2])
     assert reported(ROWS, (table, rows), table[(rows - 1).clamp(min=0)]) == (
         K.WRONG_STRIDE,
@@ -108,7 +108,7 @@ def test_rows_that_are_counted_from_one():
     )
 
 
-def test_rows_that_are_not_looked_at():
+def test_ignored_index_is_found():
     table, rows = normal(12, 7), torch.tensor([3, 0, 11, 5, 5, 2])
     assert reported(ROWS, (table, rows), table[:6]) == (
         K.IGNORED_ARGUMENT,
@@ -152,7 +152,7 @@ def test_factor_truncated_to_integer_is_found():
     assert reported(ADD, (x, y, 2.75), ADD.reference(x, y, 2.0)) == (K.IGNORED_ARGUMENT, words)
 
 
-def test_an_epsilon_that_is_written_down():
+def test_hard_coded_epsilon_is_named():
     norm = operator("x, epsilon", lambda x, epsilon: x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt())
     x = normal(9, 40) * torch.logspace(-4, 0, 9).view(9, 1)
     words = "output equals the answer for epsilon = 1e-06 instead of 0.001"
@@ -210,7 +210,7 @@ def test_word_that_is_ignored_is_found():
     assert reported(gather, (x, "add"), gather.reference(x, None) + 0.0) == (K.IGNORED_ARGUMENT, words)
 
 
-def test_a_sum_that_begins_at_the_end():
+def test_reversed_scan_is_found():
     x = normal(9, 40)
     assert reported(CUMSUM, (x,), CUMSUM.reference(x.flip(1)).flip(1)) == (
         K.WRONG_STRIDE,
@@ -228,7 +228,7 @@ def test_sum_excluding_own_element_is_found():
     )
 
 
-def test_an_output_that_is_turned_round():
+def test_reversed_output_is_found():
     x = normal(9, 40)
     words = "correct values in wrong positions: element i holds the value of element 39 - i of dimension 1"
     assert reported(SILU, (x,), SILU.reference(x).flip(1)) == (K.WRONG_STRIDE, words)
@@ -256,7 +256,7 @@ def test_element_missing_at_an_end_is_found(left_out, words):
     assert reported(SUM, (x,), SUM.reference(part)) == (K.TAIL_MASK, words)
 
 
-def test_a_tail_that_counts_twice():
+def test_tail_counted_twice_is_found():
     x = normal(9, 40)
     more = x.clone()
     more[:, 32:] *= 2

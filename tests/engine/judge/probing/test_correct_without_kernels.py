@@ -21,7 +21,7 @@ def weighed(bench: Bench, *values: torch.Tensor) -> tuple[protocol.CorrectCount,
     return reply.outputs
 
 
-def test_an_answer_that_is_right_has_survived(bench: Bench) -> None:
+def test_correct_output_counts_as_right(bench: Bench) -> None:
     bench.prepare("TWICE")
     (output,) = weighed(bench, 2 * bench.arguments[0])
     assert output == protocol.CorrectCount(name="return", total=4, right=4, trivial=0)
@@ -65,7 +65,7 @@ def test_empty_output_gives_no_evidence(bench: Bench) -> None:
     assert output == protocol.CorrectCount(name="return", total=0, right=0, trivial=0)
 
 
-def test_another_count_of_values_is_right_nowhere(bench: Bench) -> None:
+def test_wrong_number_of_values_has_no_right_element(bench: Bench) -> None:
     bench.prepare("PAIR")
     assert [output.right for output in weighed(bench, bench.arguments[0] + 1)] == [0, 0]
 

@@ -100,7 +100,7 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
 TWICE = problem(drawn(4, 40), lambda x: 2 * x)
 
 
-def test_content_moved_to_another_file_spoils_the_old(judge: Judge) -> None:
+def test_moved_content_overwrites_old_file(judge: Judge) -> None:
     judge.prepare(TWICE)
     first, other = judge.hand.arena.spec, judge.file()
     before = judge.input().clone()
@@ -234,7 +234,7 @@ def test_integers_are_left_alone(judge: Judge) -> None:
     assert torch.equal(judge.input(1), before)
 
 
-def test_without_numbers_nothing_can_be_changed(judge: Judge) -> None:
+def test_integer_inputs_dismiss_value_variants(judge: Judge) -> None:
     judge.prepare(problem(lambda rng: (torch.randint(9, (5,), generator=rng),), lambda x: x + 1))
     assert judge.vary(Variant.LARGE).dismissed == "no tensor of numbers may be changed"
     assert judge.vary(Variant.MOVED, path=judge.file()).dismissed == ""

@@ -187,7 +187,7 @@ async def test_worker_with_lost_device_is_trouble_and_replaced(played: Played) -
     assert (answer.wrong, answer.trouble, played.renewed) == ("", "no answer", 1)
 
 
-async def test_a_worker_that_dies_is_trouble(played: Played) -> None:
+async def test_worker_death_is_reported_as_trouble(played: Played) -> None:
     def die(command: protocol.AnyCommand) -> None:
         if isinstance(command, protocol.Call):
             raise ChildDiedError("the worker died")
@@ -196,7 +196,7 @@ async def test_a_worker_that_dies_is_trouble(played: Played) -> None:
     assert (await played.varying.call(Variant.EVEN)).trouble == "the worker died"
 
 
-async def test_another_answer_to_a_call_is_trouble(played: Played) -> None:
+async def test_unexpected_reply_is_reported_as_trouble(played: Played) -> None:
     played.replies(protocol.Call, protocol.Done(id="d"))
     assert (await played.varying.call(Variant.EVEN)).trouble == "a call was answered with Done"
 

@@ -90,7 +90,7 @@ async def test_lost_compiler_is_replaced_once(employ: Employ) -> None:
     assert compilers.compilers == 2
 
 
-async def test_module_that_no_compiler_survives_is_not_built(employ: Employ) -> None:
+async def test_module_crashing_compilers_is_not_built(employ: Employ) -> None:
     compilers = Compilers(employ, lambda _: b"noise\n")
     for _ in range(2):  # not kept: another save tries it again
         with pytest.raises(LostCompilerError, match=r"the TTIR of double could not be compiled: not a reply.*2 times"):
@@ -101,7 +101,7 @@ async def test_module_that_no_compiler_survives_is_not_built(employ: Employ) -> 
 @pytest.mark.parametrize(
     ("answer", "kills"), [(built, 2), (failed(protocol.FailureKind.ENGINE), 0)], ids=["killed", "out of space"]
 )
-async def test_failures_of_the_engine_are_no_modules_fault(employ: Employ, answer: Answer, kills: int) -> None:
+async def test_engine_failure_does_not_blame_module(employ: Employ, answer: Answer, kills: int) -> None:
     compilers = Compilers(employ, answer, kills=kills)
     with pytest.raises(EngineError):
         await compilers.binaries.build(request())

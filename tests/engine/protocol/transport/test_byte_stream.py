@@ -79,7 +79,7 @@ def test_file_cut_short_refused(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> 
         ends.transfer([octets(CHUNK_BYTES)])
 
 
-def test_signs_out_of_step_refused(ends: Ends) -> None:
+def test_markers_out_of_step_are_refused(ends: Ends) -> None:
     with pytest.raises(StreamError, match="out of step"):
         ends.transfer([octets(64)], sizes=[CHUNK_BYTES])
 

@@ -87,7 +87,7 @@ async def test_reason_is_refusal_of_replayer(employ: Employ, refused: type) -> N
     await device.replayer.close()
 
 
-async def test_kernels_that_end_their_compilers_are_tried_thrice(employ: Employ) -> None:
+async def test_kernel_ending_its_compilers_is_tried_three_times(employ: Employ) -> None:
     device = Device(employ, losing=True)
     launches = [replace(LAUNCH, num_warps=warps) for warps in (1, 2, 4, 8)]
     reasons = [await device.replayer.hold((KERNEL,), (launch,)) for launch in launches]

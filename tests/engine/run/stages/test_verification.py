@@ -327,7 +327,7 @@ async def test_results_follow_case_order_with_their_numbers(court: Court) -> Non
     ]
 
 
-async def test_after_two_deaths_the_rest_is_not_tried(court: Court) -> None:
+async def test_second_worker_death_skips_remaining_cases(court: Court) -> None:
     court.breaks = {"b2", "c1"}
     stop = await court.run(A, B, C, D)
     assert stop is not None

@@ -108,7 +108,7 @@ def test_a_constant_is_assembled_without_running_anything(expression: str, value
     assert reading.names.text(next(reading.all(ast.Expr)).value) == value
 
 
-def test_names_that_double_each_other_are_given_up() -> None:
+def test_exponentially_growing_name_is_unknown() -> None:
     lines = ["s0 = ''", *(f"s{number} = s{number - 1} + s{number - 1}" for number in range(1, 60)), "s59"]
     reading = Reading.of("\n".join(lines))
     assert reading.names.text(next(reading.all(ast.Expr)).value) is None

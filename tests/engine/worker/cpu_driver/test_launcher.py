@@ -197,5 +197,5 @@ def test_witness_names_conflicting_programs_and_lines(launched: Scenarios, inter
     assert interpreted["programs_that_meet"]["value"] == [None, backwards]
 
 
-def test_programs_that_do_not_meet_have_no_race(scenarios: Scenarios) -> None:
+def test_disjoint_programs_have_no_race(scenarios: Scenarios) -> None:
     assert scenarios["programs_that_do_not_meet"]["value"] is None

@@ -28,11 +28,11 @@ def dry_run(monkeypatch: pytest.MonkeyPatch) -> DryRun:
         return DryRun(torch.device("cpu"), Tuning())
 
 
-def test_an_entry_that_returns_has_not_stumbled(dry_run: DryRun) -> None:
+def test_returning_entry_sets_no_stumbled_flag(dry_run: DryRun) -> None:
     assert dry_run.call(lambda number: number, COMMAND) == protocol.RanDry(id="a", launches=(), stumbled=False)
 
 
-def test_an_entry_that_raises_has_stumbled(dry_run: DryRun) -> None:
+def test_raising_entry_sets_stumbled_flag(dry_run: DryRun) -> None:
     assert dry_run.call(lambda number: 1 / (number - 1), COMMAND) == protocol.RanDry(id="a", launches=(), stumbled=True)
 
 

@@ -72,7 +72,7 @@ def test_locally_compiled_file_stays_in_own_cache(cache_folders: CacheFolders) -
     ]
 
 
-def test_other_kernel_is_not_mistaken_for_this_one(cache_folders: CacheFolders) -> None:
+def test_cached_file_of_other_kernel_is_not_found(cache_folders: CacheFolders) -> None:
     cache_folders.put(cache_folders.first, "k.cubin", "published")
     assert get_cache_manager("cd" * 32).get_file("k.cubin") is None
 

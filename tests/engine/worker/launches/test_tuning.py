@@ -138,7 +138,7 @@ def test_tuner_can_be_brief_again_and_keeps_choices(measured: list[dict[str, Any
     assert ("n",) in tuner.cache
 
 
-def test_of_many_configurations_the_smallest_is_verified(measured: list[dict[str, Any]]) -> None:
+def test_verification_runs_smallest_configuration(measured: list[dict[str, Any]]) -> None:
     tuning = Tuning()
     sizes = {1: 256, 2: 64, 4: 128, 8: 512, 16: 1024}  # by warps
     configs = [triton.Config({"BLOCK": size}, num_warps=warps) for warps, size in sizes.items()]

@@ -36,7 +36,7 @@ def meet(*actions: ProgramAccess) -> list[int | None]:
         (stores(FIRST, 0.0), stores(SECOND, -0.0)),
     ],
 )
-def test_programs_meet_where_one_stores(actions: tuple[ProgramAccess, ProgramAccess]) -> None:
+def test_programs_conflict_if_one_stores(actions: tuple[ProgramAccess, ProgramAccess]) -> None:
     assert meet(*actions) == [None, 64]
 
 

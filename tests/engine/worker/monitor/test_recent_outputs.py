@@ -75,7 +75,7 @@ def test_observed_call_without_returns_returns_arguments(stage: Stage) -> None:
     assert stage.repeat_outputs() == [[5, 5, 5, 5]]
 
 
-def test_a_recall_reads_both_again(stage: Stage) -> None:
+def test_repeated_outputs_read_returns_and_arguments(stage: Stage) -> None:
     stage.call(protocol.Watch(positions=(1,)))
     stage.returned[0] = 9
     stage.argument[3] = 8

@@ -113,7 +113,7 @@ def test_load_requesting_gpu_needs_gpu(need: GpuNeed, tmp_path: Path) -> None:
     assert reported == "line 3: SystemExit: 1; run it on a machine with a GPU"
 
 
-def test_torch_is_as_before_after_a_second_call(need: GpuNeed, tmp_path: Path) -> None:
+def test_second_call_restores_torch(need: GpuNeed, tmp_path: Path) -> None:
     before = set(vars(torch.Tensor))
     called(need, tmp_path, "assert x.is_cuda")
     assert (set(vars(torch.Tensor)), torch.zeros(1).device.type, torch.cuda.is_available()) == (

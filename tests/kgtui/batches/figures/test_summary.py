@@ -96,7 +96,7 @@ def test_results_are_counted_by_word():
     assert ending_text(7, results) == "batch 7: 4/4 candidates: 1 passed (1 proven), 2 failed, 1 flagged"
 
 
-def test_the_rest_of_a_batch_is_named():
+def test_summary_names_remaining_candidates():
     assert ending_text(7, [result(outcome=Outcome.CANCELLED)]) == (
         "batch 7: 0/1 candidates: 0 passed, 1 not run; 1 left, the same command with --resume runs them"
     )

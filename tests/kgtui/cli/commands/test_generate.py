@@ -81,7 +81,7 @@ def test_json_is_one_document_with_progress_beside_it(generated, console):
     assert "batch 1 finished" in console.err.getvalue()
 
 
-def test_resume_pays_for_nothing_that_is_stored(generated, console, home):
+def test_resume_requests_only_missing_answers(generated, console, home):
     generated("silu", "softmax", *ALPHA, "-n", "1")  # the recording has no sample-1, so both fail
     with open_store(home / "sessions.db", read_only=True) as store:
         assert {row.state for row in store.generations.of_batch(1)} == {"failed"}
@@ -207,7 +207,7 @@ def test_a_broken_template_is_named(typed, home):
     assert (ended.exit_code, "prompt template problem.md.j2 line 1" in ended.err) == (2, True)
 
 
-def test_no_key_is_left_in_any_file(generated, console, home, folder, monkeypatch):
+def test_api_key_is_written_to_no_file(generated, console, home, folder, monkeypatch):
     monkeypatch.setattr("kgtui.generation.retrying.MOST_ATTEMPTS", 1)
     environment = {**console.environment, "OPENAI_API_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET}
     options = parse(["generate", *refine("silu"), "--model", "openai:m@http://127.0.0.1:9/v1"]).options

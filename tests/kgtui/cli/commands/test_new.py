@@ -29,7 +29,7 @@ def test_existing_file_is_unchanged(typed, folder):
     assert (folder / "silu.py").read_text() == "mine\n"
 
 
-def test_a_file_where_a_folder_is_needed(typed, folder):
+def test_new_below_a_file_is_refused(typed, folder):
     (folder / "kernels").write_text("a file\n")
     ended = typed("new", "silu")
     assert ended.exit_code == 2

@@ -64,7 +64,7 @@ def test_the_mouse_can_be_left_to_the_terminal():
     assert [parse(words).options.mouse for words in ([], ["open"], ["open", "--no-mouse"])] == [True, True, False]
 
 
-def test_nothing_named_is_the_list_of_operators(opened):
+def test_open_without_file_shows_operators(opened):
     assert opened() is None
     assert opened("open", "--ascii") is None
 
@@ -78,7 +78,7 @@ def test_an_operator_with_a_file(opened, kernel):
     assert opened("open", "silu.py", "--op", "vllm::rms_norm").problem.name == "vllm::rms_norm"
 
 
-def test_an_operator_alone_means_its_file_in_kernels(opened, folder):
+def test_open_operator_uses_file_in_kernels(opened, folder):
     (folder / "kernels").mkdir()
     (folder / "kernels" / "silu.py").write_text("def silu(self): ...\n")
     assert opened("open", "--op", "silu").path == folder / "kernels" / "silu.py"

@@ -111,7 +111,7 @@ def test_wrong_candidate_that_builds_fails(targeted: Typed, launching: PreparedE
     assert "gfx942     1/1" in ended.out
 
 
-def test_nothing_launched_is_no_success(targeted: Typed, engine: PreparedEngine, kernel: Path) -> None:
+def test_targets_without_launches_exits_with_3(targeted: Typed, engine: PreparedEngine, kernel: Path) -> None:
     ended = targeted(kernel)
     assert (ended.exit_code, engine.asked_for) == (3, [])
     assert "nothing to compile for other targets" in ended.err

@@ -108,7 +108,7 @@ def test_patience_with_missing_file_restarts_each_time(file: TrackedFile, path: 
     assert (file.look(5.0), file.due_s) == ((), pytest.approx(5.3))
 
 
-def test_the_poll_waits_until_the_status_rests(file: TrackedFile, path: Path) -> None:
+def test_poll_waits_for_stable_status(file: TrackedFile, path: Path) -> None:
     path.write_bytes(b"VALUE = 22\n")
     file.poll(1.0)
     assert file.due_s == pytest.approx(1.15)
@@ -211,7 +211,7 @@ def test_syntax_tree_is_built_only_by_engine(monkeypatch: pytest.MonkeyPatch) ->
     assert not parses(Path("kernel.py"), BROKEN)
 
 
-def test_links_in_a_circle_have_an_end(tmp_path: Path) -> None:
+def test_cyclic_links_are_followed_once(tmp_path: Path) -> None:
     (tmp_path / "a.py").symlink_to("b.py")
     (tmp_path / "b.py").symlink_to("a.py")
     assert places_of(tmp_path / "a.py") == (str(tmp_path / "a.py"), str(tmp_path / "b.py"))

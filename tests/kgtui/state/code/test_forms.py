@@ -79,7 +79,7 @@ def test_code_is_traced_to_line_of_kernel(form: str, text: str, origins: tuple[i
     assert source_lines(text, form=form) == origins
 
 
-def test_a_circle_of_places_ends() -> None:
+def test_cyclic_locations_have_no_line() -> None:
     assert source_lines('x loc(#loc1)\n#loc1 = loc("a"(#loc2))\n#loc2 = loc("b"(#loc1))', form="ttir") == (None,) * 3
 
 

@@ -114,7 +114,7 @@ class TestWhichRuns:
             (None, Outcome.CRASHED, "no best run yet; #1 is the newest other; no other run of all cases passed"),
         ],
     )
-    def test_why_these_two_is_a_sentence(self, best: BestRun | None, outcome: Outcome, why: str) -> None:
+    def test_choice_of_two_runs_has_reason(self, best: BestRun | None, outcome: Outcome, why: str) -> None:
         runs = (past_run(2, digest="d"), past_run(1, outcome=outcome))
         assert chosen((), current=2, digest="d", best=best, runs=runs) == Choice(numbers=(1, 2), why=why)
 
@@ -394,7 +394,7 @@ class TestSourceView:
             "#1", "softmax.py", "#2", "softmax.py", "#3", "softmax.py", "#4", "softmax.py", "4", "differences",
         ]  # fmt: skip
 
-    def test_two_sides_in_one_column_explain_signs(self, four: Any) -> None:
+    def test_narrow_titles_explain_difference_signs(self, four: Any) -> None:
         view = source_view(four, width=80, narrow=True, turned=1)
         titles = plain_text((view.titles(four, width=80, glyphs=ASCII),))
         assert titles == "- #1 softmax.py > + #3 softmax.py  4 differences"

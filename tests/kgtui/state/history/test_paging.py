@@ -13,13 +13,13 @@ def window(newest: int, length: int = PAGE) -> Window[int]:
     return Window(number=lambda one: one).filled(page(newest, length), at_top=True, at_bottom=False)
 
 
-def test_a_page_below_is_joined_on() -> None:
+def test_older_page_is_appended() -> None:
     grown = window(1000).with_below(page(900), keep=50)
     assert (grown.newest, grown.oldest, len(grown.entries)) == (1000, 801, 200)
     assert (grown.at_top, grown.at_bottom) == (True, False)
 
 
-def test_beyond_the_most_the_newest_go() -> None:
+def test_newest_runs_are_dropped_beyond_limit() -> None:
     grown = window(1000, MOST).with_below(page(700), keep=50)
     assert (grown.newest, grown.oldest, len(grown.entries)) == (900, 601, MOST)
     assert not grown.at_top

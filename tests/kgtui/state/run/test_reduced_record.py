@@ -69,7 +69,7 @@ def test_device_holder_is_known_until_benchmark_or_end(candidate: Candidate) -> 
     assert reduce_all(waiting, (RunFinished(at_s=2.0, verdict=verdict),)).holder is None
 
 
-def test_the_next_run_starts_from_nothing(candidate: Candidate, plan: Plan) -> None:
+def test_next_run_replaces_previous_record(candidate: Candidate, plan: Plan) -> None:
     events = fakes.some_fail(candidate, plan)
     assert view_of(events + events) == view_of(events)
 

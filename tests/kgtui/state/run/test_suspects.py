@@ -66,7 +66,7 @@ def test_without_a_reduction_every_padded_load_is_named() -> None:
     assert numbers(DiagnosisKind.REDUCTION_IDENTITY, source) == [14, 18]
 
 
-def test_rebound_name_carries_nothing_on() -> None:
+def test_rebound_name_ends_suspect_lines() -> None:
     source = KERNEL.replace(b"power = tl.exp(x - tl.max(top))", b"power = 1.0")
     assert numbers(DiagnosisKind.REDUCTION_IDENTITY, source) == [14, 18]
 
@@ -84,7 +84,7 @@ def test_symptom_without_line_names_none() -> None:
 
 
 @pytest.mark.parametrize("source", [b"def f(:\n", b"\xff", b"", b"x\x00y"])
-def test_a_text_that_is_no_kernel_names_none(source: bytes) -> None:
+def test_source_without_kernel_has_no_suspects(source: bytes) -> None:
     assert suspects(failed(DiagnosisKind.TAIL_MASK), source) is None
 
 

@@ -40,7 +40,7 @@ def ended(view: RunRecord, outcome: Outcome, sentence: str) -> RunRecord:
     return reduce_all(view, [RunFinished(at_s=1.0, verdict=verdict)])
 
 
-def test_a_case_that_is_right_did_not_fail(half: RunRecord) -> None:
+def test_passed_case_has_no_failure_message(half: RunRecord) -> None:
     assert why_nothing_failed(bench(half), half.cases[0].case) == (
         f"{half.cases[0].case} did not fail; n shows a case that failed"
     )

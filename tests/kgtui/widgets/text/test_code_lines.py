@@ -30,7 +30,7 @@ def test_search_wraps_in_both_directions() -> None:
     assert hits.next(3, 1) == (1, 0)
 
 
-def test_a_search_without_a_match_leads_nowhere() -> None:
+def test_search_without_match_has_no_hit() -> None:
     hits = Hits()
     hits.seek(lines_of("x"), "y")
     assert (hits.from_line(1), hits.next(1, 1)) == (None, None)

@@ -14,7 +14,7 @@ def test_values_of_all_codes_are_those_of_pytorch():
     assert e4m3_values(CODES).allclose(cast_from_e4m3(CODES).double(), rtol=0, atol=0, equal_nan=True)
 
 
-def test_some_values_worked_out_by_hand():
+def test_e4m3_codes_decode_to_known_values():
     codes = torch.tensor([0x00, 0x01, 0x07, 0x08, 0x38, 0x7E, 0xB9], dtype=torch.uint8)
     assert e4m3_values(codes).tolist() == [0.0, 2**-9, 7 * 2**-9, 2**-6, 1.0, 448.0, -1.125]
 

@@ -69,7 +69,7 @@ def test_failing_performance_file_replaced_and_noted(opened: Open, monkeypatch: 
     assert task.draw(seed=1, weight_seed=0, case="benchmark last")[0][0].tolist() == [1.0, 2.0]
 
 
-def test_turn_of_loop_its_own_shape(opened: Open) -> None:
+def test_each_loop_iteration_has_its_shape(opened: Open) -> None:
     task = opened("kernelbench_x::Activation/relu")
     shapes = [task.draw(seed=1, weight_seed=2, case=f"line 26 #{turn}")[0][0].shape for turn in (1, 2, 3)]
 

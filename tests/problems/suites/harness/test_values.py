@@ -20,7 +20,7 @@ def test_strides_kept_memory_not_shared() -> None:
     assert found[1].tolist() == [[0.0, 2.0], [4.0, 6.0], [8.0, 10.0]]
 
 
-def test_views_of_one_memory_stay_that() -> None:
+def test_copied_views_share_memory() -> None:
     given = torch.zeros(4)
 
     first, second = copied((given, given[1:]))

@@ -181,7 +181,7 @@ def test_single_numbers_read_are_reported_by_case_and_total() -> None:
     assert (taken.case, taken.uses, taken.largest_out, taken.total_out) == ("c", 64, 1, 64)
 
 
-def test_query_answered_by_arithmetic_is_no_arithmetic() -> None:
+def test_finiteness_query_records_no_operator() -> None:
     assert seen(lambda x: torch.isfinite(x)) == {}
     assert seen(lambda x: x.isinf()) == {}
 
@@ -293,7 +293,7 @@ def test_copy_of_memory_onto_itself_is_ignored() -> None:
         lambda rows: rows[0, :1].expand(8),
     ],
 )
-def test_a_copy_from_beside_is_one(beside: Callable[[torch.Tensor], torch.Tensor]) -> None:
+def test_copy_within_own_memory_is_recorded(beside: Callable[[torch.Tensor], torch.Tensor]) -> None:
     rows = torch.arange(64.0).view(8, 8)
     reported = seen(lambda x: rows[0].copy_(beside(rows)))
     assert reported["aten::copy_ of its own"].uses == 1

@@ -154,7 +154,7 @@ def test_honest_work_is_not_noted(actions: Callable[..., Actions], source: str) 
         ),
     ],
 )
-def test_a_door_past_the_ledger_is_noted(actions: Callable[..., Actions], source: str, detail: str) -> None:
+def test_access_bypassing_ledger_is_noted(actions: Callable[..., Actions], source: str, detail: str) -> None:
     assert actions(source) == [["door", detail, None, False, 1]]
 
 
