@@ -78,19 +78,23 @@ _GROUPS = {
     CostBy.DAY: "substr(coalesce(generations.began_at, generations.ended_at), 1, 10)",
     CostBy.SESSION: "generations.session",
 }
-# A refused request was not charged and is no answer; a lost one may have been.
+# A refused request was not charged and is no answer; a lost one may have been.  A run counts once, for the answer that
+# caused it: the first of those with its source, and none where the run began before that answer was requested.
 _SELECT_COSTS = """
 select {group} as grouped, count(*) as answers, sum(cost_microusd is null) as unpriced,
     coalesce(sum(prompt_tokens), 0) as input_tokens, coalesce(sum(cached_tokens), 0) as cached_tokens,
     coalesce(sum(completion_tokens), 0) as output_tokens, coalesce(sum(reasoning_tokens), 0) as reasoning_tokens,
     sum(cost_microusd) as cost_microusd, coalesce(sum(generations.elapsed_s), 0) as wall_s,
-    coalesce(sum(runs.elapsed_s), 0) as engine_s,
-    sum((select sum(elapsed_s) from benchmarks where benchmarks.run = runs.id)) as device_s,
+    coalesce(sum(caused.elapsed_s), 0) as engine_s,
+    sum((select sum(elapsed_s) from benchmarks where benchmarks.run = caused.id)) as device_s,
     coalesce(sum(runs.outcome = 'pass' and runs.flagged = 0), 0) as correct,
     sum(case when summaries.speedup is not null then
         runs.outcome = 'pass' and runs.flagged = 0 and summaries.speedup > 1 end) as faster
 from generations left join runs on runs.id = generations.run
 left join summaries on summaries.run = runs.id and summaries.baseline = 'eager'
+left join (select run, min(id) as first from generations where run is not null group by run) as causes
+    on causes.first = generations.id
+left join runs as caused on caused.id = causes.run and caused.started_at >= coalesce(generations.began_at, '')
 where state in ('settled', 'lost'){narrowed} group by grouped order by grouped"""
 
 

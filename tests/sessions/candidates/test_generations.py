@@ -125,6 +125,38 @@ class TestCosts:
         assert ask("pragma foreign_key_check") == []
 
 
+class TestEngineTime:
+    """Each run of `judge` takes 1.25 s."""
+
+    @pytest.fixture
+    def answer(self, store, session_id, batch):
+        """Store an answer of a model, verified by this run."""
+
+        def store_answer(model, place, run):
+            number = store.generations.reserve(session_id, batch, new_generation(model=model, place=place))
+            store.generations.settle(number, settlement())
+            store.generations.attach_run(number, run)
+
+        return store_answer
+
+    @pytest.fixture
+    def engine_s(self, store):
+        return lambda: {row.group: row.engine_s for row in store.generations.costs(CostBy.MODEL)}
+
+    def test_run_of_equal_answers_counts_once(self, answer, engine_s, judge):
+        run = judge()
+        answer("alpha", "sample-1", run)
+        answer("alpha", "sample-2", run)
+        answer("beta", "sample-1", run)
+        assert engine_s() == {"replay:alpha": 1.25, "replay:beta": 0.0}
+
+    def test_run_of_an_earlier_save_counts_for_none(self, answer, engine_s, judge, clock):
+        run = judge()
+        clock.pass_time(seconds=2)
+        answer("alpha", "sample-1", run)
+        assert engine_s() == {"replay:alpha": 0.0}
+
+
 @pytest.mark.parametrize(
     "counts",
     [
