@@ -9,19 +9,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from io import FileIO
 from pathlib import Path
 
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 from kgtui.generation.agents.described import FOLDER, TASK_PLACE, AgentDescription, read_agent
 from kgtui.generation.agents.launcher import NOT_CONFINED, NOT_FOUND
+from kgtui.generation.agents.output import AgentOutput
 from kgtui.generation.prompts import prompt_text
-from kgtui.generation.providers.kit import redacted, shortened
+from kgtui.generation.providers.kit import shortened
 from kgtui.generation.records import (
     AnswerEnded,
     Chunk,
@@ -40,10 +40,8 @@ KERNEL, TASK = "kernel.py", "TASK.md"
 SENTENCE = f"Carry out the task in {TASK}: write the whole file to {KERNEL} in this folder, and nothing else."
 
 _PASSED_ON = ("PATH", "LANG")
-_MOST_OUTPUT_BYTES = 1_000_000
-_MOST_KERNEL_BYTES = 400_000
+_MOST_KERNEL_BYTES = 300_000
 _CHUNK_BYTES = 8192
-_TAG = re.compile(r"<(?=/?(?:think|reasoning))", re.IGNORECASE)
 _LOOK_EVERY_S = 0.3
 _END_S = 5.0  # for the launcher to end what the agent left
 
@@ -64,6 +62,7 @@ class AgentProvider:
     def __init__(self, description: AgentDescription, environment: Mapping[str, str]) -> None:
         self._description = description
         self._environment = environment
+        self._secrets = [environment.get(name, "") for name in description.variables]
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk, None]:
         """Output of the agent, then its file as a code block."""
@@ -72,28 +71,24 @@ class AgentProvider:
             (folder / TASK).write_text(prompt_text(request.messages), encoding="utf-8")
             async with _output_pipe() as (reader, writer):
                 process = await self._start(folder, writer)
-                output, stop = "", Stop.COMPLETE
+                output, stop = AgentOutput(self._secrets), Stop.COMPLETE
                 try:
                     async with asyncio.timeout(request.sampling.timeout_s):
-                        async for chunk in self._working(folder, reader):
-                            if isinstance(chunk, FileSaved):
-                                yield chunk
-                                continue
-                            output += chunk.text
-                            if len(output) > _MOST_OUTPUT_BYTES:
-                                stop = Stop.LENGTH
-                                break
-                            yield TextArrived(text=_quoted(chunk.text))
-                        if stop is Stop.COMPLETE:
+                        async for chunk in _working(folder, reader, output):
+                            yield chunk
+                        if output.is_too_long:
+                            stop = Stop.LENGTH
+                        else:
                             await process.wait()
                 except TimeoutError:
                     stop = Stop.CUT
                 finally:
                     await _end(process)
+            rest = output.rest()
             if process.returncode in (NOT_CONFINED, NOT_FOUND):
-                raise ProviderError(f"{request.model} did not start: {shortened(output)}")
-            yield TextArrived(text=_answer(folder, output=output, stop=stop))
-            yield AnswerEnded(stop=stop, usage=self._description.usage(output))
+                raise ProviderError(f"{request.model} did not start: {shortened(output.text)}")
+            yield TextArrived(text=rest + output.without_secrets(_answer(folder, stop)))
+            yield AnswerEnded(stop=stop, usage=self._description.usage(output.text))
 
     async def aclose(self) -> None:
         """No operation: nothing is open between requests."""
@@ -114,29 +109,28 @@ class AgentProvider:
                 start_new_session=True,
             )  # fmt: skip
 
-    async def _working(
-        self, folder: Path, reader: asyncio.StreamReader
-    ) -> AsyncGenerator[TextArrived | FileSaved, None]:
-        """Output of the agent without its API keys, and each version of its file, in their order."""
-        secrets: Sequence[str] = [self._environment.get(name, "") for name in self._description.variables]
-        saves = _Saves(folder / KERNEL)
-        reading = asyncio.ensure_future(reader.read(_CHUNK_BYTES))
-        try:
-            while True:
-                done, _ = await asyncio.wait({reading}, timeout=_LOOK_EVERY_S)
-                if (source := saves.new()) is not None:
-                    yield FileSaved(source=source)
-                if not done:
-                    continue
-                if not (data := reading.result()):
-                    return
-                text = data.decode("utf-8", errors="replace")
-                for secret in secrets:
-                    text = redacted(text, secret)
+
+async def _working(
+    folder: Path, reader: asyncio.StreamReader, output: AgentOutput
+) -> AsyncGenerator[TextArrived | FileSaved, None]:
+    """Output of the agent until it ends or is too long, and each version of its file, in their order."""
+    saves = _Saves(folder / KERNEL)
+    reading = asyncio.ensure_future(reader.read(_CHUNK_BYTES))
+    try:
+        while not output.is_too_long:
+            done, _ = await asyncio.wait({reading}, timeout=_LOOK_EVERY_S)
+            if (source := saves.new()) is not None:
+                text = output.without_secrets(source.decode("utf-8", errors="surrogateescape"))
+                yield FileSaved(source=text.encode("utf-8", errors="surrogateescape"))
+            if not done:
+                continue
+            if not (data := reading.result()):
+                return
+            if text := output.take(data):
                 yield TextArrived(text=text)
-                reading = asyncio.ensure_future(reader.read(_CHUNK_BYTES))
-        finally:
-            reading.cancel()
+            reading = asyncio.ensure_future(reader.read(_CHUNK_BYTES))
+    finally:
+        reading.cancel()
 
 
 class _Saves:
@@ -191,19 +185,15 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     await process.wait()
 
 
-def _quoted(text: str) -> str:
-    """Output without code fences and tags of reasoning: only the file that is left behind is the answer."""
-    return _TAG.sub("[", text.replace("```", "'''").replace("~~~", "'''"))
-
-
-def _answer(folder: Path, *, output: str, stop: Stop) -> str:
-    """The file as a code block; without one, the reason as far as it is known."""
+def _answer(folder: Path, stop: Stop) -> str:
+    """The file as a code block, after the reason why the agent was ended; without a file, that reason."""
+    ended = {Stop.LENGTH: "it printed too much", Stop.CUT: "its time was over"}.get(stop, "")
     try:
         source = read_untrusted(folder / KERNEL, max_bytes=_MOST_KERNEL_BYTES).decode("utf-8", errors="replace")
     except (OSError, UntrustedFileError) as error:
-        reason = "it printed too much" if stop is Stop.LENGTH else "its time was over" if stop is Stop.CUT else ""
-        return f"\n\nThe agent left no {KERNEL}{f': {reason}' if reason else ''} ({error}).\n"
+        return f"\n\nThe agent left no {KERNEL}{f': {ended}' if ended else ''} ({error}).\n"
     fence = "```"
     while fence in source:
         fence += "`"
-    return f"\n\n{fence}python\n{source.rstrip()}\n{fence}\n"
+    said = f"The agent was ended, because {ended}; this is the file that it left.\n\n" if ended else ""
+    return f"\n\n{said}{fence}python\n{source.rstrip()}\n{fence}\n"

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import UsageError
-from kgtui.generation.providers.kit import Service, StreamRedactor, refuse_other_content, service_of
+from kgtui.generation.providers.kit import Service, refuse_other_content, service_of
 from kgtui.generation.records import (
     AnswerEnded,
     Chunk,
@@ -16,6 +16,7 @@ from kgtui.generation.records import (
     Role,
     TextArrived,
 )
+from kgtui.generation.redaction import StreamRedactor
 from sessions.candidates.generation_rows import Stop, TokenUsage
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Parts that the providers with an HTTP client share: the key, redaction, and error messages."""
+"""Parts that the providers with an HTTP client share: the key, and error messages without it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,8 @@ from typing import Any
 
 from engine.errors import UsageError
 from kgtui.generation.records import ConnectionCutError, ModelName, ProviderError
+from kgtui.generation.redaction import redacted
 
-REDACTED = "[key]"
-MOST_ANSWER_CHARACTERS = 2_000_000
-"""Of one answer; what is longer is no kernel, and is cut."""
-
-_SHORTEST_KEY = 8
 _MOST_MESSAGE = 300
 _RETRIED_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _ADVICE = {
@@ -46,42 +42,6 @@ def key_from(environment: Mapping[str, str], variable: str, *, base_url: str | N
     if base_url is not None and _is_local(base_url):
         return "none"
     raise UsageError(f"{variable} is not set: export it with your key, or name a local server as PROVIDER:MODEL@URL")
-
-
-def redacted(text: str, key: str) -> str:
-    """The text without the key in it."""
-    return text.replace(key, REDACTED) if len(key) >= _SHORTEST_KEY else text
-
-
-class StreamRedactor:
-    """Removes a key from a text that comes in pieces, also where it is divided between two of them.
-
-    `characters` is how many it returned.
-    """
-
-    def __init__(self, key: str) -> None:
-        self.characters = 0
-        self._key = key
-        self._held = ""
-
-    @property
-    def is_too_long(self) -> bool:
-        """Whether more was taken than any kernel has."""
-        return self.characters > MOST_ANSWER_CHARACTERS
-
-    def take(self, piece: str) -> str:
-        """Text that can be shown by now."""
-        text = redacted(self._held + piece, self._key)
-        length = min(len(self._key) - 1, len(text)) if len(self._key) >= _SHORTEST_KEY else 0
-        keep = next((size for size in range(length, 0, -1) if self._key.startswith(text[-size:])), 0)
-        self._held = text[len(text) - keep :]
-        self.characters += len(text) - keep
-        return text[: len(text) - keep]
-
-    def rest(self) -> str:
-        """Text that was held back."""
-        held, self._held = self._held, ""
-        return held
 
 
 @dataclass(kw_only=True)

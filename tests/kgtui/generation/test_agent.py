@@ -11,6 +11,7 @@ import pytest
 
 from engine.errors import UsageError
 from kgtui.generation.agents.described import FOLDER, read_agent
+from kgtui.generation.agents.output import MOST_SHOWN_CHARACTERS
 from kgtui.generation.extraction import extract
 from kgtui.generation.providers import open_provider
 from kgtui.generation.records import (
@@ -110,6 +111,11 @@ async def test_agent_sees_only_its_key_and_cannot_print_it(agent):
     assert KEY not in text
 
 
+async def test_key_in_the_file_is_removed(agent):
+    text, _ = await agent("import os; open('kernel.py', 'w').write('# ' + os.environ['AGENT_KEY'])")
+    assert ("# [key]" in text, KEY in text) == (True, False)
+
+
 async def test_agent_cannot_write_elsewhere(agent, tmp_path):
     text, _ = await agent(f"open({str(tmp_path / 'other.py')!r}, 'w')")
     assert "Permission denied" in text
@@ -124,7 +130,15 @@ async def test_endless_agent_is_stopped(agent):
 async def test_agent_with_excessive_output_is_stopped(agent):
     text, end = await agent("while True: print('x' * 1000)")
     assert (end.stop, "it printed too much" in text) == (Stop.LENGTH, True)
-    assert len(text) < 1_100_000
+    assert len(text) < MOST_SHOWN_CHARACTERS + 200
+
+
+@pytest.mark.parametrize("end", ["\\n", ""])
+async def test_file_of_agent_with_excessive_output_is_kept(agent, end):
+    text, ended = await agent(f"{WRITES}\nwhile True: print('x' * 1000, end='{end}')")
+    assert ended.stop is Stop.LENGTH
+    assert "The agent was ended, because it printed too much; this is the file that it left." in text
+    assert taken(text, ended.stop).source == "def softmax(self):\n    return self\n"
 
 
 async def test_a_descendant_holding_the_output_delays_no_end(agent, tmp_path):
