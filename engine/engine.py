@@ -44,7 +44,7 @@ from engine.sandbox.variables import DRIVER_VARIABLE, WARM_CACHE_VARIABLE, WARM_
 from engine.timing.measurement_context import MeasurementContext
 
 _COMPILING_CASE_S = 120.0
-_COMMAND = "kgtui"  # what others see that wait for the device
+_COMMAND = "kgtui"  # shown to processes that wait for the device
 
 
 class Engine:
@@ -127,7 +127,7 @@ class Engine:
         compilers = self._fork_server(self._directories, interpreted=False) if interpreted else workers
         references = self._fork_server(self._directories, interpreted=False, family=Family.REFERENCES)
         started = tuple(dict.fromkeys((workers, compilers)))
-        self._fork_servers = (*started, references)  # the last one starts when the first reference is needed
+        self._fork_servers = (*started, references)  # the last server starts with the first foreign reference
         self._process_pool = ProcessPool(
             fork_servers=ForkServers(workers=workers, compilers=compilers, references=references),
             directories=self._directories,

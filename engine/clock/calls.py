@@ -20,11 +20,11 @@ from engine.clock.instruments import HOLD, Event, Graph, Instruments
 
 METHOD = "cupti"
 _FIRST_HOLD_NS, _LONGEST_HOLD_NS = 100_000, 1_000_000
-_AMPLE = 2  # times what launching takes: on another stream work begins some time after it was launched
-_PATIENCE = 3  # calls that outlast the longest hold: they wait for the device themselves
-_EARLY_NS = 1_000  # before the hold ends: a kernel may begin while the one ahead of it retires
-_GAP_NS = 12_000  # between windows: the record and the host agree on the time only so far
-_MOST_NAMES, _NAME_CHARACTERS = 256, 500  # of kernels in one reply, which is one line of limited length
+_AMPLE = 2  # times the launching time: work on another stream begins with a delay
+_PATIENCE = 3  # calls that exceed the longest hold: such calls synchronise the device themselves
+_EARLY_NS = 1_000  # before the hold ends: a kernel may begin while its predecessor retires
+_GAP_NS = 12_000  # between windows: the accuracy to which the record and the host clock agree
+_MOST_NAMES, _NAME_CHARACTERS = 256, 500  # kernel names per reply: a reply is one line of limited length
 _OUT_OF_STEP = "the device's record and its clock disagreed: what held the stream for a call is not beside it"
 _NOT_HELD = (
     "calls wait for the device themselves, so the stream was not held while they launched: what a call takes includes "
@@ -110,7 +110,7 @@ class Calls:
         No calls at all leave what was kept.
         """
         self.rest()
-        if calls:  # first, so that the memory of what was returned before can be used again
+        if calls:  # frees the memory of earlier results first
             self.kept = ()
         began, ended = self._instruments.event(), self._instruments.event()
         began.record()
@@ -155,7 +155,7 @@ class Calls:
         if not self._recording or self._instruments.recorder is None:
             return
         self._recording = False
-        with contextlib.suppress(CuptiError):  # nothing was promised about this time; the next run says what is wrong
+        with contextlib.suppress(CuptiError):  # a lasting error is reported by the next run
             self._instruments.recorder.stop()
             self._late += tuple(activity.name for activity in self._instruments.recorder.take())
 
@@ -246,7 +246,7 @@ class Calls:
                 chunk.reason = str(error)
         holds = [_hold_of(found) if held else None for found, held in zip(by_call, chunk.holds, strict=True)]
         if not chunk.reason and any(held and hold is None for held, hold in zip(chunk.holds, holds, strict=True)):
-            # Our own work is in the wrong window, so no change there can be attributed to the candidate.
+            # Our own hold kernel is in the wrong window, so the windows cannot be assigned to calls.
             chunk.reason, by_call, late = _OUT_OF_STEP, [[] for _ in range(calls)], ()
         by_call = [
             [activity for activity in found if activity is not hold] for found, hold in zip(by_call, holds, strict=True)

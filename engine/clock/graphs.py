@@ -14,11 +14,11 @@ from typing import Any
 
 import torch
 
-_CAPTURE_MODE = "thread_local"  # what other threads do is theirs; "global" would fail on it
+_CAPTURE_MODE = "thread_local"  # "global" would fail on the activity of other threads
 
 _begin, _end = torch.cuda.CUDAGraph.capture_begin, torch.cuda.CUDAGraph.capture_end
 _replay = torch.cuda.CUDAGraph.replay
-# As they are before there is a candidate: what is captured here is on no tape.
+# Bound before the candidate is loaded, whose taping replaces these: what is captured here is not taped.
 
 _broken: list[torch.cuda.CUDAGraph] = []
 """Graphs whose capture failed.  Never freed: torch's allocator may go on asking them whose memory is whose."""
@@ -82,7 +82,7 @@ def _run(work: Callable[[], None], graph: torch.cuda.CUDAGraph) -> None:
 def _end_allocation(device: torch.device, pool: Any) -> None:  # Any: torch's handle of a pool
     """Take torch's allocator out of a capture that failed: torch does that only after one that did not."""
     index = torch.cuda.current_device() if device.index is None else device.index
-    with contextlib.suppress(RuntimeError):  # it was out already
+    with contextlib.suppress(RuntimeError):  # the allocation was already redirected elsewhere
         torch._C._cuda_endAllocateToPool(index, pool)
 
 
@@ -91,7 +91,7 @@ def kernel_nodes(graph: torch.cuda.CUDAGraph) -> tuple[KernelNode, ...]:
     try:
         driver = importlib.import_module("cuda.bindings.driver")
         return tuple(_nodes_of(driver, driver.CUgraph(graph.raw_cuda_graph())))
-    except Exception:  # the edge to a library that may be absent or another version: names are evidence, never needed
+    except Exception:  # the library may be absent or of another version; kernel names are optional
         return ()
 
 

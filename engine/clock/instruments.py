@@ -20,7 +20,7 @@ from engine.errors import UnsupportedError
 
 HOLD = cupti.SLEEP.name
 _Event, _record, _elapsed_ms = torch.cuda.Event, torch.cuda.Event.record, torch.cuda.Event.elapsed_time
-_CYCLES_A_NS = 2  # about the clock of today's devices; nothing depends on how long a hold is to the microsecond
+_CYCLES_A_NS = 2  # roughly the clock of current devices; a hold need not be exact to the microsecond
 
 
 class Recorder(Protocol):
@@ -100,7 +100,7 @@ def instruments_of(device: torch.device) -> Instruments:
     try:
         recorder = cupti.open_recorder(device)
         evicting, touching = _activities_of_reading(device, cache_bytes, recorder, synchronise)
-        torch.cuda.empty_cache()  # the memory for that
+        torch.cuda.empty_cache()  # release the buffers of the measurement
     except (cupti.CuptiError, OSError, AttributeError) as error:  # AttributeError: a library that lacks a function
         recorder, reason = None, str(error)
     stream = torch.cuda.default_stream(device)

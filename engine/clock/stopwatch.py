@@ -72,8 +72,8 @@ class Stopwatch:
         self._entry = entry
         self._instruments = instruments
         if instruments is None:
-            with contextlib.suppress(UnsupportedError):  # reported when timing begins
-                # Now, before a candidate is here to replace torch's functions.
+            with contextlib.suppress(UnsupportedError):  # the error is reported when timing begins
+                # Created before the candidate is loaded, which could replace torch's functions.
                 self._instruments = instruments_of(device)
         self._open_block = open_block
         self._slots: tuple[_Slot, ...] = ()
@@ -126,7 +126,7 @@ class Stopwatch:
         own_bytes = layout.slots * layout.stride
         try:
             own = torch.empty_like(content[:own_bytes])
-        except torch.OutOfMemoryError as error:  # of our asking, so it must not count as the candidate's
+        except torch.OutOfMemoryError as error:  # our own allocation, so the failure is not the candidate's
             raise UnsupportedError(
                 f"there is no device memory for {own_bytes} bytes of input copies: {error}"
             ) from error
@@ -147,7 +147,7 @@ class Stopwatch:
             return _refused(command, "nothing can be fetched before slots are occupied")
         if absent := self._absent(command.slots):
             return _refused(command, absent)
-        self._calls.rest()  # so that the copies are not recorded as something that a call left running
+        self._calls.rest()  # otherwise the copies would be recorded as late work of a call
         for number in command.slots:
             self._slots[number].fetch()
         if command.cache is CacheState.COLD:
@@ -166,7 +166,7 @@ class Stopwatch:
             return _refused(command, "calls cannot be timed before slots are occupied")
         if absent := self._absent(command.slots):
             return _refused(command, absent)
-        if command.slots:  # an empty run, which only measures the way here and back, forgets nothing
+        if command.slots:  # an empty run only measures the round trip and keeps the results
             self._last = ()
         note = self._instruments.forbid_persistence()
         notes = (note,) if note else ()
@@ -192,7 +192,7 @@ class Stopwatch:
         slots = [self._slots[number] for number in command.slots]
         returned: list[tuple[protocol.ReturnedSpec, ...]] = []
 
-        # All before the first call and after the last, so that what one call writes to another's slot is seen.
+        # All slots before the first call and after the last, so that writes into another call's slot are detected.
         def before(number: int) -> int:
             fetched = sum(slot.fetch() for slot in slots) if number == 0 else 0
             if command.cache is CacheState.WARM:
@@ -221,7 +221,7 @@ class Stopwatch:
         self._captured = ()
         try:
             kernels = calls.capture(self._calls_on(command.slots))
-        except Exception as error:  # the candidate's own code runs in there, and most of what fails is torch's
+        except Exception as error:  # the candidate's code runs during the capture and may raise anything
             instruments.synchronise()
             message = f"cannot be captured: {_error_text(error)}"
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
@@ -232,7 +232,7 @@ class Stopwatch:
         if self._calls is None or self._instruments is None or not self._last:
             return _refused(command, "there is nothing to collect: no burst or replay came before")
         outputs = [values_of(value) for value in self._calls.kept]
-        # Before anything is copied: a copy must not be taken for something that a call returned.
+        # Before anything is copied: a copy must not be mistaken for a returned tensor.
         shared = _share_memory(outputs)
         returned = tuple(
             copy_out(values, self._slots[number].outputs)[0] for number, values in zip(self._last, outputs, strict=True)
@@ -248,7 +248,7 @@ class Stopwatch:
         self._calls, self._slots, self._last, self._captured = None, (), (), ()
         runtime_of(
             self._device
-        ).release_cached_memory()  # the judge's next block is the driver's, which cannot have what torch keeps
+        ).release_cached_memory()  # the driver allocates the judge's next block and cannot use torch's cached memory
 
     def _calls_on(self, numbers: Sequence[int]) -> list[Callable[[], object]]:
         entry = self._entry()

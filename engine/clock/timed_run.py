@@ -58,7 +58,7 @@ def _single(
         return instruments.touch(sets[number]) if command.cache is CacheState.WARM else instruments.evict()
 
     record = side.single(calls, before=before, after=lambda number, returned: 0)
-    side.rest()  # device work of this process that follows is not counted
+    side.rest()  # later device work of this process is not counted
     return protocol.Timed(
         id=command.id,
         calls=record.calls,
@@ -79,7 +79,7 @@ def _capture(
 ) -> protocol.Timed | protocol.Failed:
     try:
         kernels = side.capture(calls)
-    except Exception as error:  # the edge to libraries: whatever one raises, it cannot be captured
+    except Exception as error:  # a library may raise anything; any error means that it cannot be captured
         instruments.synchronise()
         message = f"{command.name} cannot be captured: {type(error).__name__}: {error}"
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)

@@ -34,7 +34,7 @@ from engine.sandbox.confinement import Measure, limit_memory
 from engine.sandbox.priority import NICEST, be_nicer
 from engine.sandbox.readable_files import limit_reading
 
-_NICER = 5  # many compilers must not hold up the one that computes
+_NICER = 5  # many compilers must not slow down the process that computes
 _MESSAGE_CHARACTERS = 300
 _STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 
@@ -98,7 +98,7 @@ class _Compiler:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
         except EngineError as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=str(error))
-        except BaseException as error:  # the edge of the process: the candidate's own top level ran here
+        except BaseException as error:  # process boundary: the candidate's top-level code ran here
             failed = failures.failure(command.id, error, self._filename)
             if not isinstance(command, protocol.Load) and _is_of_the_machine(error):
                 return msgspec.structs.replace(failed, kind=protocol.FailureKind.ENGINE)
@@ -136,7 +136,7 @@ class _Compiler:
             text = without_folders(ttir_of(source, gpu, make_backend(gpu).parse_options(options)))
         except UnsupportedError:
             raise
-        except Exception as error:  # as of a compile
+        except Exception as error:  # handled like an error of a compilation
             return self._refused(command.id, error)
         if len(text) > MOST_MODULE_CHARACTERS:
             raise UnsupportedError(f"the TTIR of {launch.kernel} has {len(text):,} characters")
@@ -242,7 +242,7 @@ def _deliver(command: protocol.Compile, target: Target, compiled: Any, filename:
 
 def _disassemble(command: protocol.Disassemble) -> protocol.AnyReply:
     path = Path(command.folder) / command.cubin
-    be_nicer(NICEST)  # no caller waits for it, and the next save must not
+    be_nicer(NICEST)  # lowest priority: no caller waits for it, and it must not delay the next save
     text = resources.disassemble(path)
     if text is None:
         message = "nvdisasm is missing from this triton, or refused the binary"

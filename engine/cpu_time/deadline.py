@@ -11,9 +11,9 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-ASLEEP_SHARE = 0.5  # of the time asleep counts: a disk, a device or a driver may be waited for
-MOST_ASLEEP_S = 1.0  # that counts between two looks, which are far shorter unless the parent itself was stopped
-MOST_TIMES = 20.0  # the limit, by the clock on the wall; eight busy processes on two cores take five
+ASLEEP_SHARE = 0.5  # share of the time asleep that counts: the process may wait for a disk, a device or a driver
+MOST_ASLEEP_S = 1.0  # upper bound per interval; intervals are far shorter unless the parent itself was stopped
+MOST_TIMES = 20.0  # times the limit, in wall time; eight busy processes on two cores need a factor of five
 LEAST_MOST_S = 60.0
 
 
@@ -73,12 +73,12 @@ def longer(waited: Waited, interval: Interval, *, cores: int) -> Waited:
     if interval.wall_s <= 0:
         return waited
     runnable_s = interval.cpu_s + interval.delayed_s
-    threads = max(1.0, runnable_s / interval.wall_s)  # that could run at a time
+    threads = max(1.0, runnable_s / interval.wall_s)  # runnable threads on average
     asleep_s = max(0.0, interval.wall_s - interval.stolen_s - runnable_s / threads)
     return Waited(
         wall_s=waited.wall_s + interval.wall_s,
         cpu_s=waited.cpu_s + interval.cpu_s,
-        # The time of threads that run at once counts once; more threads than cores hold up each other.
+        # Concurrent threads count once; with more threads than cores they delay each other.
         running_s=waited.running_s + interval.cpu_s / min(threads, max(1, cores)),
         asleep_s=waited.asleep_s + min(MOST_ASLEEP_S, asleep_s),
     )
@@ -90,5 +90,5 @@ def patience(waited: Waited, *, limit_s: float) -> Patience:
         return Patience.TIMED_OUT
     if waited.wall_s < max(LEAST_MOST_S, MOST_TIMES * limit_s):
         return Patience.WAIT
-    # Threads that only hold up each other look like a busy machine, but for the CPU time that they use.
+    # Threads that only contend with each other look like a busy machine, except that they use CPU time.
     return Patience.TIMED_OUT if waited.cpu_s >= limit_s else Patience.TOO_BUSY

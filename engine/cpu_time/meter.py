@@ -16,7 +16,7 @@ from pathlib import Path
 from engine.cpu_time.deadline import Interval
 
 _PROC = Path("/proc")
-_MOST_THREADS = 512  # that are looked at: more would keep the parent busy
+_MOST_THREADS = 512  # threads inspected per look: more would keep the parent busy
 _NS = 1e-9
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from engine.model import CaseResult, Outcome, Parameter, Problem, Tier
 
 _MOST_NAMED = 8
-_LEAST_EDGE = 16  # small sizes are beside each other without being chosen for it
+_LEAST_EDGE = 16  # smaller sizes are adjacent by chance
 
 
 @dataclass(frozen=True, kw_only=True)

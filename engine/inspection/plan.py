@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from engine.inspection.speedup_claim import DEFAULT_BASELINE, Claim
 from engine.model import BenchmarkPlan, Case, Problem, Tier
 
-ENDS_S = 4.8  # an answer is wanted within 5 s
+ENDS_S = 4.8  # an inspection has a budget of 5 s
 _TIMED_S = 2.0  # for all cases together
 _TUNING_S = 3.0  # for a candidate's own autotuners
 

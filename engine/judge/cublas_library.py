@@ -123,7 +123,7 @@ class Cublas:
 
     def _refuse_large(self, name: str, arguments: Sequence[Any], kinds: Sequence[Any]) -> None:  # Any: as above
         for position, (value, kind) in enumerate(zip(arguments, kinds, strict=True), start=2):
-            # ctypes would cut a larger number to 32 bits and say nothing.
+            # ctypes would silently truncate a larger number to 32 bits.
             if kind is c_int and abs(value) > _LARGEST_INT:
                 raise CublasError(f"{name}: argument {position} is {value}, expected at most {_LARGEST_INT}")
 

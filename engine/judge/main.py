@@ -38,7 +38,7 @@ from engine.sandbox.untrusted_files import UntrustedFileError
 from engine.sandbox.variables import DEVICE_VARIABLE
 
 _THREADS = 2
-_FEW_BYTES = 8 << 20  # of arguments: dividing less among threads takes longer than it saves
+_FEW_BYTES = 8 << 20  # bytes of arguments above which several threads pay off
 _REFERENCE_S, _ATTACHING_S, _AUDITING_S = 40.0, 90.0, 240.0
 """What a reference may take of its own time for all that one command asks, to be opened and calibrated, and audited."""
 _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 4000, 20_000
@@ -72,7 +72,7 @@ class _Judge:
         self._memory = cases.Memory(device)
         self._places = {
             False: _Place(memory=self._memory),
-            True: _Place(memory=cases.Memory(device)),  # both are in use at once
+            True: _Place(memory=cases.Memory(device)),  # both kinds are used concurrently
         }
         self._place = self._places[False]
         self._taken = CallSnapshots()
@@ -80,7 +80,7 @@ class _Judge:
         self._slots = Slots(device, self._problem)
         self._variants = Variants(device, self._memory)
         if device.type != "cpu":
-            torch.zeros(1, device=device)  # or the first case would wait for the context
+            torch.zeros(1, device=device)  # otherwise the first case would wait for the context
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         self._place = self._places[isinstance(command, protocol.CaseCommand) and command.apart]
@@ -97,7 +97,7 @@ class _Judge:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message=str(error))
         except DeviceMemoryError as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
-        except Exception as error:  # the edge of the process: an error of a problem or of ours, reported to the parent
+        except Exception as error:  # process boundary: errors of a problem or of the judge are reported to the parent
             message = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARACTERS]
             trace = traceback.format_exc()[-_TRACE_CHARACTERS:]
             broken = is_lost(self._device)
@@ -197,7 +197,7 @@ class _Judge:
         draws = Draws(command.draw_seed, problem.name, case.name)
         seed = draws.seed_of("case") if command.seed is None else command.seed
         content = self._contents.of_case(problem, case, seed)
-        # Before anything is computed: the same case has the same bits again, whatever case was there before.
+        # Set before anything is computed, so that a case has the same bits whatever case preceded it.
         torch.set_num_threads(1 if sum(storage.numel() for storage in content.storages) < _FEW_BYTES else _THREADS)
         if command.expects:
             _ = content.expected  # a reference that fails does so before the candidate is called
@@ -232,7 +232,7 @@ class _Judge:
         hand = self._in_hand()
         content = hand.base
         if command.fresh:
-            # Never the seed after the case's own: one would reveal the other.
+            # Not derived from the case's own seed: one would reveal the other.
             drawn = hand.draws.number("fresh") if seed is None else seed
             content = self._contents.make(hand.problem, hand.case, drawn)
             if isinstance(hand.arena, tensors.ArenaFile):
@@ -256,13 +256,14 @@ class _Judge:
 
     def _compare(self, command: protocol.Compare) -> protocol.Compared:
         hand = self._in_hand()
-        final = hand.arena.read()  # ours from here on: the worker may still be writing
+        final = hand.arena.read()  # copied first: the worker may still be writing
         damage = hand.arena.damaged(guard=hand.poison)
         problem, content = hand.problem, hand.content
         got = cases.outputs_of(hand, command, final)
         earlier = tuple(hand.first_outputs) if content is hand.base else ()
         repeated = _repeated(hand, got)
-        # What was right, and came again to the bit on the same input, is right again; random numbers should not come.
+        # An output that was correct and is bitwise equal on the same input is correct again, except for random
+        # operators.
         known = hand.first_reports if repeated and problem.determinism is not Determinism.RANDOM else ()
         is_right = bool(known) and all(report.outcome is Outcome.PASS for report in known)
         reports = known if is_right else _reports(hand, got, earlier)

@@ -19,7 +19,7 @@ from engine.protocol.messages import MOST_TEXT
 
 _LIBRARY, _CUBIN, _SASS = "extension.so", "extension.cubin", "extension.sass"
 _MOST_UNITS_AT_ONCE = 4
-_KILLED_STATUS = 128  # of a shell or a driver of compilers whose child a signal ended
+_KILLED_STATUS = 128  # exit status of a shell or compiler driver whose child was killed by signal N: 128 + N
 _ENTRY = re.compile(r"Compiling entry function '([^']+)' for '(\w+)'")
 _STACK = re.compile(r"(\d+) bytes stack frame")
 _USED = re.compile(r"Used (\d+) registers")

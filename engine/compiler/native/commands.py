@@ -12,7 +12,7 @@ from engine.model.native import NativeLanguage
 from engine.protocol import BuildExtension
 
 _TORCH = Path(torch.__file__).parent
-_STANDARD = "-std=c++20"  # torch 2.13 asks for it, and the headers of the older ones compile with it
+_STANDARD = "-std=c++20"  # required by torch 2.13; the headers of older versions compile with it
 _NVCC_FLAGS = (
     "-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__", "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
     "-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr", "--compiler-options", "-fPIC",

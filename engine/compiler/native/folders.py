@@ -32,7 +32,7 @@ def _of_cxx(cxx: str, run: Run) -> Iterator[str]:
     try:
         said = run((cxx, "-E", "-v", "-x", "c++", os.devnull), _ROOT).output
     except OSError:
-        return  # the build says that it cannot be started
+        return  # the build reports that the compiler cannot be started
     for listed in _HEADERS.findall(said):
         yield from (line.strip() for line in listed.splitlines())
     for paths in _PATHS.findall(said):
@@ -42,5 +42,5 @@ def _of_cxx(cxx: str, run: Run) -> Iterator[str]:
 def _of_nvcc(nvcc: str) -> Iterator[str]:
     if nvcc:
         home = Path(nvcc).resolve().parents[1]
-        if (home / _OF_TOOLKIT).is_dir():  # not that of a script which calls an nvcc elsewhere
+        if (home / _OF_TOOLKIT).is_dir():  # excludes wrapper scripts that call an nvcc elsewhere
             yield str(home)

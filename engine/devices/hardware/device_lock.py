@@ -33,8 +33,8 @@ POLL_S = 0.03
 
 # Not the temporary folder of the environment: that may differ from user to user, and so would the lock.
 _PLACES = (Path("/run/lock"), Path("/tmp"))
-# Polls until a name that cannot be read counts as absent: a new holder has the lock before its name is written,
-# and a file has its maker shortly before everybody may write it.
+# Polls until an unreadable holder name counts as absent: a new holder has the lock before it writes its name, and a new
+# file has its owner's mode before it is made writable by all.
 _PATIENCE = 10
 _OPEN_TO_ALL, _WRITABLE_BY_ALL = 0o1777, 0o666
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -91,7 +91,7 @@ class DeviceLock:
         finally:
             with contextlib.suppress(OSError):
                 os.ftruncate(descriptor, 0)
-            # Not by closing alone: a child on its way from fork to exec shares the lock.
+            # Closing is not enough: a child between fork and exec shares the lock.
             fcntl.flock(descriptor, fcntl.LOCK_UN)
             _close(descriptor)
 
@@ -101,7 +101,7 @@ class DeviceLock:
         try:
             place = _stand_in_line(line)
             while True:
-                # Opened again each time: a lock on a file that was removed excludes no other process.
+                # Opened again each time: a lock on a removed file excludes no other process.
                 descriptor = await self._open("lock")
                 if _is_first(line, place) and _try_lock(descriptor) and os.fstat(descriptor).st_nlink:
                     return descriptor
@@ -210,7 +210,7 @@ def _open_folder(folder: Path) -> int:
                 f"{folder}: expected a folder with mode 1777, where all users lock and none removes another's lock; "
                 f"found mode {_mode(found):o} of user {found.st_uid}; its owner or root can chmod 1777 it"
             )
-        os.fchmod(descriptor, _OPEN_TO_ALL)  # mkdir's own mode is cut by the umask
+        os.fchmod(descriptor, _OPEN_TO_ALL)  # mkdir's mode is reduced by the umask
     except BaseException:
         os.close(descriptor)
         raise
@@ -219,12 +219,12 @@ def _open_folder(folder: Path) -> int:
 
 def _open_in(place: int, name: str) -> int:
     while True:
-        # First without O_CREAT: with it, the kernel may refuse another user's file in a sticky folder.
+        # First without O_CREAT, with which the kernel may refuse another user's file in a sticky folder.
         with contextlib.suppress(FileNotFoundError):
             return os.open(name, os.O_RDWR | _FLAGS, dir_fd=place)
         with contextlib.suppress(FileExistsError):
             descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, dir_fd=place)
-            os.fchmod(descriptor, _WRITABLE_BY_ALL)  # whatever the umask
+            os.fchmod(descriptor, _WRITABLE_BY_ALL)  # independent of the umask
             return descriptor
 
 

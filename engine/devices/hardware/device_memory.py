@@ -83,7 +83,7 @@ def is_lost(device: torch.device) -> bool:
         return False
     try:
         torch.cuda.synchronize()
-    except Exception:  # whatever it is called in this version of torch
+    except Exception:  # the exception type differs between versions of torch
         return True
     return False
 
@@ -98,7 +98,7 @@ class _OpenedMemory:
     """Device memory that torch may view and must not free, by the CUDA array interface, version 3."""
 
     def __init__(self, address: int, size_bytes: int, owner: torch.Tensor | None) -> None:
-        self.owner = owner  # torch keeps us, and we what the memory belongs to
+        self.owner = owner  # torch references this object, which keeps the owner of the memory alive
         self.__cuda_array_interface__ = {
             "shape": (size_bytes,),
             "typestr": "|u1",

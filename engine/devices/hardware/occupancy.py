@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from engine.model import CompiledKernel, Outcome
 
-_REGISTERS = 65536  # of a multiprocessor, on every target below
+_REGISTERS = 65536  # per multiprocessor, on every supported target
 _PARTITIONS = 4
 _WARP_THREADS = 32
-_WARP_REGISTERS = 256  # are handed out in steps of this many
+_WARP_REGISTERS = 256  # allocation granularity
 
 
 class Limit(enum.StrEnum):
@@ -92,7 +92,7 @@ def occupancy(kernel: CompiledKernel) -> Occupancy | None:
         Limit.REGISTERS: _blocks_by_registers(kernel.registers, warps),
         Limit.SHARED_MEMORY: _blocks_by_shared_memory(kernel.shared_bytes, processor),
     }
-    limit = min(blocks_by_limit, key=lambda limit: blocks_by_limit[limit])  # of equals the first
+    limit = min(blocks_by_limit, key=lambda limit: blocks_by_limit[limit])  # the first of equal limits
     blocks = blocks_by_limit[limit]
     return Occupancy(blocks=blocks, warps=blocks * warps, max_warps=processor.warps, limited_by=limit)
 

@@ -162,7 +162,7 @@ class _Interview:
             return None
         present = {process.pid for process in asked}
         if is_contained and present.isdisjoint(own_pids):
-            # It may name our own processes by the host's numbers, or hide everybody's.
+            # The driver may report host process ids, or hide processes of other containers.
             self._refused.append(f"{OTHER_PROCESSES}: in this container the driver's process ids are not ours")
             return None
         return tuple(sorted(present - set(own_pids)))

@@ -15,7 +15,7 @@ class Runtime(Protocol):
     """Interface of every module here."""
 
     TORCH_TYPE: str  # the `type` of its torch devices
-    EXECUTED_ON_CPU: bool  # whether kernels are executed without machine code of theirs
+    EXECUTED_ON_CPU: bool  # whether kernels are executed from TTIR on the CPU, without machine code
 
     def is_nvidia(self) -> bool:
         """Whether the devices are NVIDIA's and torch was built for them."""

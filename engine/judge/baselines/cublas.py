@@ -136,7 +136,7 @@ def _column_major_transpose(matrix: torch.Tensor) -> tuple[torch.Tensor, Operati
     to be transposed.  Any other layout is copied first, which PyTorch does too.
     """
     (rows, columns), (row_stride, column_stride) = matrix.shape, matrix.stride()
-    # The stride of a dimension of one element says nothing.
+    # The stride of a dimension of one element is irrelevant.
     if (columns == 1 or column_stride == 1) and (rows == 1 or row_stride >= columns):
         return matrix, Operation.NONE, row_stride if rows > 1 else columns
     if (rows == 1 or row_stride == 1) and (columns == 1 or column_stride >= rows):

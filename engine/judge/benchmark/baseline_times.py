@@ -43,7 +43,7 @@ class BaselineTimes:
         # None for the reference of a foreign problem, which `_timer` times in its own process.
         self._sides: dict[str, _Side | None] = {}
         self._timer: ReferenceTimer | None = None
-        # One set for each call of a run.  Never replaced: graphs hold their addresses.
+        # One set of copies for each call of a run. Never reallocated: CUDA graphs hold their addresses.
         self._sets: list[list[torch.Tensor]] = []
 
     def prepare(self, command: protocol.PrepareBaseline, layout: Layout, inputs: Arguments) -> protocol.AnyReply:
@@ -61,7 +61,7 @@ class BaselineTimes:
         if reason:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=reason)
         specs, storages = lay_out(layout.problem, inputs)
-        arguments = tuple(tensors.value_of(spec, storages) for spec in specs)  # made in the way of those of a run
+        arguments = tuple(tensors.value_of(spec, storages) for spec in specs)  # laid out like those of a run
         ready = baseline.prepare(layout.problem, layout.case, arguments, self._device)
         self._sides[command.name] = _Side(ready=ready, calls=Calls(self._instruments))
         return protocol.Done(id=command.id)

@@ -116,7 +116,7 @@ def look(
     """
     left = [_left(layout, one, specs) for one, specs in zip(written, returned, strict=True)]
     suspects = _changed(layout, written, finals)
-    if layout.problem.compare is not None:  # it knows more rules than one look can apply
+    if layout.problem.compare is not None:  # a comparer of the problem cannot be applied to all slots at once
         return left, torch.ones_like(suspects)
     tolerance = layout.problem.tolerance(layout.case)
     outputs = (zip(*(one.got for one in left), strict=True), zip(*(one.expected for one in left), strict=True))
@@ -168,10 +168,10 @@ def _wrong(
     wrong = torch.ones(len(got), dtype=torch.bool, device=expected[0].device)
     if not alike:
         return wrong
-    # As raw bytes where any byte may be a boolean, which a copy need not keep.
+    # Raw bytes, since a copy of booleans need not keep bytes other than 0 and 1.
     values, wanted = (torch.stack([raw(value) for value in those]) for those in zip(*alike.values(), strict=True))
     found = wrong_among(values, wanted, tolerance)
-    if len(alike) == len(got):  # nearly always, and then the device need not know which
+    if len(alike) == len(got):  # the usual case: no indexing on the device is needed
         return found
     wrong[list(alike)] = found
     return wrong

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 _LEAST_SLOTS = 4
 _TIMES_THE_CACHE = 5
-_WAITED_FOR_BYTES = 1 << 30  # private copies of what calls left, until the device is waited for
-_TOGETHER_BYTES = 1 << 27  # of them, what one look is for: in between everything is there several times, in float64
+_WAITED_FOR_BYTES = 1 << 30  # private copies of results, before the device is synchronised
+_TOGETHER_BYTES = 1 << 27  # copies compared at once: the comparison holds several float64 versions of them
 _BEYOND_THIS_MACHINE = (UnsupportedError, UsageError, BaselineError, DeviceMemoryError, torch.OutOfMemoryError)
 
 
@@ -127,7 +127,7 @@ class Slots:
         instruments = self._equipped()
         problem = self._problem_of(command.problem)
         layout = self._layout(problem, problem.case(command.case))
-        # What we could have once we still have: our blocks are never free again, and must not count as taken.
+        # Memory granted before is still ours: our blocks are never freed and must not count as used by others.
         most_bytes = max(command.most_bytes, self._granted_bytes)
         slots = slots_for(
             layout, cache_bytes=instruments.cache_bytes, most_slots=command.most_slots, most_bytes=most_bytes
@@ -172,11 +172,11 @@ class Slots:
     def _refresh(self, command: protocol.Refresh) -> protocol.Done:
         arranged = self._in_hand()
         for number in command.slots:
-            poison = 1 + secrets.randbelow(255)  # never 0, which is what a forgotten write looks like anyway
+            poison = 1 + secrets.randbelow(255)  # never 0, which a missing write often leaves anyway
             self._write(arranged.layout, arranged.images[number], poison)
             arranged.poisons[number] = command.block, poison
             arranged.slot(number, command.block).copy_(arranged.images[number])
-        self._equipped().synchronise()  # the worker's streams know nothing of ours
+        self._equipped().synchronise()  # the worker's streams are not ordered after ours
         return protocol.Done(id=command.id)
 
     def _write(self, layout: Layout, image: torch.Tensor, poison: int) -> None:
@@ -199,7 +199,8 @@ class Slots:
         first: tuple[int, slot_checks.Explained] | None = None
         for some in _groups(range(len(command.slots)), at_a_time=_WAITED_FOR_BYTES // arranged.layout.bytes):
             left, suspects = self._look(arranged, command, some)
-            for position, one, suspect in zip(some, left, suspects.tolist(), strict=True):  # the one time that we wait
+            # tolist() is the only synchronisation with the device.
+            for position, one, suspect in zip(some, left, suspects.tolist(), strict=True):
                 found = slot_checks.explain(arranged.layout, one) if suspect else None
                 if found is None or not found.is_wrong:
                     right += 1
@@ -238,13 +239,13 @@ class Slots:
             return problem.make_inputs(case, torch.Generator(self._device).manual_seed(secrets.randbits(62)))
 
     def _free_slots(self) -> None:
-        # The block stays ours: a worker that has it open would be left with an undefined mapping.
+        # The block is not freed: a worker that has it open would be left with an undefined mapping.
         if self._arranged is not None:
             self._arranged.times.forget()
             self._arranged = None
             runtime_of(
                 self._device
-            ).release_cached_memory()  # the next block is the driver's, which cannot have what torch keeps
+            ).release_cached_memory()  # the driver allocates the next block and cannot use torch's cached memory
 
     def _equipped(self) -> Instruments:
         if self._instruments is None:

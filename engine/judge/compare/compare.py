@@ -78,7 +78,7 @@ class Judged:
         """Flat position of the wrong element that exceeds its tolerance most; a non-finite one comes first."""
         beyond = torch.where(self.both & (self.allowed > 0), self.error / self.allowed, math.inf)
         excess = torch.where(self.wrong, beyond, -1.0)
-        # Where nothing is allowed all are infinitely beyond it, and the largest error is the worst.
+        # Without any tolerance every error is infinitely beyond it, and the largest error is the worst.
         largest = torch.where(self.both, self.error, math.inf)
         return int(torch.where(excess == excess.max(), largest, -1.0).argmax())
 

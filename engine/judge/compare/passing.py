@@ -16,7 +16,7 @@ from engine.judge.compare.pieces import pieces
 from engine.model import Outcome, OutputReport, Tolerance
 from engine.protocol.tensors import dtype_name
 
-_NARROW = tuple(dtype for dtype in INTEGER_OF if dtype.itemsize < 8)  # int64 holds any distance in these
+_NARROW = tuple(dtype for dtype in INTEGER_OF if dtype.itemsize < 8)  # any difference of two such values fits int64
 
 
 def report_of_pass(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> OutputReport | None:
@@ -55,9 +55,9 @@ def _float_errors(got: torch.Tensor, expected: torch.Tensor, tolerance: Toleranc
     answers = torch.stack(
         [_answers(one, other, tolerance.relative, everywhere) for one, other in pieces(got, expected)]
     )
-    # The one time that we wait for the device.
+    # The only synchronisation with the device.
     within, absolute, relative, ulps = torch.cat((answers[:, :1].amin(dim=0), answers[:, 1:].amax(dim=0))).tolist()
-    # What is not finite on either side makes the largest error so too, and is judged by rules of its own.
+    # A value that is not finite makes the largest error not finite too, and needs the full comparison.
     if not within or not absolute <= sys.float_info.max:
         return None
     return absolute, relative if relative >= 0 else None, ulps

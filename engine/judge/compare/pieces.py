@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import torch
 
-_PIECE_ELEMENTS = 1 << 14  # below what torch divides among threads, which wait for each other on a busy machine
+_PIECE_ELEMENTS = 1 << 14  # below torch's threshold for several threads, which wait for each other on a busy machine
 
 
 def pieces(*values: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:

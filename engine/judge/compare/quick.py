@@ -33,7 +33,7 @@ def wrong_among(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance)
     if tolerance.absolute:
         counts = (sizes < torch.inf).sum(dim=1, keepdim=True).clamp(min=1)
         allowed += tolerance.absolute * typical_each(finite_sizes, counts).clamp(min=tolerance.least_scale)
-    # What is not finite on one side alone is further away than anything that is allowed.
+    # A value that is not finite on one side only exceeds every tolerance.
     close = (got64 - expected64).abs() <= allowed
     same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
     return ~(close | same_nonfinite).all(dim=1)

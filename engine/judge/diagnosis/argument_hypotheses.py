@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _BLOCKS = tuple(1 << power for power in range(4, 13))
 _NARROW = (torch.float16, torch.bfloat16)
-_MOST_OVER = 15  # elements that a division leaves over
+_MOST_OVER = 15  # largest remainder of a division by the block size
 _STRIDE_NAMES = ("inc", "ld", "stride")
 
 
@@ -55,7 +55,7 @@ def suppositions(problem: ProblemDefinition, inputs: Arguments, shape: torch.Siz
     yield from _precisions(inputs, read)
     yield from _paddings(inputs, places)
     for place in read:
-        if len(read) == 1 or tensor_at(inputs, place).is_floating_point():  # an index of 0 is not left out
+        if len(read) == 1 or tensor_at(inputs, place).is_floating_point():  # index 0 is no omission
             yield from _ends(problem, inputs, place)
         yield from _parts(problem, inputs, place)
     for place in read:
@@ -84,7 +84,10 @@ def _cut_sizes(problem: ProblemDefinition, inputs: Arguments, place: int) -> Ite
         for cut, block in sorted({given // block * block: block for block in _BLOCKS}.items(), reverse=True):
             if 0 < cut < given:
                 facts: Facts = {"argument": name, "given": given, "value": cut, "block": block}
-                for buffers in (inputs, _shorter_buffers(inputs, given, cut)):  # a reference may look at their size
+                for buffers in (
+                    inputs,
+                    _shorter_buffers(inputs, given, cut),
+                ):  # a reference may read their size
                     arguments = partial(replaced, buffers, place, cut)
                     yield Supposition(symptom=Symptom.SIZE_ENDED, arguments=arguments, facts=facts)
 
@@ -244,7 +247,7 @@ def _ends(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         for symptom, left_out in ((Symptom.LAST_ONE, size - 1), (Symptom.FIRST_ONE, 0)):
             if size < 2 or (left_out and left_out % _BLOCKS[0] == 0):
-                continue  # a last block of one element is reported as such
+                continue  # reported as a missing last block of one element instead
             for fill in _fills(tensor_at(inputs, place)):
                 facts: Facts = {"argument": problem.arguments[place], "dim": words, "fill": f"{fill:g}", "size": size}
                 arguments = partial(changed, inputs, place, _filled, dim, left_out, 1, fill)

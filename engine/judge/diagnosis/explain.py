@@ -33,10 +33,10 @@ from engine.protocol import tensors
 if TYPE_CHECKING:
     from engine.model import Arguments
 
-_MOST_ELEMENTS = 1 << 22  # of all arguments and outputs, to be computed again
+_MOST_ELEMENTS = 1 << 22  # elements of all arguments and outputs: larger cases are not recomputed
 _MOST_WORK = 1 << 26  # elements times computations
 _MOST_TRIALS = 200
-_MOST_ASKED = 40  # of a reference in a process of its own, where each takes some 20 ms
+_MOST_ASKED = 40  # calls of a reference in another process, about 20 ms each
 _MOST_UNTRIED = 300  # characters
 _NOT_ASKED = "only the first wrong cases of a run are explained; run this case alone to have it explained"
 _VALUES_ARE_WRONG = (Outcome.WRONG_VALUE, Outcome.NONFINITE)
@@ -101,11 +101,11 @@ class Explainer:
             with torch.device("cpu"):
                 inputs, comparison = _inputs_on_host(hand.content), comparison.on_host
                 found = self.diagnoses(problem, inputs, number, comparison)
-                # No derivative comes from another process, and hundreds of calls would be needed without one.
+                # Another process returns no derivatives; without them hundreds of calls would be needed.
                 feeds, count = (
                     feeding(problem, inputs, number=number, index=worst.index) if problem.suite is None else ((), None)
                 )
-        except Exception as error:  # a fault of a reference or of ours must not hide that the output is wrong
+        except Exception as error:  # an error of the reference or of the diagnosis must not hide the wrong output
             untried = f"not explained: {type(error).__name__}: {error}"[:_MOST_UNTRIED]
             return Explanation(diagnoses=found, untried="" if found else untried)
         return Explanation(diagnoses=found, feeds=feeds, feeding=count)
@@ -194,7 +194,7 @@ def _guess(
     """Output of the reference under the supposition, cut to the shape of the output; None when there is none."""
     try:
         outputs = supposition.outcome(lambda arguments: expected_outputs(problem, arguments))
-    except Exception:  # a reference may refuse what was supposed, in any way; then it was not that
+    except Exception:  # a reference may reject the assumed arguments with any exception, which rules the hypothesis out
         return None
     expected = comparison.expected
     guess = computable(outputs[number]) if outputs is not None and number < len(outputs) else None
@@ -202,7 +202,7 @@ def _guess(
         return None
     guess = guess.to(expected.device)
     if guess.dim() == 1 and guess.numel() < expected.numel():
-        # Of a shorter buffer: the rest is not written.
+        # The assumed buffer is shorter: the rest is not written.
         rest = comparison.before if comparison.before is not None else expected
         guess = torch.cat((guess, rest.to(guess.device)[guess.numel() :]))
     if any(one < other for one, other in zip(guess.shape, expected.shape, strict=True)):
@@ -210,5 +210,5 @@ def _guess(
     guess = guess[tuple(slice(size) for size in expected.shape)]
     if comparison.before is None or supposition.facts.get("argument") not in problem.mutates:
         return guess
-    # What is to be left as it was is left so by this mistake too, although it was supposed to hold something else.
+    # Elements that must stay unchanged also stay unchanged under this hypothesis.
     return torch.where(raw(expected) == raw(comparison.before), comparison.before, guess)

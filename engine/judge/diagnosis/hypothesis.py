@@ -15,7 +15,10 @@ from engine.judge.diagnosis.symptoms import Symptom
 if TYPE_CHECKING:
     from engine.model import Arguments, Value
 
-_MOST_STRETCH, _SMALL = 16, 1 << 16  # times the elements of a tensor, and elements, that a supposition may need
+_MOST_STRETCH, _SMALL = (
+    16,
+    1 << 16,
+)  # limits of a hypothesis: times the elements of a tensor, and elements
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +40,7 @@ class Supposition:
         arguments = self.arguments()
         if self.arithmetic is None:
             outputs = compute(arguments)
-            # A factor of 0 makes 0 of everything, whatever the mistake was.
+            # A factor of 0 makes every output 0, so zeros would fit any hypothesis.
             is_specific = self.symptom is not Symptom.ZEROS or any(bool((output != 0).any()) for output in outputs)
             return self._finished(outputs) if is_specific else None
         with NarrowArithmetic(self.arithmetic) as narrow:
@@ -82,7 +85,7 @@ class NarrowArithmetic(TorchFunctionMode):
 
     def __torch_function__(
         self,
-        function: Any,  # torch has no type for what it may be asked to call
+        function: Any,  # torch has no public type for these functions
         types: Sequence[type],
         args: tuple[Any, ...] = (),  # Any: the function's own
         kwargs: dict[str, Any] | None = None,

@@ -41,7 +41,7 @@ def feeding(
         if place in weights:
             flat, total = _heaviest(weights[place])
         elif weights and value.is_floating_point():
-            continue  # no derivative leads there
+            continue  # no gradient reaches this input
         else:
             flat, total = _Exchange(problem, inputs, number, index, place).dependent()
         count = None if count is None or total is None else count + total
@@ -65,7 +65,7 @@ def _derivatives(
     with torch.enable_grad():
         try:
             outputs = problem.reference(*doubled)
-        except RuntimeError:  # it writes into an argument, which a leaf does not let itself be
+        except RuntimeError:  # the reference writes into an argument, which autograd forbids for a leaf
             return {}
         output = outputs if isinstance(outputs, torch.Tensor) else outputs[number]
         if not (leaves and output.requires_grad):
@@ -119,7 +119,7 @@ class _Exchange:
         changed[first:behind] = self._others[first:behind]
         try:
             return not torch.equal(self._output(changed), self._usual)
-        except Exception:  # a reference may refuse other values in any way
+        except Exception:  # a reference may reject other values with any exception
             return False
 
     def _output(self, values: torch.Tensor) -> torch.Tensor:

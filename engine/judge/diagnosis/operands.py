@@ -39,7 +39,7 @@ def _operands(
             try:
                 yield name, value.to(comparison.got.device).expand(comparison.got.shape)
             except RuntimeError:
-                continue  # of another shape
+                continue  # the shapes differ
 
 
 def _equal(comparison: Comparison, operands: Sequence[torch.Tensor | float]) -> Iterator[Clue]:

@@ -18,12 +18,12 @@ from engine.judge.diagnosis.symptoms import Symptom
 from engine.protocol.tensors import dtype_name
 
 _BLOCKS = tuple(1 << power for power in range(14, 3, -1))
-_LEAST_IN_LINE = 4  # wrong elements that keep a factor of their own, for that to mean anything
+_LEAST_IN_LINE = 4  # fewest wrong elements of a line for a factor of that line to be meaningful
 _ROUNDINGS = ((torch.float16, 2.0**-11), (torch.bfloat16, 2.0**-8))
 _SINGLE = (torch.float32, 2.0**-24)
-_SIGNIFICANDS = (("float64", 53), ("float32", 24))  # bits, the hidden one too
+_SIGNIFICANDS = (("float64", 53), ("float32", 24))  # bits, including the hidden one
 _MOST_SMALL = 2.0**-4
-_ROUNDED = 2.0**-40  # a factor as near to 1, or a distance as small, is that of float64 itself
+_ROUNDED = 2.0**-40  # closer to 1 than this, a factor is float64 rounding
 _WRAPS = {8: torch.int8, 16: torch.int16, 32: torch.int32}
 
 
@@ -104,7 +104,7 @@ def _moved_along(comparison: Comparison, dim: int, size: int) -> Iterator[Clue]:
     yield from _from_elsewhere(comparison, turned, everywhere, f"element {size - 1} - i of dimension {dim}")
     for step, end, word in ((1, 0, "first"), (-1, size - 1, "last")):
         guess = comparison.expected.roll(step, dim)
-        guess.select(dim, end).zero_()  # as of a sum that leaves out the element itself
+        guess.select(dim, end).zero_()  # as in an exclusive scan, which leaves out the element itself
         is_zero = bool((raw(comparison.got).select(dim, end) == 0).all())
         inside = everywhere.clone()
         inside.select(dim, end).fill_(is_zero)
@@ -196,7 +196,7 @@ def _rounded_toward_zero(comparison: Comparison) -> Iterator[Clue]:
 
 def _held_in_floats(comparison: Comparison, expected: torch.Tensor) -> Iterator[Clue]:
     """Integers with the error of a float that cannot hold them, of the widest that explains most of them."""
-    difference = (comparison.got.long() - expected).abs()  # in float64 large integers are all the same
+    difference = (comparison.got.long() - expected).abs()  # float64 cannot distinguish large integers
     error = float((difference.double() / comparison.scale)[comparison.wrong].max())
     for dtype, bits in _SIGNIFICANDS:
         spacing = torch.exp2(expected.abs().double().clamp(min=1).log2().floor() + 1 - bits)
@@ -216,7 +216,7 @@ def _factors(comparison: Comparison) -> Iterator[Clue]:
         return
     whole = _ratio(got, expected, usable, tuple(range(got.dim())))
     factor = float(whole.flatten()[0])
-    if factor != 0 and abs(factor - 1) > _ROUNDED:  # that everything is 0 says nothing of a factor
+    if factor != 0 and abs(factor - 1) > _ROUNDED:  # all zeros are no evidence for a factor
         yield comparison.clue(Symptom.SCALE, whole * expected, factor=factor, known="")
     for dim, size in enumerate(got.shape):
         if size < _LEAST_IN_LINE or got.numel() // size < 2:

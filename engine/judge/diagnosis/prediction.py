@@ -17,8 +17,8 @@ from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import Tolerance
 
-_SLACK = 2.0  # a guess is rounded by itself
-_GUESSES, _MOST_CHANCE = 64, 0.1  # how many are made of one output, and how often one may fit by chance
+_SLACK = 2.0  # times the tolerance: the prediction is rounded too
+_GUESSES, _MOST_CHANCE = 64, 0.1  # predictions per output, and the expected number of chance fits that is accepted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,7 @@ class Comparison:
         if self.is_exact:
             return raw(self.got) == raw(guess.to(self.got.dtype))
         guess64 = guess.to(self._wide)
-        # A guess of small numbers is not as good as any other small number because large ones were expected.
+        # Scaled by the prediction too: small predicted values must not fit only because the expected ones are large.
         size = torch.minimum(self.scale, _typical_size(guess64))
         allowed = self.tolerance.relative * guess64.abs() + self.tolerance.absolute * size
         same_nonfinite = (self.got64 == guess64) | (self.got64.isnan() & guess64.isnan())
@@ -97,7 +97,8 @@ class Comparison:
     def clue(self, symptom: Symptom, guess: torch.Tensor, **facts: str | int | float) -> Clue:
         """How well `guess` predicts this output; not at all where chance or a plain 0 would predict it as well."""
         fits = self.agrees(guess)
-        # Overflow makes nan, inf and 0; elsewhere nan comes of many mistakes, so that predicting it says little.
+        # Overflow produces nan, inf and 0; for other symptoms a predicted nan is weak evidence, since many mistakes
+        # cause it.
         may_be_plain = self.is_exact or symptom is Symptom.OVERFLOWN
         if not self.is_exact:
             hardly_wrong = (self.got64 - guess.to(self._wide)).abs() > 0.5 * (self.got64 - self.expected64).abs()

@@ -19,7 +19,10 @@ Facts: TypeAlias = Mapping[str, str | int | float]
 
 _LEAST_FIT = 0.6
 _MOST_DIAGNOSES = 3
-_AS_GOOD, _NEARLY = 0.98, 0.9  # shares of the best fit: what says most comes first, what is below is not said
+_AS_GOOD, _NEARLY = (
+    0.98,
+    0.9,
+)  # shares of the best fit: ranked by specificity from the first, dropped below the second
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +47,7 @@ def diagnose(clues: Iterable[Clue], *, wrong: int) -> tuple[Diagnosis, ...]:
 def ranked(clues: Iterable[Clue], *, wrong: int) -> list[Clue]:
     """The clues that fit nearly as well as the best one, in the order in which they are reported."""
     fitting = [clue for clue in clues if clue.explained and _fit(clue, wrong) >= _LEAST_FIT]
-    # Nearly any error that is small has this symptom, so it says something only where nothing else does.
+    # Nearly every small error has this symptom, so it is reported only if no other one fits.
     fitting = [clue for clue in fitting if clue.symptom is not Symptom.SMALL_ERRORS] or fitting
     best = max((_fit(clue, wrong) for clue in fitting), default=0.0)
     order = list(Symptom)

@@ -20,8 +20,8 @@ from engine.model import ProblemDefinition
 if TYPE_CHECKING:
     from engine.model import Arguments
 
-_EXP_MOST, _EXP_LEAST = 88.0, -87.0  # beyond them exp of a float32 is infinite, or next to nothing
-_WEIGHTY = 1e-3  # of the output's size: what is smaller may come out as 0 by mistake, and be right
+_EXP_MOST, _EXP_LEAST = 88.0, -87.0  # beyond them exp of a float32 is infinite or nearly 0
+_WEIGHTY = 1e-3  # share of the output's typical size: smaller values may be 0 by mistake and still be within tolerance
 _BLOCKS = tuple(1 << power for power in range(14, 3, -1))
 
 
@@ -45,7 +45,7 @@ def _clues(comparison: Comparison, values: torch.Tensor, dim: int, name: str) ->
     lines = wrong.any(dim=dim, keepdim=True)
     weighty = comparison.expected64.abs() > _WEIGHTY * comparison.scale
     if bool((lines & ~comparison.wrong & weighty).any()):
-        return  # not what happens to a line as a whole
+        return  # a correct element of this size rules out a mistake in the whole line
     top = values.amax(dim, keepdim=True)
     high, low, masked = top > _EXP_MOST, top < _EXP_LEAST, (values == -math.inf).any(dim, keepdim=True)
     if bool((lines & high).any()):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LETTERS = {"trans": ("T", "N"), "uplo": ("L", "U"), "diag": ("N", "U"), "side": ("L", "R")}
 """By the beginning of the name, letters of BLAS."""
 _TRANSPOSITIONS = ("N", "T", "C")
-_EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)  # that are written down where the one that was given should stand
+_EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)  # values often hard-coded in place of the argument
 
 
 def other_values(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[tuple[Value, str]]:

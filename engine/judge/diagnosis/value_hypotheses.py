@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine.model import Arguments
 
 _LN2 = math.log(2.0)
-_MOST_ALONE = 4  # indices below 0 that are supposed to be taken for 0 one at a time
+_MOST_ALONE = 4  # negative indices tested one by one for being clamped to 0
 
 
 def misreadings(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
@@ -81,7 +81,7 @@ def _bases(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
 
 
 def _times_ln2(values: torch.Tensor) -> torch.Tensor:
-    # Wider, so that the reference does not see it rounded; it widens whatever it is given.
+    # In float64, so that the reference gets an unrounded value.
     return values.double() * _LN2
 
 

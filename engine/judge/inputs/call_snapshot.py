@@ -15,7 +15,7 @@ from engine.judge.inputs.cases import CaseInHand
 from engine.judge.inputs.copied_arena import CopiedArena
 from engine.sandbox.untrusted_files import UntrustedFileError
 
-_MOST_TAKEN = 2  # the last call of a case, and the first of the next
+_MOST_TAKEN = 2  # one of the last call of a case, one of the first call of the next
 
 
 class CallSnapshot:
@@ -34,7 +34,7 @@ class CallSnapshot:
         try:
             copied.returned = read()
         except UntrustedFileError as error:
-            copied.returned = error  # whether that matters is seen when it is compared
+            copied.returned = error  # reported when the outputs are compared
         self._then = copied, hand.content, hand.initial, hand.poison
 
     @contextlib.contextmanager

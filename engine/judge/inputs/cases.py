@@ -128,7 +128,7 @@ class Contents:
             return self.make(problem, case, secrets.randbits(62))
         if key not in self._kept:
             made = self.make(problem, case, secrets.randbits(62))
-            _ = made.expected  # content whose reference fails is not kept
+            _ = made.expected  # computed now: content whose reference fails is not kept
             self._kept[key] = made
         self._kept.move_to_end(key)
         content = self._kept[key]
@@ -200,7 +200,7 @@ class Memory:
         try:
             return self._allocate(comfortable_bytes, self._device)
         except DeviceMemoryError:
-            torch.cuda.empty_cache()  # the block is the driver's, which cannot have what torch keeps
+            torch.cuda.empty_cache()  # the driver allocates the block and cannot use torch's cached memory
             return self._allocate(needed_bytes, self._device)
 
 

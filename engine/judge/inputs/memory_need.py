@@ -15,7 +15,7 @@ COPIES = 8
 """Of the bytes of a case, at most, at one time: three as they are, and the float64 ones of the reference."""
 
 _MEMORY_INFORMATION = Path("/proc/meminfo")
-_SMALL_BYTES = 64 << 20  # below, asking the system costs more than it can tell
+_SMALL_BYTES = 64 << 20  # below this size the query costs more than it can save
 
 
 def estimated_bytes(cost: Cost) -> int:
