@@ -10,7 +10,7 @@ from engine.cpu_time.deadline import Interval, Patience, Waited, longer, patienc
 from engine.errors import MachineBusyError
 from engine.protocol.transport.byte_stream import StreamError
 
-_LOOK_S = 0.2  # at least, between two looks: the other end may send its answer in many small parts
+_LOOK_S = 0.2  # least time between two looks: the reply may arrive in many small parts
 
 
 class ReferenceDeadline:

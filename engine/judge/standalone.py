@@ -176,7 +176,7 @@ def _as_given(value: Any) -> Any:
     """An argument as an entry gets it: an array of pointers as the addresses of its tensors."""
     if isinstance(value, PointerArray):
         addresses = [tensor.data_ptr() for tensor in value.tensors]
-        return torch.tensor(addresses, dtype=torch.int64)  # on the device that the run has set
+        return torch.tensor(addresses, dtype=torch.int64)  # on torch's default device
     return value
 
 
@@ -217,7 +217,7 @@ def _loaded(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["candidate"] = module  # Triton looks a kernel's globals up there
+    sys.modules["candidate"] = module  # Triton looks up a kernel's globals in its module
     spec.loader.exec_module(module)
     return module
 

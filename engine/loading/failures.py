@@ -80,7 +80,7 @@ def _trace(chain: list[BaseException]) -> str:
     shown = [
         traceback.FrameSummary(Path(frame.filename).name, frame.lineno, frame.name, line=frame.line) for frame in frames
     ]
-    # The interpreter wraps what a kernel raised, and adds nothing to it.
+    # The interpreter only wraps the exception of the kernel.
     led_to = [error for error in reversed(chain[:-1]) if not isinstance(error, InterpreterError)]
     lines = ["Traceback (most recent call last):\n", *traceback.format_list(shown), f"{_message(chain[-1])}\n"]
     return _travelling("".join([*lines, *(f"which led to {_message(error)}\n" for error in led_to)]))

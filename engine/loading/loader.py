@@ -51,7 +51,7 @@ def import_file(path: Path, folder: Path | None, *, name: str) -> ModuleType:
     if folder is not None:
         sys.path.insert(_before_site_packages(), str(folder))
     sys.dont_write_bytecode = True
-    reader = SourceFileLoader(name, str(path))  # named, since by itself Python reads only what ends in .py
+    reader = SourceFileLoader(name, str(path))  # explicit, since Python by default only loads files that end in .py
     module = importlib.util.module_from_spec(ModuleSpec(name, reader, origin=str(path)))
     module.__file__ = str(path)
     sys.modules[name] = module

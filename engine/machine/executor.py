@@ -25,7 +25,7 @@ from engine.machine.results import AccessKind, Execution, FindingKind, Limits, M
 from engine.machine.values import Pointers, TensorDescriptor, Val
 
 DEFAULT_LIMITS = Limits()
-_REORDERED_CHUNKS = 16  # at least, of a launch whose programs run in another order
+_REORDERED_CHUNKS = 16  # fewest chunks of a launch whose programs are reordered
 
 
 def execute(
@@ -93,7 +93,7 @@ def _chunks(module: Module, programs: int, limits: Limits, seed: int) -> list[Ar
     if seed:
         order = order[::-1] if seed < 0 else np.random.default_rng(seed).permutation(programs)
     together = max(1, limits.chunk_elements // largest_tensor(module))
-    if seed:  # few together, so that the order shows
+    if seed:  # small chunks, so that the order has an effect
         together = min(together, max(1, programs // _REORDERED_CHUNKS))
     return [order[first : first + together] for first in range(0, programs, together)]
 

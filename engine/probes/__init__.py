@@ -88,7 +88,7 @@ async def observations_of(probe: Probe, lab: Lab) -> AsyncIterator[Observation]:
             if isinstance(observation, LayerReport):
                 reports += 1
             yield observation
-    except Exception as error:  # the edge of a plug-in: fail closed, with a report
+    except Exception as error:  # plug-in boundary: fail closed, with a report
         why = f"{type(error).__name__}: {error}"
         reports = 0
     if reports != 1:

@@ -34,9 +34,9 @@ CATCHES = (
 )
 
 _CHECK = "content"
-_MOST_KERNELS = 3  # whose first cases are looked for; and a larger case
+_MOST_KERNELS = 3  # kernels whose first case is called, beside one larger case
 _FEW = (Variant.MOVED, Variant.ONE_ELEMENT, Variant.SCALED)
-_ROOM_BYTES = 256  # of inputs, so that rows of many kinds find room
+_ROOM_BYTES = 256  # smallest inputs with room for rows of several kinds
 _BLOCK = 16
 
 
@@ -84,7 +84,7 @@ def _chosen(lab: Lab) -> list[tuple[Passed, tuple[Variant, ...]]]:
         return [(main, _FEW)]
     larger = one_larger(lab, [one for one in roomy if one not in first_seen], than=main)
     others = [one for one in (*first_seen, larger) if one is not None and one is not main and one.elements]
-    # No more calls than verifying took: after a few small cases a user waits for the answer.
+    # At most as many calls as the verification took, since the verdict waits for the probe.
     room = max(0, sum(one.result.calls for one in lab.passed) - len(Variant)) // len(_FEW)
     return [(main, tuple(Variant)), *((one, _FEW) for one in others[:room])]
 

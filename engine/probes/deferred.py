@@ -27,11 +27,14 @@ CATCHES = ("scribbles_after_return.py", "rewrites_on_a_timer.py", "one_buffer_fo
 
 _CHECK = "deferred"
 _POISON = 0x7B
-_MORE = 4  # calls before it is looked at again: who has a few buffers takes each in turn
-_MORE_OF_LARGE = 1  # where a buffer is reused at all, one more call of a large case shows it
+_MORE = 4  # calls before the output is read again: a candidate may rotate a few buffers
+_MORE_OF_LARGE = 1  # for a large case one more call
 _PAUSE_S = 0.1  # after the device is idle
-_LEAST_PAUSE_S, _SHARE_OF_VERIFYING = 0.03, 0.75  # in the interpreter, after a few small cases
-_LONGER = 2.0  # times as long as the later calls took: whether it also comes without them
+_LEAST_PAUSE_S, _SHARE_OF_VERIFYING = (
+    0.03,
+    0.75,
+)  # in the interpreter: least, and share of the verification time
+_LONGER = 2.0  # waits this many times the duration of the later calls, without calling
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from engine.probes import Observation
 from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
 
 LAYER = Layer.ABLATION
-TURN = 2  # withholds in every call
+TURN = 2  # after the other probes: it withholds launches in every call
 CATCHES = (
     "branch_that_is_never_taken.py",
     "decoy_launch.py",
@@ -32,11 +32,11 @@ CATCHES = (
 
 _CHECK = "ghost_replay"
 _POISONS = (0xFF, 0x7B)
-_MOST_CASES = 8  # a kernel that none of so many cases launches is reported as not checked
-_MOST_KERNELS = 16  # withheld alone
+_MOST_CASES = 8  # a kernel that none of these cases launches is reported as not checked
+_MOST_KERNELS = 16  # kernels withheld one by one
 _MOSTLY, _PARTLY = 0.9, 0.5
-_SOME = 0.1  # of one output: the rest of it is a kernel's
-_ENOUGH = 256  # elements of outputs: with fewer one that a kernel writes for show is a large part
+_SOME = 0.1  # share of one output; the kernels compute the rest
+_ENOUGH = 256  # fewest output elements: with fewer, one decoy element would be a large share
 
 
 @dataclass(kw_only=True)
@@ -89,7 +89,7 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[protocol.K
     async with lab.at(one.case) as session:
         together = await _replays(session, protocol.Withhold(), facts)
         if not _met(together) and _share(together) >= _MOSTLY:
-            if lab.problem.framework:  # no kernel is needed here; what torch did instead is for the ledger to say
+            if lab.problem.framework:  # no kernel is required; the ledger of operators reports what torch computed
                 return set()
             facts.survived = await _launches_nothing(lab, one, facts)
             return set()

@@ -20,12 +20,12 @@ from engine.probes.lab.case_session import Lab, Replayed
 from engine.verdict.observed_effects import operator_findings
 
 LAYER = Layer.BEHAVIOUR
-TURN = 3  # withholds in its one call, and is the last that calls the candidate
+TURN = 3  # last of all: its one call withholds launches
 CATCHES = ("torch_above_a_size.py",)
 
 _BY = "large_cases"
-_MOST_BYTES = 32 << 20  # read and written: making the inputs of a larger case takes longer than the other probes
-_POISON = 0  # counts that a suppressed kernel should have written are 0, and no size is made of them
+_MOST_BYTES = 32 << 20  # bytes read and written: the inputs of a larger case would take longer than the other probes
+_POISON = 0  # 0, so that counts that a withheld kernel should have written are not used as sizes
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
@@ -41,7 +41,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         if observed is not None:
             for finding in operator_findings(lab.problem, case, observed):
                 yield replace(finding, check=_BY)
-        if why:  # an honest entry may need what its kernels did not write, so this says nothing against it
+        if why:  # an honest entry may fail without the content that its kernels did not write
             message = f"sizes beyond the verified cases were not checked: {why}"
             yield Finding(check=_BY, severity=Severity.NOTE, message=message, case=case.name)
         fact = Fact(name="case for timing", value=f"{case.name}, called once with its launches suppressed")

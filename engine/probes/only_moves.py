@@ -19,7 +19,7 @@ from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
 from engine.probes.lab.repeat_calls import smallest_first
 
 LAYER = Layer.ABLATION
-TURN = 1  # withholds where it has a suspicion
+TURN = 1  # after probes that do not withhold: it withholds on suspicion
 CATCHES = (
     "copied_then_summed.py",
     "copies_beside_a_decoy.py",
@@ -30,7 +30,7 @@ CATCHES = (
 _CHECK = "only_moves"
 _POISON = 0x7B
 _MOST_CASES = 3
-_ENOUGH = 8  # elements that are not right without computing: with fewer chance may do it
+_ENOUGH = 8  # fewest elements that are not right without computing: fewer may be a coincidence
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:

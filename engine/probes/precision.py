@@ -25,10 +25,13 @@ CATCHES = ("rms_norm_cuts_terms_short.py",)
 _CHECK = "precision"
 _POISON = 0xFF
 _APART = 8.0
-_MOST_BEYOND = 16.0  # times the honest error: a single lowered step may come out of a sum as little as this
-_LEAST_ULPS, _LEAST_ULPS_OF_HALVES = 1.0, 0.25  # of an honest error; approximated functions are several units off
-_MOST_CASES = 3  # of float32
-_CALLS_PER_CASE = 7  # that were verified, for each case to gauge: after a few small ones a user waits
+_MOST_BEYOND = 16.0  # times the honest error: a sum may attenuate a single low-precision step to this
+_LEAST_ULPS, _LEAST_ULPS_OF_HALVES = (
+    1.0,
+    0.25,
+)  # least honest error; approximated functions are several units off
+_MOST_CASES = 3  # float32 cases
+_CALLS_PER_CASE = 7  # verified calls for each measured case, since the verdict waits for the probe
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:

@@ -27,10 +27,10 @@ CATCHES = ("right_three_times.py",)
 
 _CHECK = "repeats"
 _POISONS = (0xFF, 0x7B)
-_REPEATS, _REPEATS_OF_LARGE = 8, 2  # on a device
+_REPEATS, _REPEATS_OF_LARGE = 8, 2  # repeats on a device
 _MOST_CASES = 4
 _MOST_IDLE = 6
-_CALLS_PER_CASE = 7  # that were verified, for a larger one to be called too: after a few small ones a user waits
+_CALLS_PER_CASE = 7  # verified calls that allow one larger case, since the verdict waits for the probe
 
 
 @dataclass(kw_only=True)
@@ -91,7 +91,7 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
             if again.changed:
                 value = f"{again.changed}, all within tolerance, in another call on the same input"
                 facts.varied.append(Fact(name=one.case.name, value=value))
-            # Without several programs there is no order.  Who says so and has them could keep their order as well.
+            # A launch of one program has no order. A candidate that falsely reports one program gains nothing by it.
             if lab.process_pool.interpreted and not again.reordered:
                 break
         last = await _call(session, facts, fresh=True)
@@ -200,7 +200,7 @@ def _cases(lab: Lab) -> tuple[list[Passed], list[Passed]]:
             met |= spread
             chosen.append(one)
     chosen = (chosen or by_size[:1])[:_MOST_CASES]
-    # Programs that meet only where there is more to do: the parts of one long row.
+    # A larger case may have several programs for one row, which a small one has not.
     larger = one_larger(lab, by_size, than=chosen[0]) if chosen else None
     is_news = larger is not None and lab.size_of(larger.case) > max(lab.size_of(one.case) for one in chosen)
     if larger is None or not is_news:

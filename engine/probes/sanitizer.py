@@ -26,7 +26,7 @@ ON_DEMAND = True
 CHECK = "sanitizer"
 _TOOLS = ("memcheck", "racecheck", "initcheck")
 _LIMIT_S = 600.0  # of CPU time for all tools: each starts its own Python and driver, and slows kernels about 100 times
-_MOST_BYTES = 60_000  # of a report
+_MOST_BYTES = 60_000  # bytes of one report
 _MOST_SHOWN = 10  # findings for each tool
 _INSTALL = "compute-sanitizer was not found; install the CUDA toolkit, or set CUDA_HOME"
 
@@ -91,7 +91,7 @@ async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
     except ChildDiedError as error:
         raise EngineError(f"the process of compute-sanitizer: {error}") from error
     finally:
-        with contextlib.suppress(EngineError):  # a judge that has died has nothing in hand
+        with contextlib.suppress(EngineError):  # a dead judge holds no case
             await lab.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=lab.apart))
         await process.end()
 

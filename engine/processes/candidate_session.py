@@ -122,7 +122,7 @@ class CandidateSession:
         command = self.load_command(self._process)
         reply = await self._answer(self._process, command, deadline_s=self.limits.load_s)
         if isinstance(reply, protocol.Failed):
-            await self.clear()  # or the next case would call an entry that is not there
+            await self.clear()  # otherwise the next case would call a missing entry
             raise LoadError(reply)
         if not isinstance(reply, protocol.Loaded | protocol.Done):
             raise ChildDiedError(f"the {self._process.child.kind} answered a load with {type(reply).__name__}")
@@ -213,7 +213,7 @@ class CandidateSession:
         self.close_slots()
         while self._leaving:
             leaving = self._leaving[0]
-            await asyncio.wait([leaving])  # not cancelled with us: the next caller clears it then
+            await asyncio.wait([leaving])  # not cancelled with this task: the next caller waits for it
             if leaving in self._leaving:
                 self._leaving.remove(leaving)
             leaving.result()

@@ -25,7 +25,7 @@ from engine.processes.waiting import first_of
 _CHUNK_BYTES = 1 << 16
 _READY = "ready"
 _LAST_WORDS_CHARACTERS = 2000
-_DRAIN_S = 2.0  # for what is in a pipe already; a stray may hold it open
+_DRAIN_S = 2.0  # to read what is in a pipe already; a stray process may hold it open
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGXCPU)
 
 
@@ -160,7 +160,7 @@ class Child:
             if self._fault is not None:
                 raise self._fault
             # Not read-until-EOF: a grandchild holding the pipe hides it.  Race the reply against process exit.
-            racers: set[asyncio.Future[Any]] = {future, self._gone}  # Any: they differ in what they bring
+            racers: set[asyncio.Future[Any]] = {future, self._gone}  # Any: their results differ in type
             await first_of(racers, kind=self.kind, limit_s=deadline_s, look=_look(self.pid, helper))
             if not future.done():
                 await self._drain_replies()
@@ -168,7 +168,7 @@ class Child:
                 return future.result()
             raise self._death()
         finally:
-            if not future.done():  # cancelled or too late: when the reply comes after all, it is no forgery
+            if not future.done():  # cancelled or timed out: a late reply with this id is not a forgery
                 self._abandoned.add(identifier)
             self._pending = None
             future.cancel()
@@ -185,7 +185,7 @@ class Child:
                 self._blame(WireError(f"the {self.kind} wrote a line of more than {protocol.MAX_LINE_BYTES} bytes"))
                 return
             if not line.endswith(b"\n"):
-                return  # the end, or what death cut off
+                return  # end of the stream, or a line cut off by the end of the process
             self._take(line)
 
     def _take(self, line: bytes) -> None:
@@ -224,17 +224,18 @@ class Child:
 
     async def _close(self) -> None:
         if self._commands is not None:
-            if not self._commands.is_closing():  # it closes by itself when the child's end is gone
+            if not self._commands.is_closing():  # it closes itself when the child closes its end
                 self._commands.abort()
             self._commands = None
         if self._tasks:
-            # What the child wrote before it ended is still in the pipes; what a stray holds open is not waited for.
+            # The pipes still hold what the child wrote before it ended. A stray process may keep them open, hence the
+            # limit.
             await asyncio.wait(self._tasks, timeout=_DRAIN_S)
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             self._tasks = []
-        # A pipe that is not read any more never reaches its end, and stays open.
+        # A transport that is no longer read does not close itself.
         for transport in self._transports:
             transport.close()
         self._transports = []

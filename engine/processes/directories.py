@@ -34,7 +34,7 @@ _PREFIX, _LOCK = "kgtui-", ".lock"
 _USER = "candidate"
 _ENOUGH_BYTES = 1 << 30  # containers give shared memory of 64 MiB by default, which some cases do not fit into
 _MOST_PLAIN_FILES = 500
-# Ids that no account has: far above what distributions and containers hand out.
+# User ids above all that distributions and containers assign.
 _FIRST_UID, _UIDS = 1 << 30, 1 << 30
 
 
@@ -124,7 +124,7 @@ class EngineDirectories:
         self.folder, self.shared = (Path(tempfile.mkdtemp(prefix=prefix, dir=place)) for place in places)
         self._locks = [_lock(folder) for folder in self.folders]
         for folder in self.folders:
-            folder.chmod(0o711)  # children with a user id of their own pass through, and see nothing
+            folder.chmod(0o711)  # children with their own user id may traverse it and not list it
         self._opened = 0
         self._first_uid = secrets.randbelow(_UIDS)
 
@@ -175,7 +175,7 @@ class EngineDirectories:
         """A user id that no other child of this machine has; None unless we are root and such ids exist here."""
         if os.getuid() != 0:
             return None
-        # Never one that another engine may be using: to end a child, everything of its user is killed.
+        # Never the id of another engine's child: a child is ended by killing all processes of its user.
         uid = _FIRST_UID + (self._first_uid + self._opened) % _UIDS
         return uid if _is_mapped(uid) else None
 
@@ -184,9 +184,9 @@ def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Pa
     """Environment of a fork server: paths of programs and libraries, and no variable that may hold a key."""
     kept = {name: source[name] for name in _KEPT_VARIABLES if name in source}
     kept["PYTHONDONTWRITEBYTECODE"] = "1"
-    kept["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # as NVML counts, so that device 0 is the one that we name
+    kept["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # the order of NVML, so that device numbers agree with it
     kept["OPENBLAS_NUM_THREADS"] = "1"  # its threads would start at import, and a fork server must have none
-    kept["OMP_WAIT_POLICY"] = "PASSIVE"  # threads that spin while they wait take the cores of the other processes
+    kept["OMP_WAIT_POLICY"] = "PASSIVE"  # waiting threads that spin would take the cores of other processes
     kept["TRITON_CACHE_DIR"] = str(folder / "triton")
     kept["HOME"] = str(folder)
     if interpreted:

@@ -54,7 +54,7 @@ class ForkServerClient:
         self._children: dict[int, Child] = {}
         self._gone_early: dict[int, int] = {}
         self._forks = asyncio.Lock()
-        self._asked: deque[asyncio.Future[int]] = deque()  # forks are answered in their order
+        self._asked: deque[asyncio.Future[int]] = deque()  # forks are answered in the order of the requests
         self._unwanted: set[int] = set()
         self._awake: asyncio.Future[None] | None = None
         self._control: socket.socket | None = None

@@ -25,17 +25,17 @@ from engine.processes.resources.total_usage import Usage, usage_below
 from engine.processes.warm_pool import PooledProcess, Spare
 from engine.sandbox.variables import DEVICE_VARIABLE
 
-_THREADS = 16  # for each process that a run may have: libraries start some, and a control group counts them
+_THREADS = 16  # threads for each process of a run: libraries start some, and a control group counts them
 _READY_S = 120.0
 _BUSY_PROCESSES = 3
-_MOST_BINARIES = 16  # built at once
+_MOST_BINARIES = 16  # concurrent builds
 _JUDGE_S = 60.0
 _LONG_S: Mapping[type[protocol.Command], float] = {
     protocol.PrepareBaseline: 900.0,  # torch.compile with max-autotune builds and times many kernels before it chooses
-    protocol.MeasurePeaks: 180.0,  # rounds of equal length for each precision, but one slow product has to end first
-    protocol.AuditProblem: 600.0,  # a run of the reference for each weight, and several for each case
+    protocol.MeasurePeaks: 180.0,  # equal rounds for each precision; a slow product has to finish first
+    protocol.AuditProblem: 600.0,  # one run of the reference for each weight, several for each case
     protocol.AttachReference: 180.0,  # the imports of a foreign file, and four runs of it
-    protocol.Arrange: 180.0,  # a whole reference of a large case, and the imports that its first call brings about
+    protocol.Arrange: 180.0,  # a reference of a large case, and the imports of its first call
 }
 """What the judge may take longer for than _JUDGE_S.  All else is short: who has not answered by then hangs."""
 _OF_REFERENCE = (protocol.FailureKind.PROBLEM, protocol.FailureKind.ENGINE)
@@ -94,8 +94,8 @@ class ProcessPool:
         self._judge: PooledProcess | None = None
         self._failed_judge: Child | None = None
         self._judge_failures = 0
-        self._judges = asyncio.Lock()  # or two that want it at once would each make one
-        self._questions = asyncio.Lock()  # the judge carries out one command after another
+        self._judges = asyncio.Lock()  # two concurrent callers must not each start a judge
+        self._questions = asyncio.Lock()  # the judge executes one command at a time
         self._compilers_started: asyncio.Task[None] | None = None
         self.confinement: tuple[str, ...] = ()
         self.versions: dict[str, str] = {}
@@ -181,7 +181,7 @@ class ProcessPool:
                 reply = await judge.ask(command, deadline_s=limit_s, helper=self.references.pid)
             except (DeadlineError, MachineBusyError):
                 self._count_failure(judge)
-                await judge.kill()  # or the next command would wait behind this one
+                await judge.kill()  # the next command would wait for this one
                 raise
             except EngineError:
                 self._count_failure(judge)
@@ -193,9 +193,9 @@ class ProcessPool:
             if isinstance(reply, protocol.Failed) and reply.kind in _OF_REFERENCE:
                 if ended := await self.references.ending():
                     reply = msgspec.structs.replace(reply, message=f"{reply.message} ({ended})")
-                await self.references.close()  # it hangs, or its pipes are out of step: the next run gets a new one
+                await self.references.close()  # it hangs or its pipes are out of step: the next run gets a new process
             if isinstance(reply, protocol.Failed) and reply.broken:
-                await judge.kill()  # its device refuses everything, and would for the runs that follow
+                await judge.kill()  # its device context is lost, also for later runs
             return reply
 
     @property
@@ -269,7 +269,7 @@ class ProcessPool:
         try:
             lent = await self.ask_judge(protocol.ShareMemory(id=protocol.new_id()))
         except EngineError:
-            return  # verification fails the same way, and reports it
+            return  # the verification meets the same error and reports it
         reply = lent
         if isinstance(lent, protocol.MemoryShared):
             open_memory = protocol.OpenMemory(id=protocol.new_id(), handle=lent.handle, block_bytes=lent.block_bytes)
@@ -324,7 +324,7 @@ class ProcessPool:
             raise
         except EngineError as error:
             await asyncio.shield(process.end())
-            # By type it would be a crash or a timeout of the candidate, which has not been loaded yet.
+            # The type of the error would blame the candidate, which is not loaded yet.
             raise EngineError(f"no {kind} got ready: {error}") from error
         except BaseException:
             await asyncio.shield(process.end())

@@ -32,9 +32,9 @@ class Spare:
     def __init__(self, start: Callable[[], Awaitable[PooledProcess]], *, depth: int = 1) -> None:
         self._start = start
         self._depth = depth
-        self._waiting: deque[asyncio.Task[PooledProcess]] = deque()  # oldest first: it is the next to be warm
+        self._waiting: deque[asyncio.Task[PooledProcess]] = deque()  # oldest first: the next one to become warm
         self._closed = False
-        self._takes = asyncio.Lock()  # or two takers at once would get the same one
+        self._takes = asyncio.Lock()  # two concurrent takers must not get the same process
 
     def prepare(self) -> None:
         """Begin to make as many as are missing, unless there will be no next."""
@@ -58,11 +58,11 @@ class Spare:
             process = await asyncio.shield(making)
         except (EngineError, OSError):
             for failed in [made for made in self._waiting if made.done() and (made.cancelled() or made.exception())]:
-                self._waiting.remove(failed)  # or every later take would fail for the same old reason
+                self._waiting.remove(failed)  # otherwise every later take would raise the same error
             raise
         if process.child.alive and process.child.fault is None:
             return process
-        self._forget(making)  # it died while it waited: killed by the system, when memory ran out for instance
+        self._forget(making)  # it died while waiting, for example killed when memory ran out
         await process.end()
         return await self._wait()
 
@@ -93,7 +93,8 @@ class Spare:
 
     def _begin(self) -> None:
         making = asyncio.create_task(self._make())
-        # The caller that takes it gets the failure; if none does, asyncio must not print it over the screen.
+        # The caller that takes the process gets the error. Retrieved here too, so that asyncio does not print it on the
+        # screen.
         making.add_done_callback(lambda made: made.cancelled() or made.exception())
         self._waiting.append(making)
 

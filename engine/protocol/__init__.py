@@ -343,7 +343,7 @@ class _Addressed(msgspec.Struct):
 _commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)
 _replies: msgspec.json.Decoder[AnyReply] = msgspec.json.Decoder(AnyReply)
 _addresses: msgspec.json.Decoder[_Addressed] = msgspec.json.Decoder(_Addressed)
-_NOISE = (msgspec.MsgspecError, ValueError, RecursionError)  # text that is no UTF-8 is a ValueError
+_NOISE = (msgspec.MsgspecError, ValueError, RecursionError)  # text that is not UTF-8 raises a ValueError
 
 
 def new_id() -> str:

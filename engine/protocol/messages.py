@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
-MOST_NUMBER = 2**63 - 1  # what SQLite and every other consumer of an event can hold
+MOST_NUMBER = 2**63 - 1  # the largest integer of SQLite and of every other consumer of events
 MOST_WORD, MOST_TEXT = 512, 1 << 16  # characters
 MOST_DIMENSIONS, MOST_RETURNED = 64, 64
 

@@ -70,7 +70,7 @@ class ArenaFile:
     def __init__(self, spec: protocol.ArenaSpec) -> None:
         self.spec = spec
         self._handle = os.open(spec.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        os.fchmod(self._handle, 0o666)  # the worker may be another user; the folder keeps everybody else out
+        os.fchmod(self._handle, 0o666)  # the worker may be another user; the folder excludes all others
         os.ftruncate(self._handle, max(spec.bytes, 1))
 
     def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> None:
@@ -115,7 +115,7 @@ class DeviceArena:
         self._content.fill_(guard)
         for spec, content in zip(self.spec.storages, storages, strict=True):
             part(self._content, spec).copy_(content)
-        torch.cuda.synchronize()  # the worker's streams know nothing of ours
+        torch.cuda.synchronize()  # the worker's streams are not ordered after ours
 
     def read(self) -> list[torch.Tensor]:
         """Private copies of every storage."""
@@ -153,14 +153,14 @@ class Damage:
 
 def first_damage(zones: Sequence[torch.Tensor], *, guard: int) -> Damage | None:
     """The damage to the first of these zones, all of them in their order, that is not the byte `guard` throughout."""
-    if not bool((torch.cat(list(zones)) != guard).any()):  # one wait for the device when all are whole
+    if not bool((torch.cat(list(zones)) != guard).any()):  # one synchronisation if no zone is damaged
         return None
     for number, zone in enumerate(zones):
         changed = (zone != guard).nonzero().flatten()
         if changed.numel():
             before, behind = int(changed[0]), zone.numel() - 1 - int(changed[-1])
             return Damage(zone=number, zones=len(zones), changed_bytes=changed.numel(), nearer_to_end=before > behind)
-    return None  # whole again: who writes to it still runs
+    return None  # intact in the meantime: a writer is still running
 
 
 def _write_all(handle: int, content: torch.Tensor, offset: int) -> None:

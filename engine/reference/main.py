@@ -113,7 +113,7 @@ class Answering:
         self._folder = folder
         self._limits_reading = limits_reading
         self.device = torch.device(os.environ.get(DEVICE_VARIABLE, "cpu"))
-        torch.ones(1, device=self.device).item()  # opens the device's driver, before reading is limited
+        torch.ones(1, device=self.device).item()  # opens the driver before file access is restricted
         self._task: OpenedTask | None = None
         self._keeps_draws = self.device.type != "cpu" if keeps_draws is None else keeps_draws
         self._drawn: list[torch.Tensor] = []
@@ -129,7 +129,7 @@ class Answering:
         except MemoryError as error:
             reason = f"it needs more memory than the process may use: {error}"
             return CouldNot(reason=reason[:_MESSAGE_CHARACTERS]), []
-        except BaseException as error:  # the edge to the suite's code: whatever it raises is reported, SystemExit too
+        except BaseException as error:  # the suite's code may raise anything, also SystemExit; all of it is reported
             return CouldNot(
                 reason=described(error)[:_MESSAGE_CHARACTERS], trace=traceback.format_exc()[-_TRACE_CHARACTERS:]
             ), []
@@ -191,7 +191,7 @@ class Answering:
         if self._times is not None:
             self._times.forget()
             self._times = None
-            runtime_of(self.device).release_cached_memory()  # the slots of a benchmark are the driver's
+            runtime_of(self.device).release_cached_memory()  # the slots of a benchmark are allocated by the driver
 
     def _found(self, named: Sequence[Storage], sent: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """The storages of a question.  Those of the last draw are copied: the task may write to its arguments."""

@@ -32,7 +32,7 @@ class ReferenceTimes:
         laid_out = [tensors.lay_out(arguments) for arguments in contents]
         self._specs = laid_out[0][0]
         self._images = [storages for _, storages in laid_out]
-        # A copy and the call on it for each call of a run.  Never replaced: graphs hold their addresses.
+        # One set of copies for each call of a run. Never reallocated: CUDA graphs hold their addresses.
         self._sets: list[list[torch.Tensor]] = []
         self._bound: list[Callable[[], object]] = []
         self._write((0,))
@@ -56,7 +56,7 @@ class ReferenceTimes:
         """Write the contents of these slots, of which there are as many as contents, into the first copies."""
         while len(self._sets) < len(slots):
             copies = [torch.empty_like(storage) for storage in self._images[0]]
-            self._copy(0, copies)  # a module is made from arguments that can be read
+            self._copy(0, copies)  # constructing a module may read its arguments
             arguments = tuple(tensors.value_of(spec, copies) for spec in self._specs)
             self._sets.append(copies)
             self._bound.append(self._task.bound(arguments))

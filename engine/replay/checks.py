@@ -27,7 +27,7 @@ ELEMENT_BYTES = {
 """The element types of views, by the names of torch, with their bytes in memory."""
 
 ADDRESS_BYTES = 8
-_MOST_MOVED = 64  # times the memory of a tape: far more than buffers are ever rewritten
+_MOST_MOVED = 64  # times the memory of a tape: an upper bound on bytes moved
 
 
 class TapeError(KgtuiError):

@@ -29,7 +29,7 @@ from engine.replay.elements import cast, look_up, scalar_of, view_of
 from engine.replay.execution import KernelStoppedError, Replay, Stored, replay
 from engine.replay.rearranged import Rearranged
 
-_BASE, _GAP = 1 << 32, 1 << 16  # of the addresses that kernels see: aligned, and far from one another
+_BASE, _GAP = 1 << 32, 1 << 16  # addresses that kernels see: aligned and far apart
 
 
 @dataclass(frozen=True, kw_only=True)

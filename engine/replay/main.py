@@ -81,7 +81,7 @@ def _place() -> Place:
     """Host memory where kernels run on the machine, else the device of this process."""
     if os.environ.get(MACHINE_VARIABLE) == "1":
         return Host()
-    from engine.replay.device.place import DevicePlace  # torch, which a replay in host memory does without
+    from engine.replay.device.place import DevicePlace  # imports torch, which a replay in host memory does not need
 
     return DevicePlace(os.environ[DEVICE_VARIABLE])
 
@@ -120,10 +120,10 @@ class Replayer:
             kind, message = protocol.FailureKind.TAMPERED, str(error)
         except MemoryError:
             kind, message = protocol.FailureKind.OUT_OF_MEMORY, "the replay needs more memory than a worker may use"
-        except Exception as error:  # the edge of the process: a fault of the machine or of the replay
+        except Exception as error:  # process boundary: an error of the machine or of the replay
             message = f"{type(error).__name__}: {error}"
         broken = self._place.is_lost()
-        if broken and kind is protocol.FailureKind.ENGINE:  # where a launch goes wrong on a device, a later step fails
+        if broken and kind is protocol.FailureKind.ENGINE:  # an asynchronous error of a launch surfaces in a later step
             kind, message = protocol.FailureKind.RAISED, f"the device stopped a launch: {message}"
         return protocol.Failed(id=command.id, kind=kind, message=message[:_MESSAGE_CHARACTERS], broken=broken)
 

@@ -36,9 +36,9 @@ from engine.replay.checks import ELEMENT_BYTES, bytes_of
 from engine.replay.elements import view_of
 
 _ENOUGH = 8  # elements of an output: fewer may be equal by chance
-_SAMPLED = 1024  # elements of an output that are searched for in the arguments
+_SAMPLED = 1024  # output elements searched for in the arguments
 _INTEGERS = frozenset(("bool", "uint8", "int8", "int16", "int32", "int64"))
-_UNKNOWN = ""  # the origin of elements that a kernel or another operator made
+_UNKNOWN = ""  # origin of elements that a kernel or another operator computed
 
 
 def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -> Rearranged | None:
@@ -83,12 +83,12 @@ class Rearranged:
         self._arguments = tuple(arguments)
         self._whole = {_place(view) for view in self._arguments}
         self._has_addresses = any(isinstance(step, Addressed) for step in tape.steps)
-        self._origins: dict[int, set[str]] = {}  # the types of the arguments that moves filled a storage from
+        self._origins: dict[int, set[str]] = {}  # by storage: dtypes of the arguments that moves copied into it
         for view in self._arguments:
             self._origins.setdefault(view.storage, set()).add(view.dtype)
         self._moves: dict[int, dict[str, int]] = {}  # storage -> origin -> the first move that rearranged
         self._move_by_digest: dict[bytes, int] = {}
-        self._regardless: set[int] = set()  # moves of elements that no positions chose
+        self._regardless: set[int] = set()  # moves without index tensors
         self._returned = {view.dtype for view in tape.returned if view is not None}
 
     def note(self, number: int, step: Step, content: Sequence[Array], launched: Collection[int]) -> None:

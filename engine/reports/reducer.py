@@ -91,7 +91,7 @@ class _Draft:
 
     def take(self, event: Event) -> None:
         match event:
-            # First those that come in thousands: each kind before them is another question.
+            # The most frequent kinds first, since they are tested in order.
             case CaseFinished():
                 self._cases.append(event.result)
             case LogWritten():
@@ -134,7 +134,7 @@ class _Draft:
 
     def _begin_stage(self, event: StageStarted) -> None:
         self._stages.append(StageRecord(stage=event.stage, started_s=event.at_s, total=event.total))
-        self._holder = None  # whatever waited for the device has it now
+        self._holder = None  # the device is no longer waited for
 
     def _measured(self, event: DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken) -> None:
         match event:

@@ -70,7 +70,7 @@ async def work_until_stopped(
     except OSError as error:
         message = f"the engine could not use its files: {error.strerror or error}; is a disk full or read-only?"
         return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
-    except Exception as error:  # the edge of a run: a fault of ours ends it with a verdict, never without
+    except Exception as error:  # boundary of a run: an internal error ends it with a verdict
         log(traceback.format_exc())
         return Stop(outcome=Outcome.ENGINE_ERROR, message=f"the engine failed: {type(error).__name__}: {error}")
     finally:

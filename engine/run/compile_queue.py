@@ -26,7 +26,7 @@ from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
 
 _MAX_ARTEFACT_BYTES = 64 << 20
-# Far above what an autotuner's grid needs; what is more is compiled where it is launched, as without a dry run.
+# Far above the grid of an autotuner; launches beyond it are compiled by the worker, as without a dry run.
 _MOST_JOBS = 2048
 _MOST_LAUNCHERS = 64
 _MOST_SHELVED_BYTES = 1 << 30
@@ -171,7 +171,7 @@ class Builder:
     def _enqueue(self, job: _Job) -> None:
         self.unfinished += 1
         if self._over:
-            _settle(job)  # no compiler is left: the launch compiles it
+            _settle(job)  # no compiler is left: the worker compiles it at its launch
         kernel = (job.launch.kernel, job.launch.line)
         rank = _REST if self._publication is None and kernel in self._met else _FIRST
         self._met.add(kernel)
@@ -212,7 +212,7 @@ class Builder:
             async with asyncio.TaskGroup() as group:
                 for session in self._sessions:
                     group.create_task(self._serve(session))
-        except ExceptionGroup as group_error:  # one that is to be reported: a fault of ours befalls all of them
+        except ExceptionGroup as group_error:  # an internal error affects all of them, so one is reported
             raise group_error.exceptions[0] from group_error
         finally:
             self._over = True
@@ -223,7 +223,7 @@ class Builder:
         """Turn every NVIDIA binary of this run into SASS, one after another."""
         for binary in self._binaries:
             if not binary.session.occupied or binary.session.shared != binary.folder:
-                continue  # its compiler has died since, and its files with it
+                continue  # its compiler has died and its files are removed
             command = protocol.Disassemble(id=protocol.new_id(), folder=str(binary.folder), cubin=binary.name)
             try:
                 reply = await binary.session.ask(command, deadline_s=self._limits.compile_s)
@@ -242,7 +242,7 @@ class Builder:
             try:
                 await self._load(session)
             except (EngineError, OSError):
-                await session.clear()  # it is tried again, and reported, when there is something to compile
+                await session.clear()  # retried and reported when there is something to compile
         while (job := (await self._jobs.get()).job) is not None:
             if job.specialisation and not job.launched and not self._expects:
                 self._pass_over(job)
@@ -285,7 +285,7 @@ class Builder:
         cubin = reply.stages.get("cubin") if isinstance(reply, protocol.Compiled) else None
         kernel = self._kernel(session, job.launch, reply, span.elapsed_s)
         if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not job.specialisation:
-            # It was launched on this very device: whatever ails the compiler, the kernel builds.
+            # It was launched on this device, so the kernel compiles and the fault is the compiler's.
             message = f"it was launched here, and could not be compiled apart from that: {kernel.message}"
             kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
         return kernel, cubin
@@ -297,7 +297,7 @@ class Builder:
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
         reply = await self._ask_once(session, job)
         if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:
-            return await self._ask_once(session, job)  # of another compiler, for this one died
+            return await self._ask_once(session, job)  # by another compiler, since this one died
         return reply
 
     async def _ask_once(self, session: CandidateSession, job: _Job) -> protocol.AnyReply | Stop:
@@ -323,7 +323,7 @@ class Builder:
             await session.clear()
             return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
         except OSError as error:
-            await session.clear()  # it may be there without the candidate
+            await session.clear()  # it may be running without the candidate
             message = f"no compiler found room: {error.strerror or error}; free some space"
             return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
 

@@ -22,10 +22,10 @@ from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.profile import Profile
 
 _CASE_S = 20.0
-_CALL_S, _LAUNCH_S = 10.0, 1.0  # for a call that has nothing to compile; an autotuner times each of its launches
-_UNRETURNED_S = 60.0  # of a case whose dry run did not return, though nothing was compiled or launched in it
-_PATIENCE_S = 120.0  # for dry runs of all cases, and for waiting for their kernels, from the beginning of both
-_FIRST_CASES = 2  # described apart, so that compiling can begin while the others' inputs are made
+_CALL_S, _LAUNCH_S = 10.0, 1.0  # for a call without compilation, and for each launch of an autotuner
+_UNRETURNED_S = 60.0  # limit of a case whose dry run did not return although it compiled and launched nothing
+_PATIENCE_S = 120.0  # total limit for the dry runs of all cases and for their kernels
+_FIRST_CASES = 2  # described first, so that compiling begins while the inputs of the others are made
 
 
 class DryRun:
@@ -88,11 +88,11 @@ class DryRun:
                 for cases in (self._cases[:_FIRST_CASES], self._cases[_FIRST_CASES:]):
                     for case, shape in zip(cases, await self._describe(cases), strict=True):
                         await self._run_dry(case, shape)
-                for case in self._timed:  # one by one: their inputs are large, and the judge is waited for
+                for case in self._timed:  # one by one, since their inputs are large and occupy the judge
                     (shape,) = await self._describe((case,))
                     await self._run_dry(case, shape, tunes=True)
         except (LoadError, EngineError, OSError, TimeoutError):
-            pass  # the worker that judges meets the same, and is asked about it
+            pass  # the worker that verifies meets and reports the same error
         finally:
             for ready in self._ready.values():
                 if not ready.done() and not self._waiting_for(ready):

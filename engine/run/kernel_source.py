@@ -17,7 +17,7 @@ from engine.run.proving.replayer import HeldReplayer
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 from engine.timing.kernel_times import NotTimedError
 
-_CALL_S = 20.0  # a call of a timed case; and to compile what it launches
+_CALL_S = 20.0  # one call of a timed case, including compilation
 _UNKNOWN_MEMORY_BYTES = 16 << 30
 
 

@@ -53,7 +53,7 @@ from engine.timing.seats import OwnKernels
 from engine.verdict.decide import Facts, Stop, judge
 from engine.verdict.no_launch import no_launch
 
-_MEMORY_FOR_SPARE_BYTES = 16 << 30  # the context of a process that waits takes about 0.5 GiB of a device
+_MEMORY_FOR_SPARE_BYTES = 16 << 30  # a waiting process has a device context of about 0.5 GiB
 
 
 class Run:
@@ -120,7 +120,7 @@ class Run:
         on_log: Callable[[Stream, str], None] = lambda *_: None,
     ) -> CandidateSession:  # fmt: skip
         cache_folders = self._cache_folders
-        if candidate is not None:  # what compilers made that had loaded this candidate is for this one alone
+        if candidate is not None:  # compilers that have loaded a candidate publish for this candidate only
             cache_folders = tuple(folder for folder in cache_folders if folder != self._cache_folder)
         request = LoadRequest(
             candidate=candidate or self._candidate, entry=self._plan.problem.entry, form=self._plan.problem.form,
@@ -195,7 +195,7 @@ class Run:
                 if trouble is not None:
                     raise trouble
         finally:
-            self._emitter.close()  # whatever fails, or everybody who listens would wait for good
+            self._emitter.close()  # in every case: consumers wait for the end of the stream
 
     async def _judge(self) -> Stop | None:
         try:
@@ -206,7 +206,7 @@ class Run:
         stop = stop or await attach_reference(self._plan.problem, self._process_pool, self._emitter, self._profile)
         if stop is not None:
             return stop
-        if self._measurement_context is not None:  # before the candidate has a process
+        if self._measurement_context is not None:  # before the candidate is loaded
             await learn_peaks(self._measurement_context, self._plan.benchmark, self._emitter, self._profile)
         builders = [asyncio.create_task(builder.run()) for builder in self._builders()]
         ahead: asyncio.Task[None] | None = None
@@ -215,7 +215,7 @@ class Run:
             stop = await load(self._session, native=self._native, emitter=self._emitter, profile=self._profile)
             if stop is not None:
                 return stop
-            if self._plan.chooses_seed:  # only now: the candidate has run all that it runs while it is loaded
+            if self._plan.chooses_seed:  # after loading, so that the candidate's top-level code cannot depend on it
                 self._plan = replace(self._plan, draw_seed=secrets.randbits(SEED_BITS))
             stop = await self._verify()
             if stop is None and self._is_right():
@@ -234,7 +234,7 @@ class Run:
                 self._compiling.end()
             if stop is None and self._is_right():
                 stop = await self._time()
-                if stop is None and self._is_timed:  # after the times, which are waited for
+                if stop is None and self._is_timed:  # after timing, since the user waits for the times
                     await self._probe()
         finally:
             tasks = [*builders, *([ahead] if ahead is not None else [])]
@@ -346,7 +346,7 @@ class Run:
             self._emitter.report(not_timed(Coverage.NOT_AVAILABLE, message))
             return None
         names = frozenset(launch.kernel for met in self._first_launches.values() for launch in met)
-        await self._replaying.settle()  # nothing is compiled beside what is timed
+        await self._replaying.settle()  # nothing is compiled while calls are timed
         source = TapedKernels(session=self._session, processes=self._replaying, device=self._device)
         kernels = OwnKernels(
             launches=self._dry_run.launches, names=names, native=self._native.kernels,
@@ -389,7 +389,7 @@ class Run:
         return self._ahead.add(launch, specialisation)
 
     def _kernel(self, number: int, total: int, kernel: CompiledKernel) -> None:
-        native = len(self._native.compiled)  # reported before, for they are built before anything is launched
+        native = len(self._native.compiled)  # reported first: extensions are built before any launch
         self._emitter.emit(events.KernelCompiled(
             at_s=self._emitter.now(), number=native + number, total=native + total, kernel=kernel
         ))  # fmt: skip

@@ -175,7 +175,7 @@ def main(arguments: list[str]) -> None:
         reply = Reply(findings=read.findings, breaches=read.breaches, extensions=read.extensions)
     except SourceError as error:
         if isinstance(error.__cause__, MemoryError):
-            raise  # of our own limit, perhaps: the worker finds out whether Python can load the file
+            raise  # possibly our own memory limit: the worker finds out whether Python can load the file
         reply = Reply(error=str(error), location=error.location)
     sys.stdout.buffer.write(msgspec.json.encode(reply))
 

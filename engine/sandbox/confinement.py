@@ -111,7 +111,7 @@ def _limit_resources(confinement: Confinement) -> None:
     )
     memory_bytes = _kib(field) * 1024 + confinement.memory_bytes
     resource.setrlimit(kind, (memory_bytes, memory_bytes))
-    # The kernel counts all processes of the user; with a user id of its own that is this child's alone.
+    # The kernel counts the processes of a user; with its own user id only those of this child.
     others = 0 if confinement.uid is not None else _processes_of(os.getuid())
     resource.setrlimit(resource.RLIMIT_NPROC, (others + confinement.processes,) * 2)
 
@@ -130,7 +130,7 @@ def _processes_of(uid: int) -> int:
                 if entry.stat().st_uid == uid:
                     count += sum(1 for _ in (entry / "task").iterdir())
             except OSError:
-                continue  # it ended while we looked
+                continue  # it ended in the meantime
     return count
 
 
@@ -139,7 +139,7 @@ def _leave_network(*, loopback: bool) -> None:
         linux.unshare(linux.CLONE_NEWNET | linux.CLONE_NEWIPC)
     except PermissionError:
         uid, gid = os.getuid(), os.getgid()
-        linux.prctl(linux.PR_SET_DUMPABLE, 1)  # until the maps are written: those files belong to root otherwise
+        linux.prctl(linux.PR_SET_DUMPABLE, 1)  # until the id maps are written: otherwise these files belong to root
         linux.unshare(linux.CLONE_NEWUSER | linux.CLONE_NEWNET | linux.CLONE_NEWIPC)
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
@@ -185,7 +185,7 @@ def restrict_files(writable: tuple[str, ...], *, address_space: bool, connects: 
         opened.extend((os.open(folder, os.O_PATH), handled) for folder in writable)
         opened.extend((os.open(device, os.O_PATH), _WRITE_FILE) for device in devices if device.exists())
         if not address_space:
-            # A CUDA driver names its threads there, and fails to start when it cannot.
+            # A CUDA driver names its threads in this folder, and fails to start without it.
             opened.append((os.open("/proc/self/task", os.O_PATH), handled & (_WRITE_FILE | _TRUNCATE)))
         linux.landlock_restrict(ruleset, size=size, rules=opened)
     finally:
@@ -196,7 +196,7 @@ def restrict_files(writable: tuple[str, ...], *, address_space: bool, connects: 
 def _become(uid: int | None) -> None:
     if uid is None:
         raise _NotHereError("not root: the user stays")
-    # The interpreter may live in a folder that only root may enter (a home directory): keep reading, give up the rest.
+    # The interpreter may be in a folder that only root may enter (a home directory): read permission is kept.
     linux.prctl(linux.PR_SET_KEEPCAPS, 1)
     os.setgroups([])
     os.setresgid(uid, uid, uid)

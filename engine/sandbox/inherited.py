@@ -15,6 +15,6 @@ _NOT_OF_THE_OWNER = 0o077
 def settle_inherited() -> None:
     """Make ended children reported, signals delivered, and new files usable by their owner."""
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or waitpid finds no child that has ended
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # otherwise waitpid would find no ended child
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     os.umask(os.umask(_NOT_OF_THE_OWNER) & _NOT_OF_THE_OWNER)

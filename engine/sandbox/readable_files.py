@@ -44,7 +44,7 @@ def limit_reading(readable: Iterable[str], *, listed: Iterable[str] = ()) -> Non
     """
     opened: list[tuple[int, int]] = []
     try:
-        # A ruleset that does not mention it forbids to move files between folders, which compilers do with results.
+        # Without this right a ruleset forbids moving files between folders, which compilers do.
         moves = _REFER if linux.landlock_version() >= 2 else 0
         for place in dict.fromkeys((*_libraries(), *_system())):
             opened.extend(_rule(place, _READ))
@@ -58,7 +58,7 @@ def limit_reading(readable: Iterable[str], *, listed: Iterable[str] = ()) -> Non
     finally:
         for handle, _ in opened:
             os.close(handle)
-    # Without a handle the kernel may drop the entry when memory is short, and with it the permission to read it.
+    # Without an open handle the kernel may drop the entry under memory pressure, and with it the permission.
     os.open("/proc/self", os.O_PATH)
 
 

@@ -81,15 +81,15 @@ def program_for(machine: str) -> list[Instruction]:
         program += [(_AT_LEAST, 0, 1, _X32), refused]
     for number in numbers.forbidden:
         program += [(_EQUAL, 0, 1, number), refused]
-    # Its flags are in memory.  To a C library that finds no clone3, clone does the same with flags in a register.
+    # The flags of clone3 are in memory. A C library that finds no clone3 uses clone, with flags in a register.
     program += [(_EQUAL, 0, 1, _CLONE3), _refused(errno.ENOSYS)]
-    # A path or an abstract name of a socket is in memory too.  Pairs of sockets need no connect.
+    # A socket's path or abstract name is in memory too. Socket pairs need no connect.
     program += [(_EQUAL, 0, 1, numbers.connect), _refused(errno.EACCES)]
     program += [(_EQUAL, 0, 4, numbers.clone), (_LOAD, 0, 0, _FIRST), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), refused]
     program += [(_RETURN, 0, 0, _ALLOWED)]
     program += [(_EQUAL, 2, 0, numbers.socket), (_EQUAL, 1, 0, numbers.socketpair), (_RETURN, 0, 0, _ALLOWED)]
     program += [(_LOAD, 0, 0, _FIRST), (_EQUAL, 1, 0, _AF_UNIX), refused]
-    # Not datagrams: each can be sent to any path, without a connection.
+    # No datagram sockets: each datagram can be sent to any path without a connection.
     program += [(_LOAD, 0, 0, _SECOND), (_AND, 0, 0, _SOCK_TYPE_MASK)]
     program += [(_EQUAL, 1, 0, _SOCK_STREAM), (_EQUAL, 0, 1, _SOCK_SEQPACKET), (_RETURN, 0, 0, _ALLOWED), refused]
     return program

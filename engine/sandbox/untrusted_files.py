@@ -18,12 +18,12 @@ def read_untrusted(path: Path, *, max_bytes: int) -> bytes:
         UntrustedFileError: it is missing, no regular file, or larger than `max_bytes`.
     """
     try:
-        # Non-blocking: a pipe in its place must not make us wait for a writer.
+        # Non-blocking: a pipe in its place would wait for a writer.
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise UntrustedFileError(f"{path.name} cannot be read: {error.strerror}") from error
     try:
-        # Looked at before a file object is made of it: Python makes none of a folder, and loses the descriptor.
+        # Checked before a file object is made: for a folder Python raises and leaks the descriptor.
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
             raise UntrustedFileError(f"{path.name} is no regular file of at most {max_bytes} bytes")

@@ -43,9 +43,9 @@ def read_user_file(path: Path, *, max_bytes: int) -> bytes:
         UserFileError: there is none, it may not be read, it is no regular file, or it has more than `max_bytes` bytes.
     """
     try:
-        # Looked at first: to open a device, or a tape, can already do something.
+        # Checked first: opening a device can have side effects.
         require_regular(path.stat())
-        # Without waiting: a pipe or a terminal may take its place between the two calls.
+        # Non-blocking: a pipe or a terminal may replace it between the two calls.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise _described(error) from error
@@ -55,7 +55,7 @@ def read_user_file(path: Path, *, max_bytes: int) -> bytes:
         if status.st_size > max_bytes:
             raise _too_large(f"{status.st_size:,}", max_bytes)
         with os.fdopen(handle, "rb", closefd=False) as file:
-            content = file.read(max_bytes + 1) or b""  # None where a file of the system has nothing yet
+            content = file.read(max_bytes + 1) or b""  # None if a system file has no data yet
     except OSError as error:
         raise _described(error) from error
     finally:

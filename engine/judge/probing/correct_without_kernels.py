@@ -47,7 +47,7 @@ def _correct_count(
     total = expected.numel()
     if not total:
         return protocol.CorrectCount(name=name, total=0, right=right, trivial=least)
-    # Right is also each element that is a zero or what its memory held before, whichever fits.
+    # An element also counts if it equals zero or the previous content of its memory.
     idle = [torch.zeros_like(expected), _poisoned(hand, expected), *_overwritten(hand, expected)]
     guesses = [*idle, torch.ones_like(expected), *_given(hand, expected)]
     tolerance = hand.problem.tolerance(hand.case)

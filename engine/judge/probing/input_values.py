@@ -16,10 +16,13 @@ import torch
 from engine.judge.compare.measures import computable
 from engine.protocol import Variant
 
-_BLOCK = 32  # elements of a vector that are treated as a row
-_OCTAVES = {torch.float16: 4, torch.bfloat16: 4}  # within one tensor; more would hide small rows behind the large
+_BLOCK = 32  # elements of a vector treated as one row
+_OCTAVES = {
+    torch.float16: 4,
+    torch.bfloat16: 4,
+}  # within one tensor; more would hide small rows behind large ones
 _MOST_OCTAVES = 8
-_FAR = {torch.float16: 4}  # octaves from the usual to the tiny and the large
+_FAR = {torch.float16: 4}  # octaves from usual values to tiny and large ones
 _MOST_FAR = 20
 _SHORT_PERIODS = 2 * 3 * 5 * 7
 _ATTEMPTS = 256

@@ -26,7 +26,7 @@ from engine.protocol import tensors
 Outputs: TypeAlias = tuple[torch.Tensor, ...]
 
 _FACTORS = (1.0, 4.0, 16.0, 64.0)
-_PLACES = (True, True, True, True, False, False)  # tried with each factor: hidden, then anywhere
+_PLACES = (True, True, True, True, False, False)  # attempts per factor: first at an unobserved element, then anywhere
 _MARGIN = 0.5
 _VANISHING = 2.0**-48
 _HARMLESS = (protocol.Variant.ONE_ELEMENT, protocol.Variant.PERMUTED)
@@ -112,9 +112,9 @@ class Variants:
     ) -> tuple[cases.Content, str]:
         """The content in hand but for one element that the answer depends on, and that in words."""
         before = tuple(value.to(self._device) for value in hand.content.expected)
-        # An outlier that leaves the other answers of its row at zero makes ties, which an answer of integers hangs on.
+        # An outlier makes the other answers of its row 0 and so ties, on which integer answers depend.
         in_range = any(map(_is_whole, before))
-        # An unchanged output may be off by the tolerance, and must be detected nevertheless.
+        # Doubled, since a stale output may itself be off by the tolerance and must still be detected.
         doubled = _times(2.0, hand.problem.tolerance(hand.case))
         for factor in _FACTORS:
             for hidden in _PLACES:

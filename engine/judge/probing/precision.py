@@ -23,8 +23,8 @@ from engine.model import Determinism, DType, OutputReport, ProblemDefinition
 if TYPE_CHECKING:
     from engine.model import Arguments, Value
 
-_MOST_STEPS = 256  # of a sum that is rounded as it goes; each costs a few operations
-_MOST_PRODUCTS = 1 << 22  # of a matrix product, kept at once
+_MOST_STEPS = 256  # additions rounded one by one; each costs a few operations
+_MOST_PRODUCTS = 1 << 22  # products of a matrix product held at once
 _LOWER = {
     DType.FLOAT32: ("tf32", 11),
     DType.FLOAT16: ("sums in float16", 11),
@@ -45,13 +45,13 @@ def measure_precision(
     problem, content = hand.problem, hand.content
     got = cases.outputs_of(hand, command, hand.arena.read())
     names = output_names(problem, content.specs, content.expected)
-    # What a foreign reference does in its own process cannot be rounded step by step from here.
+    # The steps of a foreign reference, in its own process, cannot be rounded one by one.
     is_apart = problem.suite is not None
     if is_apart or hand.case.dtype not in _LOWER or problem.determinism is not Determinism.ROUNDING:
         return tuple(protocol.OutputPrecision(name=name) for name in names)
     precision, bits = _LOWER[hand.case.dtype]
     is_single = hand.case.dtype is DType.FLOAT32
-    with _device_of(content.inputs):  # or what a reference makes would be elsewhere
+    with _device_of(content.inputs):  # tensors that the reference creates must be on the same device
         truth = expected_outputs(problem, _widened(content.inputs))
         honest = [honest_outputs(problem, content.inputs)]
         if is_single:
@@ -125,7 +125,7 @@ def _each_tensor(value: Value, change: Callable[[torch.Tensor], torch.Tensor]) -
 
 def _rounded(values: torch.Tensor, bits: int) -> torch.Tensor:
     """Float64 to the nearest numbers of so many significant bits, ties to the even one; nan and infinity stay."""
-    # On the bits themselves: taking a number apart, and putting it together again, takes twice as long.
+    # On the bits: frexp and ldexp take twice as long.
     below, raw = _DOUBLE_BITS - bits, values.view(torch.int64)
     increment = ((raw >> below) & 1).add_((1 << (below - 1)) - 1)
     nearest = increment.add_(raw).bitwise_and_(-(1 << below)).view(torch.float64)
@@ -144,7 +144,7 @@ def _running(terms: torch.Tensor, *, bits: int) -> torch.Tensor:
 
 def _running_single(terms: torch.Tensor) -> torch.Tensor:
     """Running sums along the first dimension in float32, one term after another: the worst of the honest orders."""
-    # Not torch: it adds blocks, and on some devices in float64.
+    # Not torch.cumsum, which adds by blocks, on some devices in float64.
     sums = np.cumsum(terms.float().cpu().numpy(), axis=0, dtype=np.float32)
     return torch.from_numpy(sums).to(terms.device).double()
 

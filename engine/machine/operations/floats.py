@@ -11,7 +11,7 @@ from engine.machine.ir import Scalar
 from engine.machine.numerics import Array, decode, encode, is_coded
 from engine.machine.values import Val, scalar_of
 
-# Of compared numbers, an unordered predicate also takes pairs with a NaN, an ordered one never does.
+# An unordered predicate is true for a pair with a NaN, an ordered one is false.
 _COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
     "eq": np.equal,
     "ne": np.not_equal,

@@ -112,7 +112,7 @@ def _compare(frame: Frame, step: Step, operands: list[Val]) -> Val:
     if predicate in _UNSIGNED_COMPARISONS:
         return _UNSIGNED_COMPARISONS[predicate](unsigned(left), unsigned(right))
     if left.dtype == np.bool_ and predicate not in ("eq", "ne"):
-        left, right = -left.astype(np.int8), -right.astype(np.int8)  # the only bit of an i1 is its sign
+        left, right = -left.astype(np.int8), -right.astype(np.int8)  # the only bit of an i1 is its sign bit
     return _SIGNED_COMPARISONS[predicate](left, right)
 
 

@@ -8,7 +8,7 @@ from engine.machine.ir import Region
 from engine.machine.reader.attributes import read_attributes, read_properties
 from engine.machine.reader.context import Context, Draft
 
-# In the generic form only; what else is written so is refused by name.
+# Printed in the generic form only; any other operation in it is refused by name.
 _TERMINATORS: Mapping[str, str] = {
     "tt.reduce": "",
     "tt.scan": "",

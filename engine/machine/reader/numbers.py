@@ -74,7 +74,7 @@ def float_bits(text: str, scalar: Scalar) -> int:
     if found is None:
         raise ValueError(f"{text[:40]} is not a number")
     sign, whole, fraction, exponent = found[1], found[2], found[3] or "", int(found[4] or 0)
-    # Beyond these exponents every format has zero or infinity, and the power of ten would not end.
+    # Beyond these exponents every format has zero or infinity, and the power of ten would be too large to compute.
     exponent = max(-2000, min(2000, exponent))
     magnitude = Fraction(int(whole + fraction)) * Fraction(10) ** (exponent - len(fraction))
     float_format = FORMATS[scalar]

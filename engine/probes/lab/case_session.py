@@ -21,8 +21,8 @@ from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.verdict.native_symbols import NativeKernels
 
-_CALL_S = 3.0  # a call without its kernels takes less than with them, unless it waits for what never comes
-_SLOWER = 2.0  # than when its case was verified, by more calls than one: a probe watches, and others run beside it
+_CALL_S = 3.0  # a call without its kernels is faster than with them, unless it waits for one
+_SLOWER = 2.0  # times the verified duration: a probed call is observed, and other calls run beside it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,7 @@ class Lab:
         try:
             if not self.session.occupied:
                 await self.session.load()
-            # A first call imports, tunes and compiles, and took as long as that when the candidate was verified.
+            # A first call imports, tunes and compiles, which counted as verification time before.
             patience_s = self.limits.case_s if self.session.untried else max(_CALL_S, _SLOWER * verified_s)
             deadline_s = min(self.limits.case_s, patience_s)
             return await self.session.ask(command, deadline_s=deadline_s)
@@ -147,7 +147,7 @@ class Lab:
                 raise EngineError(f"the judge could not make inputs of {case.name}{_said(prepared)}")
             yield CaseSession(lab=self, case=case, prepared=prepared, outputs=arena.with_suffix(".out"))
         finally:
-            with contextlib.suppress(EngineError):  # a judge that has died has nothing in hand
+            with contextlib.suppress(EngineError):  # a dead judge holds no case
                 await self.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=self.apart))
             for path in (arena, arena.with_suffix(".out")):
                 with contextlib.suppress(OSError):

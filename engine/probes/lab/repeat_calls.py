@@ -12,8 +12,8 @@ from engine import protocol
 from engine.errors import EngineError
 from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
 
-_ENOUGH = 256  # elements: a race, or a late writer, shows in few of them
-_MOST_TIMES = 16  # the work of a small case, for a larger one to be asked too
+_ENOUGH = 256  # fewest elements: a race or a late write affects few of them
+_MOST_TIMES = 16  # largest work of a further case, relative to the small one
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from engine.errors import EngineError, says_nothing
 from engine.processes.resources.control_group import ControlGroup
 from engine.processes.warm_pool import PooledProcess
 
-_BUILD_S = 30.0  # of the process's time, its ptxas included
+_BUILD_S = 30.0  # CPU time of the process, including ptxas
 _MEMORY_BYTES = 4 << 30
 _MOST_KEPT_BYTES = 256 << 20
 _TRIES = 2

@@ -18,7 +18,7 @@ from engine.processes.warm_pool import PooledProcess, Spare
 from engine.protocol.extensions import LIBRARY
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
-_BUILD_S = 600.0  # of the time of all its compilers together: torch's headers alone take each about 20 s
+_BUILD_S = 600.0  # CPU time of all compilers of a build; torch's headers alone take about 20 s per file
 _MOST_KEPT = 128
 _MOST_LIBRARY_BYTES, _MOST_CODE_BYTES = 256 << 20, 64 << 20
 _NVIDIA = "sm_"

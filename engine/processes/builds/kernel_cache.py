@@ -26,7 +26,7 @@ def publish(names: tuple[str, ...], source: Path, cache_folder: Path, *, most_by
             continue
         place = cache_folder / name
         if place.exists():
-            continue  # another compiler made the same; a worker may have it mapped already
+            continue  # another compiler made the same file, and a worker may have mapped it
         try:
             content = read_untrusted(source / name, max_bytes=left)
             place.parent.mkdir(mode=0o755, exist_ok=True)

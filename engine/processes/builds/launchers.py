@@ -22,7 +22,7 @@ from engine.profile import Profile
 
 _BUILDERS = 4
 _BUILD_S = 30.0
-_MOST_BUILT = 1024  # for all candidates together
+_MOST_BUILT = 1024  # over all candidates
 _MOST_ARGUMENTS = 256
 _ANY_POINTER = "*i8"
 _PLAIN_TYPE = re.compile(r"\*{0,2}[a-z][a-z0-9_]{0,20}")

@@ -48,7 +48,7 @@ class ControlGroup:
         """Kill the remaining processes of the group and remove it.  Safe to call twice."""
         with contextlib.suppress(OSError):
             (self._folder / "cgroup.kill").write_text("1")
-        with contextlib.suppress(OSError):  # a process that is being killed keeps it: `open_group` removes it later
+        with contextlib.suppress(OSError):  # still in use by a process being killed: `open_group` removes it later
             self._folder.rmdir()
         if self._lock is not None:
             os.close(self._lock)
@@ -71,8 +71,8 @@ def open_group(*, memory_bytes: int, threads: int, mount: Path = _MOUNT, own: Pa
     try:
         for name, value in limits.items():
             if name == "memory.swap.max" and not (folder / name).exists():
-                continue  # a kernel without swap accounting
-            (folder / name).open("r+").close()  # a missing controller has no file, and none is made
+                continue  # the kernel has no swap accounting
+            (folder / name).open("r+").close()  # fails for a missing controller instead of creating a file
             (folder / name).write_text(str(value))
     except OSError:
         with contextlib.suppress(OSError):

@@ -15,7 +15,7 @@ from engine.protocol.messages import Command, Count, Message, Reply, Text, Word
 MOST_BINARY_BYTES, MOST_STAGES_BYTES = 2560 << 10, 384 << 10  # in base64 both fit a line of a reply
 MAP_BYTES = 128  # sizeof(CUtensorMap)
 _MOST_PARAMETERS, _MOST_MAP_DIMENSIONS = 1024, 16
-_HOST_TYPES = {8: 10, 9: 8, 10: 9}  # of TMA's element types, where the driver numbers them in another way
+_HOST_TYPES = {8: 10, 9: 8, 10: 9}  # element types of TMA that the driver numbers differently
 
 
 class CompileOptions(Message, frozen=True):

@@ -16,9 +16,9 @@ from engine.protocol.launches import MOST_LAUNCHES, refuse_immense
 from engine.protocol.messages import MOST_NUMBER, MOST_RETURNED, Count, FloatSpec, LineNumber, Message, Text, Word
 
 MOST_STEPS, MOST_STORAGES, MOST_ARGUMENTS, MOST_READS = 8192, 4096, 1024, 64
-MOST_ADDRESSES = 1 << 16  # in one array of pointers
+MOST_ADDRESSES = 1 << 16  # addresses in one array of pointers
 MOST_TAPE_BYTES = 96 << 20
-_MOST_DIMENSIONS = 32  # of a view: what numpy allows in every version
+_MOST_DIMENSIONS = 32  # dimensions of a view, allowed by every version of numpy
 
 Sizes: TypeAlias = Annotated[tuple[Count, ...], msgspec.Meta(max_length=_MOST_DIMENSIONS)]
 Line: TypeAlias = LineNumber | None

@@ -24,7 +24,7 @@ class Line:
 
     def serve(self, carry_out: Callable[[protocol.AnyCommand], protocol.AnyReply]) -> None:
         """Answer every command with the result of `carry_out`, and an invalid line with a Failed."""
-        # No limit: a command is from the parent, and may carry what came in a line that was shorter.
+        # Unlimited: commands come from the parent, and may be longer than any reply.
         while (line := self._commands.readline()).endswith(b"\n"):
             try:
                 command = protocol.decode_command(line)

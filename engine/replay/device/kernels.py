@@ -22,7 +22,7 @@ from engine.replay.device.parameters import address_bytes, packed
 from engine.replay.execution import KernelStoppedError, Stored
 from engine.replay.host_memory import values_of, view_behind
 
-_SCRATCH_PARAMETERS = 2  # global memory, and memory for profiling
+_SCRATCH_PARAMETERS = 2  # global scratch memory and profiling memory
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -79,7 +79,7 @@ def _bytes_of(kind: Type, number: int | float, is_address: bool, name: str) -> b
         case Scalar.F64:
             return struct.pack("<d", number)
         case Scalar.F32:
-            return bytes(ctypes.c_float(number))  # which takes numbers beyond its range as infinite
+            return bytes(ctypes.c_float(number))  # c_float turns numbers beyond its range into infinity
         case _ if kind.is_float:
             raise UnsupportedError(f"argument {name}: a scalar of type {kind.value}")
     return (int(number) % (1 << (8 * kind.bytes))).to_bytes(kind.bytes, "little")

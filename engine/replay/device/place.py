@@ -88,7 +88,7 @@ class DevicePlace:
                 | protocol.Collect()
                 | protocol.CloseSlots()
             ):
-                # CUPTI begins here: what is replayed for a proof does without it.
+                # CUPTI is only started for timing, not for a proof.
                 self._stopwatch = self._stopwatch or Stopwatch(self._device, self._entry, open_block=self._block)
                 return self._stopwatch.carry_out(command)
         raise UnsupportedError(f"a replayer does not {type(command).__name__.lower()}")

@@ -11,7 +11,7 @@ from engine.processes.resources.control_group import ControlGroup
 from engine.protocol.proof.binaries import BinaryRequest, CompileOptions, KernelBinary
 from engine.run.proving.kernels import LoweredKernel
 
-_MOST_LOST = 3  # modules of one run that their compilers do not survive, before no more are tried
+_MOST_LOST = 3  # modules of one run that may crash their compilers before no more are tried
 
 
 class BinaryBuilds:

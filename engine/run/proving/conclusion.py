@@ -10,9 +10,9 @@ from engine.protocol.proof.tape import Filled, Given, LookedUp, Moved, Step, Tap
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.replays import NotReplayed, Replayed
 
-_FAR = 16  # times the bytes of constants: an answer of this size is not in them
+_FAR = 16  # times the bytes of constants: a larger answer cannot be contained in them
 _NUMBER_BYTES = 8
-_FEWEST_NUMBERS = 64  # that can be an answer: more than sizes and offsets of a few launches
+_FEWEST_NUMBERS = 64  # fewest numbers that may be an answer: more than sizes and offsets of a few launches
 _ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING))
 
 
@@ -36,7 +36,7 @@ def of_numbers(case: str, numbers: int, answer_bytes: int) -> CaseProof | None:
 def of_refusal(case: str, tape: Tape, refused: NotReplayed, varying: Collection[int] = ()) -> CaseProof:
     """Why a tape that could not be executed proves nothing; `varying` are as in `of_mismatch`."""
     changing = _of_unknown_origin(tape, varying)
-    if refused.stopped and changing:  # by what replaced the content of that memory
+    if refused.stopped and changing:  # stopped by the noise that replaced the content of that memory
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, changing))
     made = next((step for step in tape.steps if isinstance(step, Given) and step.operator), None)
     if refused.stopped and made is not None:

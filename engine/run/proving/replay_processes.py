@@ -21,7 +21,7 @@ from engine.run.proving.binaries import BinaryBuilds
 from engine.run.proving.kernels import LoweredKernels, NotLoweredError
 from engine.run.proving.replayer import HeldReplayer
 
-_MOST_AHEAD = 256  # specialisations; more are compiled when a tape launches them
+_MOST_AHEAD = 256  # specialisations compiled ahead; others are compiled when a tape launches them
 
 
 class ReplayProcesses:
@@ -70,7 +70,7 @@ class ReplayProcesses:
         try:
             binary = await self._builds.of(kernel, launch)
         except (NotBuiltError, EngineError):
-            return None  # the candidate's compiler tells what is wrong with it
+            return None  # the candidate's compiler reports the error
         return Prebuilt.of(self._builds.request_of(kernel, launch), binary) if binary.stages else None
 
     async def settle(self) -> None:
@@ -92,4 +92,4 @@ class ReplayProcesses:
             kernel = await self.kernels.of_launch(launch)
             await self.replayer.hold((kernel,), (launch,))
         except (NotLoweredError, EngineError, OSError):
-            return  # the proof meets it again, and reports it
+            return  # the proof meets and reports the same error

@@ -28,7 +28,7 @@ from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
-_MOST_FAILURES = 2  # of the engine, before the rest of the cases is left out
+_MOST_FAILURES = 2  # engine errors before the remaining cases are left out
 _POISONS = (0xFF, 0x7B, 0xA5)
 _ONLY_THESE_INPUTS = frozenset({Gap.SCALAR, Gap.HOST_READS, Gap.UNSTEADY})
 """The gaps of tapes that may hold for the inputs that they were recorded with, and for no others."""
@@ -160,7 +160,7 @@ class ProvingStage:
             kernels = await self._kernels.of_tape(tape)
         except NotLoweredError as error:
             return gap or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=str(error))
-        self._lab.process_pool.compiler.prepare()  # the first kernel has taken the one that was ready
+        self._lab.process_pool.compiler.prepare()  # replaces the warm compiler that the first kernel took
         if after is not None:
             await asyncio.wait({after})
         taped = TapedCase(case=one.case, tape=tape, kernels=kernels, varying=agreed.varying)

@@ -147,7 +147,7 @@ class Verifier:
                 await self._session.clear()
             await self._compared(judging)
         finally:
-            if judging.comparing is not None:  # we are being cancelled
+            if judging.comparing is not None:  # this task is being cancelled
                 judging.comparing.cancel()
                 await asyncio.gather(judging.comparing, return_exceptions=True)
         failed = judging.failed
@@ -196,7 +196,7 @@ class Verifier:
         if not isinstance(prepared, protocol.Prepared):
             return outcome_mapping.of_trusted(prepared, "while inputs were made")
         calls = _AND_FRESH if case.tier is Tier.SMOKE or not self._process_pool.interpreted else _TWICE
-        observed = secrets.choice(calls)  # one is enough, and none may know which it will be
+        observed = secrets.choice(calls)  # one observed call is enough, and the candidate must not know which
         try:
             for call, following in zip(calls, (*calls[1:], None), strict=True):
                 command = protocol.Call(
@@ -212,7 +212,7 @@ class Verifier:
                 stop = await self._call(judging, command, following)
                 if stop is not None or judging.is_wrong:
                     return stop
-        except ChildDiedError:  # reading beyond the end of a truncated file kills the reader, the worker too
+        except ChildDiedError:  # reading beyond the end of a truncated file kills the reader, also the worker
             if prepared.arena.handle or not _is_shorter(arena, prepared.arena.bytes):
                 raise
             await self._session.clear()
@@ -235,7 +235,7 @@ class Verifier:
             draw_seed=Draws(self._plan.draw_seed, "verification").seed_of(case.name),
         )
         prepared = await self._ask_judge(prepare, "make inputs")
-        # Of the judge alone: a candidate that says so of its process would choose how it is verified.
+        # Only the judge's answer counts: a candidate must not choose how it is verified.
         if shared and isinstance(prepared, protocol.Failed) and prepared.kind is protocol.FailureKind.UNSUPPORTED:
             self._process_pool.share_no_more(prepared.message)
             prepared = await self._prepare(case, arena)
@@ -382,5 +382,5 @@ def _is_shorter(path: Path, size_bytes: int) -> bool:
 
 def _unlink(*paths: Path) -> None:
     for path in paths:
-        with contextlib.suppress(OSError):  # the worker may have put a folder there; its workspace is removed after it
+        with contextlib.suppress(OSError):  # the worker may have put a folder here; its workspace is removed later
             path.unlink()

@@ -51,15 +51,15 @@ class VerifyingStage:
         try:
             while stop is None and (waiting or ending is not None):
                 if not waiting and ending is not None:
-                    stop, ending = await ending, None  # and it may be to be judged again
+                    stop, ending = await ending, None  # it may have to be run again
                     continue
                 case = await self._next_of(waiting) if self._next_of is not None else waiting[0]
                 waiting.remove(case)
                 judging = await self._verifier.begin(case)
                 if ending is not None and (stop := await ending) is not None:
-                    return stop  # what was begun meanwhile was begun for nothing
+                    return stop  # the case begun meanwhile is dropped
                 ending = asyncio.create_task(self._end(judging))
-                if judging.taken is None:  # it is known already, and the next may depend on it
+                if judging.taken is None:  # its result is known, and the choice of the next case may depend on it
                     stop, ending = await ending, None
         finally:
             if ending is not None:
