@@ -13,7 +13,7 @@ PYTHON = frozenset({"", "python", "py", "python3", "triton"})
 """What a block of Python is labelled with."""
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
-_MOST_INDENT_OF_END = 3  # against the fence that opens the block: an example in a docstring is indented by 4
+_MOST_INDENT_OF_END = 3  # relative to the opening fence: an example in a docstring is indented by 4
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,9 +23,9 @@ from engine.model.parsing import parse
 MAX_SOURCE_BYTES = 4 << 20
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _IMPORT, _WORD = re.compile(r"\b(?:from|import)\b(.*)"), re.compile(r"\w+")
-_JOINED = re.compile(r"\\(?:\r\n?|\n)")  # lines that a backslash joins
+_JOINED = re.compile(r"\\(?:\r\n?|\n)")  # line continuations
 _QUICK_BYTES, _QUICK_LINE_BYTES = 1 << 16, 2_000
-_MOST_NAME_CHARACTERS = 255  # of a file's name
+_MOST_NAME_CHARACTERS = 255  # of a file name
 _DIRECTIVE = re.compile(r"^#\s*kgtui:\s*(.*)$")
 
 
@@ -80,7 +80,7 @@ def decode(content: bytes, filename: str) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise SourceError(f"{filename} is not UTF-8; save it in that encoding", Location(line=line)) from error
     if _declared_encoding(content) not in ("utf-8", "utf-8-sig"):
-        # Python would run it in that encoding, and we would have read another text.
+        # Python would run it in that encoding, so a different text than the one analysed.
         raise SourceError(f"{filename} declares another encoding than UTF-8; save it in that and declare none")
     return text
 
@@ -137,7 +137,7 @@ def _named_siblings(content: bytes, folder: Path) -> tuple[Path, ...]:
     """The files of the folder that may be imported; parsing a long text only to see that none is takes long."""
     lines = _IMPORT.findall(_JOINED.sub(" ", content.decode(errors="replace")))
     words = {word for line in lines for word in _WORD.findall(line) if len(word) <= _MOST_NAME_CHARACTERS}
-    names = {unicodedata.normalize("NFKC", word) for word in words}  # as Python reads it
+    names = {unicodedata.normalize("NFKC", word) for word in words}  # universal newlines, as Python reads it
     try:
         return tuple(sorted(path for path in folder.iterdir() if path.suffix == ".py" and path.stem in names))
     except OSError:

@@ -38,7 +38,7 @@ from engine.timing.timed_sides import BaselineParticipant, NotCapturedError
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
 
-_WARM_SHARE = 4  # of the second-level cache: what slots are filled from passes through it too
+_WARM_SHARE = 4  # share of the L2 cache: the source of the slots passes through it too
 _DEADLINE_S = 120.0
 _TIMED_AGAIN = (Outcome.ENGINE_ERROR, Outcome.CRASHED, Outcome.TIMEOUT)
 """Anything may have killed or delayed a process; what ends a case twice is its own fault, or the engine's."""
@@ -132,17 +132,17 @@ class Bench:
         except CaseEnded as ended:
             stop = ended.stop
         finally:
-            # Shielded: a run that is cancelled must not leave the device's memory arranged.
+            # Shielded: a cancelled run must also free its slots on the device.
             late = await asyncio.shield(asyncio.create_task(self._tidy(participants)))
         mine = participants[0]
-        assert mine is not None  # `run` has seen to it
+        assert mine is not None  # checked by `run`
         facts.late, facts.calls, facts.verified = mine.late, mine.calls, mine.verified
         facts.kernels_ns, facts.nodes = mine.kernels_ns, mine.nodes
         stop, elapsed_s = stop or late, self._exchange.clock() - began
         if stop is not None:
             benchmark, findings = conclusion.of_ended(facts, stop, elapsed_s)
         else:
-            # The bootstrap draws by the hundred thousand, which the system's own generator is too slow for.
+            # The bootstrap draws hundreds of thousands of numbers, too many for SystemRandom.
             rng = random.Random(self._rng.getrandbits(64))
             benchmark, findings = conclusion.of_timed(facts, self._problem, self._device.peaks, elapsed_s, rng)
         return replace(benchmark, launches=self._kernels.launches(case.name)), findings
@@ -160,7 +160,7 @@ class Bench:
         table = self._table(facts, participants, arranged)
         await rounds.seat(table, arranged)
         await rounds.first_calls(table)
-        # What came before happens once, and may compile; the case's time is for measuring.
+        # Counted from here: the first calls may compile and are not part of the measuring time.
         began_s, case_s = self._exchange.clock(), self._plan.case_s
         await rounds.warm_up(table, case_s=case_s)
         graph = await rounds.choose_method(table, case_s=case_s)
@@ -244,7 +244,7 @@ class Bench:
                         stop = outcome_mapping.of_worker_error(error, "while letting go of the slots")
             if participant.dead:
                 seat.side = None
-        with contextlib.suppress(EngineError):  # a judge that has died has nothing arranged
+        with contextlib.suppress(EngineError):  # a dead judge holds no slots
             await self._exchange.judge_quietly(protocol.FreeSlots(id=protocol.new_id()))
         return stop
 

@@ -10,11 +10,11 @@ from engine.timing.facts import Stretch
 from engine.timing.participants import Entrant, Table
 from engine.timing.timed_sides import NotCapturedError
 
-TAIL_SHARE = 0.2  # of the case's time, for everybody's bursts and graphs
+TAIL_SHARE = 0.2  # share of the case's time for bursts and graphs of all participants
 
 _ROUND_TRIPS = 5
 _LEAST_STRETCHES, _MOST_STRETCHES = 5, 7
-_STRETCH_S = 0.004  # long against what an exchange varies by
+_STRETCH_S = 0.004  # long compared with the variation of an exchange
 _MOST_CALLS = 128
 _MOST_GRAPH_CALLS = 1024
 _MOST_RETURNED_BYTES = 1 << 30
@@ -84,7 +84,7 @@ def _stretches(table: Table, entrant: Entrant, calls: int, *, case_s: float) -> 
 
 async def _bursts(entrant: Entrant, slots: tuple[int, ...], count: int) -> None:
     await round_trips(entrant)
-    await entrant.participant.burst(slots)  # takes the memory from the device that the others find free
+    await entrant.participant.burst(slots)  # discarded: it allocates the memory that the following bursts reuse
     entrant.facts.bursts += [await entrant.participant.burst(slots) for _ in range(count)]
     if len(slots) > 1 and not entrant.facts.trusted:
         entrant.facts.short_bursts += [await entrant.participant.burst(slots[:1]) for _ in range(count)]

@@ -17,7 +17,7 @@ from engine.timing.orders import Costs
 from engine.timing.timed_sides import NotCapturedError
 from engine.verdict.decide import Stop
 
-_LONGER = 20  # times the longest exchange so far: more than any honest chunk of another size takes
+_LONGER = 20  # times the longest exchange so far: more than an honest chunk of any size takes
 _LEAST_DEADLINE_S = 10.0
 _WRONG = frozenset(
     {
@@ -126,13 +126,13 @@ class WorkerParticipant:
             if ended.stop.outcome not in _WRONG:
                 raise
             self.calls, self.verified = counted  # their times do not count either
-            # A graph repeats what the host decided when it was captured: honest code may decide by the content.
+            # A graph repeats the decisions of the host at capture, and honest code may decide by the content.
             raise NotCapturedError(f"a replayed graph of it gives wrong answers: {ended.stop.message}") from ended
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)))
 
     async def replay_again(self, slots: tuple[int, ...]) -> Stretch:
         """Replay the captured graph on the current content and time it; nothing is verified or counted."""
-        await self._fetch(())  # nothing new, but the cache as before a replay that is verified
+        await self._fetch(())  # no new content; puts the cache in the same state as before a verified replay
         timed, took_s = await self._time(slots, protocol.How.REPLAY)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=False)
 
@@ -169,7 +169,7 @@ class WorkerParticipant:
             self.calls += len(slots) - 1
             slots, returned = slots[-1:], collected.returned[-1:]
         else:
-            # Where a graph calls a slot more than once, what its last call returned is there.
+            # If a graph calls a slot more than once, the slot holds the result of the last call.
             last_by_slot = dict(zip(slots, collected.returned, strict=True))
             slots, returned = tuple(last_by_slot), tuple(last_by_slot.values())
         await self._check(slots, returned)

@@ -16,10 +16,10 @@ from engine.timing.exchange import CaseEnded, Exchange, Side
 from engine.timing.facts import Batch, SideFacts
 
 KERNELS = "kernels"
-_MEASURED_S = 0.12  # of the 0.3 s that a case may cost, with the first call, the tape and the slots
-_FEWEST_CALLS, _MOST_CALLS = 2, 8  # of each half of a round
+_MEASURED_S = 0.12  # part of the 0.3 s budget of a case, which includes the first call, the tape and the slots
+_FEWEST_CALLS, _MOST_CALLS = 2, 8  # calls in each half of a round
 _LEAST_ROUNDS, _MOST_ROUNDS = 3, 8
-_ALIKE = 0.01  # of a time: rounds that differ by no more need no further ones
+_ALIKE = 0.01  # relative difference of rounds below which measuring stops
 _DEADLINE_S = 20.0
 _TIDY_S = 10.0
 

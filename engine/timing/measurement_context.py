@@ -60,11 +60,11 @@ class MeasurementContext:
         if self.peaks is not None:
             return
         try:
-            await self.process_pool.worker.wait()  # the versions that peaks depend on
+            await self.process_pool.worker.wait()  # provides the versions that peaks depend on
             self.peaks = self._kept_peaks()
             if self.peaks is None:
                 async with self.alone(on_wait):
-                    self.peaks = self._kept_peaks()  # the last holder may have measured them
+                    self.peaks = self._kept_peaks()  # the previous holder may have measured them
                     if self.peaks is None:
                         await self._measure()
         except (UnsupportedError, EngineError) as error:
@@ -88,7 +88,7 @@ class MeasurementContext:
     def keep(self, problem: str, benchmark: CaseBenchmark) -> None:
         """Remember how long the baselines took; the shortest time counts, since nothing makes a device faster."""
         for timing in benchmark.baselines:
-            if timing.device_us is None or timing.side == OTHER:  # another candidate, and each time another one
+            if timing.device_us is None or timing.side == OTHER:  # another candidate, so its times are not comparable
                 continue
             key = (problem, benchmark.cache.value, benchmark.case, timing.side)
             self._stored_us[key] = min(timing.device_us.value, self._stored_us.get(key, timing.device_us.value))
@@ -105,7 +105,7 @@ class MeasurementContext:
         )
 
     async def _measure(self) -> None:
-        await self.process_pool.worker.settle()  # nothing of ours gets ready meanwhile
+        await self.process_pool.worker.settle()  # no process of ours starts during the measurement
         await self.process_pool.compiler.settle()
         before = self.state()
         _refuse_company(before)

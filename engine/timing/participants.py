@@ -83,7 +83,7 @@ class Table:
         lines = [entrant.participant.costs.line for entrant in self.present]
         return 2 * sum(chunk_s for chunk_s, _ in lines), 2 * sum(call_s for _, call_s in lines)
 
-    async def attempt(self, entrant: Entrant, work: Coroutine[Any, Any, T]) -> T | None:  # Any: of no interest
+    async def attempt(self, entrant: Entrant, work: Coroutine[Any, Any, T]) -> T | None:  # Any: never sent
         """Result of `work` for this participant; None when that drops an opponent.
 
         Raises:

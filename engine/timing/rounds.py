@@ -20,13 +20,13 @@ from engine.timing.participants import Entrant, Table
 from engine.timing.timed_sides import BaselineParticipant, NotCapturedError, Participant
 
 MOST_SLOTS = 256
-WARM_UP_S = 0.15  # clocks of a device that was idle have settled after this long
+WARM_UP_S = 0.15  # time after which the clocks of an idle device have settled
 
 _PROBE_CALLS = 4
 _LEAST_RING = 4
-_RING_SHARE = 0.15  # of the case's time: calling everybody on every slot once, before anything is timed
-_WARM_UP_SHARE = 0.3  # when the case has so little time that WARM_UP_S is too much of it
-_PATIENCE = 10  # times the case's time, after which two rounds have to do
+_RING_SHARE = 0.15  # share of the case's time for calling every side on every slot once before timing
+_WARM_UP_SHARE = 0.3  # upper bound as a share of the case's time
+_PATIENCE = 10  # times the case's time, after which two rounds suffice
 
 
 async def arranged_slots(
@@ -110,7 +110,7 @@ async def rounds(table: Table, graph: tuple[int, ...], *, began_s: float, end_s:
         chunk_s, call_s = table.round_cost_s()
         if graph:
             chunk_s, call_s = chunk_s + call_s * len(graph), 0.0
-        if number <= 1:  # the first round shows the real cost of one
+        if number <= 1:  # the first round measures the cost of a round
             planned = rounds_within(remaining_s, number, chunk_s=chunk_s, call_s=call_s)
         calls = calls_within(remaining_s, planned - number, chunk_s=chunk_s, call_s=call_s, bounds=table.bounds)
         await _round(table, calls, graph)

@@ -15,7 +15,7 @@ from engine.model.layers import Coverage, Layer, LayerReport
 from engine.model.proof import CaseProof
 from engine.verdict.policy import WEIGHTS, Weights
 
-# Of several failed cases the run is named after the first in this order: what explains most comes first.
+# The outcome of a run is the first of these among its failed cases, the most informative first.
 _GRAVEST_FIRST = (
     Outcome.TAMPERED, Outcome.CHEATED, Outcome.CRASHED, Outcome.OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.COMPILE_ERROR,
     Outcome.RUNTIME_ERROR, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.MUTATED_INPUT, Outcome.NONFINITE,

@@ -92,7 +92,7 @@ def _origin_by_name(name: str, native: NativeKernels) -> Origin:
         return Origin.COPIES
     if native.name_of(name) is not None:
         return Origin.NATIVE
-    if _LIBRARY.search(name):  # before PyTorch: its namespaces name what it calls
+    if _LIBRARY.search(name):  # before PyTorch, whose kernels have the names of libraries in their namespaces
         return Origin.LIBRARY
     if _TORCH.search(name):
         return Origin.MOVES if _MOVES.search(name) else Origin.TORCH
@@ -109,7 +109,7 @@ def findings(
         share = found.get(origin)
         if share is None or share.device_ns < FOREIGN_SHARE * busy_ns:
             continue
-        # Sums of a few parts and casts with arithmetic are honest; the ledger of operators knows their sizes.
+        # Small sums and casts by torch are allowed; the ledger of operators checks their sizes.
         grave = origin is not Origin.TORCH or share.device_ns >= TORCH_SHARE * busy_ns
         message = f"{_percent(share, busy_ns)} of device time is in {origin}: {_named(share.names)}"
         yield _finding(Severity.SUSPECT if grave else Severity.HINT, message, case)

@@ -19,7 +19,7 @@ from engine.protocol.monitoring import INTO, LOOKING_UP
 CHECK = "behaviour"
 
 _MOST_NAMED = 4
-_LEAST_ELEMENTS = 64  # of inputs and outputs together; below, a helper is as large as the answer
+_LEAST_ELEMENTS = 64  # elements of inputs and outputs: in smaller cases helpers are as large as the answer
 _LIBRARIES = re.compile(
     r"cublas|cudnn|cufft|cusolver|cusparse|cutlass|nvrtc|hipblas|rocblas|miopen|blas|lapack|dnnl|libmkl|libtorch",
     re.IGNORECASE,
@@ -62,7 +62,7 @@ _ADDRESSING = frozenset(
 """Arithmetic that makes addresses of indices: on whole numbers it makes no answer that has fractions."""
 _POSITIONS = "aten::nonzero"
 """Makes indices of a mask: no answer that has fractions either, whatever the mask is of."""
-_QUESTIONS = 8  # times all inputs and outputs: more than any mask has
+_QUESTIONS = 8  # times all inputs and outputs: above the size of any mask
 _TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
 _FILES = frozenset({protocol.ActionKind.FILE_READ, protocol.ActionKind.FILE_WRITTEN})
 _TOOLS = re.compile(
@@ -108,7 +108,7 @@ def findings(problem: Problem, results: Iterable[CaseResult], observed: protocol
     may_copy = FrameworkWork.COPIES in problem.framework
     yield from _of_operators(_weights(problem, results), observed.operators, may_copy=may_copy)
     yield from _of_actions(observed.actions)
-    draws = problem.determinism is Determinism.RANDOM  # then the random state is there to be used
+    draws = problem.determinism is Determinism.RANDOM  # a random operator may use the random state
     yield from _of_changes(
         [one for one in observed.changes if not (draws and one.kind is protocol.ChangeKind.RANDOM_STATE)]
     )
@@ -144,7 +144,7 @@ def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weig
     weight_by_case: dict[str, _Weight] = {}
     for result in results:
         totals = [output.total for output in result.outputs]
-        foreign = 2.0 * sum(totals) if problem.suite is not None else None  # only the judge knows its inputs
+        foreign = 2.0 * sum(totals) if problem.suite is not None else None  # its inputs are unknown here
         case: Case = problem.case(result.case)
         weight_by_case[case.name] = _weight(problem, case, largest_output=max(totals, default=0), moved=foreign)
     return weight_by_case
@@ -157,7 +157,7 @@ def _weight(problem: Problem, case: Case, *, largest_output: int, moved: float |
     return _Weight(
         largest_output=largest_output,
         whole=whole,
-        operations=cost.flops or whole,  # of who only looks up
+        operations=cost.flops or whole,  # for operators that only look up, the number of elements
         has_arithmetic=cost.flops > 0 or problem.suite is not None,
         has_fractions=case.dtype.epsilon > 0,
     )
@@ -200,7 +200,7 @@ def _took_out(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 
 def _brought_in(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     """Numbers of Python and numpy, in one piece or one after another, by whatever makes or changes one element."""
-    overwrites = one.name == "aten::fill_" or one.kind is protocol.OperatorKind.RANDOM  # whatever was there before
+    overwrites = one.name == "aten::fill_" or one.kind is protocol.OperatorKind.RANDOM  # whatever the content was
     is_of_numbers = overwrites or (one.kind in _MADE_OF_NUMBERS and not one.reads_inputs)
     is_single = is_of_numbers and one.uses >= _MOST_PIECES and 2 * one.uses >= one.total_out
     return (one.name == "aten::lift_fresh" or is_single) and 2 * one.total_out >= weight.largest_output
@@ -264,7 +264,7 @@ def _did_it_all(left: Sequence[protocol.OperatorSeen], weights: Mapping[str, _We
 def _is_comparable(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     if not weight.largest_output:
         return False
-    # In all uses together: who works row by row or number by number computes no less.  One call of a case is noted.
+    # Summed over all uses, so that computing row by row counts in full. One call of a case is recorded.
     return 2 * one.total_out >= weight.largest_output and 4 * (one.total_in + one.total_out) >= weight.whole
 
 
@@ -302,17 +302,17 @@ def _of_actions(actions: Sequence[protocol.ActionSeen]) -> Iterator[Finding]:
 
 def _severity(action: protocol.ActionSeen, usual: Severity) -> Severity:
     if action.kind is protocol.ActionKind.PROCESS and _TOOLS.fullmatch(action.detail):
-        return Severity.NOTE  # asking which device is there
+        return Severity.NOTE  # a tool that queries the device
     if action.kind is protocol.ActionKind.LIBRARY and _computes(action.detail):
         return Severity.SUSPECT
     if action.kind is protocol.ActionKind.FILE_WRITTEN and action.detail.startswith("in the compiler's cache"):
         return Severity.SUSPECT
     if action.kind is protocol.ActionKind.LIBRARY and _TAMPERING.fullmatch(action.detail):
-        return Severity.SUSPECT  # memory of others, code that is written to, a cache that is set aside
+        return Severity.SUSPECT  # access to other processes' memory, writable code, changed cache limits
     if action.kind is protocol.ActionKind.FILE_READ and action.detail.startswith("/proc/"):
         return Severity.SUSPECT
     if action.kind in _FILES and f"{action.detail}/".startswith("/dev/shm/"):
-        return Severity.SUSPECT  # where processes leave what others are to find
+        return Severity.SUSPECT  # shared memory, readable by other processes
     return usual
 
 

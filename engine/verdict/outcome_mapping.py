@@ -17,8 +17,7 @@ _OF_KIND = {
     protocol.FailureKind.TAMPERED: Outcome.TAMPERED,
     protocol.FailureKind.UNSUPPORTED: Outcome.UNSUPPORTED,
     protocol.FailureKind.EXTENSION: Outcome.UNSUPPORTED,
-    # A worker knows nothing of a problem's reference, and is never asked what it could not do: one that says so is not
-    # itself any more.
+    # A worker has no access to the reference and never gets such a command, so it cannot honestly report this failure.
     protocol.FailureKind.PROBLEM: Outcome.TAMPERED,
     protocol.FailureKind.ENGINE: Outcome.TAMPERED,
 }

@@ -52,8 +52,8 @@ _GRAVE_FLAG: Mapping[Severity, Effect] = MappingProxyType(
 )
 _NONE_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(dict.fromkeys(Layer, Effect.SHOWN))
 _ALL_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(dict.fromkeys(Layer, Effect.FLAGS))
-# Reading a file only hints, without a precise clock a time is only less certain, and a kernel that cannot be replayed
-# may be honest: none of them decides.
+# These layers do not decide: static checks only hint, a time without a precise clock is only less certain, and a kernel
+# that cannot be replayed may be honest.
 _BEHAVIOUR_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(
     {**_ALL_REQUIRED, Layer.PROOF: Effect.SHOWN, Layer.STATIC: Effect.SHOWN, Layer.TIMING: Effect.SHOWN}
 )

@@ -59,7 +59,7 @@ class ModuleEntry:
         random_state = torch.get_rng_state()
         torch.manual_seed(int(weight_seed))
         module = self._class(*initial)
-        torch.set_rng_state(random_state)  # a call that leaves the stream elsewhere would look like one that drew
+        torch.set_rng_state(random_state)  # otherwise it looks like random numbers of the candidate
         if not isinstance(module, torch.nn.Module):
             raise TypeError(f"{self._class.__name__} is no subclass of torch.nn.Module; the suite calls it as one")
         give_state(module, state, device=weight_seed.device)

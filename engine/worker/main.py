@@ -51,8 +51,8 @@ from engine.worker.triton_interpreter.program_order import ProgramOrder
 
 _WARM_DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.int64)
 _WARM_ELEMENTS, _WARM_PLACE_BYTES = 64, 1 << 13
-_sleep = time.sleep  # as it is before there is a candidate
-_PARTS = 10  # of a pause: on a busy machine each waits for a CPU after it, as a thread that writes late does
+_sleep = time.sleep  # bound before a candidate can replace it
+_PARTS = 10  # parts of a pause: on a busy machine each part waits for a CPU, as a thread that writes late does
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
@@ -138,7 +138,7 @@ class _Worker:
             return self._carry_out(command)
         except (DeviceMemoryError, NoRoomError) as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
-        except BaseException as error:  # the edge of the process: everything a candidate raises is a reply
+        except BaseException as error:  # process boundary: everything a candidate raises becomes a reply
             sys.stdout.flush()
             failed = failures.failure(command.id, error, self._filename)
             return msgspec.structs.replace(
@@ -214,9 +214,9 @@ class _Worker:
     def _call(self, command: protocol.Call) -> protocol.AnyReply:
         entry = self._loaded_entry()
         if self._recorder is not None:
-            self._recorder.turn(on=True)  # it was off while calls were timed
+            self._recorder.turn(on=True)  # it is off while calls are timed
         if self._tuning is not None:
-            self._tuning.briefly()  # what is called after the benchmark is not timed
+            self._tuning.briefly()  # calls after the benchmark are not timed
         storages = self._memory.storages(command.arena)
         if self._launches is not None:
             self._launches.begin_call({f"storage {i}": part for i, part in enumerate(storages)})
@@ -242,7 +242,7 @@ class _Worker:
             returned = call()
             if command.tape:
                 Path(command.tape).write_bytes(self._tape_recorder.tape(values_of(returned)))
-            # Before any waiting: work on a stream that the current one does not wait for is not in what is copied.
+            # Before any synchronisation: unfinished work on an unjoined stream must not be part of the copied output.
             handed_back = self._output_repeater.hand_back(command, values, returned)
         self._wait_for_device()
         elapsed_s = time.perf_counter() - started

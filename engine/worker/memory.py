@@ -117,13 +117,14 @@ def _write_out(
             if value.device.type != device.type:
                 specs.append(protocol.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
                 continue
-            # By the base class: a tensor may have methods of its own, which would work when they are called here.
+            # By the base class: a tensor subclass may override methods, which would run here.
             with without_modes():
                 content = Base.contiguous(Base.resolve_neg(Base.resolve_conj(Base.cpu(Base.detach(value)))))
                 size = tensor_bytes(content)
                 if offset + size > most_bytes:
                     raise MemoryError(f"the candidate returned more than {most_bytes} bytes")
-                # Of a copy: memory that numpy has seen can grow no more, and a single element may have any stride.
+                # Of a copy: a tensor shared with numpy cannot be resized any more, and a single element may have any
+                # stride.
                 copy = Base.clone(content, memory_format=torch.contiguous_format)
                 flat = Base.view(Base.view(copy, (-1,)), torch.uint8) if size else torch.empty(0, dtype=torch.uint8)
                 raw = Base.numpy(flat)

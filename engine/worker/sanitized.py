@@ -20,9 +20,9 @@ from engine.worker.one_call import LIMITS_READING
 
 _PROGRAM = "engine.worker.one_call"
 _NEEDED = (Measure.NO_NEW_PRIVILEGES, Measure.NETWORK)
-_MOST_REPORTED = 100  # errors for each tool
+_MOST_REPORTED = 100  # errors reported for each tool
 _TROUBLE_CHARACTERS = 2000
-_UNCACHED = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}  # or the end of a tensor is not the end of an allocation
+_UNCACHED = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}  # one allocation for each tensor, to detect overruns
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 from engine.static.analysis.words import words
 
-MOST_CHARACTERS = 1 << 16  # of anything assembled here; a literal may be as long as the file
-_MOST_STEPS = 2000  # names that double each other would otherwise take exponential time
+MOST_CHARACTERS = 1 << 16  # longest folded text; a literal may be as long as the file
+_MOST_STEPS = 2000  # limits names that concatenate each other, which take exponential time
 _DEPTH = 40
 
 Value = str | bytes | int | list["Value"]
@@ -124,7 +124,7 @@ class _Folder:
     @staticmethod
     def _formatted(text: str, value: Value | None) -> str | None:
         if value is None or "*" in text or any(digit in text for digit in "0123456789"):
-            return None  # a width could make it as long as it likes
+            return None  # a width could make the text arbitrarily long
         _refuse_blowup(text, [value])
         return text % (tuple(value) if isinstance(value, list) else value)
 
@@ -170,7 +170,7 @@ class _Folder:
     def _call(self, node: ast.Call, depth: int) -> Value | None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name == "format" and self._unknown is not None and isinstance(node.func, ast.Attribute):
-            return self.fold(node.func.value, depth)  # the holes stay: what fills them cannot be seen
+            return self.fold(node.func.value, depth)  # the placeholders stay: their values are unknown
         values = [self.fold(argument, depth) for argument in node.args]
         if name == "map" and len(node.args) == 2 and isinstance(node.args[0], ast.Name):
             return self._mapped(node.args[0].id, values[1])

@@ -58,7 +58,7 @@ class Launches:
         """The parameters of a kernel that it may store to, helpers included."""
         if kernel not in self._written:
             parameters = frozenset(_parameters(kernel))
-            self._written[kernel] = frozenset()  # a kernel that calls itself
+            self._written[kernel] = frozenset()  # ends the recursion of a kernel that calls itself
             self._written[kernel] = parameters & self._stored(kernel, depth)
         return self._written[kernel]
 

@@ -138,7 +138,7 @@ def _touches(reading: Reading, use: ast.Name) -> bool:
             case ast.Subscript(value=held) if held is below and isinstance(above.ctx, ast.Store):
                 return True
             case ast.comprehension(iter=held) if held is below:
-                return True  # it goes by another name there, and may be written by it
+                return True  # it is bound to another name there, which may be written to
             case ast.Compare() | ast.If() | ast.stmt():
                 return isinstance(above, ast.AugAssign)
         below = above

@@ -105,7 +105,7 @@ def lay_out(tree: ast.Module) -> Layout:
     layout = Layout(module=module)
     stack: list[tuple[ast.AST, Scope]] = [(tree, module)]
     nodes, parents, scopes, sequence = layout.nodes, layout.parents, layout.scopes, layout.sequence
-    open_: list[tuple[ast.AST, int, int]] = []  # functions that are walked, where they begin, how many wait behind them
+    open_: list[tuple[ast.AST, int, int]] = []  # open functions: node, first position, stack height
     while stack:
         node, scope = stack.pop()
         while open_ and len(stack) < open_[-1][2]:

@@ -165,7 +165,7 @@ def _operator_of(name: str) -> str | None:
             if "(" in rest or "[" in rest or not rest or rest[0].isupper():
                 return None
             if "operator." in namespace:
-                return _OPERATORS.get(rest)  # of the others, most are used on numbers
+                return _OPERATORS.get(rest)  # most others are used on numbers
             if namespace == "torch.Tensor." and weight_of_method(rest) is None:
                 return None
             return rest

@@ -89,7 +89,7 @@ def read_statically(tree: ast.Module, text: str = "", entry: str | None = None) 
         try:
             for finding in check.find(reading):
                 found.append(finding)  # noqa: PERF402  # what was found before it failed is kept
-        except Exception as error:  # the edge of a plug-in: fail closed, with a finding
+        except Exception as error:  # plug-in boundary: fail closed, with a finding
             found.append(could_not_check(check.name, f"{type(error).__name__}: {error}"))
         yield from _grouped(found)
     yield from _unread_texts(reading)

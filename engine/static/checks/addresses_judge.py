@@ -66,7 +66,7 @@ def check(reading: Reading) -> Iterator[Finding]:
     for constant in reading.all(ast.Constant):
         if isinstance(constant.value, str) and len(constant.value) > 12 and (said := _said(constant.value)):
             yield hint("addresses_judge", constant, f"string addresses the evaluator: {said!r}")
-    if "#" in reading.text and _said(reading.text):  # tokenizing is the slowest part
+    if "#" in reading.text and _said(reading.text):  # a cheap test before the slow tokenization
         for line, column, comment in _comments(reading.text):
             if said := _said(comment):
                 message = f"comment addresses the evaluator: {said!r}"

@@ -18,7 +18,7 @@ from engine.static.findings import hint
 _KERNEL = "@triton.jit\ndef k(x, y):\n    tl.store(y, tl.load(x))\n"
 _METADATA = words("shape dtype device ndim stride numel size dim data_ptr element_size is_contiguous nbytes")
 
-_SOON = 40  # statements: what takes the place of a result does so right after the launch
+_SOON = 40  # statements: a result is replaced shortly after the launch
 
 STRICT = "What a kernel writes is part of the output."
 CATCHES = (

@@ -95,7 +95,7 @@ def _takes_what_was_tried(reading: Reading, statement: ast.stmt, part: ast.expr)
     if attempt is None or not isinstance(part, ast.Call):
         return False
     if ast.unparse(part.func) in {ast.unparse(call.func) for tried in attempt.body for call in _calls(tried)}:
-        return False  # the same once more, with other settings or after memory was freed
+        return False  # a retry of the same call, with other settings or after freeing memory
     tried = {name for tried in attempt.body for name in _given(tried)}
     return bool(tried & set(_given(part)))
 

@@ -59,7 +59,7 @@ _CALLS_A_LIBRARY = re.compile(
     r"relu|sigmoid|tanh|exp|sum|mean|cumsum|sort|topk|embedding|gather|scaled_dot_product_attention)\s*\()",
     re.IGNORECASE,
 )
-# Looked for in a name that was found, for a pattern with both would try every pair of places in a long name.
+# Searched separately in the names found: one combined pattern would take quadratic time in a long name.
 _COMPUTES = re.compile(
     r"cublas.*?(gemm|Matmul|axpy|dot|gemv)|cudnn.*?(Forward|Convolution|Softmax|Attention|execute)", re.IGNORECASE
 )

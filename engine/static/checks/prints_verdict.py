@@ -43,12 +43,12 @@ _KEYWORDS = (
     "mismatched", "allclose",
 )  # fmt: skip
 """One of these is in everything that `_VERDICT` can find."""
-_LOWER_CASE = re.compile(r"\bpass\b")  # as a word, it is in too many sentences
+_LOWER_CASE = re.compile(r"\bpass\b")  # case-sensitive, since the lower-case word is too common
 
 
 def check(reading: Reading) -> Iterator[Finding]:
     """A hint for every print whose constant text reads like the result of an evaluation."""
-    known: dict[str, bool] = {}  # a long text that is printed in many places is read once
+    known: dict[str, bool] = {}  # so that a long text printed in many places is searched once
     for node, _ in reading.mentions(*_WRITERS):
         if isinstance(node, ast.Call):
             said = next((text for text in _texts(reading, node) if _is_verdict(text, known)), None)

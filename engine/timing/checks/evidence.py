@@ -20,11 +20,11 @@ from engine.timing.numbers.figures import tick_us
 from engine.timing.numbers.roofline import faster_than_physics, permitted_precision
 from engine.verdict.device_activity import strange_kernels
 
-UNEVEN_FACTOR = 1.15  # what a chunk's mean may be above or below the median of its round
-UNEVEN_SHARE = 2 / 3  # of the chunks: an outlier in every other one is still none of the candidate's doing
-EVENTS_SLACK_US = 5.0  # events are no better for short kernels
-KERNEL_SHARE, KERNEL_SLACK_US = 0.1, 2.0  # two processes have their tensors at different places in memory
-EARLY_SHARE = 0.1  # of the calls: the median does not move for fewer
+UNEVEN_FACTOR = 1.15  # allowed ratio of a chunk's mean to the median of its round
+UNEVEN_SHARE = 2 / 3  # share of the chunks: outliers in every other chunk also occur in honest runs
+EVENTS_SLACK_US = 5.0  # uncertainty of events for short kernels
+KERNEL_SHARE, KERNEL_SLACK_US = 0.1, 2.0  # allowance for tensors at other addresses in another process
+EARLY_SHARE = 0.1  # share of the calls: fewer do not change the median
 
 
 def findings_of(

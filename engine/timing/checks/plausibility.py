@@ -18,14 +18,14 @@ from engine.timing.numbers.figures import CLOCK_MARGIN
 
 GRAPH_SHARE = 0.8
 GRAPH_SLACK_US = 2.0  # the gap between two calls of a replayed graph
-LAUNCH_US = 100.0  # far more than one launch takes an ordinary host
-HOST_US = 200.0  # for what a host does in a call beside launching
+LAUNCH_US = 100.0  # far above the launch time of an ordinary host
+HOST_US = 200.0  # for other work of the host in a call
 STREAM_FACTOR = 1.5
-STREAM_SLACK_US = 1.0  # events tick in half microseconds, and enclose what they were recorded around
+STREAM_SLACK_US = 1.0  # resolution of events is half a microsecond, and they include their own overhead
 CLOCK_CHANGE = 0.10
 BASELINE_FACTOR = 1.3
 NOISY_SHARE = 0.05
-_NAMES = 4  # of kernels that a message lists
+_NAMES = 4  # kernel names listed in a message
 
 
 def contradicted_by_the_clock(

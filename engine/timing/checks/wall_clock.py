@@ -49,7 +49,7 @@ def against_the_clock(facts: CaseFacts, timing: Timing, drain_us: float | None) 
                 calls=replays.calls,
                 graph_wall_us=replays.wall_s / replays.calls * 1e6,
                 round_trip_s=replays.beside_s + replays.doubt_s + drain_us * replays.calls * 1e-6,
-                wall_s=max(replays.wall_s, device_us * replays.calls * 1e-6),  # several launches are faster in a graph
+                wall_s=max(replays.wall_s, device_us * replays.calls * 1e-6),  # launches are faster in a graph
             )
     if found is None and verified is not None and repeated is not None:
         doubt_us = 1e6 * (verified.doubt_s / verified.calls + repeated.doubt_s / repeated.calls)

@@ -15,10 +15,10 @@ from engine.model.benchmark import Comparison, Interval, Method, Timing
 from engine.timing.facts import SideFacts, Stretch
 from engine.timing.numbers.statistics import abba_pairs, compare, median_interval, ratio_interval
 
-CLOCK_MARGIN = 1.05  # two clocks, and a median that represents every call
+CLOCK_MARGIN = 1.05  # for the difference of two clocks, and of a median from the calls
 
 _CLAIMED_SHARE = 0.8
-_CLAIM_SLACK_S = 50e-6  # what the launch of a graph may take
+_CLAIM_SLACK_S = 50e-6  # longest launch of a graph
 
 
 def timing_of(side: SideFacts, rng: random.Random) -> Timing:

@@ -163,7 +163,7 @@ class Launches:
             with self._withholding.launching(function, parts.values()):
                 traffic = self._prepare_and_run(launcher, (x, y, z), values)
         except OutOfBoundsError:
-            record()  # any other error may be of a configuration that an autotuner passes over
+            record()  # not for other errors, which an autotuner may catch to skip a configuration
             raise
         record(traffic=traffic)
 
@@ -201,7 +201,7 @@ class Launches:
                 self._compare_snapshot(launch, execution)
                 return execution
         self.reports.note_interpreted(launch.kernel, str(launcher.refused))
-        self.allocations.clear()  # the bytes that it writes are unknown
+        self.allocations.clear()  # the interpreter does not report the bytes that it writes
         self._interpreter.run(launch.function, launch.values, launch.grid)
         return None
 

@@ -28,7 +28,7 @@ _ELEMENTS = {
     torch.complex64: Scalar.F32,
     torch.complex128: Scalar.F64,
 }
-_EMPTY_BASE = 1 << 60  # where storages without memory are placed, 512 bytes apart
+_EMPTY_BASE = 1 << 60  # addresses of storages without memory, 512 bytes apart
 
 
 class LaunchMemory:

@@ -31,10 +31,10 @@ def warm_up(target: str) -> None:
     kernel = warm_kernel.copy
     with Poison(0):
         values = {"source": torch.ones(_ELEMENTS), "target": torch.empty(_ELEMENTS), "elements": _ELEMENTS}
-    mangle_type(0)  # the first question of a type imports Triton's other languages, which takes 0.1 s
+    mangle_type(0)  # the first call imports Triton's other languages, which takes 0.1 s
     create_function_from_signature(inspect.signature(kernel.fn), kernel.params, make_backend(gpu))
     source = ASTSource(kernel, warm_kernel.SIGNATURE, warm_kernel.CONSTANTS, {})
     module = read_module(ttir_of(source, gpu, parse_options(gpu, {})))
     arguments, memory = arguments_of(warm_kernel.SIGNATURE, {**values, "block": _ELEMENTS}, Allocations())
     execute(module, (1, 1, 1), arguments, memory)
-    refused_operations()  # read from modules that cannot be imported any more once there is a candidate
+    refused_operations()  # read now: its modules cannot be imported once a candidate is loaded

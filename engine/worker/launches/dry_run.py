@@ -39,7 +39,7 @@ class DryRun:
         takes_first = vars(Autotuner)["do_bench"]
 
         def bench(tuner: Any) -> Any:
-            is_all = self._tunes or len(tuner.configs) <= FEW_CONFIGURATIONS  # of a few the first may not build
+            is_all = self._tunes or len(tuner.configs) <= FEW_CONFIGURATIONS  # the first of few may not build
             return _call_once if is_all else takes_first.fget(tuner)
 
         Autotuner.do_bench = property(bench)
@@ -51,7 +51,7 @@ class DryRun:
         self._tunes = command.tunes
         storages = [torch.zeros(size, dtype=torch.uint8, device=self._device) for size in command.storages]
         arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
-        # It may well stumble over results that are not there; what it launched before that is still true.
+        # The entry may fail on results that were not computed; its launches before that are valid.
         stumbled = True
         with contextlib.suppress(Exception):
             entry(*arguments)

@@ -41,7 +41,7 @@ def before(values: Iterable[object], *, case: Sequence[torch.Tensor] = ()) -> Lo
         named = (getattr(value, "base", value) for value in parts)
         tensors = tuple(value for value in named if isinstance(value, torch.Tensor) and is_plain_tensor(value))
         constants = (getattr(value, "value", value) for value in parts)
-        # Zeros and ones are stored by honest kernels too, as a product over nothing with a factor of 0 does.
+        # Zeros and ones are excluded: honest kernels store them too, for example for an empty sum or product.
         numbers = tuple(value for value in constants if type(value) is float and value not in (0.0, 1.0))
         given = tuple(any(_is_within(tensor, storage) for storage in case) for tensor in tensors)
         return Look(tensors=tensors, before=tuple(map(_flat, tensors)), given=given, numbers=numbers)
@@ -97,7 +97,7 @@ def _differs(now: torch.Tensor, then: torch.Tensor) -> torch.Tensor:
         return torch.ne(new, old)
     allowed = torch.finfo(now.dtype).eps * Base.abs(old)
     same = torch.eq(new, old) | (torch.isnan(new) & torch.isnan(old))
-    # An integer beyond the range of a half type is an infinity there, and nothing is near an infinity.
+    # An integer beyond the range of a 16-bit type becomes infinity, which is close to no value.
     return ~(same | ((Base.abs(new - old) <= allowed) & torch.isfinite(old)))
 
 

@@ -38,7 +38,7 @@ def read_from(*folders: Path) -> None:
             if names and len(group) == len(names):
                 return group
             if not super().has_file(name_of_list):
-                return None  # Triton looks for it by our `has_file`, and in its own folder without looking again
+                return None  # Triton calls our `has_file` first, and would then read from its own folder
             found: dict[str, str] | None = super().get_group(filename)
             return found
 

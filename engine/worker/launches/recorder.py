@@ -85,7 +85,7 @@ class LaunchRecorder:
 def _recorded(run: Any, book: LaunchBook, withholding: Withholding, tapes: Tapes | None) -> Any:
     def recorded(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> Any:
         if not warmup and withholding.withholds(kernel.fn):
-            # What a launch returns is the compiled kernel, which candidates may ask for its registers.
+            # With warmup=True the compiled kernel is still returned, which candidates may query for its registers.
             return run(kernel, *args, grid=grid, warmup=True, **kwargs)
         with (
             contextlib.nullcontext() if warmup else withholding.launching(kernel.fn, (*args, *kwargs.values())),
@@ -116,7 +116,7 @@ def _taping(
         x, y, z = (*sizes, 1, 1, 1)[:3]
     except Exception:
         return contextlib.nullcontext()
-    if min(x, y, z) <= 0:  # nothing is launched
+    if min(x, y, z) <= 0:  # an empty grid launches nothing
         return contextlib.nullcontext()
     chosen = {name: options[name] for name in _LAUNCH_OPTIONS if options.get(name) is not None}
     return receiver.launching(_Launch(function=function, grid=(x, y, z), values=values, options=chosen))
@@ -126,7 +126,7 @@ def _recorded_launcher(launcher: Any, book: LaunchBook, withholding: Withholding
     def recorded(compiled: Any, grid: Any) -> Any:
         launch = launcher(compiled, grid)
         function = getattr(getattr(compiled.src, "fn", None), "fn", None)
-        if function is None:  # not made from Python: a kernel without an owner
+        if function is None:  # not made from a Python function: a kernel without an owner
             return launch
 
         def launched(*args: Any, **kwargs: Any) -> Any:

@@ -44,7 +44,7 @@ class LaunchBook:
         key = specialisation(launch)
         axes = {axis for axis, size in enumerate(launch.grid) if size > 1}
         known = self._launches.get(key)
-        # Programs that can meet along another axis are reported too: a race between them is sought in that case.
+        # Programs along a new grid axis are reported again, since a race between them is checked in that case.
         if known is None or not axes <= self._axes[key]:
             if key not in self._unreported_keys:
                 self._unreported_keys.append(key)

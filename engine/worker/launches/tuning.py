@@ -21,13 +21,13 @@ from triton.runtime.autotuner import Autotuner
 
 # Triton's tuner is not typed: what passes through is Any throughout this file.
 
-_CHOSEN, _OTHERS = [0.0, 0.0, 0.0], [math.inf, math.inf, math.inf]  # the quantiles that a tuner asks for
+_CHOSEN, _OTHERS = [0.0, 0.0, 0.0], [math.inf, math.inf, math.inf]  # the three quantiles that a tuner requests
 
 
 FEW_CONFIGURATIONS = 4
 """Up to so many are tried in the candidate's own order."""
 _LEAST_REP_MS, _MOST_REP_MS, _WARM_UP_MS = 10.0, 100.0, 5
-_clock = time.perf_counter  # as it is before there is a candidate
+_clock = time.perf_counter  # bound before a candidate can replace it
 
 
 class Tuning:

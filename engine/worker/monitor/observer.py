@@ -40,7 +40,7 @@ class Observer:
         torch_hooks.follow_threads(self._ledger.beside)
         torch_hooks.follow_operators(self._ledger.follow, self._ledger.within)
         self._modules = planted.modules()
-        # Now, not once there is a candidate: its verdict would wait for this.
+        # Now, and not after the candidate is loaded, when the verdict would wait for it.
         self._try("what was there before", self._watch.begin, None)
 
     @contextlib.contextmanager
@@ -82,6 +82,6 @@ class Observer:
     def _try(self, what: str, look: Callable[[], _T], otherwise: _T) -> _T:
         try:
             return look()
-        except Exception as error:  # a candidate may have replaced what we look with
+        except Exception as error:  # a candidate may have replaced the functions used here
             self._unchecked.append(f"{what}: {type(error).__name__}"[:_WORD_CHARACTERS])
             return otherwise

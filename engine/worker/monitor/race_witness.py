@@ -15,8 +15,8 @@ import numpy as np
 
 from engine import protocol
 
-_MOST_NOTED = 1 << 19  # elements of one launch, beyond which nothing more is noted
-_READERS_KEPT = 2  # so that one is left when the other is who writes
+_MOST_NOTED = 1 << 19  # most elements recorded for one launch
+_READERS_KEPT = 2  # two, so that one remains if the other is the writer
 
 Place = tuple[int, int, int]
 

@@ -22,7 +22,7 @@ from engine.worker.operands import device_of, tensors_in
 from engine.worker.taping.steps import StepReceiver
 
 UNSEEN = "a CUDA graph was replayed that was captured where its launches were not recorded"
-_is_capturing = torch.cuda.is_current_stream_capturing  # as it is before there is a candidate
+_is_capturing = torch.cuda.is_current_stream_capturing  # bound before a candidate can replace it
 
 
 class CallRecorder(StepReceiver, Protocol):
@@ -135,7 +135,7 @@ def follow_graphs(
     observed = contextlib.ExitStack()
 
     def capture_begin(graph: Any, *args: Any, **kwargs: Any) -> None:
-        observed.close()  # of a capture that never ended
+        observed.close()  # closes a capture that never ended
         begin(graph, *args, **kwargs)
         observed.enter_context(observing())
         tape.capture = Capture(tape)

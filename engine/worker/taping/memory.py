@@ -13,7 +13,7 @@ from engine.protocol.proof.tape import MOST_STORAGES, TapedPlace, TapedStorage, 
 from engine.protocol.tensors import dtype_name
 from engine.worker.operands import dtype_of
 
-_empty = torch.empty  # as it is before there is a candidate
+_empty = torch.empty  # bound before a candidate can replace it
 
 
 class OverfullError(Exception):

@@ -48,7 +48,7 @@ from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
 _MOST_DATA_BYTES = MOST_TAPE_BYTES // 2  # of constants, before they are written as base64
 _LARGEST_NUMBER = 2**63
 _ADDRESS = struct.Struct("<q")
-_full = torch.full  # as it is before there is a candidate
+_full = torch.full  # bound before a candidate can replace it
 
 # Kernels take everything, and torch has no public names for operators: they are Any throughout this file.
 
@@ -92,7 +92,7 @@ class TapeRecorder:
     def _start(self, storages: Iterable[torch.Tensor], filename: str) -> None:
         """Begin a tape with nothing on it."""
         self._filename = filename
-        self.capture = None  # one that never ended
+        self.capture = None  # drops a capture that never ended
         self._memory = TapedMemory(storages)
         self._steps: list[Step] = []
         self._specialisations: dict[tuple[object, ...], tuple[int, Launch]] = {}
@@ -128,7 +128,7 @@ class TapeRecorder:
             reads=tuple(self._reads),
             incomplete=self._incomplete,
         )
-        self._start((), "")  # or the memory of this call would be kept until the next
+        self._start((), "")  # releases the memory of this call
         return msgspec.json.encode(tape)
 
     def _output(self, value: object) -> TapedView | None:
@@ -196,7 +196,7 @@ class TapeRecorder:
 
     def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
         """An operator that is not replayed left content in these tensors; `taken` are those that it worked on."""
-        if self.is_in_graph and not self.depends(taken):  # what the operator will leave is not there yet
+        if self.is_in_graph and not self.depends(taken):  # the result of the operator does not exist during a capture
             self.leave_incomplete(f"a CUDA graph that fills memory by {operator or 'other code'}"[:200])
         with self._within_room():
             line, derived = self._line(), self.depends(taken)
@@ -236,7 +236,7 @@ class TapeRecorder:
         was_on, self.is_on = self.is_on, False
         try:
             yield
-        except BaseException:  # a configuration that an autotuner passes over has launched nothing
+        except BaseException:  # a failed configuration that an autotuner skips has launched nothing
             del self._steps[steps:]
             self._specialisations = dict(known)
             raise

@@ -57,7 +57,7 @@ def _where_it_can(blockwise: Callable[..., Any], one_by_one: Callable[..., Any])
         try:
             with _refusing_questions():
                 return blockwise(operation, given)
-        except Exception:  # of the candidate's function: called with numbers, it fails again if the error is in it
+        except Exception:  # an error of the candidate's function itself is raised again with numbers
             return one_by_one(operation, given)
 
     return combined
@@ -102,7 +102,7 @@ def _scanned(operation: Any, given: Any) -> list[Any]:
             return list(blocks)
         first, second = _every_second(blocks, axis, 0), _every_second(blocks, axis, 1)
         odd = scanned(_combined(operation, first, second, dtypes))
-        # Whole blocks, as their sizes are powers of two: what comes before the very first is thrown away.
+        # Whole blocks, since their sizes are powers of two; the element rolled in at the front is discarded.
         even = _combined(operation, [np.roll(block, 1, axis) for block in odd], first, dtypes)
         return [_woven(*three, axis) for three in zip(blocks, even, odd, strict=True)]
 

@@ -109,7 +109,7 @@ class GpuNeed:
         try:
             with self._as_on_a_gpu():
                 again()
-        except BaseException as error:  # raised by the candidate in a call that does not count
+        except BaseException as error:  # raised by the candidate in a repeated call without effect on the result
             return error
         finally:
             self._left = None
@@ -183,7 +183,7 @@ class _Device(str):
         return self._answer(_TYPE)
 
     @property
-    def index(self) -> Any:  # a text has a method of that name
+    def index(self) -> Any:  # str has a method of this name
         return self._answer(0)
 
     def __str__(self) -> str:

@@ -100,7 +100,7 @@ class Interpreter:
         try:
             with interpreting():
                 executor = GridExecutor(InterpretedFunction(function).rewrite(), list(values), grid)
-                # Triton compares the annotation's text, which is quoted twice where the file quotes it.
+                # Triton compares the text of the annotation, which is quoted twice if the file quotes it.
                 executor.constexprs = [name for name in values if is_constexpr(function, name)]
                 executor(**float_arguments.declared(function, values))
         except InterpreterError as error:

@@ -22,7 +22,7 @@ from engine.worker.triton_interpreter import libdevice
 # Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
 
 _ABSENT = object()
-_patch_lang = triton_interpreter._patch_lang  # as Triton has it, before any scope
+_patch_lang = triton_interpreter._patch_lang  # Triton's own version, before any patch
 
 
 @functools.lru_cache(maxsize=1024)
@@ -53,7 +53,7 @@ class _Scope:
 
     def open(self) -> None:
         """Patch the parts of Triton's interpreter that all kernels share."""
-        # As they are before the first patch: a module's own name for one of them, `exp = tl.exp`, would stay with it.
+        # Taken before the first patch, to find names such as `exp = tl.exp` that are bound to the original.
         self._originals = {id(value): name for name, value in vars(tl).items() if callable(value)}
         self._set(JITFunction, "__call__", lambda kernel, *args, **kwargs: interpreted(kernel)(*args, **kwargs))
         for name, value in list(vars(tl.tensor).items()):
@@ -69,13 +69,13 @@ class _Scope:
 
     def _patch(self, function: Any) -> _Kept:
         """Triton's own change of its language, once per scope and not before every call, where it takes 5 ms."""
-        languages = {id(tl), id(tl.core)}  # an array would answer whether it equals one of them with an array
+        languages = {id(tl), id(tl.core)}  # by id: comparing an array with == returns an array
         visible = frozenset(languages.intersection(map(id, list(function.__globals__.values()))))
         if not visible or visible not in self._patched:
             self._undo.callback(_remove_others, tl.tensor, frozenset(vars(tl.tensor)))
             self._undo.callback(_patch_lang(function).restore)
             self._patched.add(visible)
-            # Triton 3.6 says int(data), which numpy refuses since 2.4 for what is no 0-d array.
+            # Triton 3.6 calls int(data), which numpy 2.4 and later only accepts for a 0-d array.
             self._set(tl.tensor, "__index__", lambda scalar: int(scalar.handle.data.squeeze()))
         self._renew(function.__globals__)
         return _Kept()

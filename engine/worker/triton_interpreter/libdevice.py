@@ -66,7 +66,7 @@ _QUESTIONS: dict[str, Callable[..., Any]] = {
     "isfinited": np.isfinite,
     "signbit": np.signbit,
 }
-# As on a device, where nothing else compiles; and the places of arguments that may be integers.
+# The types that compile on a device, and the positions of arguments that may be integers.
 _FLOATS = (tl.float32, tl.float64)
 _INTEGERS = {"abs": (0,), "pow": (1,)}
 

@@ -14,7 +14,7 @@ from typing import Any
 from triton.runtime import interpreter as triton_interpreter
 
 _COUNTED = "loop_numbers"
-_RANGES = frozenset({"range"})  # not static_range: what that counts is no tensor in compiled code either
+_RANGES = frozenset({"range"})  # not static_range, whose counter is no tensor in compiled code either
 
 
 class LoopNumber(int):
@@ -32,7 +32,7 @@ def loop_numbers(counted: Iterable[object]) -> Iterator[object]:
 
 def install() -> None:
     """Have the loops of kernels that are interpreted from now on count such numbers."""
-    # The interpreter gives kernels every name of its module that theirs lacks.
+    # The interpreter adds the names of its own module to the globals of kernels.
     setattr(triton_interpreter, _COUNTED, loop_numbers)
     triton_interpreter.FunctionRewriter.ast_transformer = _Loops()
 

@@ -19,7 +19,7 @@ from engine import protocol
 from engine.clock.safe_torch import Base, without_modes
 from engine.devices.runtimes import runtime_of
 
-_BLOCK_BYTES = 64 << 20  # beyond any cache, so that each round takes its turn at the memory
+_BLOCK_BYTES = 64 << 20  # larger than any cache, so that each round accesses memory
 _FEWEST_ROUNDS, _MOST_ROUNDS = 8, 64
 
 

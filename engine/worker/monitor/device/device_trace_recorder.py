@@ -20,10 +20,10 @@ from engine.clock.instruments import HOLD, Instruments, Listener, Recorder
 from engine.clock.listener import DriverCall
 from engine.worker.monitor.device.own_kernels import OwnKernels
 
-_sleep = time.sleep  # as it is before there is a candidate
+_sleep = time.sleep  # bound before a candidate can replace it
 _KNOWN_NS = 1000
-_SETTLING_S = 0.02  # for what another thread puts on the device after the return
-_CHARACTERS = 500  # of a name; a line of the wire is of limited length
+_SETTLING_S = 0.02  # for work that another thread launches after the return
+_CHARACTERS = 500  # longest name: a reply is one line of limited length
 _KINDS = {
     Kind.KERNEL: protocol.ActivityKind.KERNEL,
     Kind.COPY: protocol.ActivityKind.COPY,
@@ -81,7 +81,7 @@ class DeviceTraceRecorder:
         """Activities, the longest first, by kind and name and by their origin."""
         function_by_number = {one.correlation: one.function for one in calls if one.function is not None}
         for one in calls:
-            if one.function is not None:  # also while a graph is captured, in this call or one before
+            if one.function is not None:  # also during the capture of a graph, in this call or an earlier one
                 own = self._own.owns(one.function)
                 self._own_names[one.name] = own and self._own_names.get(one.name, True)
         seen: dict[tuple[object, ...], protocol.ActivitySeen] = {}
@@ -120,7 +120,7 @@ class DeviceTraceRecorder:
 
         try:
             graph = instruments.capture(work)
-        except Exception as error:  # whatever a candidate raises where nothing may wait or allocate
+        except Exception as error:  # a candidate may raise anything during a capture
             instruments.synchronise()
             return (), f"{type(error).__name__}: {error}".splitlines()[0][:_CHARACTERS]
         nodes = [

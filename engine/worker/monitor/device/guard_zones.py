@@ -20,7 +20,7 @@ from engine.loading.raised import StrayStoreError
 
 ZONE_BYTES = 16 << 10
 """Of each zone: a store without a mask goes past the end by less than what one program handles."""
-_MOST_BYTES = 256 << 20  # of one tensor, which is copied once, and of all that is kept until the call has ended
+_MOST_BYTES = 256 << 20  # limit for one tensor, which is copied once, and for all that is kept until the call ends
 _MOST_ZONES = 64
 
 _ALLOCATIONS = frozenset(

@@ -129,7 +129,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             with self, _Departures(self):
                 yield
         finally:
-            if self._is_only_capturing:  # else a call began meanwhile: the capture never ended
+            if self._is_only_capturing:  # otherwise a call has begun, and the capture never ended
                 self._is_on = self._is_only_capturing = self._tape.sees_operators = False
 
     @contextlib.contextmanager
@@ -223,7 +223,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         entry = self.entry(packet, kind, reads=reads, integers=is_light and are_integers((*taken, *made)))
         if entry is not None:
             elements_in, elements_out = sum(map(elements_of, taken)), sum(map(elements_of, made))
-            if packet in _LOOKING_UP and taken:  # of a table it reads what it makes
+            if packet in _LOOKING_UP and taken:  # a look-up reads only as many table elements as it returns
                 elements_in -= max(0, elements_of(taken[0]) - elements_out)
             pieces = len(taken) if len(made) == 1 else len(made)
             entry.uses += pieces if packet in _JOINING else 1
@@ -258,13 +258,13 @@ def _dispatch(
         return operator(*args, **(kwargs or {}))
     if mode.follows(packet):
         return operator(*args, **(kwargs or {}))
-    if packet not in KINDS:  # in inference mode torch hands over whole what is made of others
+    if packet not in KINDS:  # in inference mode torch does not decompose composite operators itself
         with _Beside(mode), torch._C.DisableTorchFunction():
             result = operator.decompose(*args, **(kwargs or {}))
         if result is not NotImplemented:
             return result
     kind = KINDS.get(packet, OperatorKind.COMPUTE)
-    if kind in _MAKES_NO_CONTENT:  # most of all that is called: counted, and no more
+    if kind in _MAKES_NO_CONTENT:  # the most frequent operators are only counted
         if (entry := mode.entry(packet, kind)) is not None:
             entry.uses += 1
         result = _carry_out(mode, operator, types, args, kwargs)
@@ -272,7 +272,7 @@ def _dispatch(
             note_view(mode.recorder, args, result)
         return result
     taken = () if kind is OperatorKind.ALLOCATION else tuple(tensors_in((args, kwargs)))
-    reads = mode.reads(taken)  # before it is called: it may write what it takes
+    reads = mode.reads(taken)  # before the call, which may write to its arguments
     if mode.recorder.is_on:
         mode.recorder.taken(taken)
     result = _carry_out(mode, operator, types, args, kwargs)
@@ -286,7 +286,7 @@ def _dispatch(
     if not made or not all(type(one) is torch.Tensor and is_meta(one) for one in made):
         into = kind is OperatorKind.COPY and packet not in _JOINING and operator._overloadname.endswith("out")
         mode.note(f"{packet._qualified_op_name}{INTO}" if into else packet, kind, taken, made, reads)
-    return result  # what is on the meta device has a shape and a type, and no content
+    return result  # tensors on the meta device have no content
 
 
 def _carry_out(
@@ -363,7 +363,7 @@ class _Departures(TorchFunctionMode):
             if result is not NotImplemented:
                 return result
         is_asking = getattr(function, "__hash__", None) is not None and function in _ASKING
-        if is_asking and args and type(args[0]) is torch.Tensor:  # another type could compute in the meantime
+        if is_asking and args and type(args[0]) is torch.Tensor:  # a subclass could compute in between
             with self._ledger.asked():
                 return function(*args, **(kwargs or {}))
         return function(*args, **(kwargs or {}))

@@ -70,7 +70,7 @@ _KINDS: dict[str, ActionKind] = {
     **dict.fromkeys(_PROCESSES, ActionKind.PROCESS),
     **dict.fromkeys(_FRAMES, ActionKind.FRAMES),
 }
-# Much of the standard library does these for its own ends: named tuples, data classes, logging.
+# The standard library raises these itself: named tuples, data classes, logging.
 _ONLY_DIRECTLY = frozenset({"exec", "marshal.loads", "code.__new__", *_FRAMES})
 _WITH_ARGUMENT = frozenset({"os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn", "socket.getaddrinfo"})
 _GO_BETWEENS = ("inspect.py", "runpy.py", "code.py")
@@ -136,7 +136,7 @@ class Audit:
                     self._note_door(str(args[0]))
                 else:
                     self._note(event, args)
-            except Exception:  # what it raised would stop the action itself, which the candidate would notice
+            except Exception:  # an exception here would stop the audited action and reveal the hook to the candidate
                 self.overfull = True
 
         return hook
@@ -241,7 +241,7 @@ def _caller() -> FrameType | None:
         raise LookupError
     except LookupError as error:
         assert error.__traceback__ is not None
-        frame = error.__traceback__.tb_frame.f_back  # our `_note`; above it the hook, then who raised the event
+        frame = error.__traceback__.tb_frame.f_back  # frames: `_note`, the hook, then the code that raised the event
     return frame.f_back.f_back if frame is not None and frame.f_back is not None else None
 
 

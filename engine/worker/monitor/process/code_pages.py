@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# The end of the line before it is what is searched for fast: there are thousands of lines, in every run.
+# Begins with a line end, which is fast to search for: each run reads thousands of lines.
 _MAPPING = re.compile(r"\n[0-9a-f]+-[0-9a-f]+ ..(.). \S+ \S+ \d+ *(.*)")
 _KIB = re.compile(r"^(Size|Anonymous): +(\d+) kB$", re.MULTILINE)
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from engine.protocol.monitoring import ChangeKind, ChangeSeen
 
 _MOST_NAMED = 16
-_MADE_ANEW = frozenset({"__triton_launcher", "cuda_utils", "hip_utils"})  # by Triton, for every launcher that it builds
+_MADE_ANEW = frozenset({"__triton_launcher", "cuda_utils", "hip_utils"})  # by Triton, for each launcher
 
 
 def modules() -> Mapping[str, ModuleType]:

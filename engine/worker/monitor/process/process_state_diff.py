@@ -43,9 +43,9 @@ from engine.worker.monitor.process.code_pages import CodePages, code_pages, rewr
 
 _FRAMES, _LOCALS = 32, 64
 _MISSING = object()
-_FOLLOWS_A_SETTING = frozenset({"torch.Storage"})  # it is that of the default dtype
+_FOLLOWS_A_SETTING = frozenset({"torch.Storage"})  # its value depends on the default dtype
 _PRELOADING = ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
-_LOOK_S, _BUSY_SHARE = 0.03, 0.1  # only where threads were left; a thread that waits uses nothing
+_LOOK_S, _BUSY_SHARE = 0.03, 0.1  # only if threads are left; a waiting thread uses no CPU time
 _OURS = f"{Path(__file__).parents[3]}{os.sep}"
 _LIBRARIES = tuple(f"{Path(str(module.__file__)).parent}{os.sep}" for module in (torch, triton, np))
 
@@ -167,7 +167,7 @@ def _replaced(before: _Snapshot) -> Iterator[ChangeSeen]:
             elif type(old) is FunctionType and old.__code__ is not before.codes[id(old)]:
                 yield _change(f"{place}.{name}", f"its code is now {_origin(old)}")
         for name in space.keys() - known.keys():
-            # Methods of torch written in C are those of an immutable base; they can only be hidden.
+            # Methods of torch written in C belong to an immutable base class; they can only be shadowed.
             bases = owner.__mro__[1:] if isinstance(owner, type) else type(owner).__mro__
             if any(name in vars(base) for base in bases) and callable(space[name]):
                 yield _change(f"{place}.{name}", _origin(space[name]))
@@ -202,10 +202,10 @@ def _is_libraries_own(name: str, old: Any, new: Any) -> bool:
     """Whether a library put this there: Triton's interpreter does with its language, torch with what it wraps."""
     if name == "static_print" and new is print:
         return True
-    inner = getattr(new, "fget", None) or getattr(new, "func", new)  # of a partial, its function
+    inner = getattr(new, "fget", None) or getattr(new, "func", new)  # of a property or a partial
     code = getattr(inner, "__code__", None)
     if isinstance(code, CodeType) and code.co_filename.startswith(_OURS):
-        return True  # what Triton's interpreter lacks is put there before a launch
+        return True  # patches that kgtui applies to Triton's interpreter before a launch
     if not isinstance(code, CodeType) or not code.co_filename.startswith(_LIBRARIES):
         return False
     is_language = code.co_filename.endswith("runtime/interpreter.py")
@@ -299,7 +299,7 @@ def _processor_s() -> dict[int, float]:
     """Processor seconds of each thread; none where the system does not report them."""
     used: dict[int, float] = {}
     for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError):  # it ended while we looked
+        with contextlib.suppress(OSError):  # it ended in the meantime
             used[int(task.name)] = int((task / "schedstat").read_text().split()[0]) / 1e9
     return used
 
@@ -334,5 +334,5 @@ def _children(before: _Snapshot) -> Iterator[ChangeSeen]:
         try:
             name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()[:100]
         except OSError:
-            continue  # it ended while we looked
+            continue  # it ended in the meantime
         yield ChangeSeen(kind=ChangeKind.PROCESS, name=name.encode("utf-8", "backslashreplace").decode()[:200])
