@@ -22,7 +22,7 @@ from problems.suites.source import SuiteSource
 
 _SUGGESTIONS = 3
 _LEAST_SIMILARITY = 0.5
-_LEAST_PART = 3  # letters of a name that suggest it wherever they are in it
+_LEAST_PART = 3  # fewest letters of a part of a name that suggest the name
 
 
 class ProblemIndex:
@@ -83,7 +83,7 @@ class ProblemIndex:
         source = self._source_by_name[full]
         if self._audits is None:
             return ""
-        if isinstance(source, SuiteSource):  # of an export one file has many tasks, in versions by the user's choices
+        if isinstance(source, SuiteSource):  # an export has many tasks in one file, in several versions
             found = self._audits.of(source.problem(full).id) if self._audits.knows(source.id, full) else ()
         else:
             found = self._audits.of_file(source.id, full, source.file(full))
@@ -105,7 +105,8 @@ class ProblemIndex:
         for name, source in self._source_by_name.items():
             try:
                 read = partial(source.describe, name)
-                # Of an export one file describes many problems, and how depends on the user's choices.
+                # Not cached for suites: an export has many problems in one file, and their descriptions depend on the
+                # options.
                 is_kept = cache is not None and not isinstance(source, SuiteSource)
                 found = cache.described(source.file(name), read) if cache is not None and is_kept else read()
                 described.append(replace(found, weakness=self.weakness(name)))

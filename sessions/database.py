@@ -106,7 +106,7 @@ class Database:
         """
         with self._lock, self._explained():
             self._follow()
-            # Immediate, for a deferred transaction that read first cannot wait for its turn to write.
+            # Immediate, since a deferred transaction that has read cannot wait for the write lock.
             self._connection.execute("begin immediate")
             try:
                 yield self._connection
@@ -189,7 +189,7 @@ class Database:
         try:
             now = _identity(path)
         except OSError:
-            return False  # nothing is known: the open file is as good as before
+            return False  # unknown: the open file is kept
         if self._log is None:
             with contextlib.suppress(OSError):
                 self._log = _identity(_log_of(path)) if now == self._file else None
@@ -250,7 +250,7 @@ def _open_to_write(path: Path, *, busy_timeout_s: float) -> Database:
 
 def _connection_to_write(path: Path, *, busy_timeout_s: float) -> sqlite3.Connection:
     written = [path.parent, path] if path.exists() else [path.parent]
-    # Asked beforehand: SQLite opens a file that it may not write without a word, and fails at the first event.
+    # Checked first: SQLite opens a read-only file without an error, and fails at the first write.
     if not all(os.access(place, os.W_OK, effective_ids=True) for place in written):
         raise read_only(str(path))
     connection = _connect(f"{path.absolute().as_uri()}?mode=rwc", busy_timeout_s=busy_timeout_s)
@@ -258,7 +258,7 @@ def _connection_to_write(path: Path, *, busy_timeout_s: float) -> sqlite3.Connec
         if _version(connection, path=path) < SCHEMA_VERSION:
             migrate(connection)
         mode = turn_wal_on(connection, patience_s=busy_timeout_s)
-        # With a write-ahead log NORMAL outlives the death of any process; without one it could damage the file.
+        # With a write-ahead log, NORMAL is safe when a process is killed; without one the file could be damaged.
         connection.execute(f"pragma synchronous = {'normal' if mode == 'wal' else 'full'}")
         connection.execute("pragma foreign_keys = on")
         connection.execute(_BOUND_PAGE_CACHE)
@@ -305,8 +305,8 @@ def _connect(uri: str, *, busy_timeout_s: float) -> sqlite3.Connection:
         uri,
         uri=uri != ":memory:",
         timeout=busy_timeout_s,
-        isolation_level=None,  # transactions begin where we say so
-        check_same_thread=False,  # Database has a lock of its own
+        isolation_level=None,  # no implicit transactions
+        check_same_thread=False,  # Database has its own lock
     )
     connection.row_factory = sqlite3.Row
     return connection
@@ -393,7 +393,7 @@ def turn_wal_on(connection: sqlite3.Connection, *, patience_s: float) -> str:
             (mode,) = connection.execute("pragma journal_mode = wal").fetchone()
             return str(mode)
         except sqlite3.OperationalError as error:
-            # The change of mode ignores the busy time-out, so the waiting is ours.
+            # SQLite ignores the busy timeout for the change of mode, so waiting is done here.
             is_busy = error.sqlite_errorcode & PRIMARY_CODE_MASK == sqlite3.SQLITE_BUSY
             if not is_busy or time.monotonic() > deadline_s:
                 raise

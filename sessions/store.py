@@ -104,11 +104,11 @@ class Store(Browser):
         self.on_moved: Notice = _ignore
         self._now = partial(_stamp, clock)
         self._open_sessions: list[int] = []
-        self._answered: list[int] = []  # runs of other sessions that answered a save of this one
+        self._answered: list[int] = []  # runs of other sessions that answered saves of this one
         self._carried = Carried()
         self._renumbered = Renumbered()
         self._session_by_former: dict[int, int] = {}
-        self._run_by_former: dict[int, int] = {}  # of the run that went on at that time
+        self._run_by_former: dict[int, int] = {}  # by the run that was active at that time
         self.generations = GenerationStore(
             database, session_of=self._present_session, keep_source=self._keep_now, now=self._now
         )

@@ -100,7 +100,7 @@ class WorkbenchApp(TerminalApp):
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        # Asked for before any theme is set, or Textual turns each of a theme's colours into a grey instead of none.
+        # Set before any theme: otherwise Textual turns the colours of a theme into greys instead of removing them.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self._services = services
         self._settings = settings

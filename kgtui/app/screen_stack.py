@@ -37,7 +37,7 @@ class ScreenStack:
         for screen_id in screen_ids():
             await self.fetch(screen_id)
         for path in sorted(_STYLES.glob("*.tcss")):
-            # A screen that brings a file of its own makes Textual parse all of them again; parsing one costs a moment.
+            # Read here, since a new file of a screen makes Textual parse all of them again.
             if not self._app.stylesheet.has_source(str(path)):
                 self._app.stylesheet.read(path)
                 self._app.stylesheet.parse()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 10.0
-_DIED_OF = 128  # what a shell adds to the signal that ended a program
+_DIED_OF = 128  # exit status of a program ended by signal N: 128 + N
 
 
 def show(app: WorkbenchApp, *, mouse: bool, paths: Paths, warn: Callable[[str], None]) -> int:

@@ -45,7 +45,7 @@ class TerminalApp(App[None]):
 
     _painted = False
     _lent = False  # while another program has the terminal
-    _key_modes: list[Any] | None = None  # of the terminal while it is ours; Any: numbers and a list of them
+    _key_modes: list[Any] | None = None  # terminal modes of this application; Any: numbers and a list of them
     _wanted_end: Callable[[], None] | None = None
     _active_timers: tuple[WhileActive, ...] = ()
 
@@ -162,7 +162,7 @@ class TerminalApp(App[None]):
         with contextlib.suppress(termios.error):
             termios.tcsetattr(_keyboard(), termios.TCSANOW, key_modes)
         if self._driver is not None:
-            self._driver.write(BRACKETED_PASTE)  # which a shell turns off before it starts something
+            self._driver.write(BRACKETED_PASTE)  # a shell turns it off before it starts a program
         self.refresh()
 
 

@@ -10,7 +10,7 @@ from textual.timer import Timer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# So many calls in a row that are not needed end it: what was just asked for may begin a moment later.
+# Consecutive unneeded calls that stop the timer: a requested run may begin a moment later.
 GRACE_CALLS = 20
 
 

@@ -32,7 +32,7 @@ class Turns:
         own = self._operator_by_engine.get(engine)
         free = [operator for operator in self._left if operator not in others]
         operator = own if own in self._left else next(iter(free or self._left))
-        assert operator is not None  # one is left
+        assert operator is not None  # `self._left` is not empty
         self._operator_by_engine[engine] = operator
         left = self._left[operator]
         places = left.pop(0)

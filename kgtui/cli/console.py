@@ -21,7 +21,7 @@ from kgtui.state.format.encodings import has_signs
 _WIDTH_DIGITS = 4
 _LEAST_WIDTH, _USUAL_WIDTH = 40, 80
 _MARKDOWN_WIDTH = 120
-# Of what a table did not choose for itself: what is as wide comes first, for columns stay columns then.
+# Replacements of the same width, so that columns stay aligned.
 _ASCII_SIGNS = str.maketrans({
     "\N{NO-BREAK SPACE}": " ", "·": ".", "–": "-", "×": "x", "µ": "u", "▸": ">", "█": "#", "✔": "+", "✗": "x",
     "±": "+-", "…": "...",
@@ -95,7 +95,7 @@ class Console:
         """A document as `hand_out`, written as its pieces come; the last ends its last line."""
         self.out.flush()
         for piece in pieces:
-            if self.out.isatty():  # a program reads no terminal, and what is shown there may not steer it
+            if self.out.isatty():  # a terminal must not be steered by the document; a program gets it unchanged
                 self.out.write(unsteered(piece))
             elif isinstance(self.out, io.TextIOWrapper):
                 self.out.buffer.write(piece.encode(errors="backslashreplace"))

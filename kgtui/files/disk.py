@@ -25,7 +25,7 @@ from engine.static.source import MAX_SOURCE_BYTES
 from kgtui.highlighting.cleaning import VISIBLE
 
 BOM = b"\xef\xbb\xbf"
-# What ends a line for a text widget, and none for Python.
+# Line ends for a text widget that are not line ends for Python.
 _RARE_SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
@@ -96,7 +96,7 @@ def write(path: Path, content: bytes) -> None:
     except OSError as error:
         raise UsageError(f"{path} was not saved: {reason_of(error)}; the text is still here") from error
     if not mode & 0o222:
-        # A rename would replace it all the same: that asks for the folder's permissions, not for the file's.
+        # Checked here, since a rename needs only the permissions of the folder.
         raise UsageError(f"{path} was not saved: it is read-only, chmod u+w lets it be written; the text is still here")
     try:
         if _keeps_identity(target) and _replace(target, content):

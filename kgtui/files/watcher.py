@@ -117,7 +117,7 @@ class Watcher:
                 self._feed.subscribe(directory, self._handler)
                 self._directories.add(directory)
             except FileNotFoundError:
-                continue  # said as the file being gone; tried again at every poll
+                continue  # reported as a missing file; retried at every poll
             except OSError as error:
                 self._poll_only(directory, error)
         if wanted <= self._directories:
@@ -194,7 +194,7 @@ class Watcher:
             if file is self._kernel:
                 self._report_kernel(report)
             elif report.sight is not Sight.BACK and self._kernel.content is not None:
-                # A helper that is gone or unreadable changes the kernel as much as one that was edited.
+                # A missing or unreadable imported file is reported like an edited one.
                 self._report_save(file.path, report.at_s)
 
     def _report_kernel(self, report: Report) -> None:

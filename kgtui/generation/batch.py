@@ -57,7 +57,7 @@ class BatchRequest:
         """One line of JSON, the same for equal requests."""
         values = msgspec.to_builtins(self)
         if not self.suites:
-            values.pop("suites", None)  # as of a batch from before this field, which can be resumed
+            values.pop("suites", None)  # omitted if empty, so that batches stored without this field can be resumed
         return msgspec.json.encode(values, order="sorted").decode()
 
     @staticmethod

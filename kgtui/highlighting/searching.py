@@ -12,7 +12,7 @@ def occurrences(sought: str, lines: Iterable[str], *, first: int = 0) -> list[tu
     """
     if not sought:
         return []
-    # Not casefold: it changes the length of some letters, and with it the columns.
+    # Not casefold, which changes the length of some letters and so the columns.
     fold = _lower if sought == _lower(sought) else str
     places = []
     for number, line in enumerate(map(fold, lines), start=first):

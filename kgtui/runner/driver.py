@@ -66,13 +66,13 @@ class RunDriver:
         if request.again or request.cases or self.recording is None:
             return None
         if request.draw_seed is not None:
-            return None  # it asks for what comes of this seed
+            return None  # the request is for this seed
         if request.problem.version:
             return None  # the store does not know which version of a user's own problem a run was of
         folder = request.candidate.folder
         siblings = await asyncio.to_thread(imported_files, request.candidate.source, folder) if folder else ()
         if siblings:
-            return None  # what it imports may have changed since, and the hash is of the one file
+            return None  # its imported files may have changed, and the hash covers one file only
         try:
             number = await asyncio.to_thread(self.recording.cached, request)
             if number is None:
@@ -84,7 +84,7 @@ class RunDriver:
         try:
             await asyncio.to_thread(self.recording.answered, number)
         except StoreError as error:
-            self._on_trouble(str(error))  # the answer holds all the same
+            self._on_trouble(str(error))  # the stored answer is still valid
         return RunHeader(number=number, cached=True, digest=request.candidate.digest), events
 
     async def run(self, request: Request) -> AsyncGenerator[Update, None]:
@@ -159,7 +159,7 @@ class RunDriver:
         finished = False
         complaint = "the engine ended the run without a verdict; r runs it again"
         try:
-            # To its end, past the verdict too: the engine cleans up behind it.
+            # Read to its end, also after the verdict, since the engine cleans up there.
             async with contextlib.aclosing(self._evaluate(candidate, request.against, plan)) as events:
                 async for event in events:
                     self._repeat_cancel()
@@ -167,7 +167,7 @@ class RunDriver:
                     yield event
         except KgtuiError as error:
             complaint = str(error)
-        except Exception as error:  # the edge: a fault of the engine must not end the driver with it
+        except Exception as error:  # boundary: an engine error must not end the driver
             self.fault = error
             complaint = f"the engine failed: {type(error).__name__}: {error}; r runs it again"
         if finished:
@@ -211,7 +211,7 @@ class RunDriver:
                         message = ""
         except KgtuiError as error:
             message = str(error)
-        except Exception as error:  # the edge: a fault of the engine must not end the driver with it
+        except Exception as error:  # boundary: an engine error must not end the driver
             self.fault = error
             message = f"the engine failed: {type(error).__name__}: {error}; r begins again"
         if message:

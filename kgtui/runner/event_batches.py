@@ -15,7 +15,7 @@ from engine.model.events import Event, RunFinished
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-# Recorded and drawn at a time: enough to be quick, few enough that keys are answered in between.
+# Events recorded and drawn at once: few enough to handle keys in between.
 MOST_EVENTS = 500
 
 
@@ -41,7 +41,7 @@ async def event_batches(
             yield tuple(batch)
     finally:
         await _end(reading)
-        # One that is left to the garbage is closed at an unknown time, beside the one that it reads.
+        # Closed here: the garbage collector would close it at an unknown time, concurrently with its source.
         await events.aclose()
 
 
@@ -55,7 +55,7 @@ def _is_full(batch: list[Event]) -> bool:
 
 async def _arrives(reading: asyncio.Task[Event | None], until_s: float) -> bool:
     """Whether one more event is there by then; False for the end of the stream, and for its error."""
-    await asyncio.sleep(0)  # an event that is ready needs one turn, in which others have theirs
+    await asyncio.sleep(0)  # lets other tasks run, and a ready event arrive
     left_s = until_s - asyncio.get_running_loop().time()
     if not reading.done() and left_s > 0:
         await asyncio.wait([reading], timeout=left_s)

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from engine.devices import Device
 
 PACKAGES = ("kgtui", "torch", "triton", "textual", "numpy", "sqlite-utils", "watchdog", "pygments", "msgspec")
-# Of these the verdict depends; the store never answers a run from one under another version.
+# The verdict depends on these; a run under another version is never reused as an answer.
 JUDGING = ("kgtui", "torch", "triton", "numpy")
 
 
 def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str | None]:
     """The installed version of each package, None where there is none, and Python's own."""
-    from importlib import metadata  # takes 10 ms, which the first paint does not wait for
+    from importlib import metadata  # imported late: it takes 10 ms
 
     found: dict[str, str | None] = {"python": platform.python_version()}
     for package in packages:

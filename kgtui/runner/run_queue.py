@@ -114,7 +114,7 @@ class RunQueue:
             self._running, self._driver = ticket, driver
             try:
                 await _carry_out(driver, ticket)
-            except Exception as error:  # the edge of one request: the next one must have its turn
+            except Exception as error:  # boundary of one request: the next one must still run
                 self._on_trouble(f"kgtui itself failed: {type(error).__name__}: {error}; r runs it again")
             finally:
                 self._running = None

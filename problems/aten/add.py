@@ -116,7 +116,7 @@ def _values(shape: tuple[int, ...], dtype: DType, rng: torch.Generator) -> torch
     """Integers that no alpha here lets overflow; mixed magnitudes only where one rounding of them is small."""
     if dtype in FLOATS:
         return mixed(shape, dtype, rng) if dtype is F32 else normal(shape, dtype, rng)
-    bound = 2**59 if dtype is DType.INT64 else 2**28  # what float64 does not tell apart, and float32
+    bound = 2**59 if dtype is DType.INT64 else 2**28  # beyond the exact integers of float64 and of float32
     return integers(shape, dtype, rng, low=-bound, high=bound)
 
 

@@ -20,7 +20,7 @@ CASES = (
 )  # fmt: skip
 
 _FEW = 4
-_CLOSE_STEPS = 2048  # within 0.1 % of each other, which half the precision does not tell apart
+_CLOSE_STEPS = 2048  # values within 0.1 %, which lower precision cannot distinguish
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:

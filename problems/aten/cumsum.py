@@ -32,7 +32,7 @@ from problems.kit import (
 
 _over = partial(cases_over, dim=-1, layout=Layout.CONTIGUOUS, result="same", values="mixed")
 
-# No sum here leaves int64, and some leave int32 and what float64 tells apart.
+# Sums stay within int64, and some exceed int32 and the exact integers of float64.
 _BOUNDS = {DType.INT16: 2**15, DType.INT32: 2**30, DType.INT64: 2**55}
 
 _SPECIAL = [

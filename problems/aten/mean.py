@@ -28,7 +28,7 @@ CASES = (
                     result="same"),
 )  # fmt: skip
 
-_LARGE_SUM = 100.0  # three thousand of them are beyond float16
+_LARGE_SUM = 100.0  # 3,000 of them overflow float16
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:

@@ -18,7 +18,7 @@ from problems.kit.movement import any_values, copied, count, exact
 _over = partial(cases_over, dim=-1, descending=False, stable=True, layout=Layout.CONTIGUOUS, values="ties")
 _NAME = "{shape} dim {dim} {dtype} descending {descending}"
 _BOTH = [False, True]
-_TIES = 16  # values that integers and ties are drawn from, to either side of 0
+_TIES = 16  # bound of the values that integers and ties are drawn from
 
 CASES = (
     *_over(Tier.SMOKE, _NAME, shape=(5, 65), dtype=[F32, BF16]),

@@ -30,9 +30,9 @@ from problems.kit import (
 )
 
 _over = partial(cases_over, dims=(-1,), keepdim=False, layout=Layout.CONTIGUOUS, result="same", values="even")
-_HEAVY, _MANY = 512, 16  # times what the others weigh, and elements at each end of a row
+_HEAVY, _MANY = 512, 16  # weight relative to other elements, and heavy elements at each end of a row
 _INTEGERS = [DType.INT32, DType.INT64, DType.BOOL]
-# No sum here leaves int64, and some leave int32 and what float64 tells apart.
+# Sums stay within int64, and some exceed int32 and the exact integers of float64.
 _BOUNDS = {DType.INT32: 2**30, DType.INT64: 2**55}
 
 _SPECIAL = [

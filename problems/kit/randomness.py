@@ -19,8 +19,8 @@ ALARM = 5e-10
 _LOG = math.log(2 / ALARM)
 _LAGS = (1, 2, 32, 127, 255, 1023, 1024)
 """Lanes of a thread, a warp and a program, and programs whose offsets are one apart."""
-_EQUAL = 2.0**-20  # at most so likely are two draws of 32 bits equal
-_LEAST_FOR_A_REPEAT = 64  # so many draws with at least one bit each never agree by chance
+_EQUAL = 2.0**-20  # bound on the probability that two draws of 32 bits are equal
+_LEAST_FOR_A_REPEAT = 64  # draws of at least one bit each that do not agree by chance
 
 CANNOT_TELL = dict.fromkeys(
     ("answer_to_other_inputs", "answer_of_another_case", "bfloat16_arithmetic", "tensorfloat32_arithmetic",

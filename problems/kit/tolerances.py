@@ -19,11 +19,11 @@ EXACT = Tolerance(relative=0.0, absolute=0.0)
 """For integers, and for operators that only move data."""
 
 _WIDE = (DType.FLOAT64, DType.COMPLEX128)
-# Device exponentials, divisions and square roots are each good to about two units in the last place of float32.
+# Exponentials, divisions and square roots on devices have errors of about 2 ulp of float32 each.
 _FUNCTION_ULPS = 8.0
 # 2 ** -14: an eighth of the 2 ** -11 by which TF32 rounds an input.
 _MOST_SUM_ULPS = 512.0
-_FEW_OUTPUTS = 16  # the root mean square of so many independent values is hardly ever under half of the usual one
+_FEW_OUTPUTS = 16  # the root mean square of this many independent values is rarely below half of the typical one
 
 
 def rounded(dtype: DType, *, roundings: int = 1, terms: int = 1) -> Tolerance:

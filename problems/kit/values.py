@@ -87,10 +87,10 @@ SPECIAL_VALUES = (
 )
 """What single elements can be, whatever is computed of them."""
 
-_NEAR_LARGEST = 0.45  # a sum of three overflows clearly; twice of it does not, which honest kernels may compute
-_PAIRED_LARGEST = 0.75  # a sum of two overflows, whatever is rounded
+_NEAR_LARGEST = 0.45  # a sum of three overflows; a doubled value does not, which honest kernels may compute
+_PAIRED_LARGEST = 0.75  # a sum of two overflows under any rounding
 _OVERFLOWING = 4
-_DETOUR = 2.0**14  # a whole number of every float type here; eight of them overflow float16
+_DETOUR = 2.0**14  # exact in every float type used; eight of them overflow float16
 _DETOUR_STEPS = 8
 
 

@@ -21,7 +21,7 @@ from problems.rules.values import (
 
 LEAST_MARGIN = 3.0
 _DRAWS = 32
-_MOST_EXCESS = 1.5  # what the mean square of so many draws of one element may be off
+_MOST_EXCESS = 1.5  # allowed factor on the mean square of this many draws of one element
 
 
 def repeatable_reference(trial: Trial) -> Iterator[str]:

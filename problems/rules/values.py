@@ -108,5 +108,5 @@ def truncated_to(answer: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     if wanted.dtype == torch.bfloat16:
         return (answer.contiguous().view(torch.int32) & ~0xFFFF).view(torch.float32).bfloat16()
     rounded = answer.half()
-    is_above = (rounded.float().abs() > answer.abs()) & rounded.isfinite()  # what overflows is inf nevertheless
+    is_above = (rounded.float().abs() > answer.abs()) & rounded.isfinite()  # overflow still gives inf
     return torch.where(is_above, torch.nextafter(rounded, torch.zeros_like(rounded)), rounded)

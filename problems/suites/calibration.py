@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 MARGIN = 16.0
 _LEAST_STEPS, _LOWER_SHARE = 4.0, 0.25
-# Two roundings of an honest kernel and the one of the expected output are half a step each.
+# Two roundings by an honest kernel and one of the expected output, of half a step each.
 _LEAST_STEPS_IN_16_BITS, _EPSILON_IN_16_BITS = 1.5, 2.0**-10
-# Of a typical output: sums in another order differ by far less; 16 bits round a value to either side by 4e-3.
+# Relative to a typical output: sums in another order differ by far less; rounding to 16 bits by 4e-3.
 _RANDOM, _RANDOM_IN_16_BITS = 1e-4, 1e-2
 _LOWER_EPSILON = 2.0**-7  # bfloat16
 

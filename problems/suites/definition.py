@@ -192,7 +192,7 @@ class ForeignFunctions:
             return self._reference.expected(given, Precision.OWN)
         if dtypes:
             return exact
-        # Indices and flags that hang on rounding are those of the task's own precision.
+        # Indices and flags that depend on rounding are computed in the task's own precision.
         own = self._reference.expected(given, Precision.OWN)
         return tuple(
             better.to(output.dtype) if output.is_floating_point() or output.is_complex() else output

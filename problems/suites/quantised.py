@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 UNIT = "quantisation units"
 _MOST_UNITS, _MOST_UNITS_OF_ELEMENT = 2.0, 12.0
-_LEAST_SHARE = 2.0**-18  # of a typical output: where rounding the inputs changes nothing, float32 arithmetic still does
+_LEAST_SHARE = 2.0**-18  # of a typical output: float32 rounds even if rounding the inputs changes nothing
 _BITS = {"int8": 8, "int4": 4}
 _WEIGHTS = frozenset({"weight", "w", "mat2", "other"})
 _KEPT = frozenset({"bias", "eps"})

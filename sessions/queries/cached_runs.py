@@ -17,7 +17,7 @@ from engine.model import BenchmarkPlan
 from sessions.queries.conditions import IS_OWN, NO_VERDICT_ON_CANDIDATE, SELECT_RUNS
 from sessions.values import json_list
 
-# A process that ended, a deadline, a check that could not be made: its reason may be gone by now.
+# Not reused: the reason of a process that ended, a deadline or an unfinished check may no longer apply.
 _OF_ITS_TIME = "('crashed', 'timeout', 'out_of_memory')"
 _UNMADE = "('could not check', 'engine failed')"
 _NOTES_ON_THE_MACHINE = "('artefacts', 'memory', 'offline_compile', 'peaks')"

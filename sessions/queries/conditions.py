@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sessions.rows import VARIANT_TAG
 
-# Outcomes that say something of the user, the machine or of kgtui, but nothing of the candidate.
+# Outcomes caused by the user, the machine or kgtui, not by the candidate.
 NO_VERDICT_ON_CANDIDATE = "('cancelled', 'problem_error', 'engine_error', 'unsupported')"
 # A variant of a file is neither its verdict nor its best run; once written to the file it is run again.
 IS_OWN = f"runs.tag is not '{VARIANT_TAG}'"

@@ -324,7 +324,7 @@ MIGRATIONS = (
     Migration(
         name="006_totals",
         statements=(
-            # Everything that is counted of a session: the rows of its runs are not read for that.
+            # Holds everything counted of a session, so that the rows of its runs are not read.
             "create index runs_totals on runs (session, problem, outcome, flagged, elapsed_s)",
         ),
     ),
@@ -344,7 +344,7 @@ MIGRATIONS = (
     Migration(
         name="011_reviews",
         statements=(
-            # Of a person: pinned or vetoed.  No verdict depends on it.
+            # Set by the user: pinned or vetoed. No verdict depends on it.
             "alter table runs add column review text",
         ),
     ),
@@ -357,7 +357,7 @@ MIGRATIONS = (
         ),
     ),
     Migration(
-        name="013_kernel_time",  # of the launches alone, in a process without the candidate's Python
+        name="013_kernel_time",  # replay of the launches, in a process without the candidate's Python code
         statements=tuple(f"alter table benchmarks add column kernel_us{end} real" for end in ("", "_low", "_high")),
     ),
 )

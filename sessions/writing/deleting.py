@@ -58,7 +58,7 @@ where runs.problem = :problem and runs.device_name = :device_name and benchmarks
     and (comparisons.device_us is not null or comparisons.call_us is not null)
     and :versions = (select coalesce(group_concat(name || ' ' || value, ', '), '') from (
         select name, value from environment where session = runs.session and name != 'device' order by name))"""
-# An older measurement fills the gap and never takes the place of one that is there.
+# An older measurement fills the gap and never replaces an existing one.
 _FILL_BASELINES = KEEP_BASELINES.replace("insert or replace", "insert or ignore")
 
 

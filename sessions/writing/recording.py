@@ -28,7 +28,7 @@ from sessions.database import Values
 from sessions.writing.recording_benchmarks import KEEP_BASELINES, Statement, benchmark_statements, summary_statements
 
 _INSERT_EVENT = "insert into events (run, seq, at_s, kind, body) values (:run, :seq, :at_s, :kind, :body)"
-# Until the verdict: machine code may be printed long after it, and the run was not slower for that.
+# Until the verdict: disassembly may follow long after it and is not part of the duration.
 _MOVE_CLOCK = "update runs set elapsed_s = max(elapsed_s, :at_s) where id = :run and outcome is null"
 _START_RUN = """
 update runs set device = :device, device_name = :device_name, target = :target, total = :total, policy = :policy

@@ -40,7 +40,7 @@ _INSERT_SUMMARY = """
 insert or replace into summaries (
     run, baseline, speedup, speedup_low, speedup_high, cases, planned, fast
 ) values (:run, :baseline, :speedup, :speedup_low, :speedup_high, :cases, :planned, :fast)"""
-# With the verdict and not before it: a candidate that turns out to cheat may have slowed its baselines down.
+# Recorded with the verdict: a candidate found to cheat later may have slowed its baselines down.
 KEEP_BASELINES = """
 insert or replace into baselines (
     device_name, problem, case_name, cache, baseline, versions, method, device_us, call_us, measured_at, run

@@ -67,7 +67,7 @@ class Tuning:
             last_s=now_s,
         )
         request, number = bench.order(again=True), self._number
-        # What would follow a verdict is machine code, for which the next variant would wait.
+        # Ends at the verdict: the disassembly after it would delay the next variant.
         batched = replace(request, tag=VARIANT_TAG, priority=Priority.BATCH, stops_at_verdict=True)
         self._service.cancel()
         self._tickets = tuple(
@@ -109,7 +109,7 @@ class Tuning:
         self.changed()
         return f"{name} was written with {grid.winner.name}"
 
-    # What the hearings tell
+    # Reports of the runs
 
     def is_current(self, number: int) -> bool:
         """Whether the grid of this number is still running."""
@@ -168,7 +168,7 @@ class Tuning:
     @property
     def _workbench(self) -> OpenWorkbench:
         workbench = self._host.workbench
-        assert workbench is not None  # the screen from which a grid is begun is over it
+        assert workbench is not None  # the Tune screen is shown over the workbench
         return workbench
 
     def _is_of_the_file(self, grid: VariantGrid) -> bool:

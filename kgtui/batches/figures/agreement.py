@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from engine.model import Outcome
 from kgtui.batches.results import Result
 
-# Outcomes that judge what a candidate returned.  Of one that crashed or was stopped a suite's rule has seen no output.
+# Outcomes decided by the output. A suite's rule sees no output of a candidate that crashed or was stopped.
 _JUDGED = frozenset(
     (
         Outcome.PASS, Outcome.WRONG_VALUE, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.NONFINITE,

@@ -97,5 +97,5 @@ def _exit_of(console: Console, run: RunRecord, ports: Ports) -> int:
         console.warn(ports.message or "compiling for other targets did not finish")
         return exit_of_outcome(ports.outcome or Outcome.ENGINE_ERROR)
     failed = [report.outcome or Outcome.ENGINE_ERROR for report in ports.reports if report.outcome is not Outcome.PASS]
-    # A target that it does not build for says more than one that could not be checked.
+    # A target that it fails to build for outranks one that could not be checked.
     return exit_of_outcome(min(failed, key=lambda outcome: outcome is Outcome.UNSUPPORTED, default=Outcome.PASS))

@@ -27,7 +27,7 @@ _GROUPS = {
     "complex": {DType.COMPLEX64, DType.COMPLEX128},
     "int": {DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8},
 }
-_UNCUT = 10_000  # columns of what is not a terminal
+_UNCUT = 10_000  # width of output that is not a terminal
 _LIBRARIES = ("cublas", "vllm")
 _PRODUCT = ("cublas", "aten::mm")
 _OF_SUITES = "eager"  # the reference, timed in its own process

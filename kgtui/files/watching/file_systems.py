@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 MOUNTS = Path("/proc/self/mountinfo")
-# Of one machine.  Any other type may be a network's, or a program's that changes its files without a call of ours.
+# Local file systems. Other types may be network or FUSE file systems, whose files change without an event here.
 _LOCAL = frozenset({"ext2", "ext3", "ext4", "xfs", "f2fs", "tmpfs", "overlay"})
 _DEVICE_FIELD = 2
 

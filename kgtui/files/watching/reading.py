@@ -40,7 +40,7 @@ def read_unchanged(path: Path, signature: Signature) -> bytes | None:
         UserFileError: it cannot be read, is no regular file, or is too large to be a kernel.
     """
     try:
-        # What is larger is refused anyway, and to parse and to show it would take gigabytes and minutes first.
+        # A larger file is refused, since parsing and showing it would take gigabytes and minutes.
         content = read_user_file(path, max_bytes=MAX_SOURCE_BYTES)
     except MissingFileError:
         return None

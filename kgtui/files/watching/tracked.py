@@ -48,7 +48,7 @@ class TrackedFile:
         self._event_s = 0.0
         self._missing_since_s: float | None = None
         self._doubted_since_s: float | None = None
-        self._lost: tuple[Sight, str] | None = None  # how, and the system's word; None where the file is there
+        self._lost: tuple[Sight, str] | None = None  # kind and system message of the loss; None while the file exists
 
     def begin(self, now_s: float) -> None:
         """Take the current content as known; one that differs from a digest given before will be reported."""

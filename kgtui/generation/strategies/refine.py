@@ -18,7 +18,7 @@ async def run(job: Job, options: StrategyOptions) -> None:
         if is_enough(result, options):
             return
         feedback = job.prompts.feedback(result.run, extraction=result.row.extraction)
-        # Only the last answer and its report: the conversation stays as short as its prompt is dear.
+        # Only the last answer and its report, since the tokens of a longer conversation are paid again each time.
         messages = (
             *opening,
             Message(role=Role.ASSISTANT, text=result.row.received or "(no answer)"),

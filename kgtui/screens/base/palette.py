@@ -33,7 +33,7 @@ class Actions(Provider):
         matcher = self.matcher(query)
         for action in self._actions():
             words = self._words(action)
-            # Who types the name of an action means that one, whatever the sentences of others say.
+            # A match in the name of an action outranks a match in the help text of another.
             score = max(matcher.match(words), matcher.match(action.help) * 0.4)
             if score > 0:
                 here = 1.0 if action.where in self._near else 0.5

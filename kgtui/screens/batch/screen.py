@@ -27,7 +27,7 @@ from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.text.toned import Grid, Lines
 
 PLACE = Place.OVER
-_TICKS_PER_READ = 10  # of the batch of another program, which says nothing here
+_TICKS_PER_READ = 10  # a batch of another process is polled
 
 
 def make(host: Host) -> BatchScreen:

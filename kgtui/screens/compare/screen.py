@@ -155,7 +155,7 @@ class CompareScreen(KgtuiScreen):
             self.notify(why, markup=False)
             return
         workbench, comparison = self.host.workbench, self._comparison
-        assert workbench is not None and comparison is not None  # or else there was a reason not to
+        assert workbench is not None and comparison is not None  # otherwise a reason would have been shown
         reference, other = comparison.sides[0], comparison.sides[self._beside]
         bench = workbench.bench
         order = RunRequest(

@@ -46,7 +46,7 @@ class HelpScreen(ModalScreen[None], StyledScreen):
     """Closes with its own key and with the one that opened it."""
 
     WHERE = Where.HELP
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)  # Textual asks the first base alone for them
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)  # Textual reads them from the first base class only
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(Where.HELP),
         *(

@@ -58,7 +58,7 @@ class Annotator:
         return self._listing.screen.query_one("#entry", Entry)
 
     def _ask(self, listed: ListedRun, label: str, change: Change[str], *, hint: str, value: str | None) -> None:
-        self._listing.screen.app.clear_notifications()  # they would be over the line
+        self._listing.screen.app.clear_notifications()  # they would cover the input line
         self._entry.ask(label, submitted=partial(self._entered, listed, change), hint=hint, value=value or "")
 
     def _entered(self, listed: ListedRun, change: Change[str], text: str) -> None:

@@ -17,7 +17,7 @@ def ask_user(
     screen: KgtuiScreen, subject: str, question: str, answer: Answer, *, answered: Callable[[str], None]
 ) -> None:
     """Put a question that has one answer besides staying."""
-    screen.app.clear_notifications()  # they would be over the question
+    screen.app.clear_notifications()  # they would cover the question
     screen.query_one(Ask).ask(subject, question, (answer,), answered=answered)
 
 

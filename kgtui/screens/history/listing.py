@@ -178,7 +178,7 @@ class Listing:
         await self._count()
 
     async def _load_more(self, *, below: bool) -> None:
-        # By what is seen, not by the cursor: the wheel leaves that behind, and all between would have to be kept.
+        # By the visible rows, not by the cursor, which the mouse wheel does not move.
         listing, grid = self.shown, self.grid
         if below:
             await listing.load_below(first_seen=lambda: grid.seen[0])

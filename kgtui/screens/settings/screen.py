@@ -121,7 +121,7 @@ class SettingsScreen(KgtuiScreen):
         if not self.host.appearance.changes:
             self.notify("nothing was changed here, so there is nothing to write", markup=False)
             return
-        self.app.clear_notifications()  # they would be over the question
+        self.app.clear_notifications()  # they would cover the question
         self.query_one(Ask).ask(
             _WRITE, "Write these lines?", (Answer(key="y", label="write them"),), answered=self._answered
         )
@@ -226,7 +226,7 @@ class SettingsScreen(KgtuiScreen):
         except UsageError as error:
             self.notify(str(error), severity="error", markup=False)
             return False
-        self.app.clear_notifications()  # what was refused before is mended
+        self.app.clear_notifications()  # earlier error messages no longer apply
         self.host.appearance_changed()
         return True
 
@@ -245,7 +245,7 @@ class SettingsScreen(KgtuiScreen):
 
     def _ask_for(self, subject: str, *, hint: str, value: str) -> None:
         self._typing_for = ""
-        self.app.clear_notifications()  # they would be over the line
+        self.app.clear_notifications()  # they would cover the input line
         label = subject.removeprefix(f"{KEYS_TABLE}.")
         self._entry.ask(label, submitted=self._submitted, typed=self._typed, hint=hint, value=value)
         self._typing_for = subject

@@ -112,5 +112,5 @@ class TunablesEditor:
     async def _choose(self, source: bytes, chosen: Mapping[str, tuple[int, ...]]) -> None:
         """Read the text in a thread; keys that are pressed meanwhile wait, and nothing else does."""
         self.tunables = await asyncio.to_thread(tunables_in, source, chosen=chosen)
-        if self._screen.query("#plan"):  # or else the screen was taken down meanwhile
+        if self._screen.query("#plan"):  # otherwise the screen was closed meanwhile
             self._screen.draw()

@@ -55,7 +55,7 @@ class CandidateViewer:
         if self._context.bench.unsaved:
             self._context.notify(_UNSAVED, severity="warning")
             return
-        self._context.screen.app.clear_notifications()  # they would be over the line
+        self._context.screen.app.clear_notifications()  # they would cover the input line
         self._entry.ask("generate", submitted=self._generate, hint=EXAMPLE, value=self._typed)
 
     def action_remark(self) -> None:
@@ -186,7 +186,7 @@ class CandidateViewer:
         else:
             context.source.load((source or as_python(version.answer)).encode())
         if run is not None or before is None or (before.candidate, before.stage) != (version.label, stage):
-            context.draw()  # else only the text grew, and the strip is drawn at each tick
+            context.draw()  # otherwise only the text grew; the strip is drawn at each tick
 
     def _text(self, version: Version, versions: tuple[Version, ...]) -> str:
         from kgtui.generation.display.versions import arriving_text, stored_text

@@ -136,7 +136,7 @@ class CodeLoader:
 
     async def _load(self, artefact: Artefact) -> None:
         text = await self._context.host.artefact(artefact.digest)
-        # In a thread: machine code of 20,000 lines takes longer than a key may wait.
+        # In a thread: 20,000 lines of machine code would delay the handling of keys.
         self._origins = tuple(await asyncio.to_thread(source_lines, text, form=artefact.kind))
         self._text, self._digest = text, artefact.digest
         self.refresh()

@@ -106,7 +106,7 @@ class PastRunViewer:
     async def _read(self) -> None:
         context = self._context
         runs = await context.host.past.runs_of(context.bench.problem.name)
-        self.runs = self.runs if runs is None else runs  # what was read before is better than an empty list
+        self.runs = self.runs if runs is None else runs  # keeps the list that was read before
         self.best = await context.host.past.best_for(context.bench.order())
         context.draw()
         context.screen.host_changed()

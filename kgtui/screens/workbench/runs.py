@@ -115,7 +115,7 @@ class RunController:
         """Run only the smoke cases from now on, or all cases again."""
         self._context.bench = replace(self._context.bench, smoke=not self._context.bench.is_smoke)
         cases = "the smoke cases alone, and nothing is timed" if self._context.bench.is_smoke else "all cases"
-        self._context.screen.app.clear_notifications()  # one for each press would pile up over the results
+        self._context.screen.app.clear_notifications()  # otherwise one for each press would cover the results
         self._context.notify(f"a save runs {cases} from now on")
         self.judge()
 
@@ -156,6 +156,6 @@ class RunController:
     def action_next_target(self) -> None:
         """Compile for another target and run again."""
         self._context.bench = self._context.bench.next_target()
-        self._context.screen.app.clear_notifications()  # one for each press would pile up over the results
+        self._context.screen.app.clear_notifications()  # otherwise one for each press would cover the results
         self._context.notify(f"compiling for {self._context.bench.target} from now on")
         self.judge()

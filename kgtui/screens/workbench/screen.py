@@ -185,7 +185,7 @@ class WorkbenchScreen(KgtuiScreen):
     def draw(self) -> None:
         """Draw what has changed, on the screen that is over this one too."""
         self._drawing.draw_all()
-        for front in self.app.screen_stack[-1:]:  # none is left while the application is taken down
+        for front in self.app.screen_stack[-1:]:  # the stack is empty during shutdown
             if front is not self and isinstance(front, KgtuiScreen) and front.is_drawable:
                 front.workbench_changed()
 

@@ -14,7 +14,7 @@ from engine.model import CompiledKernel, Launch, Outcome, Stage
 from engine.model.benchmark import CaseBenchmark, Summary
 from engine.reports.run_record import RunRecord
 
-# A shape that is too large or too slow to be timed says nothing against the answers on the others.
+# A shape that is too large or too slow does not count against the results on the others.
 _NOT_WRONG = (
     Outcome.PASS,
     Outcome.CANCELLED,
@@ -143,7 +143,7 @@ def measured(view: RunRecord, *, number: int | None) -> Measurements:
     trust = evidence(view)
     verified = view.stage(Stage.VERIFY)
     if verified is None or verified.outcome is not Outcome.PASS:
-        trust = Trust.WRONG  # nothing is timed before it is verified; a time without that counts for nothing
+        trust = Trust.WRONG  # a time without a preceding verification does not count
     cases = tuple(
         Measurement(benchmark=one, kernels=view.kernels, digest=view.digest, trust=trust, number=number)
         for one in view.benchmarks

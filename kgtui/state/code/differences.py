@@ -16,7 +16,7 @@ from itertools import takewhile
 
 CONTEXT = 3
 
-# A run of blanks is tried from its first one only, or a long run would take the square of its length.
+# The lookbehind avoids quadratic time for long runs of blanks.
 _PLACE = re.compile(r'(?<!\s)\s*loc\((?:#loc\d*|"[^"]*"(?:\(#loc\d*\))?|callsite\([^()]*\)|unknown)\)')
 _Rewrite = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 

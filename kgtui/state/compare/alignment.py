@@ -21,8 +21,8 @@ from rich.cells import cell_len
 from kgtui.highlighting.cleaning import cleaned
 
 LONGEST_LINE = 4_000
-_ALIKE = 0.5  # two lines that share less than half of their words are two lines, not one that changed
-_MOST_PAIRS = 4_000  # a larger stretch is paired in its order, for trying every pair would take too long
+_ALIKE = 0.5  # lines that share less than half of their words are not paired
+_MOST_PAIRS = 4_000  # above this, lines are paired in order, since trying every pair would take too long
 _WORDS = re.compile(r"\w+|\s+|.")
 
 
@@ -105,7 +105,7 @@ def unified(alignment: Alignment, *, other: int = 1) -> Alignment:
     for row in alignment.rows:
         before, after = row.cells[0], row.cells[other]
         if before.number is None and after.number is None:
-            continue  # a gap that a third text made
+            continue  # a gap caused by a third text
         if after.change is Change.SAME:
             rows += [AlignedRow(cells=(cell,)) for cell in (*went, *came)]
             went, came = [], []

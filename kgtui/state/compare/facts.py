@@ -171,7 +171,7 @@ def _resource_cell(kernel: CompiledKernel | None, glyphs: Glyphs) -> Span:
         numbers.percent(occupied.percent) if occupied is not None else None,
     )
     regs, spill, shared, share = (glyphs.dash if value is None else f"{value}" for value in known)
-    memory = f"{spill:>5} {shared:>6} {share:>4}"  # where a size is long the registers are farther to the left
+    memory = f"{spill:>5} {shared:>6} {share:>4}"  # a long size moves the registers to the left
     return Span(f"{regs:>{24 - len(memory)}} {memory}", Tone.WARN if kernel.spill_bytes else Tone.PLAIN)
 
 

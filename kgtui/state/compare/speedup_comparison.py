@@ -83,7 +83,7 @@ def versus(reference: Side, other: Side) -> Versus:
     cases = tuple(_case(name, reference, other, doubt) for name in names)
     compared = {one.case: one.comparison for one in cases if one.comparison is not None}
     mean = None
-    if compared:  # the generator is the same each time, lest one run look different when it is looked at again
+    if compared:  # a fixed seed, so that a run looks the same each time
         mean = summarise(reference.name, compared, len(names), random.Random(0))
     why = "" if compared else next((one.why for one in cases), "no case was timed in both")
     return Versus(reference=reference.name, other=other.name, trust=trust, cases=cases, mean=mean, why=why)

@@ -66,11 +66,11 @@ def comparison_of(choice: Choice, sides: Sequence[Side], *, glyphs: Glyphs) -> C
         lines = [cleaned(one, longest=LONGEST_LINE) for one in side.lines]
         colours.append(colours_of(lines, TextKind.PYTHON))
         if lines:
-            colours[-1](len(lines) - 1)  # a docstring goes on over lines: read to the end here, not while drawing
+            colours[-1](len(lines) - 1)  # colours every line now and not while drawing, since a docstring spans lines
     alignment = aligned([side.lines for side in sides])
     alone = tuple(unified(alignment, other=other) for other in range(1, len(sides)))
     for one in (alignment, *alone):
-        _ = one.longest, one.lines  # counted here, not while drawing
+        _ = one.longest, one.lines  # computed now and not while drawing
     return Comparison(
         choice=choice,
         sides=tuple(sides),

@@ -90,7 +90,7 @@ def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyph
                 f"session {run.session}{dot}source {run.digest[:12]}"
             )
         ),
-        # What the user wrote goes before what may be too long for a low terminal.
+        # The user's note first, since the lines below may not fit into a low terminal.
         line(*marked, Span(one_line(run.note)) if run.note else muted(glyphs.dash)),
         way_line(way, glyphs=glyphs),
     )

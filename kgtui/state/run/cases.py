@@ -17,7 +17,7 @@ from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted,
 from kgtui.state.format.numbers import error, seconds
 from kgtui.state.run.suspects import Suspects
 
-MAX_ROWS = 200  # three times as many as any operator has: so many are put into the table within one turn of the loop
+MAX_ROWS = 200  # three times the largest operator: all rows are added to the table at once
 _CASE_WIDTHS = range(10, 23)
 _FAILED_OUTPUTS_SHOWN = 4
 
@@ -78,7 +78,7 @@ def case_detail(
     wrong = [report for report in result.outputs if report.outcome is not Outcome.PASS]
     for report in wrong[:_FAILED_OUTPUTS_SHOWN]:
         lines += _report(report, glyphs, suspected)
-        suspected = None  # said once
+        suspected = None  # reported once
     if len(wrong) > _FAILED_OUTPUTS_SHOWN:
         lines.append(line(muted(f"and {len(wrong) - _FAILED_OUTPUTS_SHOWN} more outputs that differ")))
     calls = f"{result.calls} call{'s' if result.calls != 1 else ''}"

@@ -23,7 +23,7 @@ from kgtui.state.run.cases import (
 from kgtui.state.run.suspects import Suspects
 
 _LABEL = 11
-# No line is broken at it: an element stays on one.  It is a usual space once that is done.
+# Keeps an element on one line; replaced by a plain space after wrapping.
 _KEPT_SPACE = "\N{NO-BREAK SPACE}"
 _NOTHING_FITS = "no mistake that is known here fits: look at the map, at the first wrong element and at what feeds it"
 
@@ -47,7 +47,7 @@ def failed_case(
     for report in result.outputs:
         if report.outcome is not Outcome.PASS:
             lines += [line(), *_output(report, glyphs, width, suspected)]
-            suspected = None  # said once
+            suspected = None  # reported once
     calls = f"{result.calls} call{'s' if result.calls != 1 else ''}"
     lines += [line(), line(muted(f"{calls}, {seconds(result.elapsed_s)}, inputs from seed {result.seed}"))]
     return tuple(lines)

@@ -43,14 +43,14 @@ def suspects(result: CaseResult, source: bytes) -> Suspects | None:
     return _suspects(found[0].kind, source) if found and found[0].kind in _TELLING else None
 
 
-@lru_cache(maxsize=16)  # asked for whenever the case is drawn, and a text of 2,000 lines takes long to parse
+@lru_cache(maxsize=16)  # called for every drawing of the case; 2,000 lines take long to parse
 def _suspects(kind: DiagnosisKind, source: bytes) -> Suspects | None:
-    if not is_quickly_parsed(source):  # it is drawn meanwhile
+    if not is_quickly_parsed(source):  # parsing would block drawing
         return None
     try:
         text = source.decode()
         tree = parse(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):  # the workbench says so elsewhere
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # reported elsewhere in the workbench
         return None
     kernels = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _is_kernel(node)]
     what, numbers = _lines_of(kind, kernels)

@@ -38,7 +38,7 @@ _STEPS: Mapping[State, NextStep] = {
     State.FAILED: NextStep(binding="workbench.why", words="why"),
     State.FLAGGED: NextStep(binding="workbench.inspect", words="why"),
     State.CANCELLED: _RUN,
-    State.CUT_SHORT: _BACK,  # a run that is looked at
+    State.CUT_SHORT: _BACK,  # an earlier run is shown
     State.PAUSED: NextStep(binding="workbench.pause", words="resume"),
     State.UNSUPPORTED: NextStep(binding="everywhere.doctor", words="why"),
     State.ENGINE_ERROR: NextStep(binding="workbench.tab-log", words="show the log"),
@@ -54,5 +54,5 @@ def next_step(view: RunRecord, strip_context: StripContext) -> NextStep:
     if state is State.PASSED and status.busy:
         return _CANCEL
     if state is State.FAILED and not view.failed:
-        return _EDIT if strip_context.editable else _EDITOR  # the text itself is at fault; no case can be looked at
+        return _EDIT if strip_context.editable else _EDITOR  # the source itself failed, so there is no failed case
     return _STEPS[state]

@@ -147,7 +147,7 @@ def activity_of(view: RunRecord) -> Status:
     if view.holder is not None and (active is None or active.stage is Stage.BENCHMARK):
         return Status(state=State.QUEUED)
     if active is None and view.stages:
-        active = view.stages[-1]  # between two stages nothing else is known yet
+        active = view.stages[-1]  # between two stages
     if active is None:
         return Status(state=State.LOADING)
     state = _STATES[active.stage]

@@ -230,14 +230,14 @@ def _stage(stage: Stage, view: RunRecord, glyphs: Glyphs, *, timed: bool) -> tup
     word, seen = _STAGE_WORDS[stage], view.stage(stage)
     parsed = view.stage(Stage.PARSE)
     if stage is Stage.STATIC and parsed is not None and (seen is None or parsed.outcome is not Outcome.PASS):
-        # Parsing and reading are one step to a reader: what matters is whether the text is a kernel.
+        # Parsing and static analysis are shown as one step.
         seen = parsed
     if seen is None:
         return (muted(f"{word} {glyphs.dash}"),)
     count = _count(stage, view, seen)
     outcome = seen.outcome
     if outcome is None and not view.running:
-        outcome = Outcome.CANCELLED  # the run ended while this stage went on
+        outcome = Outcome.CANCELLED  # the run ended during this stage
     if outcome is None:
         return (Span(f"{word.upper()} {count}".rstrip(), Tone.BUSY),)
     if outcome is Outcome.PASS:

@@ -14,7 +14,7 @@ from kgtui.state.format.lines import Line, Span
 from kgtui.widgets.text.toned import content_of, shortened
 from kgtui.widgets.text.tones import Toned
 
-_KEEP_ACTIVE = 9  # above all that a segment may say
+_KEEP_ACTIVE = 9  # above the priority of every segment
 
 
 @dataclass(frozen=True, kw_only=True)

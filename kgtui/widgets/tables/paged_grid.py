@@ -203,10 +203,10 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
         )
 
     def _style(self, name: str) -> Style:
-        # Kept, for the style sheets answer too slowly for each cell of each line.
+        # Cached, since style sheets are too slow for each cell of each line.
         if name not in self._styles:
             is_tone = name in TONE_CLASSES
-            # A visual style knows no reverse, by which alone the cursor is seen where there are no colours.
+            # A visual style has no reverse, which alone shows the cursor without colours.
             self._styles[name] = (
                 self.get_visual_style(name).rich_style if is_tone else self.get_component_rich_style(name)
             )

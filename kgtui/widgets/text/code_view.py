@@ -259,7 +259,7 @@ class CodeView(ScrollView, can_focus=True):
         """Called by Textual when another part of the text is selected."""
         self._redraw()
 
-    # Its own affairs.
+    # Internal.
 
     def _resize(self) -> None:
         self._painter.forget()

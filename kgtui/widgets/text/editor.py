@@ -65,7 +65,7 @@ class SourceEditor(TextArea):
     def __init__(
         self, text: str = "", *, read_only: bool = True, id: str | None = None, classes: str | None = None
     ) -> None:
-        # Before TextArea's own beginnings, which load the text and colour it.
+        # Before TextArea.__init__, which loads and colours the text.
         self._colours = IncrementalLexer()
         self._slice: Timer | None = None
         self._awaits_lexer = False
@@ -200,7 +200,7 @@ class SourceEditor(TextArea):
         if not is_made(TextKind.PYTHON):
             if not self._awaits_lexer:
                 self._awaits_lexer = True
-                # Once the source is seen: a thread that is busy takes its share of the first paint.
+                # After the first paint, which a busy thread would delay.
                 self.call_after_refresh(in_background, self, self._make_lexer, group="lexer")
         elif self._slice is None:
             self._slice = self.set_timer(SLICE_PAUSE_S, self._colour_on)
@@ -257,7 +257,7 @@ class _Highlights(dict[int, list[tuple[int, int | None, str]]]):
         self._colours = colours
 
     def __bool__(self) -> bool:
-        return True  # else TextArea takes it for having nothing to say of any row
+        return True  # otherwise TextArea would ignore it
 
     def __missing__(self, row: int) -> list[tuple[int, int | None, str]]:
         self[row] = in_bytes(self._lines[row], self._colours.spans(row))

@@ -44,7 +44,7 @@ class LinePainter:
         key = (line, is_cursor, line in self.linked)
         if selection is None and (known := self._strips.get(key)) is not None:
             return known
-        text = Text(self.lines.texts[index], no_wrap=True, end="")  # has no style: without spans it would not be drawn
+        text = Text(self.lines.texts[index], no_wrap=True, end="")  # not Style: a Text without spans would not be drawn
         inks = self._inks.under(self._view.app.theme_variables, self._view.background_colors[1])
         for span in self.lines.colours(index):
             text.stylize(inks[span.ink], span.start, span.end)

@@ -18,12 +18,12 @@ from kgtui.highlighting.cleaning import harmless, harmless_lines
 from kgtui.state.format.lines import Column, Line, Placed, Row, Span, Tone, hung, laid_out
 from kgtui.widgets.text.tones import Toned
 
-_CUT, _ASCII_CUT = "…", "~"  # are where a text was cut
+_CUT, _ASCII_CUT = "…", "~"  # end of a truncated text
 
 
 def content_of(widget: Widget, *lines: Line) -> Content:
     """The lines in the colours that `widget`'s style gives its tones; control characters are removed."""
-    # Once for a tone: for each span of a long page the style sheets answer too slowly.
+    # Once per tone, since style sheets are too slow for each span of a long page.
     tones = {span.tone for line in lines for span in line}
     styles = {tone: widget.get_visual_style(f"tone--{tone}", partial=True) for tone in tones}
     drawn = (Content.assemble(*((harmless_lines(span.text), styles[span.tone]) for span in line)) for line in lines)
@@ -169,7 +169,7 @@ class Grid(DataTable[Cell], Toned):
         super().notify_style_update()
         before, self._look = self._look, self._look_of(self._shown)
         if self._look == before:
-            return  # as when the focus comes or goes
+            return  # for example when the focus changes
         for row in self._shown:
             for placed in self._placed:
                 self.update_cell(row.key, str(placed.place), self._cell(row, placed))

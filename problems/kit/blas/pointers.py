@@ -15,7 +15,7 @@ from problems.kit.blas.trsm import trsm_buffers, trsm_eager, trsm_reference
 from problems.kit.cases import Arguments
 from problems.kit.deferred import torch
 
-_TAILS = (0, 320, 64, 448, 192)  # elements behind the buffers of a batch in turn
+_TAILS = (0, 320, 64, 448, 192)  # padding elements behind the buffers of a batch, cyclic
 
 
 def pointers_to(case: Case, buffer: torch.Tensor, stride: int, *, is_shared: bool = False) -> PointerArray:

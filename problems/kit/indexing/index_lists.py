@@ -58,7 +58,7 @@ def _index_shape(case: Case) -> tuple[int, ...]:
 
 def _coordinates(case: Case, rng: torch.Generator) -> list[torch.Tensor]:
     forms, sizes = _forms(case), _sizes(case)
-    if len(set(forms)) == 1:  # places are picked in all dimensions at once
+    if len(set(forms)) == 1:  # positions are drawn jointly in all dimensions
         flat = _picked(count(forms[0]), count(sizes), case, rng).view(forms[0])
         found: list[torch.Tensor] = []
         for size in reversed(sizes):

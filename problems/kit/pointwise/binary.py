@@ -23,9 +23,9 @@ _PAIRS = (
     (DType.UINT8, DType.INT8), (DType.INT64, DType.INT32), (DType.COMPLEX64, F32),
 )  # fmt: skip
 _NUMBERS = (math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0)
-_LARGE = 0.75  # of the largest number: a sum of two overflows, whatever is rounded
+_LARGE = 0.75  # share of the largest number: a sum of two overflows under any rounding
 
-_EXACT = 100  # every float dtype holds whole numbers up to 256
+_EXACT = 100  # every float dtype represents integers up to 256 exactly
 
 binary_over = partial(
     cases_over, other_dtype="same", layout=Layout.CONTIGUOUS, other_layout=Layout.CONTIGUOUS, values="usual",

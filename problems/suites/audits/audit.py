@@ -21,7 +21,7 @@ from problems.suites.calibration import RandomReferenceError
 from problems.suites.definition import attached
 from problems.suites.plan import PlannedTask
 
-# Where the answer is one and the same, no tensor has influence on it.
+# Defects that imply that no input influences the answer.
 _WITHOUT_ANSWER = frozenset((Defect.ALL_ZERO, Defect.CONSTANT, Defect.INPUT_INDEPENDENT))
 
 

@@ -70,7 +70,7 @@ def _stays_right(trial: Trial, case: Case, place: Place, change: Change | None) 
     old = _at(given, place)
     new = change(old) if change is not None else _at(trial.given(case, OTHER_SEED), place)
     if form_of((new,)) != form_of((old,)) or same_values(new, old):
-        return False  # nothing was changed, so nothing is known
+        return False  # the value did not change, so the test is inconclusive
     answer = as_tuple(trial.problem.reference(*_put(trial.copies(case), place, new)))
     return form_of(answer) == form_of(trial.expected(case)) and trial.accepts(case, answer)
 

@@ -23,7 +23,7 @@ HARNESS = "gpu_mode"
 _FILE, _REFERENCE, _RUNNER, _SUBMISSION = "task.yml", "reference.py", "eval.py", "@SUBMISSION@"
 _PATTERNS = ("task.yml", "*/task.yml", "*/*/task.yml", "problems/*/*/task.yml")
 _NEEDED = ("generate_input", "ref_kernel")
-_DEFAULTS = (("rtol", 1e-5), ("atol", 1e-8))  # of the suite's verbose_allclose
+_DEFAULTS = (("rtol", 1e-5), ("atol", 1e-8))  # defaults of the suite's verbose_allclose
 _AVAILABLE = frozenset({"torch", "numpy", "triton"})
 
 

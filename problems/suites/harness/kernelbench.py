@@ -78,7 +78,7 @@ class ModelTask:
         dtype = torch.float64 if precision is Precision.DOUBLE else torch.bfloat16
         try:
             outputs = self._returned(arguments, dtype)
-        except Exception as error:  # the suite's code, in a precision that it was not written for
+        except Exception as error:  # the suite's code may fail in another precision
             raise UnavailableError(f"{type(error).__name__}: {error}") from error
         if any(output.is_floating_point() and output.dtype is not dtype for output in outputs):
             raise UnavailableError(f"the reference does not compute in {dtype} whatever its inputs are")
@@ -136,7 +136,7 @@ class ModelTask:
                 notes = tuple(_notes(model))
                 needed = _bytes([*inputs, *model.parameters(), *model.buffers()])
                 needed += _bytes(returned_tensors(model(*inputs)))
-        except Exception:  # code that reads values, or names a device: it is really run, and fails there
+        except Exception:  # code that reads values or names a device really runs, and fails on the meta device
             return needed, notes
         return needed, notes
 

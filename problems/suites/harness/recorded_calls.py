@@ -36,7 +36,7 @@ Written: TypeAlias = tuple[tuple[int, torch.Tensor], ...]
 _RECORDER = "kgtui_call_recorder"
 _SEED_VARIABLES = ("KERNELBENCHX_SEED",)
 _MOST_REASON = 200  # characters
-_SEED_OF_REFERENCE = 0  # of what a reference draws itself: always the same
+_SEED_OF_REFERENCE = 0  # fixed seed for random numbers that a reference draws itself
 
 
 def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> RecordedTask:

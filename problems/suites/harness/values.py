@@ -71,7 +71,7 @@ def answered(
     try:
         with in_double() if precision is Precision.DOUBLE else contextlib.nullcontext():
             outputs = _outputs(compute(given), given, written)
-    except Exception as error:  # the suite's code, in a precision that it was not written for
+    except Exception as error:  # the suite's code may fail in another precision
         raise UnavailableError(f"{type(error).__name__}: {error}") from error
     if precision is Precision.DOUBLE and any(output.dtype in _DOUBLE for output in outputs):
         raise UnavailableError("its reference does not compute in float64 whatever its inputs are")

@@ -17,7 +17,7 @@ from problems.suites.harness.values import copied, leaves, tensors_of
 Compute: TypeAlias = Callable[[Any], object]  # Any: the arguments of an untrusted function
 
 _POISON = 7.0
-_POISON_OF_INTEGERS = 1  # a valid index nearly always, in case it is read as one
+_POISON_OF_INTEGERS = 1  # usually a valid index, in case it is read as one
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from problems.suites.texts.syntax import asks_to_write
 
 Around: TypeAlias = tuple[ast.AST, ...]
 
-_MOST_CALLS = 24  # of one place
+_MOST_CALLS = 24  # calls recorded at one place
 _SHARES = frozenset({"p", "dropout", "dropout_p"})
 
 

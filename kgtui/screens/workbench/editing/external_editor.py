@@ -12,7 +12,7 @@ from kgtui.background import in_background
 from kgtui.files.external_editor import Opening
 from kgtui.screens.workbench.context import WorkbenchContext
 
-_COMPLAINT_LINES = 4  # of what an editor wrote on its error stream, the last ones
+_COMPLAINT_LINES = 4  # last lines of an editor's error stream that are shown
 
 
 class ExternalEditor:
@@ -45,8 +45,8 @@ class ExternalEditor:
         context.screen.refresh(layout=True)
 
     async def _in_this_terminal(self, opening: Opening) -> str:
-        # batch_update: without it the screen writes into the suspended terminal's queue until that blocks.  And
-        # nothing may escape the block: an exception would leave the screen suspended for good.
+        # Without batch_update the screen fills the queue of the suspended terminal until it blocks. `_run` must not
+        # raise: an exception would leave the screen suspended.
         with self._context.screen.app.batch_update(), self._context.screen.app.suspend():
             return await _run(opening)
 

@@ -115,7 +115,7 @@ class FileKeeper:
         if beside is not None:
             shown = context.host.kernels.shown(beside)
             context.notify(f"what {path.name} held on disk is now in {shown}")
-        if (ask := context.screen.query_one(Ask)).subject:  # the text that it asks about is saved
+        if (ask := context.screen.query_one(Ask)).subject:  # the question was about the text that is now saved
             ask.close()
             context.source.take_keys()
         if context.bench.paused:
@@ -207,7 +207,7 @@ class FileKeeper:
         try:
             held = disk.read(self._context.bench.path)
         except UsageError:
-            return None  # gone: it is made again; or not readable: writing it says why
+            return None  # missing: it is created; unreadable: writing it reports the reason
         return held if held not in (self._context.source.read, content) else None
 
     def _take(self, content: bytes) -> None:

@@ -98,7 +98,7 @@ class Replacer:
         return self._context.screen.query_one("#entry", Entry)
 
     def _ask(self, step: _Step, *, hint: str, value: str) -> None:
-        self._context.screen.app.clear_notifications()  # they would be over the line
+        self._context.screen.app.clear_notifications()  # they would cover the input line
         self._step = step
         self._line.ask(step, submitted=self._submitted, hint=hint, value=value)
 

@@ -12,7 +12,7 @@ from kgtui.state.workbench.status import Mode
 from kgtui.widgets.controls.ask import Answer, Ask
 
 _LEFTOVER = "leftover"
-_KEEP_EVERY_S = 0.5  # what is typed meanwhile is what a kill loses
+_KEEP_EVERY_S = 0.5  # text typed within this time is lost when the program is killed
 _LEFT = (Answer(key="r", label="take it up"), Answer(key="d", label="discard it"))
 
 

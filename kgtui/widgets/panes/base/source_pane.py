@@ -101,7 +101,7 @@ class SourcePane(Titled):
     def edit(self, *, on: bool) -> None:
         """Take letters as text, or as commands."""
         self.editor.read_only = not on
-        # A blinking cursor sends a kilobyte and more each second, for nothing while the file is only watched.
+        # A blinking cursor sends over a kilobyte per second to the terminal.
         self.editor.cursor_blink = on
         self.editor.tab_behavior = "indent" if on else "focus"
         self.set_class(on, "-editing")
