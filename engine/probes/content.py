@@ -2,7 +2,8 @@
 
 A sample of an input serves as the key of a kept answer, a short cut holds for numbers of the usual size, a
 plan goes on reading the memory that it was made for.  What an honest kernel might get wrong is not asked:
-the judge first has `eager` show that it gets it right.
+the judge first has `eager` show that it gets it right, and errors that small answers have by cancellation do not count.
+An overflow on large values is a hint: that limit of a kernel hides nothing.
 """
 
 from __future__ import annotations
@@ -63,10 +64,10 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     for one, variants in _chosen(lab):
         if is_large(lab.problem, one.case):
             facts.large.append(one.case.name)
-        found = await _in_case(lab, one, variants, facts)
-        if found is not None:
-            yield found
-        if found is not None or facts.trouble:
+        found = [finding async for finding in _in_case(lab, one, variants, facts)]
+        for finding in found:
+            yield finding
+        if found or facts.trouble:
             break
     shapes = await _shape_facts(lab)
     yield _report(facts, shapes)
@@ -99,8 +100,8 @@ def _new_kernels(cases: Sequence[Passed]) -> Iterator[Passed]:
         seen |= here
 
 
-async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: _Facts) -> Finding | None:
-    """Call variants until an answer is wrong or missing; the finding on it."""
+async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: _Facts) -> AsyncIterator[Finding]:
+    """Call variants until an answer is missing, or wrong and no overflow; the findings on them."""
     answers = facts.answers.setdefault(one.case.name, [])
     async with lab.at(one.case) as bench:
         with contextlib.closing(Varying(bench)) as varying:
@@ -109,10 +110,11 @@ async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: 
                 answers.append(answer)
                 if answer.trouble:
                     facts.trouble = f"{one.case.name}, {variant}: {answer.trouble}"
-                    return None
+                    return
                 if answer.wrong:
-                    return _finding(lab, one, answer)
-    return None
+                    yield _finding(lab, one, answer)
+                if answer.wrong and not answer.overflows:
+                    return
 
 
 def _finding(lab: Lab, one: Passed, answer: Answer) -> Finding:
@@ -120,7 +122,10 @@ def _finding(lab: Lab, one: Passed, answer: Answer) -> Finding:
     message = f"{len(lab.passed)} cases passed, but wrong on {what}, where eager is correct: {answer.wrong}"
     if answer.variant is Variant.MOVED:
         message = f"{len(lab.passed)} cases passed, but wrong on {what}: {answer.wrong}"
-    return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
+    if answer.overflows:
+        message = f"overflow on {what}, where eager is correct: {answer.wrong}"
+    severity = Severity.HINT if answer.overflows else Severity.SUSPECT
+    return Finding(check=_CHECK, severity=severity, message=message, case=one.case.name)
 
 
 def _report(facts: _Facts, shapes: tuple[Fact, ...]) -> LayerReport:

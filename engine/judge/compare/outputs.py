@@ -15,18 +15,21 @@ import torch
 from engine.judge.compare.compare import compare, compare_masked, of_another_kind
 from engine.judge.compare.counting import count_wrong
 from engine.judge.compare.unstable import settled
-from engine.model import CalledCase, Case, Outcome, OutputMatch, OutputReport, ProblemDefinition
+from engine.model import CalledCase, Case, Outcome, OutputMatch, OutputReport, ProblemDefinition, Tolerance
 from engine.protocol.tensors import dtype_name
 
 if TYPE_CHECKING:
     from engine.model import Arguments
+
+_NEGLIGIBLE = 2.0**-40  # of the scale of an output, where its tolerance allows nothing in proportion to that
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Call:
     """A finished call; `got` has a report in the place of an output that could not be taken over.
 
-    The rest is as in CalledCase; `names` are those of the outputs.
+    The rest is as in CalledCase; `names` are those of the outputs, `rounding` the error of each that is allowed
+    everywhere, however small the expected values are, none by default.
     """
 
     problem: ProblemDefinition
@@ -36,6 +39,21 @@ class Call:
     got: Sequence[torch.Tensor | OutputReport]
     expected: tuple[torch.Tensor, ...]
     earlier: tuple[torch.Tensor, ...] = ()
+    rounding: tuple[float, ...] = ()
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        """The tolerance of each output."""
+        tolerance = self.problem.tolerance(self.case)
+        return tuple(allowing(tolerance, error) for error in self.rounding or (0.0,) * len(self.expected))
+
+
+def allowing(tolerance: Tolerance, error: float) -> Tolerance:
+    """A tolerance that allows this error everywhere; one that asks for equality to the bit is left as it is."""
+    if not error or not (tolerance.relative or tolerance.absolute):
+        return tolerance
+    absolute = tolerance.absolute or _NEGLIGIBLE
+    return replace(tolerance, absolute=absolute, least_scale=max(tolerance.least_scale, error / absolute))
 
 
 def reports_of(call: Call, *, poison: int) -> tuple[OutputReport, ...]:
@@ -51,7 +69,7 @@ def reports_of(call: Call, *, poison: int) -> tuple[OutputReport, ...]:
     values = settled(
         got,
         call.expected,
-        call.problem.tolerance(call.case),
+        call.tolerances,
         arguments=call.arguments,
         reference=call.problem.reference,
     )
@@ -59,10 +77,9 @@ def reports_of(call: Call, *, poison: int) -> tuple[OutputReport, ...]:
 
 
 def _compared(call: Call, got: Sequence[torch.Tensor | OutputReport], *, poison: int) -> tuple[OutputReport, ...]:
-    tolerance = call.problem.tolerance(call.case)
     return tuple(
         value if isinstance(value, OutputReport) else compare(name, value, wanted, tolerance, poison=poison)
-        for name, value, wanted in zip(call.names, got, call.expected, strict=True)
+        for name, value, wanted, tolerance in zip(call.names, got, call.expected, call.tolerances, strict=True)
     )
 
 
@@ -71,10 +88,9 @@ def right_counts(call: Call) -> tuple[int, ...]:
     matches = _matches(call)
     if matches is not None:
         return tuple(match.wrong.numel() - int(match.wrong.sum()) for match in matches)
-    tolerance = call.problem.tolerance(call.case)
     return tuple(
         0 if isinstance(value, OutputReport) else wanted.numel() - count_wrong(value, wanted, tolerance)
-        for value, wanted in zip(call.got, call.expected, strict=True)
+        for value, wanted, tolerance in zip(call.got, call.expected, call.tolerances, strict=True)
     )
 
 

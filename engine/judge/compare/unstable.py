@@ -31,7 +31,7 @@ _RUNS, _RUNS_OF_MANY, _FRUITLESS = 16, 8, 4
 def settled(
     got: Sequence[torch.Tensor],
     expected: Sequence[torch.Tensor],
-    tolerance: Tolerance,
+    tolerances: Sequence[Tolerance],
     *,
     arguments: Arguments,
     reference: Callable[..., Outputs],
@@ -45,7 +45,8 @@ def settled(
     if not any(_is_moved(tensor) for value in arguments for tensor in tensors_in(value)):
         return None
     values = [one.clone() for one in got]
-    wrong = [judge(one, wanted, tolerance).wrong for one, wanted in zip(values, expected, strict=True)]
+    compared = zip(values, expected, tolerances, strict=True)
+    wrong = [judge(one, wanted, tolerance).wrong for one, wanted, tolerance in compared]
     count, size = sum(int(mask.sum()) for mask in wrong), sum(mask.numel() for mask in wrong)
     runs = _RUNS if count <= max(_FEW, _FEW_SHARE * size) else _RUNS_OF_MANY
     generator = torch.Generator().manual_seed(0)
@@ -55,7 +56,7 @@ def settled(
         except (ReferenceFaultError, ReferenceUnavailableError):
             return None
         others = (answer,) if isinstance(answer, torch.Tensor) else answer
-        for value, wanted, other, mask in zip(values, expected, others, wrong, strict=True):
+        for value, wanted, other, mask, tolerance in zip(values, expected, others, wrong, tolerances, strict=True):
             if other.shape == value.shape and other.dtype == value.dtype and value.numel():
                 explained = mask & ~judge(value, other, tolerance).wrong
                 value[explained] = wanted[explained]

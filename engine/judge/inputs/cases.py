@@ -50,7 +50,7 @@ class Content:
     """Inputs of a case and the outputs expected of them; these tensors are never changed.
 
     `make_expected` makes the expected outputs, once and when they are first needed: a call that is only recorded is
-    never compared.
+    never compared.  `rounding` is as in `engine.judge.compare.outputs.Call`.
     """
 
     seed: int
@@ -58,6 +58,7 @@ class Content:
     specs: tuple[protocol.ValueSpec, ...]
     storages: list[torch.Tensor]
     make_expected: Callable[[], tuple[torch.Tensor, ...]] = field(repr=False)
+    rounding: tuple[float, ...] = ()
 
     @functools.cached_property
     def expected(self) -> tuple[torch.Tensor, ...]:
@@ -231,6 +232,7 @@ def on_host(content: Content) -> Content:
         specs=content.specs,
         storages=[storage.cpu() for storage in content.storages],
         make_expected=lambda: tuple(value.cpu() for value in content.expected),
+        rounding=content.rounding,
     )
 
 
@@ -297,6 +299,7 @@ def finished_call(hand: CaseInHand, got: Sequence[torch.Tensor | OutputReport]) 
         names=output_names(hand.problem, content.specs, content.expected),
         got=got,
         expected=content.expected,
+        rounding=content.rounding,
     )
 
 

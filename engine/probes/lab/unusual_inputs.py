@@ -17,6 +17,7 @@ from engine.model import Outcome
 from engine.probes.lab.case_session import CaseSession
 
 _POISON = 0x7B
+_LARGER = (protocol.Variant.SCALED, protocol.Variant.LARGE)
 _ITS_OWN_FAULT = (protocol.FailureKind.RAISED, protocol.FailureKind.EXITED, protocol.FailureKind.OUT_OF_BOUNDS)
 
 
@@ -25,13 +26,15 @@ class Answer:
     """The result of one variant: right unless a field says otherwise.
 
     `dismissed` is why the variant cannot decide, in which case no call was made; `wrong` the error of the output;
-    `trouble` the reason why there is no output.  `changed` is the one changed element.
+    `trouble` the reason why there is no output.  `overflows` is whether all wrong elements are infinities and NaN where
+    values are larger than usual.  `changed` is the one changed element.
     """
 
     variant: protocol.Variant
     dismissed: str = ""
     wrong: str = ""
     trouble: str = ""
+    overflows: bool = False
     changed: str = ""
     kept: tuple[str, ...] = ()
 
@@ -79,19 +82,22 @@ class Varying:
             max_output_bytes=lab.limits.output_bytes,
             poison=_POISON,
         )
-        wrong = trouble = ""
+        wrong, overflows, trouble = "", False, ""
         called = await self._called(command, then)
         if isinstance(called, EngineError):
             trouble = str(called)
         elif isinstance(called, protocol.Called):
-            wrong = await self._compared(called)
+            wrong, overflows = await self._compared(called)
         elif isinstance(called, protocol.Failed):
             wrong, trouble = _of_failure(called)
             if called.broken:
                 await lab.renew()
         else:
             trouble = f"a call was answered with {type(called).__name__}"
-        return Answer(variant=variant, wrong=wrong, trouble=trouble, changed=varied.changed, kept=varied.kept)
+        return Answer(
+            variant=variant, wrong=wrong, trouble=trouble, overflows=overflows and variant in _LARGER,
+            changed=varied.changed, kept=varied.kept,
+        )  # fmt: skip
 
     async def _called(self, command: protocol.Call, then: protocol.Variant | None) -> protocol.AnyReply | EngineError:
         """The worker's reply to a call, or why there is none; beside the call the judge foresees what comes then.
@@ -132,8 +138,8 @@ class Varying:
         self._moved.append(path)
         return str(path)
 
-    async def _compared(self, called: protocol.Called) -> str:
-        """Error in the answer; "" when it is right."""
+    async def _compared(self, called: protocol.Called) -> tuple[str, bool]:
+        """Error in the answer, "" when it is right, and whether every wrong element is an infinity or NaN."""
         lab = self._bench.lab
         compared = await lab.process_pool.ask_judge(
             protocol.Compare(
@@ -146,13 +152,14 @@ class Varying:
             )
         )
         if isinstance(compared, protocol.Failed) and compared.kind is protocol.FailureKind.TAMPERED:
-            return compared.message
+            return compared.message, False
         if not isinstance(compared, protocol.Compared):
             raise EngineError(f"the judge could not compare outputs of {self._bench.case.name}{_said(compared)}")
-        wrong = next((report for report in compared.reports if report.outcome is not Outcome.PASS), None)
-        if wrong is not None:
-            return wrong.message or str(wrong.outcome)
-        return compared.mutated or ""
+        wrong = [report for report in compared.reports if report.outcome is not Outcome.PASS]
+        if wrong:
+            overflows = all(0 < report.mismatched == report.nonfinite_got for report in wrong)
+            return wrong[0].message or str(wrong[0].outcome), overflows and not compared.mutated
+        return compared.mutated or "", False
 
 
 def _of_failure(failed: protocol.Failed) -> tuple[str, str]:

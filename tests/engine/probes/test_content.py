@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -36,6 +36,9 @@ EVERYTHING = tuple(Variant)
 FEW = (Variant.MOVED, Variant.ONE_ELEMENT, Variant.SCALED)
 ARENA = protocol.ArenaSpec(handle="h", storages=(), bytes=256)
 WRONG = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, message="3 of 4 wrong")
+INFINITE = OutputReport(
+    name="return", outcome=Outcome.NONFINITE, message="3 of 4 wrong", mismatched=3, nonfinite_got=3, total=4
+)
 
 
 def never(*_: object) -> object:
@@ -67,6 +70,7 @@ class FakeLab:
 
     passed: tuple[Passed, ...]
     wrong: Callable[[str, Variant], bool] = lambda case, variant: False
+    report: OutputReport = WRONG
     dismissed: Callable[[Variant], str] = lambda variant: ""
     dies: bool = False
     tensors: tuple[protocol.ValueSpec, ...] = ()
@@ -109,7 +113,7 @@ class FakeLab:
                 self.prepared_variant.append((self._case, command.variant))
                 return protocol.Done(id=command.id)
             case protocol.Compare():
-                reports = (WRONG,) if self.wrong(*self.asked[-1]) else ()
+                reports = (self.report,) if self.wrong(*self.asked[-1]) else ()
                 return protocol.Compared(id=command.id, reports=reports, repeated=None, mutated=None)
             case protocol.Describe():
                 shape = protocol.Shape(arguments=self.tensors, storages=())
@@ -207,6 +211,26 @@ async def test_wrong_output_is_suspect_and_ends_the_probe() -> None:
     assert lab.asked[-1] == ("c", Variant.EVEN)
     assert report.coverage is Coverage.CHECKED
     assert (report.facts[0].name, report.facts[0].value) == ("c", "passed 4/5 input distributions")
+
+
+async def test_overflow_on_large_values_is_a_hint() -> None:
+    lab = FakeLab(
+        passed=(case("c", kernels=["a"]),), wrong=lambda _, variant: variant is Variant.LARGE, report=INFINITE
+    )
+    (finding,), report = await reported(lab)
+    message = "overflow on large values, where eager is correct: 3 of 4 wrong"
+    assert (finding.severity, finding.message) == (Severity.HINT, message)
+    assert (report.facts[0].name, report.facts[0].value) == ("c", "passed 8/9 input distributions")
+
+
+@pytest.mark.parametrize(
+    ("variant", "report"),
+    [(Variant.LARGE, replace(INFINITE, nonfinite_got=2)), (Variant.TINY, INFINITE)],
+)
+async def test_other_infinite_outputs_are_suspect(variant: Variant, report: OutputReport) -> None:
+    lab = FakeLab(passed=(case("c", kernels=["a"]),), wrong=lambda _, one: one is variant, report=report)
+    (finding,), _ = await reported(lab)
+    assert finding.severity is Severity.SUSPECT
 
 
 async def test_changed_element_is_named_in_the_finding() -> None:

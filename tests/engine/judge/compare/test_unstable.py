@@ -16,7 +16,7 @@ def rounded(x: torch.Tensor) -> tuple[torch.Tensor]:
 
 
 def outcome(x: torch.Tensor, got: torch.Tensor) -> list[torch.Tensor] | None:
-    return settled([got], rounded(x), TOLERANCE, arguments=(x,), reference=rounded)
+    return settled([got], rounded(x), [TOLERANCE], arguments=(x,), reference=rounded)
 
 
 def test_value_at_tie_may_round_either_way() -> None:
@@ -42,7 +42,7 @@ def test_wrong_output_takes_four_runs() -> None:
         return (2 * x,)
 
     x = torch.rand(8000)
-    assert settled([x], [2 * x], TOLERANCE, arguments=(x,), reference=doubled) is None
+    assert settled([x], [2 * x], [TOLERANCE], arguments=(x,), reference=doubled) is None
     assert len(runs) == 4
 
 
@@ -56,7 +56,7 @@ def test_row_behind_threshold_is_one_of_two_answers() -> None:
 
     got = kept(x)[0].clone()
     got[1] = 0.0
-    values = settled([got], kept(x), TOLERANCE, arguments=(x,), reference=kept)
+    values = settled([got], kept(x), [TOLERANCE], arguments=(x,), reference=kept)
     assert values is not None
     assert torch.equal(values[0], kept(x)[0])
 
@@ -75,7 +75,7 @@ def test_scale_error_of_a_step_in_16_bits_stays_wrong() -> None:
     x = torch.full((3,), 1.0, dtype=torch.bfloat16)
     got = torch.full((3,), 1.0078125, dtype=torch.bfloat16)
     tolerance = Tolerance(relative=1e-3, absolute=1e-3)
-    assert settled([got], (x,), tolerance, arguments=(x,), reference=lambda x: (x,)) is None
+    assert settled([got], (x,), [tolerance], arguments=(x,), reference=lambda x: (x,)) is None
 
 
 def test_reference_that_fails_on_moved_inputs_explains_nothing() -> None:
@@ -83,4 +83,4 @@ def test_reference_that_fails_on_moved_inputs_explains_nothing() -> None:
         raise ReferenceFaultError("a probability above 1")
 
     x = torch.ones(3)
-    assert settled([x + 1], (x,), TOLERANCE, arguments=(x,), reference=fails) is None
+    assert settled([x + 1], (x,), [TOLERANCE], arguments=(x,), reference=fails) is None

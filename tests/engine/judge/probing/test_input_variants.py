@@ -13,6 +13,7 @@ import torch
 
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceBlock
+from engine.judge.compare.outputs import right_counts
 from engine.judge.inputs import cases
 from engine.judge.probing.input_variants import Variants
 from engine.model import Case, Cost, DType, ProblemDefinition, Tier, Tolerance
@@ -283,6 +284,33 @@ def test_expected_output_near_zero_dismisses_the_variant(judge: Judge) -> None:
     judge.prepare(replace(problem(drawn(1), lambda x: x.abs() + 1), tolerance=lambda case: small))
     assert judge.vary(Variant.TINY).dismissed == ""
     judge.prepare(replace(problem(drawn(1), lambda x: x * 2), tolerance=lambda case: small))
+    assert judge.vary(Variant.TINY).dismissed == "a zero is within tolerance of the answer"
+
+
+def tanh_by_exp(x: torch.Tensor) -> torch.Tensor:
+    """As `torch.tanh`, with the errors of a difference from 1."""
+    return 1 - 2 / (torch.exp(2 * x) + 1)
+
+
+ALLOWED = Tolerance(relative=1e-6, absolute=1e-6)
+
+
+def test_cancellation_in_small_answers_is_right(judge: Judge) -> None:
+    judge.prepare(replace(problem(drawn(40), torch.tanh), tolerance=lambda case: ALLOWED))
+    assert judge.vary(Variant.TINY).dismissed == ""
+    call = cases.finished_call(judge.hand, [tanh_by_exp(judge.input())])
+    assert right_counts(call) == (40,)
+    assert right_counts(replace(call, rounding=()))[0] < 10
+
+
+def test_small_answers_left_out_are_wrong(judge: Judge) -> None:
+    judge.prepare(replace(problem(drawn(40), torch.tanh), tolerance=lambda case: ALLOWED))
+    judge.vary(Variant.TINY)
+    assert right_counts(cases.finished_call(judge.hand, [torch.zeros(40)]))[0] < 40
+
+
+def test_answers_as_small_as_errors_dismiss_the_variant(judge: Judge) -> None:
+    judge.prepare(problem(lambda rng: (torch.ones(2) + torch.rand(2, generator=rng) / 99,), torch.expm1))
     assert judge.vary(Variant.TINY).dismissed == "a zero is within tolerance of the answer"
 
 
