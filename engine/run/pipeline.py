@@ -302,7 +302,8 @@ class Run:
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
         unlaunched = None
         if stop is None and not self._launched:
-            unlaunched = no_launch(self._plan.problem, self._results, is_native=self._native.is_there)
+            is_native = self._native.is_there and not self._process_pool.interpreted
+            unlaunched = no_launch(self._plan.problem, self._results, is_native=is_native)
         if unlaunched is not None:
             self._emitter.find(unlaunched)
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS

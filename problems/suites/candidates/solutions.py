@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from problems.suites.candidates.joining import joined
+from problems.suites.candidates.native_solutions import compiling
 from problems.suites.candidates.record import SuiteCandidate
 from problems.suites.files import SuiteFileError, text_of
 from problems.suites.task import Task
 
-_LANGUAGES = frozenset({"python", "triton"})
+_PYTHON, _NATIVE = frozenset({"python", "triton"}), frozenset({"cuda", "cpp"})
 
 
 class _Spec(msgspec.Struct, frozen=True):
@@ -21,6 +22,7 @@ class _Spec(msgspec.Struct, frozen=True):
     language: str
     entry_point: str
     destination_passing_style: bool = True
+    binding: str | None = None
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -61,21 +63,34 @@ def solution(path: Path, tasks: Sequence[Task], *, root: Path) -> SuiteCandidate
 
 
 def _source(found: _Solution, task: Task, path: Path) -> str:
-    spec, sources = found.spec, found.sources
-    if spec.language not in _LANGUAGES:
-        raise SuiteFileError(f"{path}: written in {spec.language}; only Python and Triton solutions are read")
-    file, _, function = spec.entry_point.partition("::")
-    texts = {source.path: source.content for source in sources}
-    if len(texts) < len(sources):
+    spec, texts = found.spec, {source.path: source.content for source in found.sources}
+    if spec.language not in _PYTHON | _NATIVE:
+        raise SuiteFileError(f"{path}: written in {spec.language}; Python, Triton, CUDA and C++ solutions are read")
+    if len(texts) < len(found.sources):
         raise SuiteFileError(f"{path}: two of its source files have one path; left out")
-    if file not in texts or not file.endswith(".py") or not function.isidentifier():
+    file, _, function = spec.entry_point.partition("::")
+    if file not in texts or not function.isidentifier():
         raise SuiteFileError(f"{path}: its entry_point {file}::{function} is not in its sources")
+    if spec.language in _NATIVE:
+        return _native_text(texts, spec, task, path)
     if other := next((name for name in texts if not name.endswith(".py")), ""):
         raise SuiteFileError(f"{path}: has the file {other} beside its Python files; only Python files are read")
     text = texts[file].rstrip() + "\n" if len(texts) == 1 else joined(texts, entry=file, shown=str(path))
-    if spec.destination_passing_style:
-        return text if function == task.entry else f"{text}\n\n{task.entry} = {function}\n"
-    return text + _filling(function, task)
+    if not spec.destination_passing_style:
+        return text + _filling(function, task)
+    return text if function == task.entry else f"{text}\n\n{task.entry} = {function}\n"
+
+
+def _native_text(texts: Mapping[str, str], spec: _Spec, task: Task, path: Path) -> str:
+    """The text of a solution in CUDA or C++, with a function that calls what it compiles."""
+    text = compiling(
+        texts, entry=spec.entry_point, binding=spec.binding, with_cuda=spec.language != "cpp", shown=str(path)
+    )
+    function = f"_extension.{spec.entry_point.partition('::')[2]}"
+    if not spec.destination_passing_style:
+        return text + _filling(function, task)
+    names = ", ".join((*(task.arguments or ()), *task.outputs))
+    return f"{text}\n\ndef {task.entry}({names}):\n    {function}({names})\n"
 
 
 def _filling(function: str, task: Task) -> str:

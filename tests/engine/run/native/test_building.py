@@ -12,13 +12,13 @@ import pytest
 from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.devices import Device
-from engine.model import Candidate, Limits, Location, Outcome, Plan, Stage, events
+from engine.model import Candidate, Limits, Location, Outcome, OutputReport, Plan, Severity, Stage, events
 from engine.model.native import NativeLanguage
 from engine.processes.builds.extensions import Extensions, Toolchain
 from engine.run.engine_resources import EngineResources
 from engine.run.native.building import NOTE
 from engine.run.pipeline import Run
-from tests.engine.run.device_run import PROBLEM
+from tests.engine.run.device_run import ARENA, PROBLEM
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -168,3 +168,26 @@ async def test_killed_compiler_is_engine_error(employ: Employ, tmp_path: Path) -
 
     verdict = (await Played(employ, tmp_path, killed, tools=TOOLS).run()).verdict
     assert verdict.outcome is Outcome.ENGINE_ERROR
+
+
+async def test_right_answer_of_native_code_on_cpu_is_suspect(employ: Employ, tmp_path: Path) -> None:
+    class Right(Played):
+        def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+            report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
+            match command:
+                case protocol.Load() | protocol.BuildExtension():
+                    return super()._play(kind, command)
+                case protocol.Prepare():
+                    return protocol.Prepared(id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0)
+                case protocol.Call():
+                    return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+                case protocol.Compare():
+                    return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
+                case protocol.Release():
+                    return protocol.Released(id=command.id, seed=1)
+            return protocol.Done(id=command.id)
+
+    played = Right(employ, tmp_path, built, tools=TOOLS)
+    await played.run()
+    found = [event.finding for event in played.emitted if isinstance(event, events.FindingRaised)]
+    assert [finding.severity for finding in found if finding.check == "no_launch"] == [Severity.SUSPECT]

@@ -1,0 +1,74 @@
+"""Solutions in CUDA and C++ as one Python text that compiles them, so that they are verified like any CUDA candidate.
+
+The suite writes the sources to a folder and compiles each C++ and CUDA file there, for one of two bindings (fields of
+a Solution, https://github.com/flashinfer-ai/flashinfer-bench): `torch`, where the sources define a Python module, and
+`tvm-ffi`, where they export functions that the package apache-tvm-ffi calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+
+from problems.suites.files import SuiteFileError
+from problems.suites.texts.includes import included
+
+_SUFFIXES = {"cuda_sources": (".cu",), "cpp_sources": (".cpp", ".cc", ".cxx", ".c")}
+_NAMES = {"cuda_sources": "CUDA", "cpp_sources": "C++"}
+_TORCH = re.compile(r"\b(?:PYBIND11_MODULE|TORCH_EXTENSION_NAME)\b")
+_PARTS = {
+    "torch": ("from torch.utils.cpp_extension import load_inline\n", "", "_extension = load_inline({arguments})\n"),
+    "tvm-ffi": (
+        "import tvm_ffi\nfrom torch.utils.cpp_extension import load_inline\n",
+        "    extra_include_paths=[tvm_ffi.libinfo.find_include_path(), tvm_ffi.libinfo.find_dlpack_include_path()],\n"
+        "    extra_ldflags=[tvm_ffi.libinfo.find_libtvm_ffi()],\n"
+        "    is_python_module=False,\n",
+        "_extension = tvm_ffi.load_module(load_inline({arguments}))\n",
+    ),
+}
+
+
+def compiling(sources: Mapping[str, str], *, entry: str, binding: str | None, with_cuda: bool, shown: str) -> str:
+    """A Python text that compiles the sources and binds `_extension`, whose attribute is the function of `entry`.
+
+    Raises:
+        SuiteFileError: the entry is not in the sources, several files are of one language, or the binding is unknown;
+            it begins with `shown`.
+    """
+    file, _, function = entry.partition("::")
+    paths = {argument: _only(sources, argument, shown) for argument in _SUFFIXES}
+    texts = {one: included(path, sources, shown=shown) for one, path in paths.items() if path}
+    if file not in paths.values():
+        raise SuiteFileError(f"{shown}: its entry_point is in {file}, which is no CUDA or C++ file")
+    if not any(re.search(rf"\b{re.escape(function)}\b", text) for text in texts.values()):
+        raise SuiteFileError(f"{shown}: its entry_point {function} is not in its sources")
+    if binding not in (None, *_PARTS):
+        raise SuiteFileError(f"{shown}: its binding is {binding!r}; those that are known are {', '.join(_PARTS)}")
+    head, extra, made = _PARTS[_binding(binding, texts.values())]
+    constants = "".join(f"{one.upper()} = {_literal(text)}\n" for one, text in texts.items())
+    given = [f"{one}={one.upper() if one in texts else '[]'}" for one in reversed(_SUFFIXES)]
+    given += ['name="solution"', "no_implicit_headers=True", f"with_cuda={with_cuda}"]
+    arguments = "\n" + "".join(f"    {one},\n" for one in given) + extra
+    return f"{head}\n{constants}\n{made.format(arguments=arguments)}"
+
+
+def _only(sources: Mapping[str, str], argument: str, shown: str) -> str:
+    """The path of the file that is compiled as one language; "" for none."""
+    found = [path for path in sources if PurePosixPath(path).suffix in _SUFFIXES[argument]]
+    if len(found) > 1:
+        raise SuiteFileError(
+            f"{shown}: has {len(found)} {_NAMES[argument]} files ({', '.join(found)}); one is compiled, so join them"
+        )
+    return next(iter(found), "")
+
+
+def _binding(stated: str | None, texts: Iterable[str]) -> str:
+    """The binding that a Solution states, else the one that its texts define; tvm-ffi is the suite's default."""
+    return stated or ("torch" if any(map(_TORCH.search, texts)) else "tvm-ffi")
+
+
+def _literal(text: str) -> str:
+    """A Python string literal of a text, with the same lines where that is possible."""
+    is_raw = '"""' not in text and not text.endswith(("\\", '"')) and "\r" not in text and "\0" not in text
+    return f'r"""{text}"""' if is_raw else repr(text)
