@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kgtui.app.start import PreparedBatch, Settings, Start
     from kgtui.history.run_history import StoredRuns
     from kgtui.ports.file_events import Saved, WatchTrouble
-    from kgtui.ports.protocols import Judging, Watching
+    from kgtui.ports.protocols import EngineRuns, Watching
     from kgtui.screens.base.host import Diagnose
     from kgtui.settings.paths import Paths
     from problems.index import ProblemIndex
@@ -38,7 +38,7 @@ def compose(
     """The application with everything that it needs; starts nothing and writes nothing."""
     from kgtui.app.application import WorkbenchApp
 
-    def make_engine() -> Judging:
+    def make_engine() -> EngineRuns:
         from engine.engine import Engine
 
         return Engine(

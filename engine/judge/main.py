@@ -24,7 +24,7 @@ from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.judge.inputs import cases
 from engine.judge.inputs.call_snapshot import CallSnapshots
 from engine.judge.inputs.digests import digests_of
-from engine.judge.inputs.heap import LARGE_BYTES, hand_back_free_memory
+from engine.judge.inputs.heap import LARGE_BYTES, return_free_memory
 from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.correct_without_kernels import count_correct
 from engine.judge.probing.input_variants import Variants
@@ -56,10 +56,10 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 @dataclass(kw_only=True)
 class _Place:
-    """A case in hand, what was kept of its outputs, and the device memory that its arena is in."""
+    """A prepared case, what was kept of its outputs, and the device memory that its arena is in."""
 
     memory: cases.Memory
-    hand: cases.CaseInHand | None = None
+    prepared: cases.PreparedCase | None = None
     contrasts: Contrasts = field(default_factory=Contrasts)
 
 
@@ -124,27 +124,29 @@ class _Judge:
             case protocol.Compare():
                 return self._compare(command)
             case protocol.TakeSnapshot():
-                hand = self._in_hand()
-                self._taken.keep(command, hand, lambda: cases.returned_bytes(hand, command))
+                prepared = self._prepared_case()
+                self._taken.keep(command, prepared, lambda: cases.returned_bytes(prepared, command))
                 if command.again is not None:
                     self._refill(command.again)
                 return protocol.Done(id=command.id)
             case protocol.CompareSnapshot():
                 return self._compare_snapshot(command)
             case protocol.LayOutVariant():
-                return self._variants.vary(self._in_hand(), command)
+                return self._variants.vary(self._prepared_case(), command)
             case protocol.PrepareVariant():
-                self._variants.prepare_variant(self._in_hand(), command.variant)
+                self._variants.prepare_variant(self._prepared_case(), command.variant)
                 return protocol.Done(id=command.id)
             case protocol.CountCorrect():
-                return protocol.CorrectCounted(id=command.id, outputs=count_correct(self._in_hand(), command))
+                return protocol.CorrectCounted(id=command.id, outputs=count_correct(self._prepared_case(), command))
             case protocol.Contrast():
                 contrasts = self._place.contrasts
-                return protocol.Contrasted(id=command.id, outputs=contrasts.contrast(self._in_hand(), command))
+                return protocol.Contrasted(id=command.id, outputs=contrasts.contrast(self._prepared_case(), command))
             case protocol.MeasurePrecision():
-                return protocol.PrecisionMeasured(id=command.id, outputs=measure_precision(self._in_hand(), command))
+                return protocol.PrecisionMeasured(
+                    id=command.id, outputs=measure_precision(self._prepared_case(), command)
+                )
             case protocol.Release():
-                seed = self._place.hand.content.seed if self._place.hand is not None else None
+                seed = self._place.prepared.content.seed if self._place.prepared is not None else None
                 self._let_go()
                 return protocol.Released(id=command.id, seed=seed)
             case (
@@ -209,10 +211,10 @@ class _Judge:
         else:
             content = cases.on_host(content)
             arena = cases.arena_in_file(content, Path(command.arena_path))
-        self._place.hand = cases.CaseInHand(
+        self._place.prepared = cases.PreparedCase(
             problem=problem, case=case, arena=arena, base=content, content=content, draws=draws
         )
-        cases.fill(self._place.hand, content, command.poison)
+        cases.fill(self._place.prepared, content, command.poison)
         return protocol.Prepared(
             id=command.id,
             arguments=content.specs,
@@ -229,57 +231,57 @@ class _Judge:
         return protocol.Described(id=command.id, shapes=shapes)
 
     def _refill(self, command: protocol.Refill | protocol.Again, *, seed: int | None = None) -> None:
-        hand = self._in_hand()
-        content = hand.base
+        prepared = self._prepared_case()
+        content = prepared.base
         if command.fresh:
             # Not derived from the case's own seed: one would reveal the other.
-            drawn = hand.draws.number("fresh") if seed is None else seed
-            content = self._contents.make(hand.problem, hand.case, drawn)
-            if isinstance(hand.arena, tensors.ArenaFile):
+            drawn = prepared.draws.number("fresh") if seed is None else seed
+            content = self._contents.make(prepared.problem, prepared.case, drawn)
+            if isinstance(prepared.arena, tensors.ArenaFile):
                 content = cases.on_host(content)
-        if content.specs != hand.base.specs:
-            raise ValueError(f"{hand.problem.name}: shapes and scalars of {hand.case.name} depend on the seed")
-        cases.fill(hand, content, command.poison)
+        if content.specs != prepared.base.specs:
+            raise ValueError(f"{prepared.problem.name}: shapes and scalars of {prepared.case.name} depend on the seed")
+        cases.fill(prepared, content, command.poison)
 
     def _compare_snapshot(self, command: protocol.CompareSnapshot) -> protocol.Compared:
         taken = self._taken.give(command.taken)
-        current, self._place.hand = self._place.hand, taken.hand
+        current, self._place.prepared = self._place.prepared, taken.prepared
         try:
-            with taken.in_hand():
-                seed = taken.hand.content.seed
+            with taken.restored():
+                seed = taken.prepared.content.seed
                 compared = self._compare(taken.compare)
         finally:
-            self._place.hand = current
-        if command.ends and current is taken.hand:
+            self._place.prepared = current
+        if command.ends and current is taken.prepared:
             self._let_go()
         return msgspec.structs.replace(compared, id=command.id, seed=seed if command.ends else None)
 
     def _compare(self, command: protocol.Compare) -> protocol.Compared:
-        hand = self._in_hand()
-        final = hand.arena.read()  # copied first: the worker may still be writing
-        damage = hand.arena.damaged(guard=hand.poison)
-        problem, content = hand.problem, hand.content
-        got = cases.outputs_of(hand, command, final)
-        earlier = tuple(hand.first_outputs) if content is hand.base else ()
-        repeated = _repeated(hand, got)
+        prepared = self._prepared_case()
+        final = prepared.arena.read()  # copied first: the worker may still be writing
+        damage = prepared.arena.damaged(guard=prepared.poison)
+        problem, content = prepared.problem, prepared.content
+        got = cases.outputs_of(prepared, command, final)
+        earlier = tuple(prepared.first_outputs) if content is prepared.base else ()
+        repeated = _repeated(prepared, got)
         # An output that was correct and is bitwise equal on the same input is correct again, except for random
         # operators.
-        known = hand.first_reports if repeated and problem.determinism is not Determinism.RANDOM else ()
+        known = prepared.first_reports if repeated and problem.determinism is not Determinism.RANDOM else ()
         is_right = bool(known) and all(report.outcome is Outcome.PASS for report in known)
-        reports = known if is_right else _reports(hand, got, earlier)
+        reports = known if is_right else _reports(prepared, got, earlier)
         if any(report.outcome is not Outcome.PASS for report in reports):
             with self._device:
                 explain = self._explainer.explained if command.explain else left_unexplained
-                reports = explain(hand, got, reports, repeated=repeated)
-        if content is hand.base and not hand.first_reports:
-            hand.first_reports = reports
-        changed = cases.mutated(problem, content.specs, hand.initial, final)
+                reports = explain(prepared, got, reports, repeated=repeated)
+        if content is prepared.base and not prepared.first_reports:
+            prepared.first_reports = reports
+        changed = cases.mutated(problem, content.specs, prepared.initial, final)
         if damage is not None:
             changed = cases.overrun(problem, content.specs, damage)
-        digests = digests_of(hand, got) if command.digests else None
+        digests = digests_of(prepared, got) if command.digests else None
         return protocol.Compared(
             id=command.id, reports=reports, repeated=repeated, mutated=changed, digests=digests,
-            passes_own_rule=_passes_own_rule(hand, got),
+            passes_own_rule=_passes_own_rule(prepared, got),
         )  # fmt: skip
 
     def _problem(self, wanted: ProblemId) -> ProblemDefinition:
@@ -289,49 +291,49 @@ class _Judge:
         return self._problems[wanted]
 
     def _let_go(self) -> None:
-        if self._place.hand is not None:
-            size_bytes = sum(part.numel() for part in self._place.hand.content.storages)
-            self._place.hand.arena.close()
-            self._place.hand = None
+        if self._place.prepared is not None:
+            size_bytes = sum(part.numel() for part in self._place.prepared.content.storages)
+            self._place.prepared.arena.close()
+            self._place.prepared = None
             if size_bytes >= LARGE_BYTES:
-                hand_back_free_memory()
+                return_free_memory()
 
-    def _in_hand(self) -> cases.CaseInHand:
-        if self._place.hand is None:
+    def _prepared_case(self) -> cases.PreparedCase:
+        if self._place.prepared is None:
             raise RuntimeError("no case was prepared")
-        return self._place.hand
+        return self._place.prepared
 
 
 def _reports(
-    hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport], earlier: tuple[torch.Tensor, ...]
+    prepared: cases.PreparedCase, got: list[torch.Tensor | OutputReport], earlier: tuple[torch.Tensor, ...]
 ) -> tuple[OutputReport, ...]:
     """One report for each output of this call."""
-    call = cases.finished_call(hand, got)
-    return reports_of(replace(call, earlier=earlier), poison=hand.poison)
+    call = cases.finished_call(prepared, got)
+    return reports_of(replace(call, earlier=earlier), poison=prepared.poison)
 
 
-def _passes_own_rule(hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport]) -> bool | None:
+def _passes_own_rule(prepared: cases.PreparedCase, got: list[torch.Tensor | OutputReport]) -> bool | None:
     """Result of the rule of a foreign problem's suite; None for other problems."""
-    rule, content = hand.problem.passes_own_rule, hand.content
+    rule, content = prepared.problem.passes_own_rule, prepared.content
     if rule is None:
         return None
     outputs = tuple(value for value in got if isinstance(value, torch.Tensor))
     if len(outputs) != len(content.expected):
         return False
-    return rule(CalledCase(case=hand.case, arguments=content.inputs, outputs=outputs, expected=content.expected))
+    return rule(CalledCase(case=prepared.case, arguments=content.inputs, outputs=outputs, expected=content.expected))
 
 
-def _repeated(hand: cases.CaseInHand, got: list[torch.Tensor | OutputReport]) -> bool | None:
+def _repeated(prepared: cases.PreparedCase, got: list[torch.Tensor | OutputReport]) -> bool | None:
     """Whether these outputs are those of the first call to the bit; None for the first and for other content."""
-    if hand.content is not hand.base:
+    if prepared.content is not prepared.base:
         return None
     values = [value for value in got if isinstance(value, torch.Tensor)]
-    if not hand.first_outputs:
-        hand.first_outputs = [value.clone() for value in values]
+    if not prepared.first_outputs:
+        prepared.first_outputs = [value.clone() for value in values]
         return None
-    if len(values) != len(hand.first_outputs):
+    if len(values) != len(prepared.first_outputs):
         return None
-    return all(_same_bits(one, other) for one, other in zip(values, hand.first_outputs, strict=True))
+    return all(_same_bits(one, other) for one, other in zip(values, prepared.first_outputs, strict=True))
 
 
 def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from engine.judge.compare.compare import Judged, judge
+from engine.judge.compare.compare import ElementComparison, compare_elements
 from engine.judge.compare.measures import bytes_of
 from engine.judge.compare.values import text_of, unravelled
 from engine.judge.inputs.copies import private_copies
@@ -151,8 +151,10 @@ class Replay:
         )
         for (name, _, wanted), got, match in zip(call.outputs, outputs, self.compare(called), strict=True):
             if bool(match.wrong.any()):
-                judged = replace(judge(got, wanted, Tolerance(relative=0.0, absolute=0.0)), wrong=match.wrong)
-                said = f"{name}: {match.message}" if match.message else _message(name, got, wanted, judged)
+                elements = replace(
+                    compare_elements(got, wanted, Tolerance(relative=0.0, absolute=0.0)), wrong=match.wrong
+                )
+                said = f"{name}: {match.message}" if match.message else _message(name, got, wanted, elements)
                 steps = f", largest error {match.error:g} {match.unit}".rstrip() if match.error is not None else ""
                 yield said + steps
 
@@ -189,9 +191,9 @@ def _numbered(name: str, values: Any) -> dict[str, Any]:
 def _wrong(name: str, got: Any, expected: torch.Tensor, tolerance: Tolerance) -> Iterator[str]:
     yield from _of_another_kind(name, got, expected)
     if isinstance(got, torch.Tensor) and got.dtype == expected.dtype and got.shape == expected.shape and got.numel():
-        judged = judge(got.contiguous(), expected, tolerance)
-        if bool(judged.wrong.any()):
-            yield _message(name, got, expected, judged)
+        elements = compare_elements(got.contiguous(), expected, tolerance)
+        if bool(elements.wrong.any()):
+            yield _message(name, got, expected, elements)
 
 
 def _of_another_kind(name: str, got: Any, expected: torch.Tensor) -> Iterator[str]:
@@ -201,11 +203,11 @@ def _of_another_kind(name: str, got: Any, expected: torch.Tensor) -> Iterator[st
         yield f"{name}: {got.dtype} {tuple(got.shape)}, expected {expected.dtype} {tuple(expected.shape)}"
 
 
-def _message(name: str, got: torch.Tensor, expected: torch.Tensor, judged: Judged) -> str:
-    index = unravelled(judged.worst(), got.shape)
+def _message(name: str, got: torch.Tensor, expected: torch.Tensor, elements: ElementComparison) -> str:
+    index = unravelled(elements.worst(), got.shape)
     place = ",".join(map(str, index))
     values = f"expected {text_of(expected[index])} got {text_of(got[index])}"
-    return f"{name}: {int(judged.wrong.sum())} of {got.numel()} wrong, worst [{place}] {values}"
+    return f"{name}: {int(elements.wrong.sum())} of {got.numel()} wrong, worst [{place}] {values}"
 
 
 def _is_same(value: torch.Tensor, old: Any) -> bool:

@@ -26,7 +26,7 @@ class Variant(enum.StrEnum):
 
 
 class LayOutVariant(CaseCommand, tag="lay_out_variant", frozen=True):
-    """Lay this variant out for the case in hand, poisoned again.
+    """Lay this variant out for the prepared case, poisoned again.
 
     MOVED goes to a new file at `arena_path`, or to another place in device memory when none is given; it is
     the content that the case was prepared with.  ONE_ELEMENT is made of the content of the call before, every

@@ -128,7 +128,7 @@ class Command(Message, tag_field="type", frozen=True):
 
 
 class CaseCommand(Command, frozen=True, kw_only=True):
-    """Judge: something about the case in hand, or about another that is in hand `apart` from it."""
+    """Judge: something about the prepared case, or about another that is prepared `apart` from it."""
 
     apart: bool = False
 

@@ -92,7 +92,7 @@ class ActionKind(enum.StrEnum):
 class ChangeKind(enum.StrEnum):
     """Kind of a difference in the process between load and last call; THREAD and PROCESS are new ones.
 
-    A BUSY_THREAD has tensors in hand, a BURNING_THREAD uses the processor between calls.  PRELOADING has a
+    A BUSY_THREAD holds tensors, a BURNING_THREAD uses the processor between calls.  PRELOADING has a
     library loaded in front of all others by processes that are started later.
     """
 

@@ -193,7 +193,7 @@ class ReferenceAttached(Reply, tag="reference_attached", frozen=True):
 
 
 class Refill(CaseCommand, tag="refill", frozen=True):
-    """Write the arena of the case in hand again, poisoned again, with new content when `fresh`.
+    """Write the arena of the prepared case again, poisoned again, with new content when `fresh`.
 
     The judge draws the seed of new content unless one is given, to lay out the same content elsewhere.
     """

@@ -50,7 +50,7 @@ from engine.run.stages.verify_stage import VerifyingStage
 from engine.run.static_reading import Parsed, parse_candidate
 from engine.static.source import SourceError
 from engine.timing.seats import OwnKernels
-from engine.verdict.decide import Facts, Stop, judge
+from engine.verdict.decide import Facts, Stop, decide
 from engine.verdict.no_launch import no_launch
 
 _MEMORY_FOR_SPARE_BYTES = 16 << 30  # a waiting process has a device context of about 0.5 GiB
@@ -371,7 +371,7 @@ class Run:
         )  # fmt: skip
         self._emitter.emit(events.ProfileTaken(at_s=self._emitter.now(), spans=self._profile.spans()))
         self._emitter.emit(events.RunFinished(
-            at_s=self._emitter.now(), verdict=judge(facts), draw_seed=self._plan.draw_seed,
+            at_s=self._emitter.now(), verdict=decide(facts), draw_seed=self._plan.draw_seed,
             seed_given=self._plan.is_seed_given,
         ))  # fmt: skip
 

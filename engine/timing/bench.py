@@ -245,7 +245,7 @@ class Bench:
             if participant.dead:
                 seat.side = None
         with contextlib.suppress(EngineError):  # a dead judge holds no slots
-            await self._exchange.judge_quietly(protocol.FreeSlots(id=protocol.new_id()))
+            await self._exchange.ask_judge_quietly(protocol.FreeSlots(id=protocol.new_id()))
         return stop
 
 

@@ -143,7 +143,7 @@ class WorkerParticipant:
 
     async def _refresh(self, slots: tuple[int, ...]) -> None:
         command = protocol.Refresh(id=protocol.new_id(), slots=tuple(dict.fromkeys(slots)), block=self._block)
-        await self._exchange.judge(command, protocol.Done, "filling slots")
+        await self._exchange.ask_judge(command, protocol.Done, "filling slots")
 
     async def _fetch(self, slots: tuple[int, ...]) -> None:
         command = protocol.Fetch(id=protocol.new_id(), slots=tuple(dict.fromkeys(slots)), cache=self._cache)
@@ -177,7 +177,7 @@ class WorkerParticipant:
 
     async def _check(self, slots: tuple[int, ...], returned: tuple[tuple[protocol.ReturnedSpec, ...], ...]) -> None:
         command = protocol.Check(id=protocol.new_id(), slots=slots, returned=returned, block=self._block)
-        checked, _ = await self._exchange.judge(command, protocol.Checked, "checking outputs")
+        checked, _ = await self._exchange.ask_judge(command, protocol.Checked, "checking outputs")
         self.calls += len(slots)
         self.verified += min(checked.right, len(slots))
         if checked.right < len(slots):
@@ -189,7 +189,7 @@ class WorkerParticipant:
         if self._longest_s is not None:
             deadline_s = min(deadline_s, max(_LEAST_DEADLINE_S, _LONGER * self._longest_s))
         try:
-            reply, took_s = await self._exchange.worker(self.side, command, wanted, doing, deadline_s=deadline_s)
+            reply, took_s = await self._exchange.ask_worker(self.side, command, wanted, doing, deadline_s=deadline_s)
         except FailedHere as ended:
             stop = replace(ended.stop, message=f"{doing}: {ended.stop.message}")
             raise FailedHere(stop, ended.failed) from ended

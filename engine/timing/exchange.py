@@ -56,15 +56,15 @@ class Exchange:
     def __init__(
         self,
         *,
-        judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
+        ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
         clock: Callable[[], float],
         on_work: Callable[[str, float, float], None],
     ) -> None:
-        self._judge = judge
+        self._ask_judge = ask_judge
         self._on_work = on_work
         self.clock = clock
 
-    async def judge(self, command: protocol.AnyCommand, wanted: type[R], doing: str) -> tuple[R, float]:
+    async def ask_judge(self, command: protocol.AnyCommand, wanted: type[R], doing: str) -> tuple[R, float]:
         """The judge's reply, and the seconds that it took.
 
         Raises:
@@ -73,7 +73,7 @@ class Exchange:
         """
         began = self.clock()
         try:
-            reply = await self._judge(command)
+            reply = await self._ask_judge(command)
         except EngineError as error:
             raise CaseEnded(outcome_mapping.of_trusted(error, doing)) from error
         took_s = self._took(doing, began)
@@ -84,7 +84,7 @@ class Exchange:
             raise CaseEnded(Stop(outcome=Outcome.ENGINE_ERROR, message=message))
         return reply, took_s
 
-    async def worker(
+    async def ask_worker(
         self, side: Side, command: protocol.AnyCommand, wanted: type[R], doing: str, *, deadline_s: float
     ) -> tuple[R, float]:
         """The worker's reply, and the seconds that it took.  One that does not answer properly is killed.
@@ -108,9 +108,9 @@ class Exchange:
             raise CaseEnded(Stop(outcome=Outcome.TAMPERED, message=message))
         return reply, took_s
 
-    async def judge_quietly(self, command: protocol.AnyCommand) -> None:
+    async def ask_judge_quietly(self, command: protocol.AnyCommand) -> None:
         """Have the judge carry out a command whose reply has no content."""
-        await self._judge(command)
+        await self._ask_judge(command)
 
     def _took(self, doing: str, began: float) -> float:
         now = self.clock()

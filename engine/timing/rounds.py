@@ -41,7 +41,7 @@ async def arranged_slots(
         most_bytes=most_bytes,
         blocks=workers,
     )
-    arranged, _ = await exchange.judge(command, protocol.Arranged, "arranging slots")
+    arranged, _ = await exchange.ask_judge(command, protocol.Arranged, "arranging slots")
     return arranged
 
 

@@ -68,7 +68,7 @@ class BaselineParticipant:
     async def prepare(self) -> None:
         """Have it ready for the arranged case."""
         command = protocol.PrepareBaseline(id=protocol.new_id(), name=self.name)
-        await self._exchange.judge(command, protocol.Done, f"preparing {self.name}")
+        await self._exchange.ask_judge(command, protocol.Done, f"preparing {self.name}")
 
     async def single(self, slots: tuple[int, ...]) -> Batch:
         timed, took_s = await self._time(slots, protocol.How.SINGLE)
@@ -102,6 +102,6 @@ class BaselineParticipant:
 
     async def _time(self, slots: tuple[int, ...], how: protocol.How) -> tuple[protocol.Timed, float]:
         command = protocol.TimeBaseline(id=protocol.new_id(), name=self.name, slots=slots, how=how, cache=self._cache)
-        timed, took_s = await self._exchange.judge(command, protocol.Timed, f"timing {self.name}")
+        timed, took_s = await self._exchange.ask_judge(command, protocol.Timed, f"timing {self.name}")
         self.notes = tuple(dict.fromkeys((*self.notes, *timed.notes)))
         return timed, took_s

@@ -76,9 +76,9 @@ class Facts:
     weakness: str = ""
 
 
-def judge(facts: Facts) -> Verdict:
+def decide(facts: Facts) -> Verdict:
     """The verdict on these facts; its sentence names the policy where that is not the default."""
-    verdict = _judged(facts)
+    verdict = _verdict(facts)
     match facts.policy:
         case Policy.DEFAULT:
             return verdict
@@ -118,7 +118,7 @@ def refusal(policy: Policy, breaches: Sequence[Breach]) -> Stop | None:
     return Stop(outcome=Outcome.REFUSED, message=message, location=found.location)
 
 
-def _judged(facts: Facts) -> Verdict:
+def _verdict(facts: Facts) -> Verdict:
     passed = sum(result.outcome is Outcome.PASS for result in facts.cases)
     outcome, sentence, location = _outcome(facts, passed)
     weights = WEIGHTS[facts.policy]

@@ -178,12 +178,12 @@ class WorkbenchApp(TerminalApp):
         if self.workbench is not None:
             self.workbench.history.read()
         in_background(self, self.agents.watch, group="agents")
-        judging = self._services.engine_factory()
+        engine = self._services.engine_factory()
         self._started()
         if self._batch is not None:
             self.runs.generation.carry_out(self._batch)
             self.action_show("models")
-        await self._service.serve(judging)
+        await self._service.serve(engine)
 
     def _refresh_past(self) -> None:
         async def refresh() -> None:

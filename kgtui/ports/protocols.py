@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CPU_DEVICE = "cpu"
 
 
-class Judging(Protocol):
+class EngineRuns(Protocol):
     """The engine: runs one candidate at a time and yields its events."""
 
     async def start(self) -> None:
@@ -41,7 +41,7 @@ class Judging(Protocol):
         """Stop every child process and wait for it."""
 
     def evaluate(self, candidate: Candidate, plan: Plan, *, run_id: str | None = None) -> AsyncGenerator[Event, None]:
-        """Judge the candidate; a CancelRun for `run_id` ends it at once with a cancelled verdict."""
+        """Evaluate the candidate; a CancelRun for `run_id` ends it at once with a cancelled verdict."""
 
     def compare(
         self, candidate: Candidate, other: Candidate, plan: Plan, *, run_id: str | None = None
@@ -228,6 +228,6 @@ class WatcherFactory(Protocol):
 
 # From a sentence for the user and the new numbers of runs by their former ones.
 StoreNotice: TypeAlias = Callable[[str, Mapping[int, int]], None]
-EngineFactory: TypeAlias = Callable[[], Judging]
+EngineFactory: TypeAlias = Callable[[], EngineRuns]
 ArtefactReader: TypeAlias = Callable[[str], bytes]
 Scaffold: TypeAlias = Callable[[Problem], str]

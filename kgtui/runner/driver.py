@@ -30,7 +30,7 @@ from kgtui.runner.event_batches import event_batches
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from kgtui.ports.protocols import Judging, Recording
+    from kgtui.ports.protocols import EngineRuns, Recording
 
 Request: TypeAlias = RunRequest | RetargetRequest
 Update: TypeAlias = RunHeader | tuple[Event, ...]
@@ -46,7 +46,7 @@ class RunDriver:
 
     def __init__(
         self,
-        engine: Judging,
+        engine: EngineRuns,
         *,
         recording: Recording | None,
         on_trouble: Callable[[str], None],

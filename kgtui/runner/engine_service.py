@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kgtui.history.run_history import RunHistory
-    from kgtui.ports.protocols import Judging
+    from kgtui.ports.protocols import EngineRuns
     from kgtui.ports.requests import Audience
     from kgtui.runner.driver import Request
     from kgtui.runner.run_queue import RunQueue, Ticket
@@ -30,7 +30,7 @@ class EngineService:
         self._past = past
         self._audience = audience
         self._say = say
-        self._engine: Judging | None = None
+        self._engine: EngineRuns | None = None
         self._serves = False
         self._made_queue: RunQueue | None = None
 
@@ -44,7 +44,7 @@ class EngineService:
         """Whether a run is in progress, or another one waits for it."""
         return self._serves and self._queue.busy
 
-    async def serve(self, engine: Judging) -> None:
+    async def serve(self, engine: EngineRuns) -> None:
         """Start the engine, then run requests until cancelled; reports why it cannot start.
 
         A request that the store answers does not wait for the engine.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 PACKAGES = ("kgtui", "torch", "triton", "textual", "numpy", "sqlite-utils", "watchdog", "pygments", "msgspec")
 # The verdict depends on these; a run under another version is never reused as an answer.
-JUDGING = ("kgtui", "torch", "triton", "numpy")
+VERDICT_PACKAGES = ("kgtui", "torch", "triton", "numpy")
 
 
 def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str | None]:
@@ -31,5 +31,5 @@ def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str | None]:
 
 def environment_of(device: Device) -> dict[str, str]:
     """Environment that the store records for a session on this device."""
-    facts = {**versions(JUDGING), "linux": platform.release(), "device": device.name, "driver": device.driver}
+    facts = {**versions(VERDICT_PACKAGES), "linux": platform.release(), "device": device.name, "driver": device.driver}
     return {name: value for name, value in facts.items() if value is not None}

@@ -223,7 +223,7 @@ def _application(folder: Path, which: str, lines: int) -> Any:
     if which == "flood":
         engine.script = lambda candidate, plan: (
             fakes.all_pass(candidate, plan)
-            if len(engine.judged) == 1
+            if len(engine.evaluated) == 1
             else bench_screen._events("mixed", candidate, plan)
         )
     sass = machine_code(SASS_LINES).encode() if which != "operators" else b""

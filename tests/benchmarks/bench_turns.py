@@ -169,7 +169,7 @@ def stock(folder: Path, store: Path | None) -> None:
         seeded = stored_runs.Runs(folder, device="cuda", store=made)
         changed = [f"{line}  # was" if number % 7 == 0 else line for number, line in enumerate(_lines())]
         earlier = [line for number, line in enumerate(changed) if number % 40]
-        seeded.judge(_with_sass(stored_runs.faster(1.2), _OLD_SASS), "\n".join(earlier).encode() + _ENDING)
+        seeded.add(_with_sass(stored_runs.faster(1.2), _OLD_SASS), "\n".join(earlier).encode() + _ENDING)
 
 
 def taken(folder: Path) -> Iterator[tuple[str, Turn]]:
@@ -312,7 +312,7 @@ def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
     engine = fakes.FakeEngine()
 
     def script(candidate: Any, plan: Any) -> Any:
-        wrong = b"##########" in candidate.source and len(engine.judged) < 3
+        wrong = b"##########" in candidate.source and len(engine.evaluated) < 3
         return (fakes.some_fail if wrong else timed_runs.all_timed)(candidate, plan)
 
     engine.script = script

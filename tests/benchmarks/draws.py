@@ -29,7 +29,7 @@ import torch
 
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
-from engine.judge.compare.compare import judge
+from engine.judge.compare.compare import compare_elements
 from engine.judge.inputs.outputs import eager_outputs, expected_outputs
 from engine.model import Candidate, Case, CaseResult, Finding, Limits, Outcome, Plan, ProblemDefinition, Tier, Verdict
 from engine.model.events import CaseFinished, FindingRaised, RunFinished
@@ -144,7 +144,7 @@ def shares_of(problem: ProblemDefinition, case: Case, seed: int) -> Iterator[flo
     expected, got = expected_outputs(problem, inputs), eager_outputs(problem, inputs)
     for wanted, value in zip(expected, got, strict=True):
         if wanted.numel() and (wanted.is_floating_point() or wanted.is_complex()):
-            found = judge(value.contiguous(), wanted, problem.tolerance(case))
+            found = compare_elements(value.contiguous(), wanted, problem.tolerance(case))
             shares = torch.where(found.both & (found.error > 0), found.error / found.allowed, 0.0)
             yield float(shares.max())
 

@@ -4,9 +4,9 @@ Run it as a program from the root of the repository:
 
     python -m tests.mutation.score [--kernels softmax_autotune mm] [--most 40] [--engines 2]
 
-`--most` draws that many mutants of each kernel, by the hashes of their names; without it all are judged.
+`--most` draws that many mutants of each kernel, by the hashes of their names; without it all are evaluated.
 Prints every survivor and what is said of it in known.py, and the tables last.  Exits with 1 where the
-score is below the goal, a mutant could not be judged, or known.py calls one equivalent that was rejected.
+score is below the goal, a mutant could not be evaluated, or known.py calls one equivalent that was rejected.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from engine.model import Tier
 from engine.static.source import directives
-from tests.mutation.judging import Fate, Judged, judge_all
+from tests.mutation.evaluation import Evaluated, Fate, evaluate_all
 from tests.mutation.known import EQUIVALENT, UNSEEN
 from tests.mutation.mutants import Mutant, drawn, mutants_of
 
@@ -35,17 +35,19 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=sys.maxsize, help="mutants that are drawn of each kernel")
     parser.add_argument("--engines", type=int, default=2)
     chosen = parser.parse_args()
-    mutants = list(mutants_to_judge(chosen.kernels, most=chosen.most))
+    mutants = list(chosen_mutants(chosen.kernels, most=chosen.most))
     started_s = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        judged = asyncio.run(
-            judge_all(mutants, engines=chosen.engines, folder=Path(folder), on_judged=_Progress(len(mutants)).tell)
+        evaluated = asyncio.run(
+            evaluate_all(
+                mutants, engines=chosen.engines, folder=Path(folder), on_evaluated=_Progress(len(mutants)).tell
+            )
         )
-    print(f"\n{len(judged)} mutants in {time.monotonic() - started_s:.0f} s with {chosen.engines} engines\n")
-    return report(sorted(judged, key=lambda one: one.mutant.name))
+    print(f"\n{len(evaluated)} mutants in {time.monotonic() - started_s:.0f} s with {chosen.engines} engines\n")
+    return report(sorted(evaluated, key=lambda one: one.mutant.name))
 
 
-def mutants_to_judge(kernels: Sequence[str], *, most: int) -> Iterable[tuple[Mutant, str]]:
+def chosen_mutants(kernels: Sequence[str], *, most: int) -> Iterable[tuple[Mutant, str]]:
     """At most `most` mutants of each kernel, with the problem that it solves."""
     for path in sorted(HONEST.glob("*.py")):
         if not kernels or path.stem in kernels:
@@ -54,28 +56,28 @@ def mutants_to_judge(kernels: Sequence[str], *, most: int) -> Iterable[tuple[Mut
                 yield mutant, directives(source)["op"]
 
 
-def report(judged: Sequence[Judged]) -> int:
+def report(evaluated: Sequence[Evaluated]) -> int:
     """Print survivors and tables; the exit code."""
-    refuted = [one for one in judged if one.mutant.name in EQUIVALENT and one.fate is not Fate.SURVIVED]
-    unjudged = [one for one in judged if one.fate is Fate.UNJUDGED]
-    for title, chosen in (("could not be judged", unjudged), ("called equivalent, but rejected", refuted)):
+    refuted = [one for one in evaluated if one.mutant.name in EQUIVALENT and one.fate is not Fate.SURVIVED]
+    undecided = [one for one in evaluated if one.fate is Fate.UNDECIDED]
+    for title, chosen in (("could not be evaluated", undecided), ("called equivalent, but rejected", refuted)):
         for one in chosen:
             print(f"{title}: {one.mutant.name} ({one.case}: {one.message})")
-    for one in judged:
+    for one in evaluated:
         if one.fate is Fate.SURVIVED:
             name = one.mutant.name
             said = f"equivalent: {EQUIVALENT[name]}" if name in EQUIVALENT else UNSEEN.get(name, "not examined")
             print(f"survived {name}\n    {one.mutant.before}\n    {one.mutant.after}\n    {said}")
-    _print_table("kernel", judged, lambda one: one.mutant.kernel)
-    _print_table("kind", judged, lambda one: one.mutant.kind)
-    return 1 if unjudged or refuted or _percent(judged) < GOAL_PERCENT else 0
+    _print_table("kernel", evaluated, lambda one: one.mutant.kernel)
+    _print_table("kind", evaluated, lambda one: one.mutant.kind)
+    return 1 if undecided or refuted or _percent(evaluated) < GOAL_PERCENT else 0
 
 
-def _print_table(heading: str, judged: Sequence[Judged], group_of: Callable[[Judged], str]) -> None:
+def _print_table(heading: str, evaluated: Sequence[Evaluated], group_of: Callable[[Evaluated], str]) -> None:
     columns = ("mutants", "stillborn", "equivalent", "smoke", "full", "survived", "score")
     print(f"\n{heading:34} " + " ".join(f"{column:>10}" for column in columns))
-    groups = {group_of(one): [other for other in judged if group_of(other) == group_of(one)] for one in judged}
-    for name, group in (*sorted(groups.items()), ("all", judged)):
+    groups = {group_of(one): [other for other in evaluated if group_of(other) == group_of(one)] for one in evaluated}
+    for name, group in (*sorted(groups.items()), ("all", evaluated)):
         rejected = [one for one in group if one.fate is Fate.REJECTED]
         smoke = sum(one.tier is not Tier.FULL for one in rejected)
         stillborn = sum(one.fate is Fate.STILLBORN for one in group)
@@ -83,15 +85,15 @@ def _print_table(heading: str, judged: Sequence[Judged], group_of: Callable[[Jud
         print(f"{name:34} " + " ".join(f"{count:10}" for count in counts) + f" {_percent(group):9.1f}%")
 
 
-def _equivalent(group: Sequence[Judged]) -> int:
+def _equivalent(group: Sequence[Evaluated]) -> int:
     return sum(one.fate is Fate.SURVIVED and one.mutant.name in EQUIVALENT for one in group)
 
 
-def _survived(group: Sequence[Judged]) -> int:
+def _survived(group: Sequence[Evaluated]) -> int:
     return sum(one.fate is Fate.SURVIVED and one.mutant.name not in EQUIVALENT for one in group)
 
 
-def _percent(group: Sequence[Judged]) -> float:
+def _percent(group: Sequence[Evaluated]) -> float:
     """Rejected mutants in every hundred that run and are not equivalent."""
     rejected = sum(one.fate is Fate.REJECTED for one in group)
     return 100.0 * rejected / max(1, rejected + _survived(group))
@@ -104,7 +106,7 @@ class _Progress:
         self._total = total
         self._ended = 0
 
-    def tell(self, one: Judged) -> None:
+    def tell(self, one: Evaluated) -> None:
         self._ended += 1
         print(f"{self._ended}/{self._total} {one.fate:10} {one.mutant.name} {one.case}: {one.message[:90]}", flush=True)
 

@@ -33,8 +33,8 @@ from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import Candidate, CaseResult, Diagnosis, Plan, Tier
 from engine.model.events import CaseFinished
 from tests.candidates import candidates, stated
-from tests.mutation.judging import LIMITS
-from tests.mutation.score import mutants_to_judge
+from tests.mutation.evaluation import LIMITS
+from tests.mutation.score import chosen_mutants
 from tests.operators import find
 
 MUTANT, WRONG = "mutant", "wrong"
@@ -84,7 +84,7 @@ def kernels(names: Sequence[str], *, most: int) -> Iterator[Kernel]:
         said = stated(path)
         if said.diagnosis not in (None, _NOT_REACHED):
             yield Kernel(name=path.stem, group=WRONG, op=said.op, source=path.read_text(), case=said.case)
-    for mutant, op in mutants_to_judge(names, most=most):
+    for mutant, op in chosen_mutants(names, most=most):
         yield Kernel(name=mutant.name, group=MUTANT, op=op, source=mutant.source)
 
 

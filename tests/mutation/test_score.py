@@ -7,14 +7,14 @@ import pytest
 from engine.model import Tier
 from tests.mutation import score
 from tests.mutation.edits import Kind
-from tests.mutation.judging import Fate, Judged
+from tests.mutation.evaluation import Evaluated, Fate
 from tests.mutation.mutants import Mutant
 
 
-def judged(name: str, fate: Fate) -> Judged:
+def evaluated(name: str, fate: Fate) -> Evaluated:
     mutant = Mutant(name=name, kernel="k", kind=Kind.DROP_MASK, before="a", after="b", source="")
     tier = Tier.FULL if fate is Fate.REJECTED else None
-    return Judged(mutant=mutant, fate=fate, case="", tier=tier, message="")
+    return Evaluated(mutant=mutant, fate=fate, case="", tier=tier, message="")
 
 
 @pytest.fixture(autouse=True)
@@ -24,18 +24,24 @@ def _known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_stillborn_and_equivalent_mutants_do_not_count(capsys: pytest.CaptureFixture[str]) -> None:
-    assert score.report([judged("r", Fate.REJECTED), judged("s", Fate.STILLBORN), judged("same", Fate.SURVIVED)]) == 0
+    assert (
+        score.report([evaluated("r", Fate.REJECTED), evaluated("s", Fate.STILLBORN), evaluated("same", Fate.SURVIVED)])
+        == 0
+    )
     assert capsys.readouterr().out.splitlines()[-1].split() == ["all", "3", "1", "1", "0", "1", "0", "100.0%"]
 
 
 def test_every_survivor_counts_and_has_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    assert score.report([judged("r", Fate.REJECTED), judged("unseen", Fate.SURVIVED), judged("x", Fate.SURVIVED)]) == 1
+    assert (
+        score.report([evaluated("r", Fate.REJECTED), evaluated("unseen", Fate.SURVIVED), evaluated("x", Fate.SURVIVED)])
+        == 1
+    )
     out = capsys.readouterr().out
     assert "survived unseen\n    a\n    b\n    no case shows it\n" in out
     assert "survived x\n    a\n    b\n    not examined\n" in out
     assert out.splitlines()[-1].split() == ["all", "3", "0", "0", "0", "1", "2", "33.3%"]
 
 
-@pytest.mark.parametrize("one", [judged("same", Fate.REJECTED), judged("r", Fate.UNJUDGED)])
-def test_wrong_claim_or_mutant_not_run_fails(one: Judged) -> None:
-    assert score.report([*[judged("r", Fate.REJECTED)] * 200, one]) == 1
+@pytest.mark.parametrize("one", [evaluated("same", Fate.REJECTED), evaluated("r", Fate.UNDECIDED)])
+def test_wrong_claim_or_mutant_not_run_fails(one: Evaluated) -> None:
+    assert score.report([*[evaluated("r", Fate.REJECTED)] * 200, one]) == 1

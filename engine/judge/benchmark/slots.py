@@ -105,7 +105,7 @@ class Slots:
                 case protocol.Check():
                     return self._check(command)
                 case protocol.PrepareBaseline():
-                    arranged = self._in_hand()
+                    arranged = self._arranged_slots()
                     inputs = self._inputs(arranged.layout.problem, arranged.layout.case)
                     return arranged.times.prepare(command, arranged.layout, inputs)
                 case protocol.TimeBaseline():
@@ -170,7 +170,7 @@ class Slots:
         )
 
     def _refresh(self, command: protocol.Refresh) -> protocol.Done:
-        arranged = self._in_hand()
+        arranged = self._arranged_slots()
         for number in command.slots:
             poison = 1 + secrets.randbelow(255)  # never 0, which a missing write often leaves anyway
             self._write(arranged.layout, arranged.images[number], poison)
@@ -252,14 +252,14 @@ class Slots:
             self._instruments = instruments_of(self._device)
         return self._instruments
 
-    def _in_hand(self) -> _Arranged:
+    def _arranged_slots(self) -> _Arranged:
         if self._arranged is None:
             raise RuntimeError("no slots were arranged")
         return self._arranged
 
     def _filled(self, numbers: tuple[int, ...], *, block: int | None = None) -> _Arranged:
-        """The slots in hand, all of these refreshed at least once, and last in this block where one is named."""
-        arranged = self._in_hand()
+        """The arranged slots, all of these refreshed at least once, and last in this block where one is named."""
+        arranged = self._arranged_slots()
         for number in numbers:
             written = arranged.poisons.get(number)
             if written is None or block not in (None, written[0]):

@@ -30,7 +30,11 @@ def compare(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tol
     if got.numel() == 0:
         return OutputReport(name=name, outcome=Outcome.PASS, shape=tuple(got.shape), dtype=dtype_name(got.dtype))
     passed = report_of_pass(name, got, expected, tolerance)
-    return passed if passed is not None else _report(name, got, expected, judge(got, expected, tolerance), poison)
+    return (
+        passed
+        if passed is not None
+        else _report(name, got, expected, compare_elements(got, expected, tolerance), poison)
+    )
 
 
 def compare_masked(
@@ -39,8 +43,8 @@ def compare_masked(
     """As `compare`, for values with given `wrong` elements; both are of one type and shape."""
     if got.numel() == 0:
         return OutputReport(name=name, outcome=Outcome.PASS, shape=tuple(got.shape), dtype=dtype_name(got.dtype))
-    judged = judge(got, expected, Tolerance(relative=0.0, absolute=0.0))
-    return _report(name, got, expected, replace(judged, wrong=wrong), poison)
+    elements = compare_elements(got, expected, Tolerance(relative=0.0, absolute=0.0))
+    return _report(name, got, expected, replace(elements, wrong=wrong), poison)
 
 
 def of_another_kind(name: str, dtype: str, shape: tuple[int, ...], expected: torch.Tensor) -> OutputReport | None:
@@ -59,7 +63,7 @@ def of_another_kind(name: str, dtype: str, shape: tuple[int, ...], expected: tor
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class ElementComparison:
     """Which elements are wrong; the `error` of each, how much is `allowed`, and the `size` of what was expected."""
 
     wrong: torch.Tensor
@@ -83,9 +87,9 @@ class Judged:
         return int(torch.where(excess == excess.max(), largest, -1.0).argmax())
 
 
-def judge(
+def compare_elements(
     got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, *, scale: torch.Tensor | None = None
-) -> Judged:
+) -> ElementComparison:
     """Every element of `got` under the rule of `Tolerance`; both are of one type and shape.
 
     Of a part of an output the `scale` is that of the whole, as `scale_of` has it.
@@ -105,7 +109,7 @@ def judge(
         allowed = torch.zeros_like(error)
         # In the integers themselves: float64 cannot tell large int64 apart, and a boolean may hold any byte.
         error, wrong = _distance(got, expected, error), raw(got) != raw(expected)
-    return Judged(
+    return ElementComparison(
         wrong=wrong, error=error, allowed=allowed, size=size, got_finite=got_finite, expected_finite=expected_finite
     )
 
@@ -121,19 +125,21 @@ def _typical_scale(size: torch.Tensor, is_finite: torch.Tensor, tolerance: Toler
     return typical(sizes, is_finite.sum().clamp(min=1)).clamp(min=tolerance.least_scale)
 
 
-def _report(name: str, got: torch.Tensor, expected: torch.Tensor, judged: Judged, poison: int) -> OutputReport:
-    wrong, error, both = judged.wrong, judged.error, judged.both
-    got_finite, expected_finite = judged.got_finite, judged.expected_finite
+def _report(
+    name: str, got: torch.Tensor, expected: torch.Tensor, elements: ElementComparison, poison: int
+) -> OutputReport:
+    wrong, error, both = elements.wrong, elements.error, elements.both
+    got_finite, expected_finite = elements.got_finite, elements.expected_finite
     unwritten = wrong & _is_poison(got, poison)
     nonfinite_wrong = wrong & ~got_finite & expected_finite & ~unwritten
-    nonzero = both & (judged.size != 0)
+    nonzero = both & (elements.size != 0)
     between = ulps(ordered(got), ordered(expected)) if got.dtype in INTEGER_OF else None
     counts, largest = _read(
         (wrong, unwritten, nonfinite_wrong, ~got_finite, ~expected_finite),
-        (_masked(error, both), _masked(error / judged.size, nonzero), _masked(between, both)),
+        (_masked(error, both), _masked(error / elements.size, nonzero), _masked(between, both)),
     )
     mismatched, unwritten_count, nonfinite_count, nonfinite_got, nonfinite_expected = counts
-    worst = judged.worst() if mismatched else None
+    worst = elements.worst() if mismatched else None
     return OutputReport(
         name=name,
         outcome=_outcome(mismatched, nonfinite_count),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.judge.compare.compare import judge, of_another_kind, scale_of
+from engine.judge.compare.compare import compare_elements, of_another_kind, scale_of
 from engine.judge.compare.pieces import pieces
 from engine.model import Tolerance
 from engine.protocol.tensors import dtype_name
@@ -38,7 +38,7 @@ def count_wrong_each(
     each: list[torch.Tensor] = []
     of_all: list[torch.Tensor] = []
     for wanted, *parts in pieces(expected, *values):
-        wrong = torch.stack([judge(part, wanted, tolerance, scale=scale).wrong for part in parts])
+        wrong = torch.stack([compare_elements(part, wanted, tolerance, scale=scale).wrong for part in parts])
         each.append(wrong.sum(dim=1))
         if together:
             of_all.append(wrong[list(together)].all(dim=0).sum())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from engine.errors import ReferenceFaultError
-from engine.judge.compare.compare import judge
+from engine.judge.compare.compare import compare_elements
 from engine.model import Tolerance
 from engine.problem_source import ReferenceUnavailableError
 from engine.protocol.tensors import tensors_in
@@ -46,7 +46,7 @@ def settled(
         return None
     values = [one.clone() for one in got]
     compared = zip(values, expected, tolerances, strict=True)
-    wrong = [judge(one, wanted, tolerance).wrong for one, wanted, tolerance in compared]
+    wrong = [compare_elements(one, wanted, tolerance).wrong for one, wanted, tolerance in compared]
     count, size = sum(int(mask.sum()) for mask in wrong), sum(mask.numel() for mask in wrong)
     runs = _RUNS if count <= max(_FEW, _FEW_SHARE * size) else _RUNS_OF_MANY
     generator = torch.Generator().manual_seed(0)
@@ -58,7 +58,7 @@ def settled(
         others = (answer,) if isinstance(answer, torch.Tensor) else answer
         for value, wanted, other, mask, tolerance in zip(values, expected, others, wrong, tolerances, strict=True):
             if other.shape == value.shape and other.dtype == value.dtype and value.numel():
-                explained = mask & ~judge(value, other, tolerance).wrong
+                explained = mask & ~compare_elements(value, other, tolerance).wrong
                 value[explained] = wanted[explained]
                 mask &= ~explained
         left = sum(int(mask.sum()) for mask in wrong)

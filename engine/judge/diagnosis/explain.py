@@ -51,7 +51,7 @@ class Explainer:
 
     def explained(
         self,
-        hand: cases.CaseInHand,
+        prepared: cases.PreparedCase,
         got: list[torch.Tensor | OutputReport],
         reports: tuple[OutputReport, ...],
         *,
@@ -61,14 +61,14 @@ class Explainer:
 
         `repeated` is whether the outputs are those of the first call, None when that had other input or this is it.
         """
-        if not hand.problem.determinism.has_one_answer:
+        if not prepared.problem.determinism.has_one_answer:
             return reports
         explained = list(reports)
         for number, (value, report) in enumerate(zip(got, reports, strict=True)):
             if isinstance(value, torch.Tensor) and report.outcome in _VALUES_ARE_WRONG and report.worst is not None:
-                comparison = _comparison(hand, number, value, report.name, same_input=repeated is not None)
+                comparison = _comparison(prepared, number, value, report.name, same_input=repeated is not None)
                 explained[number] = replace(
-                    report, explanation=self._explanation(hand, number, comparison, report.worst)
+                    report, explanation=self._explanation(prepared, number, comparison, report.worst)
                 )
         return tuple(explained)
 
@@ -90,16 +90,16 @@ class Explainer:
         return diagnose(clues, wrong=comparison.wrong_count)
 
     def _explanation(
-        self, hand: cases.CaseInHand, number: int, comparison: Comparison, worst: WrongElement
+        self, prepared: cases.PreparedCase, number: int, comparison: Comparison, worst: WrongElement
     ) -> Explanation:
-        problem = hand.problem
-        elements = _elements(hand.content.inputs, comparison)
+        problem = prepared.problem
+        elements = _elements(prepared.content.inputs, comparison)
         if elements > _MOST_ELEMENTS:
             return Explanation(untried=f"the case has {elements:,} elements, too many to compute it again and again")
         found: tuple[Diagnosis, ...] = ()
         try:
             with torch.device("cpu"):
-                inputs, comparison = _inputs_on_host(hand.content), comparison.on_host
+                inputs, comparison = _inputs_on_host(prepared.content), comparison.on_host
                 found = self.diagnoses(problem, inputs, number, comparison)
                 # Another process returns no derivatives; without them hundreds of calls would be needed.
                 feeds, count = (
@@ -134,7 +134,7 @@ class Explainer:
 
 
 def left_unexplained(
-    hand: cases.CaseInHand,
+    prepared: cases.PreparedCase,
     got: list[torch.Tensor | OutputReport],
     reports: tuple[OutputReport, ...],
     *,
@@ -147,30 +147,32 @@ def left_unexplained(
     )
 
 
-def _comparison(hand: cases.CaseInHand, number: int, got: torch.Tensor, name: str, *, same_input: bool) -> Comparison:
-    is_first = hand.content is hand.base and not same_input
-    earlier = hand.first_outputs[number] if number < len(hand.first_outputs) and not is_first else None
+def _comparison(
+    prepared: cases.PreparedCase, number: int, got: torch.Tensor, name: str, *, same_input: bool
+) -> Comparison:
+    is_first = prepared.content is prepared.base and not same_input
+    earlier = prepared.first_outputs[number] if number < len(prepared.first_outputs) and not is_first else None
     return Comparison(
         name=name,
         got=got,
-        expected=hand.content.expected[number],
-        poison=hand.poison,
-        before=_before(hand, number, name),
-        tolerance=hand.problem.tolerance(hand.case),
+        expected=prepared.content.expected[number],
+        poison=prepared.poison,
+        before=_before(prepared, number, name),
+        tolerance=prepared.problem.tolerance(prepared.case),
         earlier=earlier if earlier is not None and earlier.shape == got.shape else None,
         same_input=same_input,
     )
 
 
-def _before(hand: cases.CaseInHand, number: int, name: str) -> torch.Tensor | None:
+def _before(prepared: cases.PreparedCase, number: int, name: str) -> torch.Tensor | None:
     """Content of an output before the call; a returned one may be an argument that was written in place."""
-    problem, expected = hand.problem, hand.content.expected
-    names = output_names(problem, hand.content.specs, expected)
-    for other, spec in written_specs(problem, hand.content.specs):
+    problem, expected = prepared.problem, prepared.content.expected
+    names = output_names(problem, prepared.content.specs, expected)
+    for other, spec in written_specs(problem, prepared.content.specs):
         if other.partition("[")[0] in problem.written_only:
             continue
         if other == name or expected[number] is expected[names.index(other)]:
-            return tensors.view(spec, hand.initial[spec.storage])
+            return tensors.view(spec, prepared.initial[spec.storage])
     return None
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import torch
 
-from engine.judge.compare.compare import judge
+from engine.judge.compare.compare import compare_elements
 from engine.judge.compare.measures import computable, raw, typical
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
@@ -71,7 +71,7 @@ class Comparison:
     @cached_property
     def wrong(self) -> torch.Tensor:
         """Which elements are wrong."""
-        return judge(self.got, self.expected, self.tolerance).wrong
+        return compare_elements(self.got, self.expected, self.tolerance).wrong
 
     @cached_property
     def wrong_count(self) -> int:

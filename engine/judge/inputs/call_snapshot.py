@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import torch
 
 from engine import protocol
-from engine.judge.inputs.cases import CaseInHand
+from engine.judge.inputs.cases import PreparedCase
 from engine.judge.inputs.copied_arena import CopiedArena
 from engine.sandbox.untrusted_files import UntrustedFileError
 
@@ -21,8 +21,10 @@ _MOST_TAKEN = 2  # one of the last call of a case, one of the first call of the 
 class CallSnapshot:
     """One call, and the state of its case at that time."""
 
-    def __init__(self, command: protocol.TakeSnapshot, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
-        self.hand = hand
+    def __init__(
+        self, command: protocol.TakeSnapshot, prepared: PreparedCase, read: Callable[[], torch.Tensor]
+    ) -> None:
+        self.prepared = prepared
         self.compare = protocol.Compare(
             id=command.id,
             outputs=command.outputs,
@@ -30,23 +32,23 @@ class CallSnapshot:
             returned=command.returned,
             explain=command.explain,
         )
-        copied = CopiedArena(hand.arena.spec, hand.arena.read(), hand.arena.damaged(guard=hand.poison))
+        copied = CopiedArena(prepared.arena.spec, prepared.arena.read(), prepared.arena.damaged(guard=prepared.poison))
         try:
             copied.returned = read()
         except UntrustedFileError as error:
             copied.returned = error  # reported when the outputs are compared
-        self._then = copied, hand.content, hand.initial, hand.poison
+        self._then = copied, prepared.content, prepared.initial, prepared.poison
 
     @contextlib.contextmanager
-    def in_hand(self) -> Iterator[None]:
+    def restored(self) -> Iterator[None]:
         """Put the case back to how it was then; afterwards it is again as the judge has it now."""
-        hand = self.hand
-        now = hand.arena, hand.content, hand.initial, hand.poison
-        hand.arena, hand.content, hand.initial, hand.poison = self._then
+        prepared = self.prepared
+        now = prepared.arena, prepared.content, prepared.initial, prepared.poison
+        prepared.arena, prepared.content, prepared.initial, prepared.poison = self._then
         try:
             yield
         finally:
-            hand.arena, hand.content, hand.initial, hand.poison = now
+            prepared.arena, prepared.content, prepared.initial, prepared.poison = now
 
 
 class CallSnapshots:
@@ -55,9 +57,9 @@ class CallSnapshots:
     def __init__(self) -> None:
         self._calls: dict[str, CallSnapshot] = {}
 
-    def keep(self, command: protocol.TakeSnapshot, hand: CaseInHand, read: Callable[[], torch.Tensor]) -> None:
+    def keep(self, command: protocol.TakeSnapshot, prepared: PreparedCase, read: Callable[[], torch.Tensor]) -> None:
         """Copy what this call left; `read` makes a private copy of what the entry returned."""
-        self._calls[command.id] = CallSnapshot(command, hand, read)
+        self._calls[command.id] = CallSnapshot(command, prepared, read)
         if len(self._calls) > _MOST_TAKEN:
             del self._calls[next(iter(self._calls))]
 

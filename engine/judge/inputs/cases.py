@@ -76,7 +76,7 @@ class Content:
 class Made:
     """A variant of a case: its content, or why it cannot decide about a candidate.
 
-    Made from the content `before`, which was in hand then; `changed` and `kept` are as in VariantLaidOut.
+    Made from the content `before`, which was the present one then; `changed` and `kept` are as in VariantLaidOut.
     """
 
     variant: protocol.Variant
@@ -88,7 +88,7 @@ class Made:
 
 
 @dataclass(kw_only=True)
-class CaseInHand:
+class PreparedCase:
     """A case and its arena: what was written to it for the current call, and what must come of that.
 
     `free` are the tensors that other numbers may be put into, None until they are needed; `prepared_variant` is the
@@ -242,19 +242,19 @@ def output_bytes(expected: tuple[torch.Tensor, ...]) -> int:
     return size_bytes
 
 
-def fill(hand: CaseInHand, content: Content, poison: int) -> None:
+def fill(prepared: PreparedCase, content: Content, poison: int) -> None:
     """Write a content to the arena, written-only arguments and guard zones as poison."""
-    hand.content = content
-    hand.poison = poison
-    hand.initial = [storage.clone() for storage in content.storages]
-    for name, spec in zip(hand.problem.arguments, content.specs, strict=True):
-        for part in protocol.tensor_specs(spec) if name in hand.problem.written_only else ():
-            hand.initial[part.storage].fill_(poison)
-    hand.arena.write(hand.initial, guard=poison)
+    prepared.content = content
+    prepared.poison = poison
+    prepared.initial = [storage.clone() for storage in content.storages]
+    for name, spec in zip(prepared.problem.arguments, content.specs, strict=True):
+        for part in protocol.tensor_specs(spec) if name in prepared.problem.written_only else ():
+            prepared.initial[part.storage].fill_(poison)
+    prepared.arena.write(prepared.initial, guard=poison)
 
 
 def returned_bytes(
-    hand: CaseInHand,
+    prepared: PreparedCase,
     command: protocol.Compare
     | protocol.TakeSnapshot
     | protocol.CountCorrect
@@ -266,14 +266,14 @@ def returned_bytes(
     Raises:
         UntrustedFileError: the worker has left no file that can be read.
     """
-    if not isinstance(hand.arena, tensors.ArenaFile):
-        return hand.arena.outputs()
+    if not isinstance(prepared.arena, tensors.ArenaFile):
+        return prepared.arena.outputs()
     raw = bytearray(read_untrusted(Path(command.outputs), max_bytes=command.max_output_bytes))
     return torch.frombuffer(raw, dtype=torch.uint8) if raw else torch.empty(0, dtype=torch.uint8)
 
 
 def outputs_of(
-    hand: CaseInHand,
+    prepared: PreparedCase,
     command: protocol.Compare | protocol.CountCorrect | protocol.MeasurePrecision,
     final: list[torch.Tensor],
 ) -> list[torch.Tensor | OutputReport]:
@@ -282,21 +282,21 @@ def outputs_of(
     Raises:
         UntrustedFileError: the worker has left no file that can be read.
     """
-    problem, content = hand.problem, hand.content
+    problem, content = prepared.problem, prepared.content
     returned = returned_values(
-        problem, content.specs, command.returned, content.expected, lambda: returned_bytes(hand, command)
+        problem, content.specs, command.returned, content.expected, lambda: returned_bytes(prepared, command)
     )
     return [*returned, *written_values(problem, content.specs, final)]
 
 
-def finished_call(hand: CaseInHand, got: Sequence[torch.Tensor | OutputReport]) -> Call:
-    """The call in hand with these outputs, to be compared."""
-    content = hand.content
+def finished_call(prepared: PreparedCase, got: Sequence[torch.Tensor | OutputReport]) -> Call:
+    """The present call with these outputs, to be compared."""
+    content = prepared.content
     return Call(
-        problem=hand.problem,
-        case=hand.case,
+        problem=prepared.problem,
+        case=prepared.case,
         arguments=content.inputs,
-        names=output_names(hand.problem, content.specs, content.expected),
+        names=output_names(prepared.problem, content.specs, content.expected),
         got=got,
         expected=content.expected,
         rounding=content.rounding,

@@ -9,15 +9,15 @@ import torch
 
 from engine import protocol
 from engine.judge.compare.measures import bytes_of
-from engine.judge.inputs.cases import CaseInHand
+from engine.judge.inputs.cases import PreparedCase
 from engine.model import OutputReport
 
 
-def digests_of(hand: CaseInHand, got: Iterable[torch.Tensor | OutputReport]) -> protocol.ContentDigests:
-    """The digests of the call in hand with these outputs; an output that is no tensor has no bytes."""
+def digests_of(prepared: PreparedCase, got: Iterable[torch.Tensor | OutputReport]) -> protocol.ContentDigests:
+    """The digests of the present call with these outputs; an output that is no tensor has no bytes."""
     return protocol.ContentDigests(
-        inputs=_digest(hand.content.storages),
-        expected=_digest(hand.content.expected),
+        inputs=_digest(prepared.content.storages),
+        expected=_digest(prepared.content.expected),
         outputs=_digest(value for value in got if isinstance(value, torch.Tensor)),
     )
 

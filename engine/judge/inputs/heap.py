@@ -14,7 +14,7 @@ LARGE_BYTES = 4 << 20
 """From this size of a case on its memory is worth handing back; it takes a millisecond or so."""
 
 
-def hand_back_free_memory() -> None:
+def return_free_memory() -> None:
     """Give free pages back to the system, where the allocator can be told so."""
     _trim()(0)
 

@@ -20,19 +20,19 @@ class Contrasts:
     """The outputs that were kept last, and what differs from them."""
 
     def __init__(self) -> None:
-        self._hand: cases.CaseInHand | None = None
+        self._prepared: cases.PreparedCase | None = None
         self._kept: list[torch.Tensor | OutputReport] = []
 
-    def contrast(self, hand: cases.CaseInHand, command: protocol.Contrast) -> tuple[protocol.Difference, ...]:
+    def contrast(self, prepared: cases.PreparedCase, command: protocol.Contrast) -> tuple[protocol.Difference, ...]:
         """One entry for each output of the watched call that the worker has just made.
 
         Raises:
             UntrustedFileError: the worker has left no file that can be read.
         """
-        if self._hand is not hand:
-            self._hand, self._kept = hand, []
-        got = _handed_back(hand, command)
-        call = cases.finished_call(hand, got)
+        if self._prepared is not prepared:
+            self._prepared, self._kept = prepared, []
+        got = _handed_back(prepared, command)
+        call = cases.finished_call(prepared, got)
         before: list[torch.Tensor | OutputReport | None] = [*self._kept] or [None] * len(got)
         differences = tuple(
             protocol.Difference(name=name, total=wanted.numel(), right=right, changed=_changed(value, kept))
@@ -45,12 +45,12 @@ class Contrasts:
         return differences
 
 
-def _handed_back(hand: cases.CaseInHand, command: protocol.Contrast) -> list[torch.Tensor | OutputReport]:
+def _handed_back(prepared: cases.PreparedCase, command: protocol.Contrast) -> list[torch.Tensor | OutputReport]:
     """The returned values, and the arguments that the entry writes, both as the worker sent them."""
-    problem, specs, expected = hand.problem, hand.content.specs, hand.content.expected
+    problem, specs, expected = prepared.problem, prepared.content.specs, prepared.content.expected
     count = returned_count(problem, specs, expected)
     first = max(0, len(command.returned) - (len(expected) - count))
-    raw = cases.returned_bytes(hand, command)
+    raw = cases.returned_bytes(prepared, command)
     got = returned_values(problem, specs, command.returned[:first], expected, lambda: raw)
     names = output_names(problem, specs, expected)
     watched = zip(names[count:], command.returned[first:], expected[count:], strict=False)

@@ -19,63 +19,63 @@ from engine.judge.inputs import cases
 from engine.protocol import tensors
 
 
-def count_correct(hand: cases.CaseInHand, command: protocol.CountCorrect) -> tuple[protocol.CorrectCount, ...]:
+def count_correct(prepared: cases.PreparedCase, command: protocol.CountCorrect) -> tuple[protocol.CorrectCount, ...]:
     """One entry for each output of the call that the worker has just made.
 
     Raises:
         UntrustedFileError: the worker has left no file that can be read.
     """
-    got = cases.outputs_of(hand, command, hand.arena.read())
-    call = cases.finished_call(hand, got)
-    rows = zip(call.names, right_counts(call), call.expected, _left_open(hand, call), strict=True)
-    return tuple(_correct_count(hand, name, right, wanted, least) for name, right, wanted, least in rows)
+    got = cases.outputs_of(prepared, command, prepared.arena.read())
+    call = cases.finished_call(prepared, got)
+    rows = zip(call.names, right_counts(call), call.expected, _left_open(prepared, call), strict=True)
+    return tuple(_correct_count(prepared, name, right, wanted, least) for name, right, wanted, least in rows)
 
 
-def _left_open(hand: cases.CaseInHand, call: Call) -> tuple[int, ...]:
+def _left_open(prepared: cases.PreparedCase, call: Call) -> tuple[int, ...]:
     """How many elements of each output the problem's comparer accepts of zeros or of new memory; 0 without one."""
-    if hand.problem.compare is None:
+    if prepared.problem.compare is None:
         return (0,) * len(call.expected)
     zeros = [torch.zeros_like(wanted) for wanted in call.expected]
-    poisoned = [_poisoned(hand, wanted) for wanted in call.expected]
+    poisoned = [_poisoned(prepared, wanted) for wanted in call.expected]
     counts = [right_counts(replace(call, got=guess)) for guess in (zeros, poisoned)]
     return tuple(map(max, zip(*counts, strict=True)))
 
 
 def _correct_count(
-    hand: cases.CaseInHand, name: str, right: int, expected: torch.Tensor, least: int
+    prepared: cases.PreparedCase, name: str, right: int, expected: torch.Tensor, least: int
 ) -> protocol.CorrectCount:
     total = expected.numel()
     if not total:
         return protocol.CorrectCount(name=name, total=0, right=right, trivial=least)
     # An element also counts if it equals zero or the previous content of its memory.
-    idle = [torch.zeros_like(expected), _poisoned(hand, expected), *_overwritten(hand, expected)]
-    guesses = [*idle, torch.ones_like(expected), *_given(hand, expected)]
-    tolerance = hand.problem.tolerance(hand.case)
+    idle = [torch.zeros_like(expected), _poisoned(prepared, expected), *_overwritten(prepared, expected)]
+    guesses = [*idle, torch.ones_like(expected), *_given(prepared, expected)]
+    tolerance = prepared.problem.tolerance(prepared.case)
     wrong = count_wrong_each(guesses, expected, tolerance, together=range(len(idle)))
     trivial = max(total - min(*wrong.each, wrong.of_all), least)
     return protocol.CorrectCount(name=name, total=total, right=right, trivial=trivial)
 
 
-def _given(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.Tensor]:
+def _given(prepared: cases.PreparedCase, expected: torch.Tensor) -> Iterator[torch.Tensor]:
     """The arguments that could be the output as they are."""
-    for spec in (part for value in hand.content.specs for part in protocol.tensor_specs(value)):
-        given = tensors.view(spec, hand.initial[spec.storage])
+    for spec in (part for value in prepared.content.specs for part in protocol.tensor_specs(value)):
+        given = tensors.view(spec, prepared.initial[spec.storage])
         if given.numel() == expected.numel() and given.is_complex() <= expected.is_complex():
             yield given.reshape(expected.shape).to(expected.dtype)
 
 
-def _poisoned(hand: cases.CaseInHand, expected: torch.Tensor) -> torch.Tensor:
+def _poisoned(prepared: cases.PreparedCase, expected: torch.Tensor) -> torch.Tensor:
     """Content of new memory before a call."""
-    content = torch.full((expected.numel() * expected.element_size(),), hand.poison, dtype=torch.uint8)
+    content = torch.full((expected.numel() * expected.element_size(),), prepared.poison, dtype=torch.uint8)
     return content.to(expected.device).view(expected.dtype).view(expected.shape)
 
 
-def _overwritten(hand: cases.CaseInHand, expected: torch.Tensor) -> Iterator[torch.Tensor]:
+def _overwritten(prepared: cases.PreparedCase, expected: torch.Tensor) -> Iterator[torch.Tensor]:
     """Content before the call of arguments that the entry may write."""
-    for name, spec in zip(hand.problem.arguments, hand.content.specs, strict=True):
-        if name not in hand.problem.mutates:
+    for name, spec in zip(prepared.problem.arguments, prepared.content.specs, strict=True):
+        if name not in prepared.problem.mutates:
             continue
         for part in protocol.tensor_specs(spec):
-            before = tensors.view(part, hand.initial[part.storage])
+            before = tensors.view(part, prepared.initial[part.storage])
             if (before.shape, before.dtype) == (expected.shape, expected.dtype):
                 yield before

@@ -44,111 +44,111 @@ class UnfairError(Exception):
 
 
 class Variants:
-    """Carries out `LayOutVariant` for the case in hand."""
+    """Carries out `LayOutVariant` for the prepared case."""
 
     def __init__(self, device: torch.device, memory: cases.Memory) -> None:
         self._device = device
         self._memory = memory
 
-    def vary(self, hand: cases.CaseInHand, command: protocol.LayOutVariant) -> protocol.VariantLaidOut:
+    def vary(self, prepared: cases.PreparedCase, command: protocol.LayOutVariant) -> protocol.VariantLaidOut:
         """Lay out the variant, or reply with the reason why not; then everything is as it was."""
         if command.variant is not protocol.Variant.MOVED:
-            return self._changed(hand, command)
-        hand.arena = self._moved(hand, command)
-        cases.fill(hand, hand.base, command.poison)
-        return protocol.VariantLaidOut(id=command.id, arena=hand.arena.spec)
+            return self._changed(prepared, command)
+        prepared.arena = self._moved(prepared, command)
+        cases.fill(prepared, prepared.base, command.poison)
+        return protocol.VariantLaidOut(id=command.id, arena=prepared.arena.spec)
 
-    def prepare_variant(self, hand: cases.CaseInHand, variant: protocol.Variant) -> None:
+    def prepare_variant(self, prepared: cases.PreparedCase, variant: protocol.Variant) -> None:
         """Make a variant that will be laid out next."""
-        hand.prepared_variant = self._made(hand, variant)
+        prepared.prepared_variant = self._made(prepared, variant)
 
-    def _moved(self, hand: cases.CaseInHand, command: protocol.LayOutVariant) -> cases.Arena:
-        """An arena that shares no byte with the one in hand, whose content is spoilt."""
-        spoilt = [torch.full_like(storage, command.poison) for storage in hand.initial]
-        hand.arena.write(spoilt, guard=command.poison)
-        hand.arena.close()
+    def _moved(self, prepared: cases.PreparedCase, command: protocol.LayOutVariant) -> cases.Arena:
+        """An arena that shares no byte with the present one, whose content is overwritten."""
+        spoilt = [torch.full_like(storage, command.poison) for storage in prepared.initial]
+        prepared.arena.write(spoilt, guard=command.poison)
+        prepared.arena.close()
         if command.arena_path is not None:
-            return cases.arena_in_file(hand.base, Path(command.arena_path), first=hand.arena.spec.bytes)
-        return cases.arena_on_device(hand.base, self._memory, first=hand.arena.spec.bytes)
+            return cases.arena_in_file(prepared.base, Path(command.arena_path), first=prepared.arena.spec.bytes)
+        return cases.arena_on_device(prepared.base, self._memory, first=prepared.arena.spec.bytes)
 
-    def _changed(self, hand: cases.CaseInHand, command: protocol.LayOutVariant) -> protocol.VariantLaidOut:
-        made, hand.prepared_variant = hand.prepared_variant, None
-        if made is None or made.variant is not command.variant or made.before is not hand.content:
-            made = self._made(hand, command.variant)
+    def _changed(self, prepared: cases.PreparedCase, command: protocol.LayOutVariant) -> protocol.VariantLaidOut:
+        made, prepared.prepared_variant = prepared.prepared_variant, None
+        if made is None or made.variant is not command.variant or made.before is not prepared.content:
+            made = self._made(prepared, command.variant)
         if made.content is not None:
-            on_host = isinstance(hand.arena, tensors.ArenaFile)
-            cases.fill(hand, cases.on_host(made.content) if on_host else made.content, command.poison)
+            on_host = isinstance(prepared.arena, tensors.ArenaFile)
+            cases.fill(prepared, cases.on_host(made.content) if on_host else made.content, command.poison)
         return protocol.VariantLaidOut(
-            id=command.id, arena=hand.arena.spec, dismissed=made.why, changed=made.changed, kept=made.kept
+            id=command.id, arena=prepared.arena.spec, dismissed=made.why, changed=made.changed, kept=made.kept
         )
 
-    def _made(self, hand: cases.CaseInHand, variant: protocol.Variant) -> cases.Made:
-        if hand.free is None:
-            hand.free = self._free(hand)
-        kept = tuple(dict.fromkeys(name for name, part in _floats(hand) if part not in hand.free))
-        rng = torch.Generator(self._device).manual_seed(hand.draws.number(variant))
+    def _made(self, prepared: cases.PreparedCase, variant: protocol.Variant) -> cases.Made:
+        if prepared.free is None:
+            prepared.free = self._free(prepared)
+        kept = tuple(dict.fromkeys(name for name, part in _floats(prepared) if part not in prepared.free))
+        rng = torch.Generator(self._device).manual_seed(prepared.draws.number(variant))
         changed = ""
         try:
-            if not hand.free:
+            if not prepared.free:
                 raise UnfairError("no tensor of numbers may be changed")
             if variant is protocol.Variant.ONE_ELEMENT:
-                content, changed = self._with_another_element(hand, hand.free, rng)
+                content, changed = self._with_another_element(prepared, prepared.free, rng)
             else:
-                content = self._with_other_values(hand, hand.free, variant, rng)
-            self._require_fair(hand, variant, content)
+                content = self._with_other_values(prepared, prepared.free, variant, rng)
+            self._require_fair(prepared, variant, content)
         except UnfairError as error:
-            return cases.Made(variant=variant, before=hand.content, why=str(error), changed=changed, kept=kept)
-        return cases.Made(variant=variant, before=hand.content, content=content, changed=changed, kept=kept)
+            return cases.Made(variant=variant, before=prepared.content, why=str(error), changed=changed, kept=kept)
+        return cases.Made(variant=variant, before=prepared.content, content=content, changed=changed, kept=kept)
 
     def _with_other_values(
         self,
-        hand: cases.CaseInHand,
+        prepared: cases.PreparedCase,
         free: tuple[protocol.TensorSpec, ...],
         variant: protocol.Variant,
         rng: torch.Generator,
     ) -> cases.Content:
-        storages = self._copied(hand.base)
+        storages = self._copied(prepared.base)
         # Of several tiny factors a product is smaller than the errors that an honest kernel may have.
         changed = (max(free, key=_elements),) if variant is protocol.Variant.TINY else free
         for part in changed:
             tensor = _without_repeats(tensors.view(part, storages[part.storage]))
             tensor.copy_(input_values.values_of(variant, tensor, rng))
-        return self._content(hand, storages)
+        return self._content(prepared, storages)
 
     def _with_another_element(
-        self, hand: cases.CaseInHand, free: tuple[protocol.TensorSpec, ...], rng: torch.Generator
+        self, prepared: cases.PreparedCase, free: tuple[protocol.TensorSpec, ...], rng: torch.Generator
     ) -> tuple[cases.Content, str]:
-        """The content in hand but for one element that the answer depends on, and that in words."""
-        before = tuple(value.to(self._device) for value in hand.content.expected)
+        """The present content but for one element that the answer depends on, and that in words."""
+        before = tuple(value.to(self._device) for value in prepared.content.expected)
         # An outlier makes the other answers of its row 0 and so ties, on which integer answers depend.
         in_range = any(map(_is_whole, before))
         # Doubled, since a stale output may itself be off by the tolerance and must still be detected.
-        doubled = _tolerances(hand, factor=2.0)
+        doubled = _tolerances(prepared, factor=2.0)
         for factor in _FACTORS:
             for hidden in _PLACES:
-                storages = self._copied(hand.content)
+                storages = self._copied(prepared.content)
                 part = free[_drawn([_elements(part) for part in free], rng)]
                 tensor = _without_repeats(tensors.view(part, storages[part.storage]))
                 place = input_values.one_element(tensor, rng, factor=factor, hidden=hidden, in_range=in_range)
                 old = float(tensor[place.index])
                 tensor[place.index] = place.value
-                made = self._content(hand, storages)
+                made = self._content(prepared, storages)
                 if not _agree(before, made.expected, doubled):
-                    name = next(name for name, spec in _floats(hand) if spec == part)
+                    name = next(name for name, spec in _floats(prepared) if spec == part)
                     where = ",".join(map(str, place.index))
                     return made, f"{name}[{where}] {old:.6g} became {float(tensor[place.index]):.6g}"
         raise UnfairError("no element was found that the answer depends on")
 
-    def _free(self, hand: cases.CaseInHand) -> tuple[protocol.TensorSpec, ...]:
+    def _free(self, prepared: cases.PreparedCase) -> tuple[protocol.TensorSpec, ...]:
         """Tensors whose content depends on the seed; a constant one, such as a table, has meaning and stays."""
         with self._device:
-            rng = torch.Generator(self._device).manual_seed(hand.draws.number("free tensors"))
-            _, others = lay_out(hand.problem, hand.problem.make_inputs(hand.case, rng))
+            rng = torch.Generator(self._device).manual_seed(prepared.draws.number("free tensors"))
+            _, others = lay_out(prepared.problem, prepared.problem.make_inputs(prepared.case, rng))
         return tuple(
             part
-            for _, part in _floats(hand)
+            for _, part in _floats(prepared)
             if not torch.equal(
-                tensors.view(part, hand.base.storages[part.storage]).to(self._device),
+                tensors.view(part, prepared.base.storages[part.storage]).to(self._device),
                 tensors.view(part, others[part.storage]),
             )
         )
@@ -157,39 +157,39 @@ class Variants:
         """The storages of a content, copied to the device of the judge."""
         return [storage.to(self._device, copy=True) for storage in content.storages]
 
-    def _content(self, hand: cases.CaseInHand, storages: list[torch.Tensor]) -> cases.Content:
-        specs = hand.base.specs
+    def _content(self, prepared: cases.PreparedCase, storages: list[torch.Tensor]) -> cases.Content:
+        specs = prepared.base.specs
         inputs = tuple(tensors.value_of(spec, storages) for spec in specs)
         try:
             with self._device:
-                expected = expected_outputs(hand.problem, inputs)
+                expected = expected_outputs(prepared.problem, inputs)
         except Exception as error:  # the problem's own code, on unusual content
             raise UnfairError(f"the reference fails on it: {type(error).__name__}") from error
         return cases.Content(
-            seed=hand.base.seed, inputs=inputs, specs=specs, storages=storages, make_expected=lambda: expected,
-            rounding=_rounding(hand),
+            seed=prepared.base.seed, inputs=inputs, specs=specs, storages=storages, make_expected=lambda: expected,
+            rounding=_rounding(prepared),
         )  # fmt: skip
 
-    def _require_fair(self, hand: cases.CaseInHand, variant: protocol.Variant, content: cases.Content) -> None:
+    def _require_fair(self, prepared: cases.PreparedCase, variant: protocol.Variant, content: cases.Content) -> None:
         """Raise UnfairError where an honest kernel may have a reason to be wrong on this content."""
-        if not hand.problem.determinism.has_one_answer:
+        if not prepared.problem.determinism.has_one_answer:
             raise UnfairError("the operator has several right answers")
         if not all(bool(computable(value).isfinite().all()) for value in content.expected):
             raise UnfairError("the reference is not finite")
         if variant not in _HARMLESS and any(_is_whole(value) for value in content.expected):
             raise UnfairError("an answer of integers may hang on a rounding there")
-        pairs = zip(content.expected, hand.base.expected, strict=True)
+        pairs = zip(content.expected, prepared.base.expected, strict=True)
         if any(not _is_whole(value) and _typical(value) < _VANISHING * _typical(usual) for value, usual in pairs):
             raise UnfairError("the answer nearly vanishes, and with it all that it may be off")
         zeros = tuple(map(torch.zeros_like, content.expected))
-        if _agree(zeros, content.expected, _tolerances(hand)):
+        if _agree(zeros, content.expected, _tolerances(prepared)):
             raise UnfairError("a zero is within tolerance of the answer")
         try:
             with self._device:
-                witness = eager_outputs(hand.problem, content.inputs)
+                witness = eager_outputs(prepared.problem, content.inputs)
         except Exception as error:  # the problem's own code, on unusual content
             raise UnfairError(f"eager fails on it: {type(error).__name__}") from error
-        if not _agree(witness, content.expected, _tolerances(hand, factor=_MARGIN)):
+        if not _agree(witness, content.expected, _tolerances(prepared, factor=_MARGIN)):
             raise UnfairError("eager is not clearly right on it")
 
 
@@ -201,11 +201,11 @@ def _elements(spec: protocol.TensorSpec) -> int:
     return count
 
 
-def _floats(hand: cases.CaseInHand) -> Iterator[tuple[str, protocol.TensorSpec]]:
+def _floats(prepared: cases.PreparedCase) -> Iterator[tuple[str, protocol.TensorSpec]]:
     """The tensors of numbers that are read, each with the name of its argument."""
-    for name, value in zip(hand.problem.arguments, hand.base.specs, strict=True):
+    for name, value in zip(prepared.problem.arguments, prepared.base.specs, strict=True):
         for part in protocol.tensor_specs(value):
-            is_read = name not in hand.problem.written_only and _elements(part)
+            is_read = name not in prepared.problem.written_only and _elements(part)
             if is_read and tensors.dtype_named(part.dtype).is_floating_point:
                 yield name, part
 
@@ -223,16 +223,16 @@ def _drawn(weights: list[int], rng: torch.Generator) -> int:
     return int(torch.multinomial(odds, 1, generator=rng))
 
 
-def _tolerances(hand: cases.CaseInHand, *, factor: float = 1.0) -> tuple[Tolerance, ...]:
+def _tolerances(prepared: cases.PreparedCase, *, factor: float = 1.0) -> tuple[Tolerance, ...]:
     """The tolerance of each output, `factor` times that of the problem, and a few roundings."""
-    own = hand.problem.tolerance(hand.case)
+    own = prepared.problem.tolerance(prepared.case)
     own = replace(own, relative=factor * own.relative, absolute=factor * own.absolute)
-    return tuple(allowing(own, error) for error in _rounding(hand))
+    return tuple(allowing(own, error) for error in _rounding(prepared))
 
 
-def _rounding(hand: cases.CaseInHand) -> tuple[float, ...]:
+def _rounding(prepared: cases.PreparedCase) -> tuple[float, ...]:
     """Errors of a few roundings at the scale of each output of the case; kernels add in float32 at least."""
-    return tuple(_ROUNDINGS * _unit_of(value) * _typical(value) for value in hand.base.expected)
+    return tuple(_ROUNDINGS * _unit_of(value) * _typical(value) for value in prepared.base.expected)
 
 
 def _unit_of(value: torch.Tensor) -> float:

@@ -35,22 +35,22 @@ _Running: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
 
 def measure_precision(
-    hand: cases.CaseInHand, command: protocol.MeasurePrecision
+    prepared: cases.PreparedCase, command: protocol.MeasurePrecision
 ) -> tuple[protocol.OutputPrecision, ...]:
     """One entry for each output of the call that the worker has just made.
 
     Raises:
         UntrustedFileError: the worker has left no file that can be read.
     """
-    problem, content = hand.problem, hand.content
-    got = cases.outputs_of(hand, command, hand.arena.read())
+    problem, content = prepared.problem, prepared.content
+    got = cases.outputs_of(prepared, command, prepared.arena.read())
     names = output_names(problem, content.specs, content.expected)
     # The steps of a foreign reference, in its own process, cannot be rounded one by one.
     is_apart = problem.suite is not None
-    if is_apart or hand.case.dtype not in _LOWER or problem.determinism is not Determinism.ROUNDING:
+    if is_apart or prepared.case.dtype not in _LOWER or problem.determinism is not Determinism.ROUNDING:
         return tuple(protocol.OutputPrecision(name=name) for name in names)
-    precision, bits = _LOWER[hand.case.dtype]
-    is_single = hand.case.dtype is DType.FLOAT32
+    precision, bits = _LOWER[prepared.case.dtype]
+    is_single = prepared.case.dtype is DType.FLOAT32
     with _device_of(content.inputs):  # tensors that the reference creates must be on the same device
         truth = expected_outputs(problem, _widened(content.inputs))
         honest = [honest_outputs(problem, content.inputs)]

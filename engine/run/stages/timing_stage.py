@@ -52,7 +52,7 @@ class TimingStage:
         self._emitter = emitter
         self._kernels = kernels
         self._number = 0
-        self._judged_s = emitter.now()
+        self._verified_s = emitter.now()
         self._outcome = Outcome.PASS
         self._message = ""
         self._timed_cases: list[CaseBenchmark] = []
@@ -77,7 +77,7 @@ class TimingStage:
             candidate=TimedCandidate(side=self._session, reload=partial(_reload, self._session), kernels=self._kernels),
             other=TimedCandidate(side=other, reload=partial(_reload, other)) if other is not None else None,
             exchange=Exchange(
-                judge=self._process_pool.ask_judge, clock=self._emitter.clock, on_work=self._profile.note
+                ask_judge=self._process_pool.ask_judge, clock=self._emitter.clock, on_work=self._profile.note
             ),
             device=self._measurement_context.timed_device(self._problem.name, self._plan.cache.value),
             rng=random.Random(secrets.randbits(64)), on_case=self._case,
@@ -102,7 +102,7 @@ class TimingStage:
         """When timing should end, by the clock: the probes that follow take about as long as judging did."""
         if self._plan.ends_s is None:
             return math.inf
-        return self._emitter.clock() - self._emitter.now() + self._plan.ends_s - self._judged_s
+        return self._emitter.clock() - self._emitter.now() + self._plan.ends_s - self._verified_s
 
     async def _loaded_other(self) -> CandidateSession | None:
         if self._other is None:

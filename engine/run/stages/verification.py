@@ -1,4 +1,4 @@
-"""Judging cases: the judge prepares, the worker computes, the judge compares.
+"""Verification of cases: the judge prepares, the worker computes, the judge compares.
 
 As soon as one case was right the next is expected to be: then the judge copies what a call left, and
 compares its copies while the worker is in the next call already, also that of the next case.
@@ -66,7 +66,7 @@ _WHY_LATER = (
 
 
 @dataclass(kw_only=True)
-class Judging:
+class RunningCase:
     """State of a case while its calls are made.
 
     `overlaps` is whether outputs are compared beside the next call, `comparing` the comparison that is
@@ -96,7 +96,7 @@ class Judging:
 
 
 class Verifier:
-    """Judges the cases of one run, one after another; one may be begun before the one before it has ended.
+    """Verifies the cases of one run, one after another; one may be begun before the one before it has ended.
 
     `on_launch` gets every launch with its case; `call_s` is how long a call of a case may take, in seconds.
     """
@@ -130,54 +130,54 @@ class Verifier:
         self.launches: dict[str, tuple[Launch, ...]] = {}
         """By case, the specialisations that no case before it had launched."""
 
-    async def begin(self, case: Case) -> Judging:
+    async def begin(self, case: Case) -> RunningCase:
         """Make the calls of a case; every way to fail is a result of `end`, not an exception."""
-        judging = Judging(case=case, started_s=self._emitter.clock(), overlaps=self._expects_right)
+        running = RunningCase(case=case, started_s=self._emitter.clock(), overlaps=self._expects_right)
         try:
             try:
                 if not self._session.occupied:
                     await self._session.load()
-                judging.stop = await with_extensions(judging, self._calls, build=self._build, restart=self._restart)
+                running.stop = await with_extensions(running, self._calls, build=self._build, restart=self._restart)
             except LoadError as error:
-                judging.stop = outcome_mapping.of_failure(error.failed)
+                running.stop = outcome_mapping.of_failure(error.failed)
             except EngineError as error:
-                judging.stop = outcome_mapping.of_worker_error(error, "while computing")
+                running.stop = outcome_mapping.of_worker_error(error, "while computing")
                 self._has_timed_out = isinstance(error, DeadlineError)
-                judging.killed = isinstance(error, KilledError)
+                running.killed = isinstance(error, KilledError)
                 await self._session.clear()
-            await self._compared(judging)
+            await self._compared(running)
         finally:
-            if judging.comparing is not None:  # this task is being cancelled
-                judging.comparing.cancel()
-                await asyncio.gather(judging.comparing, return_exceptions=True)
-        failed = judging.failed
+            if running.comparing is not None:  # this task is being cancelled
+                running.comparing.cancel()
+                await asyncio.gather(running.comparing, return_exceptions=True)
+        failed = running.failed
         if failed is not None and failed.broken:
             await self._session.clear()  # its context is lost; the next case gets a new one
         if failed is not None and failed.trace:
             self._emitter.trace(failed.trace)
-        if judging.taken is None:
+        if running.taken is None:
             released = await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")
-            judging.seed = released.seed if isinstance(released, protocol.Released) else None
-        return judging
+            running.seed = released.seed if isinstance(released, protocol.Released) else None
+        return running
 
-    async def _restart(self, judging: Judging) -> None:
+    async def _restart(self, running: RunningCase) -> None:
         """Forget the calls of a case and load the candidate in another worker, whose memory is another too."""
         await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")
-        judging.failed, judging.reports, judging.calls, judging.compared = None, (), 0, 0
+        running.failed, running.reports, running.calls, running.compared = None, (), 0, 0
         await self._session.clear()
         await self._session.load()
 
-    async def end(self, judging: Judging) -> CaseResult:
+    async def end(self, running: RunningCase) -> CaseResult:
         """The result of a case that was begun; to be waited for before that of the next."""
-        if judging.taken is not None:
-            compare_snapshot = protocol.CompareSnapshot(id=protocol.new_id(), taken=judging.taken, ends=True)
-            judging.stop = await self._compare(judging, compare_snapshot)
+        if running.taken is not None:
+            compare_snapshot = protocol.CompareSnapshot(id=protocol.new_id(), taken=running.taken, ends=True)
+            running.stop = await self._compare(running, compare_snapshot)
         should_repeat = self._plan.problem.determinism.has_one_answer
-        if should_repeat and not judging.repeated and not judging.is_wrong and judging.stop is None:
+        if should_repeat and not running.repeated and not running.is_wrong and running.stop is None:
             message = "two calls on the same input differ in bits, both within tolerance"
-            finding = Finding(check="repeat", severity=Severity.NOTE, message=message, case=judging.case.name)
+            finding = Finding(check="repeat", severity=Severity.NOTE, message=message, case=running.case.name)
             self._emitter.find(finding)
-        result = self._result(judging)
+        result = self._result(running)
         self._expects_right = result.outcome is Outcome.PASS
         self._wrong += result.outcome is not Outcome.PASS
         return result
@@ -187,9 +187,9 @@ class Verifier:
         """Whether a wrong output is explained: only the first ones of a run, as a save waits for the result."""
         return self._wrong < _MOST_EXPLAINED
 
-    async def _calls(self, judging: Judging) -> Stop | None:
+    async def _calls(self, running: RunningCase) -> Stop | None:
         """Make the calls of the case until one is wrong; what stopped them, if anything."""
-        case = judging.case
+        case = running.case
         arena = self._session.shared / f"{secrets.token_hex(8)}.in"
         outputs = arena.with_suffix(".out")
         prepared = await self._prepare(case, arena)
@@ -209,8 +209,8 @@ class Verifier:
                     poison=call.poison,
                     observe=call is observed,
                 )
-                stop = await self._call(judging, command, following)
-                if stop is not None or judging.is_wrong:
+                stop = await self._call(running, command, following)
+                if stop is not None or running.is_wrong:
                     return stop
         except ChildDiedError:  # reading beyond the end of a truncated file kills the reader, also the worker
             if prepared.arena.handle or not _is_shorter(arena, prepared.arena.bytes):
@@ -246,26 +246,26 @@ class Verifier:
             self._emitter.find(Finding(check="memory", severity=Severity.NOTE, message=message))
         return prepared
 
-    async def _call(self, judging: Judging, command: protocol.Call, following: _Call | None) -> Stop | None:
+    async def _call(self, running: RunningCase, command: protocol.Call, following: _Call | None) -> Stop | None:
         """Make one call and have what it left compared, at once or beside the call that follows."""
         with self._profile.span("call"):
-            called = await self._session.ask(command, deadline_s=self._limit_s(judging.case))
+            called = await self._session.ask(command, deadline_s=self._limit_s(running.case))
         if isinstance(called, protocol.Failed | protocol.Called):
-            name = judging.case.name
+            name = running.case.name
             self.launches[name] = (*self.launches.get(name, ()), *called.launches)
             for launch in called.launches:
                 self._on_launch(launch, name)
-            self._find_executed(judging, called.executed)
-        if (stop := await self._compared(judging)) is not None or judging.is_wrong:
+            self._find_executed(running, called.executed)
+        if (stop := await self._compared(running)) is not None or running.is_wrong:
             return stop
-        judging.calls += 1
+        running.calls += 1
         if isinstance(called, protocol.Failed):
-            judging.failed = called
+            running.failed = called
             return outcome_mapping.of_failure(called)
         if not isinstance(called, protocol.Called):
             return Stop(outcome=Outcome.TAMPERED, message=f"a call was answered with {type(called).__name__}")
-        if judging.overlaps:
-            return await self._take(judging, command, called, following)
+        if running.overlaps:
+            return await self._take(running, command, called, following)
         compare = protocol.Compare(
             id=protocol.new_id(),
             outputs=command.outputs,
@@ -273,8 +273,8 @@ class Verifier:
             returned=called.returned,
             explain=self._explains,
         )
-        stop = await self._compare(judging, compare)
-        if stop is not None or judging.is_wrong or following is None:
+        stop = await self._compare(running, compare)
+        if stop is not None or running.is_wrong or following is None:
             return stop
         refill = protocol.Refill(id=protocol.new_id(), fresh=following.fresh, poison=following.poison)
         refilled = await self._ask_judge(refill, "make inputs again")
@@ -282,12 +282,12 @@ class Verifier:
             return outcome_mapping.of_trusted(refilled, "while inputs were made again")
         return None
 
-    def _find_executed(self, judging: Judging, executed: Executed | None) -> None:
+    def _find_executed(self, running: RunningCase, executed: Executed | None) -> None:
         """Report findings of a call's launches: once in a run for each check, kernel and line."""
         if executed is None:
             return
-        judging.fault = judging.fault or executed_launches.stop_of(executed)
-        for finding in executed_launches.findings_of(executed, judging.case.name):
+        running.fault = running.fault or executed_launches.stop_of(executed)
+        for finding in executed_launches.findings_of(executed, running.case.name):
             key = (finding.check, finding.location, finding.message.partition(":")[0])
             if key not in self._executed:
                 self._executed.add(key)
@@ -298,7 +298,7 @@ class Verifier:
         return min(self._call_s(case), _CONFIRMING_S) if self._has_timed_out else self._call_s(case)
 
     async def _take(
-        self, judging: Judging, command: protocol.Call, called: protocol.Called, following: _Call | None
+        self, running: RunningCase, command: protocol.Call, called: protocol.Called, following: _Call | None
     ) -> Stop | None:
         """Have what a call left copied, to be compared beside the call that follows."""
         take = protocol.TakeSnapshot(
@@ -313,31 +313,31 @@ class Verifier:
         if not isinstance(taken, protocol.Done):
             return outcome_mapping.of_trusted(taken, "while outputs were copied")
         if following is None:
-            judging.taken = take.id
+            running.taken = take.id
         else:
             compare_snapshot = protocol.CompareSnapshot(id=protocol.new_id(), taken=take.id, ends=False)
-            judging.comparing = asyncio.create_task(self._compare(judging, compare_snapshot))
+            running.comparing = asyncio.create_task(self._compare(running, compare_snapshot))
         return None
 
-    async def _compared(self, judging: Judging) -> Stop | None:
+    async def _compared(self, running: RunningCase) -> Stop | None:
         """Wait for the comparison in progress; its result takes precedence over an error that came meanwhile."""
-        if judging.comparing is None:
+        if running.comparing is None:
             return None
-        stop, judging.comparing = await judging.comparing, None
-        if stop is not None or judging.is_wrong:
-            judging.stop, judging.failed = stop, None
+        stop, running.comparing = await running.comparing, None
+        if stop is not None or running.is_wrong:
+            running.stop, running.failed = stop, None
         return stop
 
-    async def _compare(self, judging: Judging, command: protocol.Compare | protocol.CompareSnapshot) -> Stop | None:
+    async def _compare(self, running: RunningCase, command: protocol.Compare | protocol.CompareSnapshot) -> Stop | None:
         compared = await self._ask_judge(command, "compare")
         if not isinstance(compared, protocol.Compared):
             return outcome_mapping.of_trusted(compared, "while outputs were compared")
-        judging.seed = compared.seed
-        judging.reports = compared.reports
-        judging.compared += 1
+        running.seed = compared.seed
+        running.reports = compared.reports
+        running.compared += 1
         self.own_rule.count(compared.passes_own_rule)
-        judging.repeated = judging.repeated and compared.repeated is not False
-        if compared.mutated is not None and not judging.is_wrong:
+        running.repeated = running.repeated and compared.repeated is not False
+        if compared.mutated is not None and not running.is_wrong:
             return Stop(outcome=Outcome.MUTATED_INPUT, message=compared.mutated)
         return None
 
@@ -348,27 +348,27 @@ class Verifier:
         except EngineError as error:
             return error
 
-    def _result(self, judging: Judging) -> CaseResult:
-        case, stop, failed = judging.case, judging.stop, judging.failed
-        wrong = next((report for report in judging.reports if report.outcome is not Outcome.PASS), None)
+    def _result(self, running: RunningCase) -> CaseResult:
+        case, stop, failed = running.case, running.stop, running.failed
+        wrong = next((report for report in running.reports if report.outcome is not Outcome.PASS), None)
         if stop is None and wrong is None:
-            stop = judging.fault
+            stop = running.fault
         outcome, message = Outcome.PASS, ""
         if stop is not None:
             outcome, message = stop.outcome, stop.message
         elif wrong is not None:
-            later = _WHY_LATER[judging.compared - 1] if judging.compared > 1 else ""
+            later = _WHY_LATER[running.compared - 1] if running.compared > 1 else ""
             outcome, message = wrong.outcome, f"{wrong.message} ({later})" if later else wrong.message
         return CaseResult(
             case=case.name,
             tier=case.tier,
             outcome=outcome,
-            elapsed_s=self._emitter.clock() - judging.started_s,
-            calls=judging.calls,
-            seed=judging.seed,
+            elapsed_s=self._emitter.clock() - running.started_s,
+            calls=running.calls,
+            seed=running.seed,
             message=message,
             location=stop.location if stop else None,
-            outputs=judging.reports,
+            outputs=running.reports,
             out_of_bounds=failed.out_of_bounds if failed else None,
         )
 

@@ -9,7 +9,7 @@ from engine.model import Case, CaseResult, Outcome, SuiteOrigin, Tier, events
 from engine.processes.candidate_session import CandidateSession
 from engine.run.event_stream import EventEmitter
 from engine.run.stages.reference_stage import own_rule_note
-from engine.run.stages.verification import Judging, Verifier
+from engine.run.stages.verification import RunningCase, Verifier
 from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
 
@@ -55,11 +55,11 @@ class VerifyingStage:
                     continue
                 case = await self._next_of(waiting) if self._next_of is not None else waiting[0]
                 waiting.remove(case)
-                judging = await self._verifier.begin(case)
+                running = await self._verifier.begin(case)
                 if ending is not None and (stop := await ending) is not None:
                     return stop  # the case begun meanwhile is dropped
-                ending = asyncio.create_task(self._end(judging))
-                if judging.taken is None:  # its result is known, and the choice of the next case may depend on it
+                ending = asyncio.create_task(self._end(running))
+                if running.taken is None:  # its result is known, and the choice of the next case may depend on it
                     stop, ending = await ending, None
         finally:
             if ending is not None:
@@ -73,12 +73,12 @@ class VerifyingStage:
             return outcome_mapping.of_worker_error(self._session.fault, "after the last case")
         return stop
 
-    async def _end(self, judging: Judging) -> Stop | None:
+    async def _end(self, running: RunningCase) -> Stop | None:
         """Report the result of a case; the reason why no other case runs, if there is one."""
-        result = await self._verifier.end(judging)
-        if self._is_to_be_repeated(judging, result):
+        result = await self._verifier.end(running)
+        if self._is_to_be_repeated(running, result):
             self._repeated.add(result.case)
-            self._waiting.insert(0, judging.case)
+            self._waiting.insert(0, running.case)
             return None
         self._results.append(result)
         number, total = len(self._results), len(self._cases)
@@ -95,13 +95,13 @@ class VerifyingStage:
 
     def _emit_tier_end(self, tier: Tier) -> None:
         """Report the end of a tier with its last case."""
-        judged = [result.outcome for result in self._results if result.tier is tier]
-        if len(judged) == sum(case.tier is tier for case in self._cases):
-            passed = judged.count(Outcome.PASS)
+        outcomes = [result.outcome for result in self._results if result.tier is tier]
+        if len(outcomes) == sum(case.tier is tier for case in self._cases):
+            passed = outcomes.count(Outcome.PASS)
             self._emitter.emit(
-                events.TierFinished(at_s=self._emitter.now(), tier=tier, passed=passed, total=len(judged))
+                events.TierFinished(at_s=self._emitter.now(), tier=tier, passed=passed, total=len(outcomes))
             )
 
-    def _is_to_be_repeated(self, judging: Judging, result: CaseResult) -> bool:
+    def _is_to_be_repeated(self, running: RunningCase, result: CaseResult) -> bool:
         """Whether this says nothing of the candidate, for the first time: a process of ours failed, or was killed."""
-        return (result.outcome is Outcome.ENGINE_ERROR or judging.killed) and result.case not in self._repeated
+        return (result.outcome is Outcome.ENGINE_ERROR or running.killed) and result.case not in self._repeated

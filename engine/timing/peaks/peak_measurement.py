@@ -13,7 +13,7 @@ from engine.verdict import outcome_mapping
 
 
 async def measure_peaks(
-    judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
+    ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
     *,
     device: Device,
     versions: Mapping[str, str],
@@ -27,7 +27,7 @@ async def measure_peaks(
     """
     if device.driver is None:
         raise UnsupportedError(f"{device.name} does not tell its driver, so its peaks could not be kept apart")
-    reply = await judge(protocol.MeasurePeaks(id=protocol.new_id()))
+    reply = await ask_judge(protocol.MeasurePeaks(id=protocol.new_id()))
     if isinstance(reply, protocol.Failed) and reply.kind in (
         protocol.FailureKind.UNSUPPORTED,
         protocol.FailureKind.OUT_OF_MEMORY,

@@ -120,8 +120,8 @@ class Tuning:
         """Whether the workbench has no verdict on the file, for the grid came between."""
         bench = self._workbench.bench
         view = bench.live.view
-        is_judged = view.verdict is not None and view.verdict.outcome is not Outcome.CANCELLED
-        return not is_judged or view.digest != bench.content_digest
+        has_verdict = view.verdict is not None and view.verdict.outcome is not Outcome.CANCELLED
+        return not has_verdict or view.digest != bench.content_digest
 
     def variant_began(self, place: int, header: RunHeader, *, shows_file: bool) -> None:
         """The variant at this place is being judged; the run of the file as it is may be shown as the file's, too."""

@@ -10,7 +10,7 @@ from engine.model import Outcome
 from kgtui.batches.results import Result
 
 # Outcomes decided by the output. A suite's rule sees no output of a candidate that crashed or was stopped.
-_JUDGED = frozenset(
+_WITH_OUTPUTS = frozenset(
     (
         Outcome.PASS, Outcome.WRONG_VALUE, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.NONFINITE,
         Outcome.MUTATED_INPUT,
@@ -55,7 +55,7 @@ class Agreements:
 def agreement_of(result: Result) -> Agreement | None:
     """Both verdicts on a candidate; None where one of them is missing."""
     run = result.run
-    if run is None or run.outcome not in _JUDGED or not run.rule_calls:
+    if run is None or run.outcome not in _WITH_OUTPUTS or not run.rule_calls:
         return None
     ours, theirs = result.word == "passed", run.rule_passed == run.rule_calls
     if ours:

@@ -25,7 +25,7 @@ from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
-from kgtui.runner.run_environment import JUDGING, versions
+from kgtui.runner.run_environment import VERDICT_PACKAGES, versions
 
 SUMMARY = "Verify a proof file again on this machine, without the kernel's source."
 GROUP = Group.HISTORY
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace, console: Console, *, replaying: Replaying |
     problem = _problem(proof, options, console)
     device = device_for(options.device).platform
     cases = asyncio.run(_collected((replaying or partial(replay_here, device=device))(proof, problem, console)))
-    here = {name: version for name, version in versions(JUDGING).items() if version is not None}
+    here = {name: version for name, version in versions(VERDICT_PACKAGES).items() if version is not None}
     if options.json:
         console.hand_out(replay_json(proof, cases, versions=here))
     else:

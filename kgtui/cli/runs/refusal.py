@@ -9,7 +9,7 @@ from engine.model import Candidate, Launch, Outcome, Plan, Stage
 from engine.model.commands import CancelRun
 from engine.model.events import Event, RunFinished, RunStarted, StageFinished, StageStarted
 from engine.static.source import SourceError, is_quickly_parsed, read_source
-from engine.verdict.decide import Facts, Stop, judge
+from engine.verdict.decide import Facts, Stop, decide
 from kgtui.ports.requests import RunRequest
 
 
@@ -87,7 +87,7 @@ def refusal_of(request: RunRequest, *, device_name: str) -> tuple[Event, ...]:
             message=stop.message,
             location=stop.location,
         )
-        verdict = judge(Facts(planned=len(plan.cases), policy=plan.policy, stop=stop))
+        verdict = decide(Facts(planned=len(plan.cases), policy=plan.policy, stop=stop))
         begun = StageStarted(at_s=0.0, stage=Stage.PARSE)
         return (started, begun, parsed, RunFinished(at_s=took_s, verdict=verdict))
     return ()

@@ -26,14 +26,14 @@ from kgtui.cli.runs.refusal import Refusing, refusal_of
 from kgtui.cli.runs.result_lines import show_line
 from kgtui.cli.runs.run_recorder import open_recording
 from kgtui.cli.runs.signals import SIGNAL_BASE, heed_signals
-from kgtui.ports.protocols import Judging, Recording
+from kgtui.ports.protocols import EngineRuns, Recording
 from kgtui.ports.requests import RunHeader, RunRequest
 from kgtui.runner.driver import RunDriver
 from kgtui.runner.run_environment import environment_of
 from kgtui.settings.paths import find_paths
 
 
-class StartedEngine(Judging, Protocol):
+class StartedEngine(EngineRuns, Protocol):
     """The engine, as a command uses it: it runs while its context is open."""
 
     async def __aenter__(self) -> Self: ...
@@ -183,7 +183,7 @@ class _Running:
         exit_code = close(run)
         return exit_code if self._signal is None else SIGNAL_BASE + self._signal
 
-    async def _drive(self, engine: Judging) -> None:
+    async def _drive(self, engine: EngineRuns) -> None:
         """Print every event of the run; a fault of ours is raised at its end, for it is more than a verdict."""
         self._driver = driver = RunDriver(engine, recording=self._recording, on_trouble=self._console.warn)
         async with contextlib.aclosing(driver.run(self._request.run)) as updates:

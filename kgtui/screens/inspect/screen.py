@@ -20,7 +20,7 @@ from engine.inspection.speedup_claim import Claim, parse_claim
 from engine.inspection.text import as_markdown
 from engine.judge.baselines import baseline_names
 from kgtui.files.new_file import write_new
-from kgtui.runner.run_environment import JUDGING, versions
+from kgtui.runner.run_environment import VERDICT_PACKAGES, versions
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PLACE = Place.OVER
 
 _MARGIN = 3  # the page's padding and its scroll bar
-_NOT_JUDGED = "nothing has run yet; r runs the file"
+_NOTHING_HAS_RUN = "nothing has run yet; r runs the file"
 
 
 def make(host: Host) -> InspectScreen:
@@ -64,7 +64,7 @@ class InspectScreen(KgtuiScreen):
         super().__init__()
         self._workbench = workbench
         self._claim: Claim | None = None
-        self._versions = {name: version for name, version in versions(JUDGING).items() if version is not None}
+        self._versions = {name: version for name, version in versions(VERDICT_PACKAGES).items() if version is not None}
 
     def compose(self) -> ComposeResult:
         """State, page, the question for a claim."""
@@ -132,7 +132,7 @@ class InspectScreen(KgtuiScreen):
         """Write the page beside the kernel; no file is ever overwritten."""
         bench = self._workbench.bench
         if not bench.view.started:
-            self.notify(_NOT_JUDGED, markup=False)
+            self.notify(_NOTHING_HAS_RUN, markup=False)
             return
         number = bench.shown.number
         name = f"{bench.path.stem}.inspection{f'-{number}' if number is not None else ''}"

@@ -132,7 +132,7 @@ class Drawing:
             bench=bench,
             glyphs=host.glyphs,
             stale=stale,
-            outdated=stale or bench.judged_nothing,
+            outdated=stale or bench.ended_before_cases,
             now=host.now(),
             runs=self._history.runs,
             marked=host.past.marked,

@@ -71,7 +71,7 @@ class RunController:
 
     # Asking for runs
 
-    def judge(
+    def request(
         self, *, again: bool = False, cases: tuple[str, ...] = (), purpose: RunPurpose = RunPurpose.AS_SAVED
     ) -> None:
         """Request a run of the file's content."""
@@ -95,7 +95,7 @@ class RunController:
 
     def action_run_again(self) -> None:
         """Run the saved file again."""
-        self.judge(again=True)
+        self.request(again=True)
 
     def action_benchmark(self) -> None:
         """Verify, then time the bench cases; where that is not possible, show why."""
@@ -105,11 +105,11 @@ class RunController:
         elif not bench_cases(self._context.bench.problem):
             self._context.notify(f"{self._context.bench.problem.name} has no bench cases, so there is nothing to time")
         else:
-            self.judge(again=True, purpose=RunPurpose.BENCHMARK)
+            self.request(again=True, purpose=RunPurpose.BENCHMARK)
 
     def action_verify(self) -> None:
         """Verify all cases and time nothing."""
-        self.judge(again=True, purpose=RunPurpose.VERIFY)
+        self.request(again=True, purpose=RunPurpose.VERIFY)
 
     def action_smoke(self) -> None:
         """Run only the smoke cases from now on, or all cases again."""
@@ -117,7 +117,7 @@ class RunController:
         cases = "the smoke cases alone, and nothing is timed" if self._context.bench.is_smoke else "all cases"
         self._context.screen.app.clear_notifications()  # otherwise one for each press would cover the results
         self._context.notify(f"a save runs {cases} from now on")
-        self.judge()
+        self.request()
 
     def action_run_failed(self) -> None:
         """Run only the failed cases."""
@@ -125,7 +125,7 @@ class RunController:
         if self._is_of_another_operator():
             return
         if failed:
-            self.judge(again=True, cases=failed)
+            self.request(again=True, cases=failed)
         else:
             self._context.notify("no case failed in this run; r runs all of them")
 
@@ -133,7 +133,7 @@ class RunController:
         """Run only the case under the cursor."""
         name = self.cases.current_name
         if name and not self._is_of_another_operator():
-            self.judge(again=True, cases=(name,))
+            self.request(again=True, cases=(name,))
 
     def _is_of_another_operator(self) -> bool:
         """Whether the shown cases are of another operator than the open file's; then a message is shown."""
@@ -149,7 +149,7 @@ class RunController:
         self._context.bench = replace(self._context.bench, paused=not self._context.bench.paused)
         stale = is_stale(self._context.bench.view, self._context.strip_context)
         if not self._context.bench.paused and stale and not self._context.bench.unsaved:
-            self.judge()
+            self.request()
         else:
             self._context.draw()
 
@@ -158,4 +158,4 @@ class RunController:
         self._context.bench = self._context.bench.next_target()
         self._context.screen.app.clear_notifications()  # otherwise one for each press would cover the results
         self._context.notify(f"compiling for {self._context.bench.target} from now on")
-        self.judge()
+        self.request()

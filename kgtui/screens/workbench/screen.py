@@ -156,7 +156,7 @@ class WorkbenchScreen(KgtuiScreen):
         self.host_changed()
         self.history.read()
         self.host.file_watch.watch(self.bench.path, known_digest=self.bench.strip_context(0.0).content_digest)
-        self.runs.judge()
+        self.runs.request()
         self.set_focus(self.source.editor)
         self.file.opened()
 

@@ -105,7 +105,7 @@ def chosen(
         )
     others = [run for run in runs if run.number != current and run.digest != digest]
     others = [run for run in others if run.is_whole] or others
-    right = _most_judged([run for run in others if run.outcome is Outcome.PASS and not run.flagged])
+    right = _with_most_cases([run for run in others if run.outcome is Outcome.PASS and not run.flagged])
     if not others:
         raise UsageError(_ALONE)
     beside = (right or others)[0].number
@@ -131,7 +131,7 @@ def refuse_strangers(sides: Sequence[Side]) -> None:
         raise UsageError(f"{of}: only runs of one operator have the same cases; mark such")
 
 
-def _most_judged(runs: Sequence[PastRun]) -> list[PastRun]:
+def _with_most_cases(runs: Sequence[PastRun]) -> list[PastRun]:
     """Runs with the most cases: one with a single picked case is no evidence about the others."""
     most = max((run.total or 0 for run in runs), default=0)
     return [run for run in runs if (run.total or 0) == most]

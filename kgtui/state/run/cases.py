@@ -56,7 +56,7 @@ def case_rows(
         elif name in earlier and (view.running or stale):
             row = _row(name, earlier[name], glyphs, stale=True)
         else:
-            row = _unjudged(name, earlier.get(name), glyphs)
+            row = _row_without_result(name, earlier.get(name), glyphs)
         if wanted.lower() in " ".join(cell.text for cell in row.cells).lower():
             rows.append(row)
     return tuple(rows[:MAX_ROWS])
@@ -143,7 +143,7 @@ def reading(report: OutputReport) -> str:
     return ""
 
 
-def _unjudged(name: str, before: CaseResult | None, glyphs: Glyphs) -> Row:
+def _row_without_result(name: str, before: CaseResult | None, glyphs: Glyphs) -> Row:
     note = f"before: {_word(before, glyphs).text}" if before is not None else ""
     cells = (Span(name), muted(f"{glyphs.outcome(None)} not run"), *[muted(glyphs.dash)] * 5, muted(note))
     return Row(key=name, cells=cells)

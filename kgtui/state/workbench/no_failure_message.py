@@ -17,7 +17,7 @@ def why_nothing_failed(bench: Workbench, name: str | None) -> str:
         return "no case has run yet; r runs the file"
     view = bench.view
     other = "; n shows a case that failed" if bench.results.failed else ""
-    if bench.results.case(name) is not None and not bench.judged_nothing:
+    if bench.results.case(name) is not None and not bench.ended_before_cases:
         return f"{name} did not fail{other}"
     if not view.started and (bench.waiting or bench.shown.begun):
         return f"{name} has not run yet: the run is starting"

@@ -95,9 +95,9 @@ def sentence(view: RunRecord, strip_context: StripContext) -> Line:
     if strip_context.remark and not view.started:
         return line(muted(strip_context.remark))
     if view.cut_short:
-        return line(f"no verdict: {_judged(view)}")
+        return line(f"no verdict: {_progress(view)}")
     if view.running and not strip_context.is_live:
-        return line(muted(f"running in another process: {_judged(view)}"))
+        return line(muted(f"running in another process: {_progress(view)}"))
     if view.failed:
         first = view.failed[0]
         count = f"{len(view.failed)} failed so far"
@@ -185,7 +185,7 @@ def _explained(text: str, view: RunRecord) -> str:
     return text
 
 
-def _judged(view: RunRecord) -> str:
+def _progress(view: RunRecord) -> str:
     """Progress of the cases of a run that did not finish."""
     amiss = f", {len(view.failed)} of them {_amiss_word([case.outcome for case in view.failed])}" if view.failed else ""
     return f"{len(view.cases)} of {view.planned} cases were run{amiss}"
@@ -197,7 +197,7 @@ def _ended(view: RunRecord) -> str:
     if verdict is None:
         return ""
     if verdict.outcome is Outcome.CANCELLED:
-        return f"cancelled: {_judged(view)}"
+        return f"cancelled: {_progress(view)}"
     if verdict.flagged and (why := _doubt(view, verdict.sentence)):
         return why
     return f"{_place(view)}{_explained(verdict.sentence, view)}"

@@ -137,7 +137,7 @@ class Workbench:
         return NO_RUN if self.old is not None else self.before
 
     @property
-    def judged_nothing(self) -> bool:
+    def ended_before_cases(self) -> bool:
         """Whether the newest run ended before any case was run, as over a text that is no Python."""
         view = self.live.view
         has_failed = view.verdict is not None and view.verdict.outcome is not Outcome.PASS
@@ -147,9 +147,9 @@ class Workbench:
     def results(self) -> RunRecord:
         """Record of the cases, findings and kernels that the panes show.
 
-        Beside picked cases the others of the same text; after a run that judged nothing those of the run before.
+        Beside picked cases the others of the same text; after a run without cases those of the run before.
         """
-        if self.judged_nothing:
+        if self.ended_before_cases:
             return replace(self.before, findings=self.view.findings or self.before.findings)
         if self.old is None and self.live.picked and self.kept:
             now = {result.case: result for result in self.view.cases}

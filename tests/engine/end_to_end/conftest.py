@@ -42,8 +42,8 @@ def silu(self):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
-    """Everything that one run said."""
+class Evaluated:
+    """The events of one run."""
 
     events: tuple[events.Event, ...]
 
@@ -69,7 +69,7 @@ class Judged:
         return "".join(event.text for event in self.events if isinstance(event, events.LogWritten))
 
 
-Judging = Callable[..., Awaitable[Judged]]
+Evaluate = Callable[..., Awaitable[Evaluated]]
 
 
 @pytest.fixture(scope="session")
@@ -92,10 +92,10 @@ async def engine(artefacts: ArtefactStore) -> AsyncIterator[Engine]:
 
 
 @pytest.fixture
-def judging(engine: Engine) -> Judging:
+def evaluate(engine: Engine) -> Evaluate:
     """Run a source text (or a file) and collect its events; without `sass` up to the verdict, before disassembly."""
 
-    async def judge(
+    async def run(
         source: str | Path,
         *,
         problem: str = "aten::silu",
@@ -107,7 +107,7 @@ def judging(engine: Engine) -> Judging:
         sass: bool = True,
         draw_seed: int = DRAW_SEED,
         chooses_seed: bool = False,
-    ) -> Judged:
+    ) -> Evaluated:
         if isinstance(source, Path):
             content, filename = source.read_bytes(), source.name
         else:
@@ -123,9 +123,9 @@ def judging(engine: Engine) -> Judging:
                 collected.append(event)
                 if isinstance(event, events.RunFinished) and not sass:
                     break
-        return Judged(events=tuple(collected))
+        return Evaluated(events=tuple(collected))
 
-    return judge
+    return run
 
 
 @pytest.fixture

@@ -56,10 +56,10 @@ def _results(log: str) -> dict[str, str]:
     return dict(line.rsplit(" ", 1) for line in log.splitlines() if line.count(" ") == 1)
 
 
-async def test_reading_outside_libraries_and_own_folder_is_refused(judging, tmp_path):
+async def test_reading_outside_libraries_and_own_folder_is_refused(evaluate, tmp_path):
     store = tmp_path / "store.db"
     store.write_text("runs")
-    judged = await judging(
+    judged = await evaluate(
         _attempts(
             {
                 "shadow": 'open("/etc/shadow").read()',
@@ -87,14 +87,14 @@ async def test_reading_outside_libraries_and_own_folder_is_refused(judging, tmp_
     }
 
 
-async def test_connections_by_path_and_foreign_sockets_are_refused(judging, tmp_path):
+async def test_connections_by_path_and_foreign_sockets_are_refused(evaluate, tmp_path):
     path = str(tmp_path / "s")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen()
         tmp_path.chmod(0o777)
         Path(path).chmod(0o777)
-        judged = await judging(
+        judged = await evaluate(
             _attempts(
                 {
                     "path": f"socket.socket(socket.AF_UNIX).connect({path!r})",
@@ -118,9 +118,9 @@ async def test_connections_by_path_and_foreign_sockets_are_refused(judging, tmp_
     }
 
 
-async def test_clone_into_new_namespaces_is_refused(judging):
+async def test_clone_into_new_namespaces_is_refused(evaluate):
     clone = "56 if os.uname().machine == 'x86_64' else 220"
-    judged = await judging(
+    judged = await evaluate(
         _attempts(
             {
                 "user": f"clone({clone}, 0x10000000)",
@@ -140,17 +140,17 @@ async def test_clone_into_new_namespaces_is_refused(judging):
     }
 
 
-async def test_candidate_reads_and_imports_files_beside_it(judging, copy_kernel, tmp_path):
+async def test_candidate_reads_and_imports_files_beside_it(evaluate, copy_kernel, tmp_path):
     (tmp_path / "helper.py").write_text("SCALE = 1\n")
     (tmp_path / "table.json").write_text(json.dumps([1]))
     table = str(tmp_path / "table.json")
     imports = f"import json\nfrom helper import SCALE\nassert json.load(open({table!r}))\nimport torch\n"
     source = copy_kernel.replace("import torch\n", imports, 1)
-    judged = await judging(source, folder=tmp_path)
+    judged = await evaluate(source, folder=tmp_path)
     assert judged.verdict.outcome is Outcome.PASS
 
 
-async def test_memory_of_all_processes_together_is_bounded(judging):
+async def test_memory_of_all_processes_together_is_bounded(evaluate):
     source = """
 import os, time
 import torch
@@ -165,6 +165,6 @@ def silu(self):
         pass
 """
     limits = Limits(case_s=60.0, total_memory_bytes=600 << 20)
-    verdict = (await judging(source, limits=limits)).verdict
+    verdict = (await evaluate(source, limits=limits)).verdict
     assert verdict.outcome is Outcome.OUT_OF_MEMORY
     assert "more than the 0.6 GiB allowed" in verdict.sentence

@@ -23,7 +23,7 @@ import pytest
 
 from engine.model import Limits, Outcome, Tier
 from tests.candidates import DRAW_SEED, candidates, flags_of, mechanism, stated, words_of
-from tests.engine.end_to_end.conftest import Judged
+from tests.engine.end_to_end.conftest import Evaluated
 from tests.operators import find
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -64,17 +64,17 @@ OVER_ALL_CASES = _firsts("honest") | _firsts("wrong")
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("path", _files("honest"))
-async def test_honest_kernel_passes_and_builds(judging, path, record_property):
+async def test_honest_kernel_passes_and_builds(evaluate, path, record_property):
     if path in OVER_ALL_CASES:
-        judged = await _judge(judging, path, target=None)
+        judged = await _judge(evaluate, path, target=None)
         _assert_left_alone(judged, record_property)
-        judged = await _judge(judging, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False)
+        judged = await _judge(evaluate, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False)
     elif path in ONLY_FILES:
-        judged = await _judge(judging, path, target=None, tiers=(), also=_share(path))
+        judged = await _judge(evaluate, path, target=None, tiers=(), also=_share(path))
         _assert_left_alone(judged, record_property)
-        judged = await _judge(judging, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False)
+        judged = await _judge(evaluate, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False)
     else:
-        judged = await _judge(judging, path, target="sm_90", tiers=(Tier.SMOKE,), also=_share(path), sass=False)
+        judged = await _judge(evaluate, path, target="sm_90", tiers=(Tier.SMOKE,), also=_share(path), sass=False)
         _assert_left_alone(judged, record_property)
     assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
     assert not judged.verdict.flagged
@@ -91,16 +91,16 @@ async def test_shares_of_honest_files_cover_all_full_cases():
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("path", _files("wrong"))
-async def test_a_wrong_kernel_fails_as_stated(judging, path):
+async def test_a_wrong_kernel_fails_as_stated(evaluate, path):
     target = "sm_90" if "compile_error" in stated(path).expect else None
-    judged = await _judge_until(_ends_as_stated, judging, path, target=target)
+    judged = await _judge_until(_ends_as_stated, evaluate, path, target=target)
     assert words_of(judged.verdict.outcome, judged.cases) & stated(path).expect, judged.verdict.sentence
 
 
 @pytest.mark.sampled(group=mechanism)
 @pytest.mark.parametrize("path", _files("cheats"))
-async def test_cheat_ends_with_its_stated_verdict(judging, path, record_property):
-    judged = await _judge_until(_is_caught_as_stated, judging, path, target=None, limits=IMPATIENT)
+async def test_cheat_ends_with_its_stated_verdict(evaluate, path, record_property):
+    judged = await _judge_until(_is_caught_as_stated, evaluate, path, target=None, limits=IMPATIENT)
     is_believed = judged.verdict.outcome is Outcome.PASS and not judged.verdict.flagged
     record_property("cheat", "passed" if is_believed else "caught")
     assert words_of(judged.verdict.outcome, judged.cases) & stated(path).expect, judged.verdict.sentence
@@ -110,7 +110,7 @@ async def test_cheat_ends_with_its_stated_verdict(judging, path, record_property
 
 
 async def _judge(
-    judging,
+    evaluate,
     path: Path,
     *,
     target: str | None,
@@ -118,14 +118,14 @@ async def _judge(
     tiers: tuple[Tier, ...] = ALL_TIERS,
     also: tuple[str, ...] = (),
     sass: bool = True,
-) -> Judged:
-    return await judging(
+) -> Evaluated:
+    return await evaluate(
         path, problem=stated(path).op, tiers=tiers, target=target, limits=limits, also=also, sass=sass,
         draw_seed=DRAW_SEED,
     )  # fmt: skip
 
 
-def _assert_left_alone(judged: Judged, record_property: Callable[[str, object], None]) -> None:
+def _assert_left_alone(judged: Evaluated, record_property: Callable[[str, object], None]) -> None:
     """The run passed and nothing in it is suspect; counted in the summary."""
     record_property("honest", "flagged" if judged.verdict.flagged else "left alone")
     assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
@@ -133,23 +133,23 @@ def _assert_left_alone(judged: Judged, record_property: Callable[[str, object], 
 
 
 async def _judge_until(
-    is_shown: Callable[[Judged, Path], bool], judging, path: Path, *, target: str | None, limits: Limits = LIMITS
-) -> Judged:
+    is_shown: Callable[[Evaluated, Path], bool], evaluate, path: Path, *, target: str | None, limits: Limits = LIMITS
+) -> Evaluated:
     """The run over few cases where it shows what the file states, else the run over all cases."""
     if path not in OVER_ALL_CASES:
         case = stated(path).case
         also = (case,) if case is not None else ()
-        judged = await _judge(judging, path, target=target, limits=limits, tiers=(Tier.SMOKE,), also=also)
+        judged = await _judge(evaluate, path, target=target, limits=limits, tiers=(Tier.SMOKE,), also=also)
         if is_shown(judged, path):
             return judged
-    return await _judge(judging, path, target=target, limits=limits)
+    return await _judge(evaluate, path, target=target, limits=limits)
 
 
-def _ends_as_stated(judged: Judged, path: Path) -> bool:
+def _ends_as_stated(judged: Evaluated, path: Path) -> bool:
     return bool(words_of(judged.verdict.outcome, judged.cases) & stated(path).expect)
 
 
-def _is_caught_as_stated(judged: Judged, path: Path) -> bool:
+def _is_caught_as_stated(judged: Evaluated, path: Path) -> bool:
     if not _ends_as_stated(judged, path) or judged.verdict.outcome is not Outcome.PASS:
         return _ends_as_stated(judged, path)
     return judged.verdict.flagged and bool(flags_of(judged.findings) & stated(path).findings)

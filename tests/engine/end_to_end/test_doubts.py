@@ -75,8 +75,8 @@ def facts(report: LayerReport) -> dict[str, str]:
     return {fact.name: fact.value for fact in report.facts}
 
 
-async def test_honest_kernel_gets_no_finding(judging):
-    judged = await judging(SILU + "def silu(self):\n    return computed(self.contiguous())\n")
+async def test_honest_kernel_gets_no_finding(evaluate):
+    judged = await evaluate(SILU + "def silu(self):\n    return computed(self.contiguous())\n")
     assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False), judged.verdict.sentence
     for probe in ("deferred", "precision", "repeats"):
         findings, report = said(judged, probe)
@@ -84,20 +84,20 @@ async def test_honest_kernel_gets_no_finding(judging):
     assert facts(said(judged, "repeats")[1])["bits"] == "identical in every call on the same input"
 
 
-async def test_kernel_with_every_language_name_gets_no_finding(judging):
+async def test_kernel_with_every_language_name_gets_no_finding(evaluate):
     names = [f"tl.{name}" for name in tl.__all__]
     names += [f"libdevice.{name}" for name in dir(libdevice) if not name.startswith("_")]
     named = "from triton.language.extra import libdevice\n" + SILU.replace(
         "    at = tl", f"    if B < 0:\n        {'; '.join(names)}\n    at = tl", 1
     )
     assert "tl.multiple_of; " in named
-    judged = await judging(named + "def silu(self):\n    return computed(self.contiguous())\n")
+    judged = await evaluate(named + "def silu(self):\n    return computed(self.contiguous())\n")
     assert (judged.verdict.outcome, judged.findings) == (Outcome.PASS, [])
 
 
-async def test_program_relying_on_previous_program_is_race(judging):
+async def test_program_relying_on_previous_program_is_race(evaluate):
     source = CHAIN.format(number="tl.program_id(0)", begin="pass")
-    judged = await judging(source)
+    judged = await evaluate(source)
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
     (finding,) = (finding for finding in judged.findings if finding.check == "race")
     assert finding.severity is Severity.PROOF
@@ -108,8 +108,8 @@ async def test_program_relying_on_previous_program_is_race(judging):
 
 
 @pytest.mark.parametrize("number", ["tl.program_id(0)", "tl.atomic_add(tickets, 1)"])
-async def test_program_waiting_for_previous_program_is_no_race(judging, number):
-    judged = await judging(CHAIN.format(number=number, begin=WAIT))
+async def test_program_waiting_for_previous_program_is_no_race(evaluate, number):
+    judged = await evaluate(CHAIN.format(number=number, begin=WAIT))
     assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False), judged.verdict.sentence
     findings, report = said(judged, "repeats")
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
@@ -117,7 +117,7 @@ async def test_program_waiting_for_previous_program_is_no_race(judging, number):
 
 
 @pytest.mark.parametrize("late_s", [0.05, 0.14], ids=["while it is left alone", "while later calls are made"])
-async def test_thread_writing_after_return_is_found(judging, late_s):
+async def test_thread_writing_after_return_is_found(evaluate, late_s):
     source = f"""
 def silu(self):
     time.sleep(0.02)  # an answer is left alone for 100 ms after cases that took as long, then four calls follow
@@ -128,13 +128,13 @@ def silu(self):
     threading.Thread(target=spoil, daemon=True).start()
     return y
 """
-    judged = await judging(SILU + source)
+    judged = await evaluate(SILU + source)
     ((finding,), _) = said(judged, "deferred")
     assert finding.severity is Severity.SUSPECT
     assert finding.message.startswith("the output changed after the call had returned: 3 of ")
 
 
-async def test_buffer_reused_by_next_call_is_no_late_write(judging):
+async def test_buffer_reused_by_next_call_is_no_late_write(evaluate):
     source = """
 KEPT = {}
 
@@ -144,7 +144,7 @@ def silu(self):
     y.copy_(computed(x))
     return y
 """
-    judged = await judging(SILU + source)
+    judged = await evaluate(SILU + source)
     ((finding,), report) = said(judged, "deferred")
     assert (finding.severity, report.coverage) == (Severity.SUSPECT, Coverage.CHECKED)
     assert finding.message.startswith("a later call changed an output that was already returned, 585 of 585 elements")

@@ -53,20 +53,20 @@ def shares(judged) -> list[tuple[str, str]]:
     ]
 
 
-async def test_output_that_needs_kernel_is_fact_without_flag(judging):
-    judged = await judging(HEAD + "def silu(self):\n    return by_kernel(self.contiguous())\n")
+async def test_output_that_needs_kernel_is_fact_without_flag(evaluate):
+    judged = await evaluate(HEAD + "def silu(self):\n    return by_kernel(self.contiguous())\n")
     assert (judged.verdict.flagged, ghosts(judged)) == (False, [])
     assert shares(judged) == [("silu_kernel", "0%")]
     assert report(judged).facts[-1].value == "2 of 2 launches"
 
 
-async def test_a_run_that_is_wrong_is_not_probed(judging):
-    judged = await judging(HEAD + "def silu(self):\n    return by_kernel(self.contiguous()) * 2\n")
+async def test_a_run_that_is_wrong_is_not_probed(evaluate):
+    judged = await evaluate(HEAD + "def silu(self):\n    return by_kernel(self.contiguous()) * 2\n")
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
     assert Stage.PROBE not in {event.stage for event in judged.events if isinstance(event, StageFinished)}
 
 
-async def test_launcher_kept_at_import_is_withheld(judging):
+async def test_launcher_kept_at_import_is_withheld(evaluate):
     source = """
 run = silu_kernel.run
 
@@ -76,14 +76,14 @@ def silu(self):
     run(x, torch.empty_like(x), x.numel(), B=1024, grid=grid, warmup=False)
     return by_torch(x)
 """
-    judged = await judging(HEAD + source)
+    judged = await evaluate(HEAD + source)
     assert judged.verdict.flagged
     (finding,) = ghosts(judged)
     assert finding.severity is Severity.SUSPECT
     assert finding.message.startswith("not computed by its kernels: with every launch suppressed (silu_kernel)")
 
 
-async def test_autotuned_and_heuristic_kernels_are_withheld(judging):
+async def test_autotuned_and_heuristic_kernels_are_withheld(evaluate):
     source = """
 @triton.autotune([triton.Config({"B": 1024}), triton.Config({"B": 512})], key=["n"])
 @triton.heuristics({"EVEN": lambda arguments: arguments["n"] % 512 == 0})
@@ -99,12 +99,12 @@ def silu(self):
     tuned_kernel[lambda meta: (triton.cdiv(x.numel(), meta["B"]),)](x, y, x.numel())
     return y
 """
-    judged = await judging(HEAD + source)
+    judged = await evaluate(HEAD + source)
     assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
     assert (ghosts(judged), shares(judged)) == ([], [("tuned_kernel", "0%")])
 
 
-async def test_kernel_without_effect_is_decoy(judging):
+async def test_kernel_without_effect_is_decoy(evaluate):
     source = """
 @triton.jit
 def decoy_kernel(y, B: tl.constexpr):
@@ -114,7 +114,7 @@ def silu(self):
     decoy_kernel[(1,)](torch.empty(64, device=self.device), B=64)
     return by_kernel(self.contiguous())
 """
-    judged = await judging(HEAD + source)
+    judged = await evaluate(HEAD + source)
     (hint,) = ghosts(judged)
     assert (judged.verdict.flagged, hint.severity) == (False, Severity.HINT)
     assert hint.message.startswith("decoy: without decoy_kernel (line ")
@@ -129,7 +129,7 @@ def silu(self):
         ("while True: pass", "timed out after"),
     ],
 )
-async def test_candidate_failing_without_kernel_is_not_cleared(judging, reaction, why):
+async def test_candidate_failing_without_kernel_is_not_cleared(evaluate, reaction, why):
     source = f"""
 def silu(self):
     y = by_kernel(self.contiguous())
@@ -137,24 +137,24 @@ def silu(self):
         {reaction}
     return y
 """
-    judged = await judging(HEAD + source)
+    judged = await evaluate(HEAD + source)
     assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, True)
     assert ", but flagged: ablation (ghost_replay) could not be checked: " in judged.verdict.sentence
     assert report(judged).coverage is Coverage.NOT_CHECKED
     assert why in report(judged).why
 
 
-async def test_candidate_computing_only_without_kernel_is_flagged(judging):
+async def test_candidate_computing_only_without_kernel_is_flagged(evaluate):
     source = """
 def silu(self):
     y = by_kernel(self.contiguous())
     return y if y.isfinite().all() and (y.abs() < 1e30).all() else by_torch(self)
 """
-    judged = await judging(HEAD + source)
+    judged = await evaluate(HEAD + source)
     assert judged.verdict.flagged
 
 
-async def test_kernel_working_on_input_copy_is_not_flagged(judging):
+async def test_kernel_working_on_input_copy_is_not_flagged(evaluate):
     source = """
 @triton.jit
 def in_place(y, n, B: tl.constexpr):
@@ -167,6 +167,6 @@ def silu(self):
     in_place[(triton.cdiv(y.numel(), 1024),)](y, y.numel(), B=1024)
     return y
 """
-    judged = await judging(HEAD + source)
+    judged = await evaluate(HEAD + source)
     assert not judged.verdict.flagged
     assert shares(judged) == [("in_place", "0%")]

@@ -25,12 +25,12 @@ pytestmark = [
         "assert torch.cuda.is_available()",
     ],
 )
-async def test_kernel_requiring_gpu_is_unsupported(judging, line):
+async def test_kernel_requiring_gpu_is_unsupported(evaluate, line):
     first, _, rest = COPY_KERNEL.partition("def silu(self):\n")
     source = (
         f"{first}def silu(self):\n{line}\n{rest}" if line.startswith(" ") else f"{first}{line}\ndef silu(self):\n{rest}"
     )
-    judged = await judging(source)
+    judged = await evaluate(source)
     number = source.splitlines().index(line) + 1
     assert (judged.verdict.outcome, exit_of(judged.verdict)) == (Outcome.UNSUPPORTED, Exit.ENGINE)
     assert judged.verdict.location.line == number

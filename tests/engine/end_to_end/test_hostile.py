@@ -22,60 +22,60 @@ import torch
 """
 
 
-async def test_an_infinite_loop_is_a_timeout(judging):
-    judged = await judging("def silu(self):\n    while True:\n        pass\n", limits=IMPATIENT)
+async def test_an_infinite_loop_is_a_timeout(evaluate):
+    judged = await evaluate("def silu(self):\n    while True:\n        pass\n", limits=IMPATIENT)
     assert judged.verdict.outcome is Outcome.TIMEOUT
     assert "infinite loop?" in judged.verdict.sentence
 
 
-async def test_an_endless_sleep_is_a_timeout(judging):
-    judged = await judging(HEAD + "def silu(self):\n    time.sleep(1_000_000)\n", limits=IMPATIENT)
+async def test_an_endless_sleep_is_a_timeout(evaluate):
+    judged = await evaluate(HEAD + "def silu(self):\n    time.sleep(1_000_000)\n", limits=IMPATIENT)
     assert judged.verdict.outcome is Outcome.TIMEOUT
     assert "deadlock?" in judged.verdict.sentence
 
 
-async def test_an_infinite_loop_at_import_is_a_timeout(judging):
-    judged = await judging("while True:\n    pass\n\ndef silu(self):\n    return self\n", limits=IMPATIENT)
+async def test_an_infinite_loop_at_import_is_a_timeout(evaluate):
+    judged = await evaluate("while True:\n    pass\n\ndef silu(self):\n    return self\n", limits=IMPATIENT)
     assert judged.verdict.outcome is Outcome.TIMEOUT
 
 
-async def test_clean_exit_at_import_is_crash(judging):
-    judged = await judging("import os\nos._exit(0)\ndef silu(self):\n    return self\n")
+async def test_clean_exit_at_import_is_crash(evaluate):
+    judged = await evaluate("import os\nos._exit(0)\ndef silu(self):\n    return self\n")
     assert judged.verdict.outcome is Outcome.CRASHED
 
 
-async def test_clean_exit_in_entry_is_crash(judging):
-    judged = await judging("import os\ndef silu(self):\n    os._exit(0)\n")
+async def test_clean_exit_in_entry_is_crash(evaluate):
+    judged = await evaluate("import os\ndef silu(self):\n    os._exit(0)\n")
     assert judged.verdict.outcome is Outcome.CRASHED
 
 
-async def test_sys_exit_is_runtime_error_naming_it(judging):
-    judged = await judging("import sys\ndef silu(self):\n    sys.exit(0)\n")
+async def test_sys_exit_is_runtime_error_naming_it(evaluate):
+    judged = await evaluate("import sys\ndef silu(self):\n    sys.exit(0)\n")
     assert judged.verdict.outcome is Outcome.RUNTIME_ERROR
     assert "sys.exit(0)" in judged.verdict.sentence
 
 
-async def test_segfault_is_crash_naming_the_signal(judging):
-    judged = await judging("import ctypes\ndef silu(self):\n    ctypes.string_at(0)\n")
+async def test_segfault_is_crash_naming_the_signal(evaluate):
+    judged = await evaluate("import ctypes\ndef silu(self):\n    ctypes.string_at(0)\n")
     assert judged.verdict.outcome is Outcome.CRASHED
     assert "signal 11" in judged.verdict.sentence
 
 
 @pytest.mark.parametrize("name", ["eats_memory", "eats_memory_in_tensors"])
-async def test_unbounded_memory_is_out_of_memory(judging, name):
+async def test_unbounded_memory_is_out_of_memory(evaluate, name):
     # Memory that a virtual machine touches first takes it up to two seconds per GiB.
-    judged = await judging(cheat(name), limits=replace(SMALL, case_s=60.0))
+    judged = await evaluate(cheat(name), limits=replace(SMALL, case_s=60.0))
     assert judged.verdict.outcome is Outcome.OUT_OF_MEMORY
 
 
-async def test_gigabyte_of_output_is_truncated(judging):
-    judged = await judging(cheat("prints_a_gigabyte"), limits=replace(SMALL, case_s=60.0))
+async def test_gigabyte_of_output_is_truncated(evaluate):
+    judged = await evaluate(cheat("prints_a_gigabyte"), limits=replace(SMALL, case_s=60.0))
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
     assert "more output than is kept" in judged.log
     assert len(judged.log) < 4 << 20
 
 
-async def test_fork_bomb_hits_limit_and_leaves_no_process(judging, engine):
+async def test_fork_bomb_hits_limit_and_leaves_no_process(evaluate, engine):
     source = (
         HEAD
         + """
@@ -92,7 +92,7 @@ def silu(self):
     return torch.zeros_like(self)
 """
     )
-    judged = await judging(source)
+    judged = await evaluate(source)
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
     assert "stopped after" in judged.log
     await engine.wait_until_warm()
@@ -100,7 +100,7 @@ def silu(self):
 
 
 @pytest.mark.parametrize("where", ["import", "entry"])
-async def test_a_forged_reply_on_any_descriptor_is_tampering(judging, where):
+async def test_a_forged_reply_on_any_descriptor_is_tampering(evaluate, where):
     forge = """
 def forge():
     for fd in range(3, 64):
@@ -111,16 +111,16 @@ def forge():
 """
     call = "forge()\n" if where == "import" else ""
     body = "    forge()\n" if where == "entry" else ""
-    judged = await judging(HEAD + forge + call + "def silu(self):\n" + body + "    return self\n")
+    judged = await evaluate(HEAD + forge + call + "def silu(self):\n" + body + "    return self\n")
     assert judged.verdict.outcome is Outcome.TAMPERED
 
 
-async def test_a_reply_with_the_stolen_id_is_tampering(judging):
-    judged = await judging(cheat("forges_with_the_real_id"))
+async def test_a_reply_with_the_stolen_id_is_tampering(evaluate):
+    judged = await evaluate(cheat("forges_with_the_real_id"))
     assert judged.verdict.outcome is Outcome.TAMPERED
 
 
-async def test_oversized_forged_reply_is_tampering(judging, engine, copy_kernel):
+async def test_oversized_forged_reply_is_tampering(evaluate, engine, copy_kernel):
     source = (
         HEAD
         + """
@@ -140,14 +140,14 @@ def silu(self):
     return self
 """
     )
-    assert (await judging(copy_kernel)).verdict.outcome is Outcome.PASS
+    assert (await evaluate(copy_kernel)).verdict.outcome is Outcome.PASS
     judges = _below(engine, "kgtui-judge")
-    assert (await judging(source)).verdict.outcome is Outcome.TAMPERED
+    assert (await evaluate(source)).verdict.outcome is Outcome.TAMPERED
     assert len(judges) == 1
     assert _below(engine, "kgtui-judge") == judges
 
 
-async def test_garbage_on_the_reply_channel_is_tampering(judging):
+async def test_garbage_on_the_reply_channel_is_tampering(evaluate):
     source = (
         HEAD
         + """
@@ -160,10 +160,10 @@ def silu(self):
     return self
 """
     )
-    assert (await judging(source)).verdict.outcome is Outcome.TAMPERED
+    assert (await evaluate(source)).verdict.outcome is Outcome.TAMPERED
 
 
-async def test_endless_line_on_reply_channel_is_tampering(judging):
+async def test_endless_line_on_reply_channel_is_tampering(evaluate):
     source = (
         HEAD
         + """
@@ -177,10 +177,10 @@ def silu(self):
     return self
 """
     )
-    assert (await judging(source)).verdict.outcome is Outcome.TAMPERED
+    assert (await evaluate(source)).verdict.outcome is Outcome.TAMPERED
 
 
-async def test_patched_allclose_does_not_change_verdict(judging):
+async def test_patched_allclose_does_not_change_verdict(evaluate):
     source = (
         HEAD
         + """
@@ -191,10 +191,10 @@ def silu(self):
     return torch.zeros_like(self)
 """
     )
-    assert (await judging(source)).verdict.outcome is Outcome.WRONG_VALUE
+    assert (await evaluate(source)).verdict.outcome is Outcome.WRONG_VALUE
 
 
-async def test_the_memory_of_other_processes_cannot_be_read(judging):
+async def test_the_memory_of_other_processes_cannot_be_read(evaluate):
     source = (
         HEAD
         + """
@@ -212,13 +212,13 @@ def silu(self):
     return torch.zeros_like(self)
 """
     )
-    judged = await judging(source)
+    judged = await evaluate(source)
     assert "refused" in judged.log
     assert "OPENED" not in judged.log
     assert "ATTACHED" not in judged.log
 
 
-async def test_the_parent_cannot_be_killed(judging):
+async def test_the_parent_cannot_be_killed(evaluate):
     source = (
         HEAD
         + f"""
@@ -232,12 +232,12 @@ def silu(self):
     return torch.zeros_like(self)
 """
     )
-    judged = await judging(source)
+    judged = await evaluate(source)
     assert judged.log.count("refused") >= 2
     assert "KILLED" not in judged.log
 
 
-async def test_nothing_outside_the_own_folder_can_be_written(judging, tmp_path):
+async def test_nothing_outside_the_own_folder_can_be_written(evaluate, tmp_path):
     victim = tmp_path / "victim.txt"
     victim.write_text("kept")
     victim.chmod(0o666)
@@ -255,12 +255,12 @@ def silu(self):
     return torch.zeros_like(self)
 """
     )
-    judged = await judging(source)
+    judged = await evaluate(source)
     assert "WROTE" not in judged.log
     assert victim.read_text() == "kept"
 
 
-async def test_worker_has_no_network_and_no_api_key(judging):
+async def test_worker_has_no_network_and_no_api_key(evaluate):
     source = (
         HEAD
         + """
@@ -276,12 +276,12 @@ def silu(self):
     return torch.zeros_like(self)
 """
     )
-    judged = await judging(source)
+    judged = await evaluate(source)
     assert "no socket" in judged.log
     assert "[]" in judged.log
 
 
-async def test_the_code_of_the_judge_cannot_be_imported(judging):
+async def test_the_code_of_the_judge_cannot_be_imported(evaluate):
     source = (
         HEAD
         + """
@@ -291,12 +291,12 @@ def silu(self):
     import engine.judge.compare.compare
 """
     )
-    judged = await judging(source)
+    judged = await evaluate(source)
     assert judged.verdict.outcome is Outcome.RUNTIME_ERROR
     assert "No module named 'engine'" in judged.verdict.sentence
 
 
-async def test_truncated_shared_file_is_tampering(judging, copy_kernel):
+async def test_truncated_shared_file_is_tampering(evaluate, copy_kernel):
     source = (
         HEAD
         + """
@@ -310,11 +310,11 @@ def silu(self):
     return torch.zeros(1)
 """
     )
-    assert (await judging(source)).verdict.outcome is Outcome.TAMPERED
-    assert (await judging(copy_kernel)).verdict.outcome is Outcome.PASS
+    assert (await evaluate(source)).verdict.outcome is Outcome.TAMPERED
+    assert (await evaluate(copy_kernel)).verdict.outcome is Outcome.PASS
 
 
-async def test_reading_truncated_file_is_reported_as_truncation(judging):
+async def test_reading_truncated_file_is_reported_as_truncation(evaluate):
     source = (
         HEAD
         + """
@@ -326,12 +326,12 @@ def silu(self):
     return self + 1
 """
     )
-    verdict = (await judging(source)).verdict
+    verdict = (await evaluate(source)).verdict
     assert verdict.outcome is Outcome.TAMPERED
     assert "the shared memory of the case was cut short" in verdict.sentence
 
 
-async def test_pipe_instead_of_outputs_does_not_block_judge(judging):
+async def test_pipe_instead_of_outputs_does_not_block_judge(evaluate):
     source = (
         HEAD
         + """
@@ -359,12 +359,12 @@ def silu(self):
     return torch.zeros_like(self)
 """
     )
-    judged = await judging(source)
+    judged = await evaluate(source)
     assert judged.verdict.outcome in (Outcome.TAMPERED, Outcome.WRONG_VALUE, Outcome.TIMEOUT)
 
 
-async def test_engine_works_after_all_hostile_candidates(judging, copy_kernel):
-    judged = await judging(copy_kernel)
+async def test_engine_works_after_all_hostile_candidates(evaluate, copy_kernel):
+    judged = await evaluate(copy_kernel)
     assert judged.verdict.outcome is Outcome.PASS
 
 

@@ -46,8 +46,8 @@ def proofs_of(judged):
     return [event.proof for event in judged.events if isinstance(event, events.CaseProven)]
 
 
-async def test_honest_kernel_is_proven_in_every_case(judging):
-    judged = await judging(COPY_KERNEL)
+async def test_honest_kernel_is_proven_in_every_case(evaluate):
+    judged = await evaluate(COPY_KERNEL)
     proofs = proofs_of(judged)
     assert [proof.case for proof in proofs] == [case.case for case in judged.cases]
     assert all(proof.proven for proof in proofs)
@@ -56,32 +56,32 @@ async def test_honest_kernel_is_proven_in_every_case(judging):
     assert verdict.sentence == f"{len(proofs)}/{len(proofs)} cases passed, {len(proofs)} proven"
 
 
-async def stored_proof(judging, artefacts, source):
+async def stored_proof(evaluate, artefacts, source):
     """The proof file that a run of this source stored."""
-    judged = await judging(source)
+    judged = await evaluate(source)
     (stored,) = (event for event in judged.events if isinstance(event, events.ProofStored))
     return read_proof(unpacked(artefacts.read(stored.artefact.digest)))
 
 
-async def test_a_stored_proof_is_replayed_without_the_source(engine, judging, artefacts):
-    proof = await stored_proof(judging, artefacts, COPY_KERNEL)
+async def test_a_stored_proof_is_replayed_without_the_source(engine, evaluate, artefacts):
+    proof = await stored_proof(evaluate, artefacts, COPY_KERNEL)
     cases = [case async for case in engine.replay(proof, find("aten::silu"))]
     assert [case.proof.case for case in cases] == [case.case for case in proof.cases]
     assert all(case.proof.proven and case.same_inputs and case.same_outputs for case in cases)
 
 
-async def test_proofs_of_two_folders_are_the_same_bytes(judging, tmp_path):
+async def test_proofs_of_two_folders_are_the_same_bytes(evaluate, tmp_path):
     digests = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        judged = await judging(COPY_KERNEL, folder=tmp_path / name, draw_seed=7)
+        judged = await evaluate(COPY_KERNEL, folder=tmp_path / name, draw_seed=7)
         digests += [event.artefact.digest for event in judged.events if isinstance(event, events.ProofStored)]
     assert len(digests) == 2
     assert digests[0] == digests[1]
 
 
-async def test_stored_proof_with_another_kernel_is_not_proven(engine, judging, artefacts):
-    proof = await stored_proof(judging, artefacts, COPY_KERNEL)
+async def test_stored_proof_with_another_kernel_is_not_proven(engine, evaluate, artefacts):
+    proof = await stored_proof(evaluate, artefacts, COPY_KERNEL)
     kernels = {
         kernel.name: replace(kernel, ttir=kernel.ttir.replace("arith.divf", "arith.mulf")) for kernel in proof.kernels
     }
@@ -92,9 +92,9 @@ async def test_stored_proof_with_another_kernel_is_not_proven(engine, judging, a
     assert (case.proof.gap, case.same_inputs, case.same_outputs) == (Gap.NOT_REPRODUCED, True, False)
 
 
-async def test_an_answer_of_torch_beside_a_decoy_flags(judging):
+async def test_an_answer_of_torch_beside_a_decoy_flags(evaluate):
     path = cheat("decoy_launch")
-    judged = await judging(path, problem=stated(path).op)
+    judged = await evaluate(path, problem=stated(path).op)
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
         (Gap.TORCH, "torch computes: aten::_softmax (line 23)")
     }
@@ -102,41 +102,41 @@ async def test_an_answer_of_torch_beside_a_decoy_flags(judging):
     assert (judged.verdict.outcome, judged.verdict.flagged, judged.verdict.proven) == (Outcome.PASS, True, 0)
 
 
-async def test_sum_by_torch_is_reported_without_flag(judging):
+async def test_sum_by_torch_is_reported_without_flag(evaluate):
     (path,) = (one for one in candidates("honest") if one.stem == "rms_norm_torch_adds_parts")
-    judged = await judging(path, problem=stated(path).op)
+    judged = await evaluate(path, problem=stated(path).op)
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
         (Gap.TORCH_LIGHT, "torch computes: aten::sum (line 39)")
     }
     assert (judged.verdict.flagged, judged.verdict.proven) == (False, 0)
 
 
-async def test_scalar_of_an_honest_host_is_reported_without_flag(judging):
-    judged = await judging(READS_ITS_FIRST)
+async def test_scalar_of_an_honest_host_is_reported_without_flag(evaluate):
+    judged = await evaluate(READS_ITS_FIRST)
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
         (Gap.SCALAR, "a scalar that depends on the data: argument first of kernel silu_kernel")
     }
     assert (judged.verdict.flagged, judged.verdict.proven) == (False, 0)
 
 
-async def test_lookup_by_torch_after_copying_kernel_is_flagged(judging):
+async def test_lookup_by_torch_after_copying_kernel_is_flagged(evaluate):
     path = cheat("looks_rows_up_by_torch")
-    judged = await judging(path, problem=stated(path).op)
+    judged = await evaluate(path, problem=stated(path).op)
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
         (Gap.TORCH, "the answer is a rearrangement, and a look-up by torch made it")
     }
     assert (judged.verdict.flagged, judged.verdict.proven) == (True, 0)
 
 
-async def test_join_by_torch_after_copying_kernel_is_not_proven(judging):
-    judged = await judging(JOIN, problem="aten::cat")
+async def test_join_by_torch_after_copying_kernel_is_not_proven(evaluate):
+    judged = await evaluate(JOIN, problem="aten::cat")
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
         (Gap.TORCH_LIGHT, "the answer is a rearrangement, and a copy by torch may have made it")
     }
     assert (judged.verdict.flagged, judged.verdict.proven) == (False, 0)
 
 
-async def test_lookup_by_torch_before_computing_kernel_is_proven(judging):
+async def test_lookup_by_torch_before_computing_kernel_is_proven(evaluate):
     (path,) = (one for one in candidates("honest") if one.stem == "rotary_embedding_looked_up")
-    judged = await judging(path, problem=stated(path).op)
+    judged = await evaluate(path, problem=stated(path).op)
     assert (judged.verdict.flagged, judged.verdict.proven) == (False, len(judged.cases))

@@ -12,7 +12,7 @@ from engine.engine import Engine
 from engine.model import Candidate, Outcome, Plan, Problem, Tier
 from problems.suites.source import suite_at
 from tests.candidates import DRAW_SEED
-from tests.engine.end_to_end.conftest import SMALL, Judged
+from tests.engine.end_to_end.conftest import SMALL, Evaluated
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -33,7 +33,7 @@ def problem_of(suite: str, task: str) -> Problem:
     return source.problem(f"{source.format.id}::{task}")
 
 
-async def judged(engine: Engine, source: str, problem: Problem) -> Judged:
+async def judged(engine: Engine, source: str, problem: Problem) -> Evaluated:
     assert problem.suite is not None
     candidate = Candidate(
         source=source.encode(), problem=problem.name, filename="candidate.py", modules=problem.suite.modules
@@ -41,7 +41,7 @@ async def judged(engine: Engine, source: str, problem: Problem) -> Judged:
     plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=SMALL)
     plan = replace(plan, draw_seed=DRAW_SEED)
     async with aclosing(engine.evaluate(candidate, plan)) as running:
-        return Judged(events=tuple([event async for event in running]))
+        return Evaluated(events=tuple([event async for event in running]))
 
 
 @pytest.mark.parametrize(("file", "suite", "task", "right", "wrong"), HONEST, ids=[one[2] for one in HONEST])

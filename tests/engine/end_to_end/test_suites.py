@@ -13,7 +13,7 @@ from engine.model import Candidate, Outcome, Plan, Tier
 from problems.suites.settings import SuiteChoice
 from problems.suites.source import suite_at
 from tests.candidates import DRAW_SEED
-from tests.engine.end_to_end.conftest import SMALL, Judged
+from tests.engine.end_to_end.conftest import SMALL, Evaluated
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -53,7 +53,7 @@ class ModelNew(torch.nn.Module):
 """
 
 
-async def judged(engine: Engine, text: str, path: Path, name: str, *, cap: int | None = None) -> Judged:
+async def judged(engine: Engine, text: str, path: Path, name: str, *, cap: int | None = None) -> Evaluated:
     """A run on all draws of the problem called `name` of the suite at `path`."""
     source = suite_at(path, choice=SuiteChoice(path=path, format="", cap=cap))
     problem = source.problem(f"kernelbench::{name}")
@@ -61,7 +61,7 @@ async def judged(engine: Engine, text: str, path: Path, name: str, *, cap: int |
     plan = replace(plan, draw_seed=DRAW_SEED)
     candidate = Candidate(source=text.encode(), problem=problem.name)
     async with aclosing(engine.evaluate(candidate, plan)) as running:
-        return Judged(events=tuple([event async for event in running]))
+        return Evaluated(events=tuple([event async for event in running]))
 
 
 async def test_module_gets_weights_by_name_and_is_proven(engine: Engine) -> None:
@@ -129,7 +129,7 @@ async def test_right_result_in_place_never_written_fails(engine: Engine) -> None
         plan = Plan(problem=problem, cases=(problem.case("line 21"),), device="cpu", target=None, limits=SMALL)
         candidate = Candidate(source=text.encode(), problem=problem.name)
         async with aclosing(engine.evaluate(candidate, plan)) as running:
-            outcomes.append(Judged(events=tuple([event async for event in running])).verdict)
+            outcomes.append(Evaluated(events=tuple([event async for event in running])).verdict)
 
     assert [verdict.outcome for verdict in outcomes] == [Outcome.PASS, Outcome.WRONG_VALUE]
     assert "written[0]: 1 of 2 wrong" in outcomes[1].sentence

@@ -42,7 +42,7 @@ from engine.model.events import (
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.reports.reducer import record_of
 from engine.reports.run_record import RunRecord
-from engine.verdict.decide import Facts, Stop, judge
+from engine.verdict.decide import Facts, Stop, decide
 
 SOURCE = "import torch\n\n    y = torch.relu(x)  # [bold]\n"
 
@@ -135,7 +135,7 @@ def evidence(
         *(KernelCompiled(at_s=0.3, number=1, total=1, kernel=one) for one in kernels),
         *(CaseBenchmarked(at_s=0.4, number=1, total=1, benchmark=one) for one in timed),
         *((BenchmarkSummarised(at_s=0.4, summaries=(SUMMARY,)),) if timed else ()),
-        RunFinished(at_s=0.5, verdict=judge(facts)),
+        RunFinished(at_s=0.5, verdict=decide(facts)),
     )
     return record_of(events, file="relu.py", number=7)
 

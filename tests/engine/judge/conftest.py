@@ -1,4 +1,4 @@
-"""A judge in this process, and a hand that plays the worker's part."""
+"""A judge in this process, and code that plays the worker's part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.protocol import tensors
 
 
 class Bench:
-    """One judge with one case in hand; what the worker would do is done here, on the same files."""
+    """One judge with one prepared case; what the worker would do is done here, on the same files."""
 
     def __init__(self, folder: Path) -> None:
         self.judge = _Judge(torch.device("cpu"))

@@ -1,4 +1,4 @@
-"""The judge's process: cases in hand, descriptions, faults and unreadable lines."""
+"""The judge's process: prepared cases, descriptions, faults and unreadable lines."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_arguments_choose_the_number_of_threads(
     assert chosen == [threads]
 
 
-def test_describing_leaves_the_case_in_hand(bench: Bench) -> None:
+def test_describing_leaves_the_prepared_case(bench: Bench) -> None:
     bench.prepare("TWICE")
     described(bench, "IN_PLACE", "one", "large")
     assert outcomes(bench.compared(*bench.hand_back(2 * bench.arguments[0]))) == [("return", Outcome.PASS)]
@@ -74,7 +74,7 @@ def test_case_that_cannot_be_described_is_engine_error(bench: Bench) -> None:
     assert failed(reply) == (protocol.FailureKind.ENGINE, "KeyError: 'two'")
 
 
-def test_every_command_needs_a_case_in_hand(bench: Bench) -> None:
+def test_every_command_needs_a_prepared_case(bench: Bench) -> None:
     for reply in (bench.ask(protocol.Refill(id="i", fresh=False, poison=0)), bench.compare()):
         assert failed(reply) == (protocol.FailureKind.ENGINE, "RuntimeError: no case was prepared")
 

@@ -120,13 +120,16 @@ def test_repeated_output_has_the_same_report(bench: Bench) -> None:
 
 def test_repeated_uncomparable_output_is_not_right(bench: Bench) -> None:
     bench.prepare("TWICE")
-    hand = bench.judge._place.hand
-    assert hand is not None
-    whole, broken = hand.problem, replace(hand.problem, tolerance=lambda case: Tolerance(relative=-1.0, absolute=0.0))
+    prepared = bench.judge._place.prepared
+    assert prepared is not None
+    whole, broken = (
+        prepared.problem,
+        replace(prepared.problem, tolerance=lambda case: Tolerance(relative=-1.0, absolute=0.0)),
+    )
     wrong = bench.hand_back(3 * bench.arguments[0])
-    hand.problem = broken
+    prepared.problem = broken
     assert failed(bench.compare(*wrong))[0] is protocol.FailureKind.ENGINE
-    hand.problem = whole
+    prepared.problem = whole
     assert outcomes(bench.compared(*wrong)) == [("return", Outcome.WRONG_VALUE)]
 
 

@@ -73,7 +73,7 @@ class Lab:
             candidate=TimedCandidate(side=self.worker, reload=reload, kernels=OwnKernels(names=own, source=source)),
             other=TimedCandidate(side=other) if other is not None else None,
             exchange=Exchange(
-                judge=self.judge, clock=self.device.clock, on_work=lambda doing, *_: self.work.append(doing)
+                ask_judge=self.judge, clock=self.device.clock, on_work=lambda doing, *_: self.work.append(doing)
             ),
             device=TimedDevice(
                 device=Device(platform="cuda", index=0, name="H100"),

@@ -79,7 +79,7 @@ async def timed(
         BenchmarkPlan(cases=(CASE,), cache=cache),
         SOFTMAX,
         candidate=TimedCandidate(side=Worker(device, entry, precise=precise)),
-        exchange=Exchange(judge=judge, clock=lambda: next(looks) * 1e-3, on_work=lambda *_: None),
+        exchange=Exchange(ask_judge=judge, clock=lambda: next(looks) * 1e-3, on_work=lambda *_: None),
         device=TimedDevice(
             device=Device(platform="cuda", index=0, name="scripted"),
             state=lambda: DeviceState(sm_clock_mhz=1980),

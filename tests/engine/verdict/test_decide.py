@@ -18,7 +18,7 @@ from engine.model import (
 )
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.model.proof import CaseProof, Gap
-from engine.verdict.decide import Breach, Facts, Interim, Stop, interim, judge, refusal
+from engine.verdict.decide import Breach, Facts, Interim, Stop, decide, interim, refusal
 from engine.verdict.policy import WEIGHTS
 
 LAUNCH = Launch(
@@ -47,20 +47,20 @@ FAILED = [outcome for outcome in Outcome if outcome is not Outcome.PASS]
 
 
 def test_all_cases_right_is_a_pass() -> None:
-    assert judge(Facts(planned=2, cases=(OK, OK), layers=ALL_CHECKED)) == Verdict(
+    assert decide(Facts(planned=2, cases=(OK, OK), layers=ALL_CHECKED)) == Verdict(
         outcome=Outcome.PASS, sentence="2/2 cases passed", passed=2, total=2
     )
 
 
 def test_proven_cases_are_counted_in_the_verdict() -> None:
     proofs = (CaseProof(case="a"), CaseProof(case="b", gap=Gap.SCALAR, reason="a scalar that depends on the data"))
-    verdict = judge(Facts(planned=2, cases=(OK, OK), layers=ALL_CHECKED, proofs=proofs))
+    verdict = decide(Facts(planned=2, cases=(OK, OK), layers=ALL_CHECKED, proofs=proofs))
     assert (verdict.sentence, verdict.proven) == ("2/2 cases passed, 1 proven", 1)
 
 
 @pytest.mark.parametrize(("policy", "flagged"), [(Policy.DEFAULT, False), (Policy.STRICT, True)])
 def test_only_the_strict_policy_demands_proof(policy: Policy, flagged: bool) -> None:  # a parameter
-    verdict = judge(Facts(planned=1, policy=policy, cases=(OK,), layers=unchecked(Layer.PROOF)))
+    verdict = decide(Facts(planned=1, policy=policy, cases=(OK,), layers=unchecked(Layer.PROOF)))
     assert verdict.flagged is flagged
 
 
@@ -71,7 +71,7 @@ def unchecked(layer: Layer, coverage: Coverage = Coverage.NOT_CHECKED) -> tuple[
 
 
 def test_unchecked_required_layer_prevents_pass() -> None:
-    verdict = judge(Facts(planned=1, cases=(OK,), layers=unchecked(Layer.ABLATION)))
+    verdict = decide(Facts(planned=1, cases=(OK,), layers=unchecked(Layer.ABLATION)))
     assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, True)
     assert verdict.sentence == "1/1 cases passed, but flagged: ablation (p) could not be checked: it died"
 
@@ -79,56 +79,56 @@ def test_unchecked_required_layer_prevents_pass() -> None:
 @pytest.mark.parametrize("policy", list(Policy))
 @pytest.mark.parametrize("layer", list(Layer))
 def test_unchecked_layer_flags_if_policy_requires(policy: Policy, layer: Layer) -> None:
-    verdict = judge(Facts(planned=1, policy=policy, cases=(OK,), layers=unchecked(layer)))
+    verdict = decide(Facts(planned=1, policy=policy, cases=(OK,), layers=unchecked(layer)))
     assert verdict.flagged is WEIGHTS[policy].requires(layer)
 
 
 @pytest.mark.parametrize("coverage", [Coverage.NOT_AVAILABLE, Coverage.NOT_ASKED])
 def test_unavailable_or_unrequested_layer_flags_nothing(coverage: Coverage) -> None:
     layers = tuple(LayerReport(layer=layer, by="p", coverage=coverage, why="not here") for layer in Layer)
-    assert not judge(Facts(planned=1, policy=Policy.STRICT, cases=(OK,), layers=layers)).flagged
+    assert not decide(Facts(planned=1, policy=Policy.STRICT, cases=(OK,), layers=layers)).flagged
 
 
 def test_unreported_required_layer_is_not_checked() -> None:
     layers = tuple(report for report in ALL_CHECKED if report.layer is not Layer.BEHAVIOUR)
-    verdict = judge(Facts(planned=1, cases=(OK,), layers=layers))
+    verdict = decide(Facts(planned=1, cases=(OK,), layers=layers))
     assert verdict.flagged
     assert verdict.sentence.endswith("but flagged: behaviour was not checked: nothing reported on it")
 
 
 def test_finding_is_reported_before_unchecked_layer() -> None:
     facts = Facts(planned=1, cases=(OK,), findings=(finding(Severity.SUSPECT, "odd"),), layers=unchecked(Layer.INPUTS))
-    assert judge(facts).sentence == "1/1 cases passed, but flagged: odd"
+    assert decide(facts).sentence == "1/1 cases passed, but flagged: odd"
 
 
 def test_weak_operator_is_named_in_passing_verdict() -> None:
-    passed = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, weakness="zeros pass"))
+    passed = decide(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, weakness="zeros pass"))
     assert passed.sentence == "1/1 cases passed, but this operator cannot tell: zeros pass"
-    wrong = judge(Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), layers=ALL_CHECKED, weakness="zeros pass"))
+    wrong = decide(Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), layers=ALL_CHECKED, weakness="zeros pass"))
     assert "cannot tell" not in wrong.sentence
 
 
 def test_no_case_planned_is_refused() -> None:
-    verdict = judge(Facts(planned=0))
+    verdict = decide(Facts(planned=0))
     assert verdict.outcome is Outcome.REFUSED
     assert verdict.sentence == "no cases selected, nothing verified; use --cases smoke or full"
 
 
 @pytest.mark.parametrize(("cases", "missing"), [((), 3), ((OK,), 2), ((OK, OK), 1)])
 def test_cases_never_run_are_engine_error(cases: tuple[CaseResult, ...], missing: int) -> None:
-    verdict = judge(Facts(planned=3, cases=cases))
+    verdict = decide(Facts(planned=3, cases=cases))
     assert (verdict.outcome, verdict.sentence) == (Outcome.ENGINE_ERROR, f"{missing} of 3 cases were not run")
     assert verdict.passed == len(cases)
 
 
 @pytest.mark.parametrize("outcome", FAILED)
 def test_one_failed_case_decides_the_verdict(outcome: Outcome) -> None:
-    verdict = judge(Facts(planned=2, cases=(OK, result(outcome, "b", "why", HERE))))
+    verdict = decide(Facts(planned=2, cases=(OK, result(outcome, "b", "why", HERE))))
     assert verdict == Verdict(outcome=outcome, sentence="case b failed: why", passed=1, total=2, location=HERE)
 
 
 def test_failed_case_without_message_states_its_outcome() -> None:
-    assert judge(Facts(planned=1, cases=(result(Outcome.TIMEOUT),))).sentence == "case a failed: timeout"
+    assert decide(Facts(planned=1, cases=(result(Outcome.TIMEOUT),))).sentence == "case a failed: timeout"
 
 
 @pytest.mark.parametrize(
@@ -145,29 +145,29 @@ def test_failed_case_without_message_states_its_outcome() -> None:
 )
 def test_most_severe_failure_is_the_verdict(outcomes: tuple[Outcome, ...], named: Outcome) -> None:
     cases = tuple(result(outcome, f"case {i}", outcome.value) for i, outcome in enumerate(outcomes))
-    verdict = judge(Facts(planned=5, cases=cases))
+    verdict = decide(Facts(planned=5, cases=cases))
     assert verdict.outcome is named
     assert verdict.sentence == f"2 of 5 cases failed, first case {outcomes.index(named)}: {named.value}"
 
 
 def test_first_of_equally_severe_failures_is_named() -> None:
     cases = (OK, result(Outcome.WRONG_VALUE, "b", "first"), result(Outcome.WRONG_VALUE, "c", "second"))
-    assert judge(Facts(planned=3, cases=cases)).sentence == "2 of 3 cases failed, first b: first"
+    assert decide(Facts(planned=3, cases=cases)).sentence == "2 of 3 cases failed, first b: first"
 
 
 def test_stopping_error_precedes_failed_cases() -> None:
     stop = Stop(outcome=Outcome.TIMEOUT, message="twice", location=HERE)
-    verdict = judge(Facts(planned=3, stop=stop, cases=(OK, result(Outcome.TAMPERED))))
+    verdict = decide(Facts(planned=3, stop=stop, cases=(OK, result(Outcome.TAMPERED))))
     assert verdict == Verdict(outcome=Outcome.TIMEOUT, sentence="twice", passed=1, total=3, location=HERE)
 
 
 def test_cancelled_run_is_cancelled_with_all_cases_passed() -> None:
     stop = Stop(outcome=Outcome.CANCELLED, message="cancelled")
-    assert judge(Facts(planned=1, stop=stop, cases=(OK,))).outcome is Outcome.CANCELLED
+    assert decide(Facts(planned=1, stop=stop, cases=(OK,))).outcome is Outcome.CANCELLED
 
 
 def test_kernel_not_building_fails_passing_cases() -> None:
-    verdict = judge(Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.COMPILE_ERROR, "too much shared memory"),)))
+    verdict = decide(Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.COMPILE_ERROR, "too much shared memory"),)))
     assert verdict == Verdict(
         outcome=Outcome.COMPILE_ERROR,
         location=HERE,
@@ -178,13 +178,13 @@ def test_kernel_not_building_fails_passing_cases() -> None:
 
 
 def test_kernel_that_builds_changes_nothing() -> None:
-    assert judge(Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.PASS),))).outcome is Outcome.PASS
+    assert decide(Facts(planned=1, cases=(OK,), kernels=(kernel(Outcome.PASS),))).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize("outcome", [Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR])
 def test_kernel_not_compiled_for_target_is_no_pass(outcome: Outcome) -> None:
     facts = Facts(planned=1, cases=(OK,), kernels=(kernel(outcome, "no compiler got ready"),), layers=ALL_CHECKED)
-    assert judge(facts) == Verdict(
+    assert decide(facts) == Verdict(
         outcome=outcome,
         passed=1,
         total=1,
@@ -196,24 +196,24 @@ def test_kernel_not_compiled_for_target_is_no_pass(outcome: Outcome) -> None:
 def test_kernel_launched_on_its_target_needs_no_compile() -> None:
     kernels = (kernel(Outcome.UNSUPPORTED), kernel(Outcome.ENGINE_ERROR))
     facts = Facts(planned=1, cases=(OK,), kernels=kernels, launched_on="sm_90", layers=ALL_CHECKED)
-    assert (judge(facts).outcome, judge(facts).flagged) == (Outcome.PASS, False)
+    assert (decide(facts).outcome, decide(facts).flagged) == (Outcome.PASS, False)
 
 
 def test_skipped_check_of_the_plan_prevents_pass() -> None:
     unmade = (Stop(outcome=Outcome.UNSUPPORTED, message="too many kernels"),)
-    verdict = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, unmade=unmade))
+    verdict = decide(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, unmade=unmade))
     assert (verdict.outcome, verdict.sentence) == (Outcome.UNSUPPORTED, "1/1 cases passed, but too many kernels")
 
 
 def test_engine_failure_in_required_layer_never_flags() -> None:
     layers = (*unchecked(Layer.INPUTS, Coverage.ENGINE_FAILED), *unchecked(Layer.BEHAVIOUR))
-    verdict = judge(Facts(planned=1, cases=(OK,), layers=layers))
+    verdict = decide(Facts(planned=1, cases=(OK,), layers=layers))
     assert (verdict.outcome, verdict.flagged) == (Outcome.ENGINE_ERROR, False)
     assert verdict.sentence == "1/1 cases passed, but inputs (p) could not be checked: it died"
 
 
 def test_engine_failure_in_optional_layer_keeps_the_pass() -> None:
-    verdict = judge(Facts(planned=1, cases=(OK,), layers=unchecked(Layer.STATIC, Coverage.ENGINE_FAILED)))
+    verdict = decide(Facts(planned=1, cases=(OK,), layers=unchecked(Layer.STATIC, Coverage.ENGINE_FAILED)))
     assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, False)
 
 
@@ -221,23 +221,23 @@ def test_proof_counts_although_a_check_was_not_made() -> None:
     facts = Facts(
         planned=1, cases=(OK,), findings=(finding(Severity.PROOF, "copied"),), kernels=(kernel(Outcome.ENGINE_ERROR),)
     )
-    assert (judge(facts).outcome, judge(facts).flagged) == (Outcome.PASS, True)
+    assert (decide(facts).outcome, decide(facts).flagged) == (Outcome.PASS, True)
 
 
 def test_unbuilt_kernel_is_found_behind_unchecked_one() -> None:
     kernels = (kernel(Outcome.UNSUPPORTED), kernel(Outcome.COMPILE_ERROR, "no"))
-    assert judge(Facts(planned=1, cases=(OK,), kernels=kernels)).outcome is Outcome.COMPILE_ERROR
+    assert decide(Facts(planned=1, cases=(OK,), kernels=kernels)).outcome is Outcome.COMPILE_ERROR
 
 
 def test_wrong_case_is_named_before_unbuilt_kernel() -> None:
     facts = Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), kernels=(kernel(Outcome.COMPILE_ERROR),))
-    assert judge(facts).outcome is Outcome.WRONG_VALUE
+    assert decide(facts).outcome is Outcome.WRONG_VALUE
 
 
 @pytest.mark.parametrize("severity", [Severity.SUSPECT, Severity.PROOF])
 def test_pass_with_severe_finding_is_flagged(severity: Severity) -> None:
     findings = (finding(Severity.HINT, "a hint"), finding(severity, "no kernel was launched"))
-    assert judge(Facts(planned=1, cases=(OK,), findings=findings)) == Verdict(
+    assert decide(Facts(planned=1, cases=(OK,), findings=findings)) == Verdict(
         outcome=Outcome.PASS,
         sentence="1/1 cases passed, but flagged: no kernel was launched",
         passed=1,
@@ -249,13 +249,13 @@ def test_pass_with_severe_finding_is_flagged(severity: Severity) -> None:
 
 @pytest.mark.parametrize("severity", [Severity.NOTE, Severity.HINT])
 def test_low_severity_finding_does_not_flag(severity: Severity) -> None:
-    verdict = judge(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, findings=(finding(severity, "spelling"),)))
+    verdict = decide(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, findings=(finding(severity, "spelling"),)))
     assert (verdict.flagged, verdict.sentence) == (False, "1/1 cases passed")
 
 
 def test_a_failure_is_not_flagged_on_top() -> None:
     facts = Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), findings=(finding(Severity.PROOF, "x"),))
-    assert judge(facts).flagged is False
+    assert decide(facts).flagged is False
 
 
 # ---------------------------------------------------------------- policies
@@ -263,7 +263,7 @@ def test_a_failure_is_not_flagged_on_top() -> None:
 
 def under(policy: Policy, *found: Severity) -> Verdict:
     findings = tuple(finding(severity, f"a {severity}") for severity in found)
-    return judge(Facts(planned=1, policy=policy, cases=(OK,), layers=ALL_CHECKED, findings=findings))
+    return decide(Facts(planned=1, policy=policy, cases=(OK,), layers=ALL_CHECKED, findings=findings))
 
 
 @pytest.mark.parametrize("severity", Severity)
@@ -301,7 +301,7 @@ def test_facts_only_policy_states_findings_without_deciding() -> None:
 @pytest.mark.parametrize("policy", Policy)
 def test_a_wrong_answer_is_wrong_under_every_policy(policy: Policy) -> None:
     facts = Facts(planned=1, policy=policy, cases=(result(Outcome.WRONG_VALUE, message="off by one"),))
-    verdict = judge(facts)
+    verdict = decide(facts)
     assert (verdict.outcome, verdict.flagged) == (Outcome.WRONG_VALUE, False)
     assert verdict.sentence.startswith("case a failed: off by one")
 

@@ -25,11 +25,11 @@ async def test_editing_and_saving_runs_the_loop(make_bench: Any) -> None:
         await pilot.press("e", "#", "r", "enter")
         assert workbench(bench).bench.mode is Mode.EDIT
         assert state(bench) is State.EDITED
-        assert len(bench.engine.judged) == 1
+        assert len(bench.engine.evaluated) == 1
         await pilot.press("ctrl+s")
         await bench.settled(pilot)
         assert bench.path.read_bytes() == b"#r\n" + fakes.SOURCE
-        assert bench.engine.judged[-1][0].source == b"#r\n" + fakes.SOURCE
+        assert bench.engine.evaluated[-1][0].source == b"#r\n" + fakes.SOURCE
         await pilot.press("escape")
         assert workbench(bench).bench.mode is Mode.WATCH
         assert state(bench) is State.PASSED
@@ -44,7 +44,7 @@ async def test_watcher_report_of_own_save_starts_no_run(make_bench: Any) -> None
         bench.watcher.save(bench.path.read_bytes())
         await pilot.pause()
         await bench.settled(pilot)
-        assert len(bench.engine.judged) == 2
+        assert len(bench.engine.evaluated) == 2
 
 
 async def test_unwritable_file_keeps_the_text(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +88,7 @@ async def test_reload_replaces_edited_text_with_file(make_bench: Any) -> None:
         await bench.settled(pilot)
         assert workbench(bench).source.editor.text == "theirs\n"
         assert not workbench(bench).bench.unsaved
-        assert bench.engine.judged[-1][0].source == b"theirs\n"
+        assert bench.engine.evaluated[-1][0].source == b"theirs\n"
 
 
 async def test_save_of_imported_file_runs_kernel_again(make_bench: Any) -> None:
@@ -101,9 +101,9 @@ async def test_save_of_imported_file_runs_kernel_again(make_bench: Any) -> None:
         await bench.settled(pilot)
         await bench.until(pilot, lambda: bench.watcher.followed == (tiles,))
         content = bench.path.read_bytes()
-        digest = bench.engine.judged[0][0].digest
+        digest = bench.engine.evaluated[0][0].digest
         bench.watcher.on_save(Saved(path=bench.path, changed=tiles, content=content, digest=digest, at_s=1.0))
-        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        await bench.until(pilot, lambda: len(bench.engine.evaluated) == 2)
 
 
 async def test_imports_are_never_read_in_ui_thread(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ async def test_missing_file_is_reported_through_every_run(make_bench: Any) -> No
         await bench.until(pilot, lambda: strip(bench)[2] == "softmax.py is gone")
         await pilot.press("r")
         await bench.settled(pilot)
-        assert len(bench.engine.judged) == 2
+        assert len(bench.engine.evaluated) == 2
         assert strip(bench)[2] == "softmax.py is gone"
 
 

@@ -60,7 +60,7 @@ async def test_the_palette_runs_any_action(make_bench: Any) -> None:
         found = sum(action.help == "run the saved file again, all cases" for action in ACTIONS)
         await bench.until(pilot, lambda: bench.app.screen.query_one(CommandList).option_count == found)
         await pilot.press("enter", "enter")
-        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        await bench.until(pilot, lambda: len(bench.engine.evaluated) == 2)
 
 
 @pytest.mark.parametrize("keys", ["1", "2", "3", "4", "5", "?", "B", "1 y", "e x ctrl+q", "/", "ctrl+o"])

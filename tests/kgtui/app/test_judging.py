@@ -33,7 +33,7 @@ async def test_save_of_other_program_is_verified(make_bench: Any) -> None:
         await bench.settled(pilot)
         bench.engine.script = fakes.some_fail
         bench.watcher.save(fakes.SOURCE + b"# changed\n")
-        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        await bench.until(pilot, lambda: len(bench.engine.evaluated) == 2)
         await bench.settled(pilot)
         assert state(bench) is State.FAILED
         assert workbench(bench).source.editor.text.endswith("# changed\n")
@@ -86,7 +86,7 @@ async def test_only_the_failed_cases_run_again(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("f")
         await bench.settled(pilot)
-        assert [case.name for case in bench.engine.judged[-1][1].cases] == ["127x128 f32", "127x128 f16"]
+        assert [case.name for case in bench.engine.evaluated[-1][1].cases] == ["127x128 f32", "127x128 f16"]
 
 
 async def test_one_case_runs_alone(make_bench: Any) -> None:
@@ -95,7 +95,7 @@ async def test_one_case_runs_alone(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("1", "j", "a")
         await bench.settled(pilot)
-        assert [case.name for case in bench.engine.judged[-1][1].cases] == ["1x781 bf16"]
+        assert [case.name for case in bench.engine.evaluated[-1][1].cases] == ["1x781 bf16"]
 
 
 async def test_words_and_symbols_stay_without_colours(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,10 +131,10 @@ async def test_resumed_workbench_verifies_newest_content(make_bench: Any) -> Non
         for content in (b"one\n", b"two\n"):
             bench.watcher.save(content)
         await bench.until(pilot, lambda: workbench(bench).source.editor.text == "two\n")
-        assert len(bench.engine.judged) == 1
+        assert len(bench.engine.evaluated) == 1
         await pilot.press("p")
         await bench.settled(pilot)
-        assert [candidate.source for candidate, _ in bench.engine.judged[1:]] == [b"two\n"]
+        assert [candidate.source for candidate, _ in bench.engine.evaluated[1:]] == [b"two\n"]
 
 
 async def test_content_verified_before_is_answered_at_once(make_bench: Any) -> None:
@@ -145,7 +145,7 @@ async def test_content_verified_before_is_answered_at_once(make_bench: Any) -> N
             bench.watcher.save(content)
             await bench.until(pilot, lambda saved=content: workbench(bench).bench.saved == saved)  # type: ignore[misc]
             await bench.settled(pilot)
-        assert len(bench.engine.judged) == 2
+        assert len(bench.engine.evaluated) == 2
         right = plain_text((workbench(bench).query_one("#verdict", Strip).rows[0][1],))
         assert right == "cached #1  WATCH"
 
@@ -157,7 +157,7 @@ async def test_past_run_opens_and_escape_returns(make_bench: Any) -> None:
         first = workbench(bench).bench.view
         bench.engine.script = fakes.all_pass
         bench.watcher.save(b"better\n")
-        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        await bench.until(pilot, lambda: len(bench.engine.evaluated) == 2)
         await bench.settled(pilot)
         await pilot.press("5", "j", "enter")
         await bench.until(pilot, lambda: workbench(bench).bench.old is not None)

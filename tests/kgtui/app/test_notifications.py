@@ -73,7 +73,7 @@ async def test_only_long_run_notifies_unfocused_terminal(
             bench.app.post_message(AppBlur())
             await bench.until(pilot, lambda: not bench.app.app_focus)
         bench.watcher.save(b"another\n")
-        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        await bench.until(pilot, lambda: len(bench.engine.evaluated) == 2)
         await bench.settled(pilot)
         assert written.count("\a") == reported
 

@@ -124,4 +124,4 @@ async def test_ctrl_o_and_escape_start_no_new_run(make_bench: Any) -> None:
         assert isinstance(bench.app.screen, OperatorsScreen)
         await pilot.press("escape")
         assert workbench(bench).source.editor.text.startswith("x")
-        assert len(bench.engine.judged) == 1
+        assert len(bench.engine.evaluated) == 1

@@ -85,7 +85,7 @@ async def test_next_target_is_compiled_for(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("t", "t")
         await bench.settled(pilot)
-        assert bench.engine.judged[-1][1].target == "sm_100"
+        assert bench.engine.evaluated[-1][1].target == "sm_100"
         assert [note.message for note in bench.app._notifications] == ["compiling for sm_100 from now on"]
 
 

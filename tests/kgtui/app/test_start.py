@@ -55,4 +55,4 @@ async def test_reopened_file_with_new_content_waits_for_the_engine(make_bench: A
     again = make_bench(recording=first.recording, content=b"other\n")
     async with again.app.run_test() as pilot:
         await again.settled(pilot)
-        assert [candidate.source for candidate, _ in again.engine.judged] == [b"other\n"]
+        assert [candidate.source for candidate, _ in again.engine.evaluated] == [b"other\n"]

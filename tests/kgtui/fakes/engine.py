@@ -30,7 +30,7 @@ class FakeEngine:
 
     script: Script = all_pass
     device_name: str = "Triton interpreter"
-    judged: list[tuple[Candidate, Plan]] = field(default_factory=list)
+    evaluated: list[tuple[Candidate, Plan]] = field(default_factory=list)
     compared: list[tuple[Candidate, Candidate]] = field(default_factory=list)
     cancelled: int = 0
     ported: list[tuple[Candidate, tuple[str, ...]]] = field(default_factory=list)
@@ -54,7 +54,7 @@ class FakeEngine:
     async def evaluate(
         self, candidate: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
-        self.judged.append((candidate, plan))
+        self.evaluated.append((candidate, plan))
         finished = False
         with self.runs.open(run_id) as cancelled:
             for event in self.script(candidate, plan):

@@ -84,9 +84,9 @@ class MemoryRecording:
         found = {}
         for name in names:
             runs = self.runs(name, limit=999)
-            judged = [run for run in runs if not run.picked and run.outcome not in (None, Outcome.CANCELLED)]
-            again = [number for number, newest in self.answers if not judged or newest >= judged[0].number]
-            last = next((run for run in runs if run.number in again[-1:]), (judged or list(runs))[0])
+            finished = [run for run in runs if not run.picked and run.outcome not in (None, Outcome.CANCELLED)]
+            again = [number for number, newest in self.answers if not finished or newest >= finished[0].number]
+            last = next((run for run in runs if run.number in again[-1:]), (finished or list(runs))[0])
             found[name] = LastRun(run=last, runs=len(runs), touched_at=runs[0].started_at)
         return found
 
@@ -132,7 +132,7 @@ class MemoryRecording:
 def recent_file(
     path: Path, *, problem: str = "aten::softmax", outcome: Outcome = Outcome.PASS, started_at: datetime = NOW
 ) -> RecentFile:
-    """A file that was judged, and what it came to."""
+    """A file that has run, and its verdict."""
     run = PastRun(
         number=3,
         problem=problem,

@@ -42,7 +42,7 @@ class Kept(StoreRecording):
 
 
 class Runs:
-    """Judges what a test needs to have been judged; `device` is where, `store` one that is open already."""
+    """Stores the runs that a test needs; `device` is where they ran, `store` one that is open already."""
 
     def __init__(self, folder: Path, *, device: str = "cpu", store: Store | None = None) -> None:
         self.recording = Kept()
@@ -51,7 +51,7 @@ class Runs:
         self.folder = folder
         self.device = device
 
-    def judge(
+    def add(
         self, script: Script, source: bytes = SOURCE, *, filename: str = "softmax.py", session: int | None = None
     ) -> int:
         """The number of a run of this text."""

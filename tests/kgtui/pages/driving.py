@@ -84,23 +84,23 @@ class Driven:
 
     async def _save_another(self) -> None:
         """Another program writes another text, and that is judged."""
-        bench, judged = self.bench, len(self.bench.engine.judged)
+        bench, judged = self.bench, len(self.bench.engine.evaluated)
         bench.watcher.save(b"# another\n" + bench.path.read_bytes())
-        await bench.until(self.pilot, lambda: len(bench.engine.judged) > judged)
+        await bench.until(self.pilot, lambda: len(bench.engine.evaluated) > judged)
         await self._said()
 
     async def _said(self) -> None:
         """Wait until all that the engine says of the newest text, before it waits, is shown."""
         bench = self.bench
         await self.pilot.pause()
-        await bench.until(self.pilot, lambda: not bench.app.runs.busy or bench.engine.judged != [])
+        await bench.until(self.pilot, lambda: not bench.app.runs.busy or bench.engine.evaluated != [])
         if bench.app.runs.busy and not self._has_verdict(events := self._events()):
             view = reduce_all(NO_RUN, events)
             await bench.until(self.pilot, lambda: bench.app.workbench.bench.view == view)
         await self._settled()
 
     def _events(self) -> list[Event]:
-        candidate, plan = self.bench.engine.judged[-1]
+        candidate, plan = self.bench.engine.evaluated[-1]
         return list(self.bench.engine.script(candidate, plan))
 
     @staticmethod
@@ -113,7 +113,7 @@ class Driven:
             await self.pilot.pause()
 
     def _is_at_work(self) -> bool:
-        app, judged = self.bench.app, self.bench.engine.judged
+        app, judged = self.bench.app, self.bench.engine.evaluated
         if any(worker.is_running and worker.group not in _ENDLESS for worker in app.workers):
             return True
         expected = self.bench.engine.ports_only

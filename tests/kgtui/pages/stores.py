@@ -33,11 +33,11 @@ def empty(folder: Path, device: str) -> Kept:
 def four(folder: Path, device: str) -> Kept:
     """Four texts: right, right, wrong, and one that a model wrote, with a note."""
     runs = Runs(folder, device=device)
-    runs.judge(all_pass)
-    runs.judge(all_pass, SECOND)
-    runs.judge(some_fail, THIRD)
+    runs.add(all_pass)
+    runs.add(all_pass, SECOND)
+    runs.add(some_fail, THIRD)
     runs.answered(FOURTH)
-    runs.judge(hinted, FOURTH)
+    runs.add(hinted, FOURTH)
     runs.store.set_note(4, "with [os] 形状 🚀")
     return runs.recording
 
@@ -45,21 +45,21 @@ def four(folder: Path, device: str) -> Kept:
 def two_timed(folder: Path, device: str) -> Kept:
     """Two texts that were timed, the second faster."""
     runs = Runs(folder, device=device)
-    runs.judge(all_timed, SECOND)
-    runs.judge(twenty_percent_faster, FOURTH)
+    runs.add(all_timed, SECOND)
+    runs.add(twenty_percent_faster, FOURTH)
     return runs.recording
 
 
 def full(folder: Path, device: str) -> Kept:
     """Runs of every kind of ending in two sessions, under tags and strange names, with a note that has no end."""
     runs = Runs(folder, device=device)
-    runs.judge(all_pass)
-    runs.judge(some_fail, SECOND, filename="softmax_v2.py")
-    runs.judge(suspicious, THIRD, filename="softmax_v2.py")
+    runs.add(all_pass)
+    runs.add(some_fail, SECOND, filename="softmax_v2.py")
+    runs.add(suspicious, THIRD, filename="softmax_v2.py")
     runs.answered(FOURTH)
-    runs.judge(hinted, FOURTH, filename=_STRANGE)
+    runs.add(hinted, FOURTH, filename=_STRANGE)
     later = runs.store.begin_session("an evening [bold]", environment={"device": "NVIDIA H100", "torch": "2.13.0"})
-    runs.judge(stops_half_way, b"# cut short\n" + SOURCE, session=later)
+    runs.add(stops_half_way, b"# cut short\n" + SOURCE, session=later)
     runs.store.end_session(later)
     runs.store.set_tag(4, "日本語")
     runs.store.set_note(4, "[bold]形状[/] 🚀 " + "and what else there is to say of it " * 4)
@@ -70,14 +70,14 @@ def full(folder: Path, device: str) -> Kept:
 def known(folder: Path, device: str) -> Kept:
     """The text that is open was judged before."""
     runs = Runs(folder, device=device)
-    runs.judge(all_pass)
+    runs.add(all_pass)
     return runs.recording
 
 
 def cut_short(folder: Path, device: str) -> Kept:
     """The only run ended without a verdict, with the program that asked for it."""
     runs = Runs(folder, device=device)
-    runs.judge(stops_half_way, SECOND)
+    runs.add(stops_half_way, SECOND)
     runs.store.end_session(runs.session)
     return runs.recording
 

@@ -26,7 +26,7 @@ class Listener:
     outcomes: list[Outcome] = field(default_factory=list)
     unrecorded: int = 0
     finished: asyncio.Event = field(default_factory=asyncio.Event)
-    judging: asyncio.Event = field(default_factory=asyncio.Event)
+    has_begun: asyncio.Event = field(default_factory=asyncio.Event)
     ported: asyncio.Event = field(default_factory=asyncio.Event)
 
     def run_began(self, header: RunHeader) -> None:
@@ -38,7 +38,7 @@ class Listener:
             self.unrecorded += sum(event not in self.recording.events_by_run[number] for event in events)
         self.events += events
         if any(isinstance(event, CaseFinished) for event in events):
-            self.judging.set()
+            self.has_begun.set()
         if verdicts := [event.verdict.outcome for event in events if isinstance(event, RunFinished)]:
             self.outcomes += verdicts
             self.finished.set()
@@ -49,7 +49,7 @@ class Listener:
         self.troubles.append(message)
 
     async def first_case(self) -> None:
-        await asyncio.wait_for(self.judging.wait(), PATIENCE_S)
+        await asyncio.wait_for(self.has_begun.wait(), PATIENCE_S)
 
     async def verdict(self) -> Outcome:
         """The next verdict, each once."""
@@ -86,4 +86,4 @@ class Setting:
     @property
     def sources(self) -> list[bytes]:
         """What the engine has run, in this order."""
-        return [candidate.source for candidate, _ in self.engine.judged]
+        return [candidate.source for candidate, _ in self.engine.evaluated]

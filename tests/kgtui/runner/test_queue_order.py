@@ -19,14 +19,14 @@ async def test_save_while_busy_replaces_running_request(setting: Setting) -> Non
     setting.submit(replace(setting.request, content=b"new"))
     assert await setting.listener.verdict() is Outcome.CANCELLED
     assert await setting.listener.verdict() is Outcome.PASS
-    assert [candidate.source for candidate, _ in setting.engine.judged] == [fakes.SOURCE, b"new"]
+    assert [candidate.source for candidate, _ in setting.engine.evaluated] == [fakes.SOURCE, b"new"]
 
 
 async def test_save_overtaken_in_queue_never_runs(setting: Setting) -> None:
     for content in (b"one", b"two", b"three"):
         setting.submit(replace(setting.request, content=content))
     await setting.listener.verdict()
-    assert [candidate.source for candidate, _ in setting.engine.judged] == [b"three"]
+    assert [candidate.source for candidate, _ in setting.engine.evaluated] == [b"three"]
 
 
 async def test_cancelling_ends_run_and_reports_whether_any(setting: Setting) -> None:

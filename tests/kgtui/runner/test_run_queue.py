@@ -36,7 +36,7 @@ async def test_the_same_content_is_answered_from_the_store(setting: Setting) -> 
     assert await setting.listener.verdict() is Outcome.PASS
     assert setting.listener.events == live
     assert setting.listener.headers[-1] == RunHeader(number=1, cached=True, digest=setting.request.candidate.digest)
-    assert len(setting.engine.judged) == 1
+    assert len(setting.engine.evaluated) == 1
     assert setting.recording.answers == [(1, 1)]
 
 
@@ -44,7 +44,7 @@ async def test_request_with_seed_is_not_answered_from_store(setting: Setting) ->
     for draw_seed in (None, 7):
         setting.submit(replace(setting.request, draw_seed=draw_seed))
         await setting.listener.verdict()
-    assert [plan.draw_seed for _, plan in setting.engine.judged] == [None, 7]
+    assert [plan.draw_seed for _, plan in setting.engine.evaluated] == [None, 7]
 
 
 async def test_untimed_run_does_not_answer_timing_request(setting: Setting) -> None:
@@ -54,7 +54,7 @@ async def test_untimed_run_does_not_answer_timing_request(setting: Setting) -> N
     for benchmark in (None, wanted, wanted):
         setting.submit(replace(request, benchmark=benchmark))
         await setting.listener.verdict()
-    assert [plan.benchmark for _, plan in setting.engine.judged] == [None, wanted]
+    assert [plan.benchmark for _, plan in setting.engine.evaluated] == [None, wanted]
     assert [(header.number, header.cached) for header in setting.listener.headers] == [
         (1, False),
         (2, False),
@@ -96,13 +96,17 @@ async def test_cases_failed_last_time_run_first(setting: Setting) -> None:
     await setting.listener.verdict()
     setting.submit(replace(setting.request, content=b"new"))
     await setting.listener.verdict()
-    assert [case.name for case in setting.engine.judged[1][1].cases][:3] == ["127x128 f32", "127x128 f16", "1x781 f32"]
+    assert [case.name for case in setting.engine.evaluated[1][1].cases][:3] == [
+        "127x128 f32",
+        "127x128 f16",
+        "1x781 f32",
+    ]
 
 
 async def test_only_selected_cases_are_run(setting: Setting) -> None:
     setting.submit(replace(setting.request, cases=("4x1 f32",), again=True))
     await setting.listener.verdict()
-    assert [case.name for case in setting.engine.judged[0][1].cases] == ["4x1 f32"]
+    assert [case.name for case in setting.engine.evaluated[0][1].cases] == ["4x1 f32"]
 
 
 async def test_many_events_do_not_block_event_loop(setting: Setting) -> None:

@@ -57,7 +57,7 @@ async def test_opening_file_on_gpu_verifies_and_times_it(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
-        (_, plan), *_ = bench.engine.judged
+        (_, plan), *_ = bench.engine.evaluated
         assert [case.tier for case in plan.benchmark.cases] == ["bench"] * 5
         assert {case.tier for case in plan.cases} == {"smoke", "full"}
         right = [plain_text((line,)) for _, line in workbench(bench).query_one("#verdict", Strip).rows]
@@ -109,7 +109,7 @@ async def test_v_verifies_only_and_keeps_earlier_times(on_gpu: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("3", "v")
         await bench.settled(pilot)
-        assert [plan.benchmark is None for _, plan in bench.engine.judged] == [False, True]
+        assert [plan.benchmark is None for _, plan in bench.engine.evaluated] == [False, True]
         assert table(bench)["4096x781 f32"][1] == "14.3 ±0.1"
         assert table(bench)["4096x781 f32"][-1] == "of run #1"
 
@@ -120,7 +120,7 @@ async def test_b_times_bench_cases_and_shows_their_tab(on_gpu: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("b")
         await bench.settled(pilot)
-        assert [len(plan.benchmark.cases) for _, plan in bench.engine.judged] == [5, 5]
+        assert [len(plan.benchmark.cases) for _, plan in bench.engine.evaluated] == [5, 5]
         assert workbench(bench).tabs.shown == "bench"
 
 
@@ -130,7 +130,7 @@ async def test_b_without_bench_cases_reports_it(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("b")
         await bench.settled(pilot)
-        assert len(bench.engine.judged) == 1
+        assert len(bench.engine.evaluated) == 1
         assert [note.message for note in bench.app._notifications] == [
             "vllm::rms_norm has no bench cases, so there is nothing to time"
         ]
@@ -142,7 +142,7 @@ async def test_b_on_cpu_states_why_nothing_is_timed(on_gpu: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("b", "r")
         await bench.settled(pilot)
-        assert [plan.benchmark for _, plan in bench.engine.judged] == [None, None]
+        assert [plan.benchmark for _, plan in bench.engine.evaluated] == [None, None]
         assert note(bench) == EXECUTED_ON_CPU
         assert table(bench)["1024x256 f32"] == ["1024x256 f32", "2 MiB", "1.31 M", "0.625", "1 MiB", "1 MiB"]
         assert "40 registers" in plain_text(pane(bench).query_one("#bench-detail", Lines).lines)
@@ -235,7 +235,7 @@ async def test_case_run_alone_is_not_timed(on_gpu: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("1", "j", "a")
         await bench.settled(pilot)
-        assert bench.engine.judged[-1][1].benchmark is None
+        assert bench.engine.evaluated[-1][1].benchmark is None
 
 
 # The plot

@@ -197,7 +197,7 @@ async def test_replayed_case_shows_its_result(make_bench: Any, some_explained: A
         bench.engine.script = fakes.all_pass
         await pilot.press("a")
         await bench.settled(pilot)
-        assert [case.name for case in bench.engine.judged[-1][1].cases] == ["127x128 f32"]
+        assert [case.name for case in bench.engine.evaluated[-1][1].cases] == ["127x128 f32"]
         assert page(bench) == "127x128 f32 did not fail; n shows a case that failed"
 
 
@@ -207,12 +207,12 @@ async def test_case_left_by_cancelled_run_is_stale(make_bench: Any, some_explain
         await opened(bench, pilot)
         bench.engine.script = fakes.never_begins
         await pilot.press("r")
-        await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+        await bench.until(pilot, lambda: len(bench.engine.evaluated) == 2)
         bench.app.runs.cancel()
         await bench.settled(pilot)
         bench.engine.script = lambda candidate, plan: fakes.stops_half_way(candidate, plan)[:8]
         await pilot.press("r")
-        await bench.until(pilot, lambda: len(bench.engine.judged) == 3 and bench.app.workbench.bench.view.running)
+        await bench.until(pilot, lambda: len(bench.engine.evaluated) == 3 and bench.app.workbench.bench.view.running)
         bench.app.runs.cancel()
         await bench.settled(pilot)
         assert page(bench).startswith("127x128 f32  ✗ wrong value  line 12  run #3  stale: from an earlier version")

@@ -149,7 +149,7 @@ async def test_compiled_targets_are_reused_and_stored(make_bench: Any) -> None:
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await opened(bench, pilot, "T", "escape")
         known = bench.app.workbench.bench.view.ports
-        bench.app.workbench.runs.judge()
+        bench.app.workbench.runs.request()
         await bench.settled(pilot)
         assert bench.app.workbench.bench.shown.cached
         screen = await opened(bench, pilot, "T")
@@ -255,7 +255,7 @@ def two_runs(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 async def save_another(bench: Any, pilot: Any) -> None:
     bench.engine.script = bench.later
     bench.watcher.save(bench.path.read_bytes() + b"# another\n")
-    await bench.until(pilot, lambda: len(bench.engine.judged) == 2)
+    await bench.until(pilot, lambda: len(bench.engine.evaluated) == 2)
     await bench.settled(pilot)
 
 
@@ -278,7 +278,7 @@ async def test_history_cursor_selects_run_to_compare(two_runs: Any) -> None:
     async with two_runs.app.run_test(size=MEDIUM) as pilot:
         await opened(two_runs, pilot)
         await save_another(two_runs, pilot)
-        two_runs.app.workbench.runs.judge(again=True)
+        two_runs.app.workbench.runs.request(again=True)
         await two_runs.settled(pilot)
         screen = await opened(two_runs, pilot, "5", "j", "D")
         assert text_of(screen, "#versus").startswith("Differences  run #2 ▸ run #3")
@@ -292,9 +292,9 @@ async def save_what_compiles_nothing(bench: Any, pilot: Any) -> None:
     def compiles_nothing(candidate: Any, plan: Any) -> list[Any]:
         return [event for event in fakes.all_pass(candidate, plan) if not isinstance(event, KernelCompiled)]
 
-    bench.engine.script, judged = compiles_nothing, len(bench.engine.judged)
+    bench.engine.script, judged = compiles_nothing, len(bench.engine.evaluated)
     bench.watcher.save(bench.path.read_bytes() + b"# nothing\n")
-    await bench.until(pilot, lambda: len(bench.engine.judged) == judged + 1)
+    await bench.until(pilot, lambda: len(bench.engine.evaluated) == judged + 1)
     await bench.settled(pilot)
 
 
@@ -304,16 +304,16 @@ async def save_and_cancel(bench: Any, pilot: Any) -> None:
         cancelled = Verdict(outcome=Outcome.CANCELLED, sentence="cancelled", passed=0, total=len(plan.cases))
         return [*events, replace(finished, verdict=cancelled)]
 
-    bench.engine.script, judged = is_cancelled, len(bench.engine.judged)
+    bench.engine.script, judged = is_cancelled, len(bench.engine.evaluated)
     bench.watcher.save(bench.path.read_bytes() + b"# cancelled\n")
-    await bench.until(pilot, lambda: len(bench.engine.judged) == judged + 1)
+    await bench.until(pilot, lambda: len(bench.engine.evaluated) == judged + 1)
     await bench.settled(pilot)
 
 
 async def save_later_run(bench: Any, pilot: Any) -> None:
     bench.engine.script = bench.later
     bench.watcher.save(bench.path.read_bytes() + b"# another\n")
-    await bench.until(pilot, lambda: len(bench.engine.judged) == 3)
+    await bench.until(pilot, lambda: len(bench.engine.evaluated) == 3)
     await bench.settled(pilot)
 
 
@@ -350,7 +350,7 @@ async def test_compared_run_without_code_reports_it(two_runs: Any) -> None:
         await save_what_compiles_nothing(two_runs, pilot)
         two_runs.engine.script = two_runs.later
         two_runs.watcher.save(two_runs.path.read_bytes() + b"# another\n")
-        await two_runs.until(pilot, lambda: len(two_runs.engine.judged) == 3)
+        await two_runs.until(pilot, lambda: len(two_runs.engine.evaluated) == 3)
         await two_runs.settled(pilot)
         screen = await opened(two_runs, pilot, "5", "j", "D")
         assert text_of(screen, "#versus") == (

@@ -28,7 +28,7 @@ NARROW, MEDIUM, WIDE = (80, 24), (120, 36), (200, 60)
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Any:
-    """A store in which the tests judge what they need."""
+    """A store to which the tests add the runs that they need."""
     return stored_runs.Runs(tmp_path)
 
 
@@ -57,11 +57,11 @@ def open_on(make_bench: Any) -> Callable[..., Any]:
 @pytest.fixture
 def four(runs: Any) -> Any:
     """Four texts: right, right, wrong, and one that a model wrote, with a note."""
-    runs.judge(fakes.all_pass)
-    runs.judge(fakes.all_pass, stored_runs.SECOND)
-    runs.judge(fakes.some_fail, stored_runs.THIRD)
+    runs.add(fakes.all_pass)
+    runs.add(fakes.all_pass, stored_runs.SECOND)
+    runs.add(fakes.some_fail, stored_runs.THIRD)
     runs.answered(stored_runs.FOURTH)
-    runs.judge(stored_runs.hinted, stored_runs.FOURTH)
+    runs.add(stored_runs.hinted, stored_runs.FOURTH)
     runs.store.set_note(4, "with [os] 形状 🚀")
     return runs
 
@@ -69,8 +69,8 @@ def four(runs: Any) -> Any:
 @pytest.fixture
 def two_timed(gpu_runs: Any) -> Any:
     """Two texts that were timed, the second faster."""
-    gpu_runs.judge(timed_runs.all_timed, stored_runs.SECOND)
-    gpu_runs.judge(stored_runs.faster(1.2), stored_runs.FOURTH)
+    gpu_runs.add(timed_runs.all_timed, stored_runs.SECOND)
+    gpu_runs.add(stored_runs.faster(1.2), stored_runs.FOURTH)
     return gpu_runs
 
 
@@ -309,8 +309,8 @@ async def test_m_times_two_sides_alternately(open_on: Any, two_timed: Any) -> No
 
 
 async def test_failing_side_is_not_measured(open_on: Any, gpu_runs: Any) -> None:
-    gpu_runs.judge(timed_runs.all_timed)
-    gpu_runs.judge(timed_runs.fails_before_it_is_timed, stored_runs.THIRD)
+    gpu_runs.add(timed_runs.all_timed)
+    gpu_runs.add(timed_runs.fails_before_it_is_timed, stored_runs.THIRD)
     bench = open_on(gpu_runs, script=timed_runs.all_timed)
     bench.app.past.marked = (1, 2)
     async with bench.app.run_test(size=MEDIUM, notifications=True) as pilot:

@@ -61,7 +61,7 @@ async def test_run_of_other_operator_keeps_file_open(make_bench: Any) -> None:
         assert "vllm::rms_norm · norm.py" in head
         assert (screen.bench.problem.name, screen.bench.path) == ("aten::softmax", bench.path)
         await pilot.press("a")
-        assert len(bench.engine.judged) == 1
+        assert len(bench.engine.evaluated) == 1
         await pilot.press("escape")
         assert screen.bench.old is None
         assert screen.source.editor.text == fakes.SOURCE.decode()

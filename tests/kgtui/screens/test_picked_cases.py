@@ -50,10 +50,10 @@ async def test_failed_cases_run_again_on_their_seeds(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("f")
         await bench.settled(pilot)
-        assert dict(bench.engine.judged[-1][1].seeds) == {"127x128 f32": 11, "127x128 f16": 11}
+        assert dict(bench.engine.evaluated[-1][1].seeds) == {"127x128 f32": 11, "127x128 f16": 11}
         await pilot.press("r")
         await bench.settled(pilot)
-        assert dict(bench.engine.judged[-1][1].seeds) == {}
+        assert dict(bench.engine.evaluated[-1][1].seeds) == {}
 
 
 async def test_restart_keeps_seeds_of_stored_run(make_bench: Any) -> None:
@@ -64,10 +64,10 @@ async def test_restart_keeps_seeds_of_stored_run(make_bench: Any) -> None:
     bench = make_bench(fakes.all_pass, recording=before.recording, problem=problem)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        assert bench.engine.judged == []
+        assert bench.engine.evaluated == []
         await pilot.press("f")
         await bench.settled(pilot)
-        assert dict(bench.engine.judged[-1][1].seeds) == {"127x128 f32": 11, "127x128 f16": 11}
+        assert dict(bench.engine.evaluated[-1][1].seeds) == {"127x128 f32": 11, "127x128 f16": 11}
 
 
 async def test_other_cases_keep_their_outcomes(make_bench: Any) -> None:
@@ -84,7 +84,7 @@ async def test_other_cases_keep_their_outcomes(make_bench: Any) -> None:
         assert plain_text((workbench(bench).query_one("#tabs", Bar).segments[0].line,)) == "1 Cases(1)"
         await pilot.press("f")
         await bench.settled(pilot)
-        assert [case.name for case in bench.engine.judged[-1][1].cases] == ["127x128 f32"]
+        assert [case.name for case in bench.engine.evaluated[-1][1].cases] == ["127x128 f32"]
         assert set(rows(bench).values()) == {"✔ pass"}
 
 
@@ -142,4 +142,4 @@ async def test_a_case_alone_keeps_the_other_failures_first(make_bench: Any) -> N
         await bench.settled(pilot)
         await pilot.press("r")
         await bench.settled(pilot)
-        assert bench.engine.judged[-1][1].cases[0].name == "127x128 f32"
+        assert bench.engine.evaluated[-1][1].cases[0].name == "127x128 f32"

@@ -50,7 +50,7 @@ async def test_save_over_changed_file_asks_and_keeps_both(make_bench: Any) -> No
         await bench.settled(pilot)
         assert bench.path.read_bytes() == b"#" + fakes.SOURCE
         assert bench.path.with_name("softmax_on_disk.py").read_bytes() == THEIRS
-        assert bench.engine.judged[-1][0].source == b"#" + fakes.SOURCE
+        assert bench.engine.evaluated[-1][0].source == b"#" + fakes.SOURCE
         await pilot.press("#", "ctrl+s")
         assert bench.path.read_bytes() == b"##" + fakes.SOURCE
         assert len(list(bench.path.parent.iterdir())) == 2
@@ -66,7 +66,7 @@ async def test_text_on_disk_can_replace_edited_text(make_bench: Any) -> None:
         await bench.settled(pilot)
         assert workbench(bench).source.editor.text == THEIRS.decode()
         assert not workbench(bench).bench.unsaved
-        assert bench.engine.judged[-1][0].source == THEIRS
+        assert bench.engine.evaluated[-1][0].source == THEIRS
 
 
 async def test_kept_text_and_changed_file_are_both_saved(make_bench: Any) -> None:

@@ -108,10 +108,10 @@ async def test_changed_key_works_and_is_shown_everywhere(make_bench: Any) -> Non
         assert "F11 run" in key_bar(bench.app.screen)
         await pilot.press("r")
         await bench.settled(pilot)
-        assert len(bench.engine.judged) == 1
+        assert len(bench.engine.evaluated) == 1
         await pilot.press("f11")
         await bench.settled(pilot)
-        assert len(bench.engine.judged) == 2
+        assert len(bench.engine.evaluated) == 2
         await pilot.press("f1")
         assert "F11 ctrl+t" in plain_text(bench.app.screen.query_one(Lines).lines)
 

@@ -47,7 +47,7 @@ def drawn(bench: Any) -> str:
 
 async def ready(bench: Any, pilot: Pilot[None]) -> None:
     """The catalogue is there, and what the engine says before it waits is shown: the picture stays the same."""
-    await bench.until(pilot, lambda: bench.app.problems != () and bench.engine.judged != [])
+    await bench.until(pilot, lambda: bench.app.problems != () and bench.engine.evaluated != [])
     await bench.until(pilot, lambda: bench.app.screen.focused is not None)
     before = ""
     while drawn(bench) != before:

@@ -12,7 +12,7 @@ from tests.kgtui import fakes
 
 
 def tiers(bench: Any) -> set[Tier]:
-    return {case.tier for case in bench.engine.judged[-1][1].cases}
+    return {case.tier for case in bench.engine.evaluated[-1][1].cases}
 
 
 def mode(bench: Any) -> str:
@@ -45,17 +45,17 @@ async def test_key_toggles_smoke_cases(make_bench: Any) -> None:
         await pilot.press("s")
         await bench.settled(pilot)
         assert mode(bench) == "WATCH"
-        assert len(bench.engine.judged) == 3  # the last is answered by the first
+        assert len(bench.engine.evaluated) == 3  # the last is answered by the first
 
 
 async def test_smoke_cases_are_not_timed(make_bench: Any) -> None:
     bench = make_bench(device="cuda")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        assert bench.engine.judged[-1][1].benchmark is not None
+        assert bench.engine.evaluated[-1][1].benchmark is not None
         await pilot.press("s")
         await bench.settled(pilot)
-        assert bench.engine.judged[-1][1].benchmark is None
+        assert bench.engine.evaluated[-1][1].benchmark is None
         await pilot.press("b")
         await bench.settled(pilot)
-        assert bench.engine.judged[-1][1].benchmark is not None
+        assert bench.engine.evaluated[-1][1].benchmark is not None

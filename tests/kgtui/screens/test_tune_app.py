@@ -41,7 +41,7 @@ def variants(bench: Any) -> list[list[str]]:
 
 
 def judged(bench: Any) -> list[bytes]:
-    return [candidate.source for candidate, _ in bench.engine.judged]
+    return [candidate.source for candidate, _ in bench.engine.evaluated]
 
 
 async def ready(bench: Any, pilot: Pilot[None], *keys: str) -> None:
@@ -222,7 +222,7 @@ async def test_escape_stops_grid_before_it_returns(make_bench: Any) -> None:
         assert isinstance(bench.app.screen, WorkbenchScreen)
 
 
-@pytest.mark.parametrize("paused", [False, True], ids=["judging", "paused"])
+@pytest.mark.parametrize("paused", [False, True], ids=["running", "paused"])
 async def test_save_stops_grid_and_reports_it(make_bench: Any, paused: bool) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:

@@ -57,7 +57,7 @@ class FileKeeper:
         if context.bench.paused:
             context.draw()
         else:
-            self._runs.judge(again=siblings_changed)
+            self._runs.request(again=siblings_changed)
 
     def watch_troubled(self, trouble: WatchTrouble) -> None:
         """Show the watcher's trouble with the file as long as it lasts: a run of its last text changes nothing."""
@@ -121,7 +121,7 @@ class FileKeeper:
         if context.bench.paused:
             context.draw()
         else:
-            self._runs.judge()
+            self._runs.request()
         return True
 
     def action_keep(self) -> None:
@@ -218,7 +218,7 @@ class FileKeeper:
         context.source.load(content)
         self._unsaved.forget()
         if is_new and not context.bench.paused:
-            self._runs.judge()
+            self._runs.request()
 
     def _go(self, subject: str) -> None:
         if subject == _LEAVE:

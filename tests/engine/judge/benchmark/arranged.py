@@ -64,7 +64,7 @@ class Bench:
         self.worker = Stopwatch(
             CPU, lambda: self.entry, instruments=self.device.instruments(), open_block=self.device.open_block
         )
-        self.arranged = self.judge(
+        self.arranged = self.ask(
             protocol.Arrange(id="i", problem=TOY, case=case, most_slots=most_slots, most_bytes=1 << 24),
             protocol.Arranged,
         )
@@ -74,13 +74,13 @@ class Bench:
         )
         assert occupied == protocol.Done(id="i")
 
-    def judge(self, command: Any, kind: type[Any]) -> Any:
+    def ask(self, command: Any, kind: type[Any]) -> Any:
         reply = self.slots.carry_out(command)
         assert isinstance(reply, kind), reply
         return reply
 
     def refresh(self, *slots: int) -> None:
-        self.judge(protocol.Refresh(id="i", slots=slots), protocol.Done)
+        self.ask(protocol.Refresh(id="i", slots=slots), protocol.Done)
 
     def timed(
         self, *slots: int, how: protocol.How = protocol.How.SINGLE, cache: CacheState = CacheState.COLD
@@ -94,7 +94,7 @@ class Bench:
     def check(
         self, slots: tuple[int, ...], returned: tuple[tuple[protocol.ReturnedSpec, ...], ...]
     ) -> protocol.Checked:
-        checked = self.judge(protocol.Check(id="i", slots=slots, returned=returned), protocol.Checked)
+        checked = self.ask(protocol.Check(id="i", slots=slots, returned=returned), protocol.Checked)
         assert isinstance(checked, protocol.Checked)
         return checked
 
@@ -106,9 +106,7 @@ class Bench:
     def baseline(
         self, *slots: int, how: protocol.How = protocol.How.SINGLE, cache: CacheState = CacheState.COLD
     ) -> protocol.Timed:
-        reply = self.judge(
-            protocol.TimeBaseline(id="i", name="eager", slots=slots, how=how, cache=cache), protocol.Timed
-        )
+        reply = self.ask(protocol.TimeBaseline(id="i", name="eager", slots=slots, how=how, cache=cache), protocol.Timed)
         assert isinstance(reply, protocol.Timed)
         return reply
 

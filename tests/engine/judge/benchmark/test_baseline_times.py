@@ -162,7 +162,7 @@ def test_a_baseline_that_cannot_be_captured_is_unsupported() -> None:
     benches.append(Bench(toy("f(x: Tensor) -> Tensor", vector, lambda x: x * 2, eager=eager)))
     benches[0].prepare()
     benches[0].refresh(0)
-    failed = benches[0].judge(
+    failed = benches[0].ask(
         protocol.TimeBaseline(id="i", name="eager", slots=(0,), how=protocol.How.CAPTURE, cache=CacheState.COLD),
         protocol.Failed,
     )

@@ -113,7 +113,7 @@ def test_false_claims_about_outputs_are_found_by_bytes() -> None:
 def test_outputs_for_another_number_of_slots_are_tampering() -> None:
     bench = Bench(DOUBLE)
     bench.refresh(0, 1)
-    reply = bench.judge(protocol.Check(id="i", slots=(0, 1), returned=((),)), protocol.Failed)
+    reply = bench.ask(protocol.Check(id="i", slots=(0, 1), returned=((),)), protocol.Failed)
     assert reply.kind is protocol.FailureKind.TAMPERED
 
 

@@ -55,7 +55,7 @@ def test_case_arranged_again_reuses_its_own_block() -> None:
     bench = Bench(DOUBLE)
     again = protocol.Arrange(id="i", problem=TOY, case="one", most_slots=8, most_bytes=1 << 14)
     assert again.most_bytes < bench.arranged.layouts[0].bytes
-    assert bench.judge(again, protocol.Arranged).layouts[0].slots == bench.arranged.layouts[0].slots
+    assert bench.ask(again, protocol.Arranged).layouts[0].slots == bench.arranged.layouts[0].slots
 
 
 def test_failed_allocation_arranges_no_slots() -> None:
@@ -134,16 +134,16 @@ def test_an_argument_that_is_only_written_is_poison() -> None:
 
 def test_two_workers_have_separate_blocks_and_poisons() -> None:
     bench = Bench(DOUBLE)
-    bench.judge(
+    bench.ask(
         protocol.Arrange(id="i", problem=TOY, case="one", most_slots=8, most_bytes=1 << 24, blocks=2),
         protocol.Arranged,
     )
     first, second = (block.content for block in bench.device.blocks[-2:])
-    bench.judge(protocol.Refresh(id="i", slots=(0, 1), block=1), protocol.Done)
+    bench.ask(protocol.Refresh(id="i", slots=(0, 1), block=1), protocol.Done)
     assert not first.any() and second.any()
     with pytest.raises(RuntimeError, match="slot 0 was never refreshed in block 0"):
         bench.slots.carry_out(protocol.Check(id="i", slots=(0,), returned=((),), block=0))
-    wrong = bench.judge(protocol.Check(id="i", slots=(0,), returned=((),), block=1), protocol.Checked)
+    wrong = bench.ask(protocol.Check(id="i", slots=(0,), returned=((),), block=1), protocol.Checked)
     assert (wrong.right, wrong.first_wrong) == (0, 0)
 
 
@@ -171,7 +171,7 @@ def test_peaks_of_non_gpu_device_are_unsupported() -> None:
 
 def test_freed_slots_cannot_be_refreshed() -> None:
     bench = Bench(DOUBLE)
-    bench.judge(protocol.FreeSlots(id="i"), protocol.Done)
+    bench.ask(protocol.FreeSlots(id="i"), protocol.Done)
     with pytest.raises(RuntimeError, match="no slots were arranged"):
         bench.refresh(0)
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.judge.compare import pieces
-from engine.judge.compare.compare import _report, judge
+from engine.judge.compare.compare import _report, compare_elements
 from engine.judge.compare.passing import report_of_pass
 from engine.model import Outcome, Tolerance
 
@@ -37,7 +37,7 @@ def test_passing_floats_match_the_full_comparison(
     sides = torch.tensor([*got, 5.0], dtype=dtype), torch.tensor([*expected, 5.0], dtype=dtype)
     report = report_of_pass("x", *sides, tolerance)
     assert report is not None
-    assert report == _report("x", *sides, judge(*sides, tolerance), 0x7B)
+    assert report == _report("x", *sides, compare_elements(*sides, tolerance), 0x7B)
 
 
 @pytest.mark.parametrize("wrong", [0.0, 2.0, NAN, INF], ids=str)
@@ -58,7 +58,7 @@ def test_equal_integers_match_the_full_comparison(values: list[int], dtype: torc
     sides = torch.tensor(values, dtype=dtype), torch.tensor(values, dtype=dtype)
     report = report_of_pass("x", *sides, LOOSE)
     assert report is not None
-    assert report == _report("x", *sides, judge(*sides, LOOSE), 0x7B)
+    assert report == _report("x", *sides, compare_elements(*sides, LOOSE), 0x7B)
 
 
 def test_noncontiguous_values_are_compared_by_index() -> None:

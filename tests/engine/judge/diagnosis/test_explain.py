@@ -59,12 +59,12 @@ def test_error_while_explaining_is_reported_and_output_stays_wrong():
     x = normal(9, 40)
     broken = replace(SILU, reference=refuses, tolerance=lambda case: TOLERANCE)
     content = content_of(SILU, x)
-    hand = SimpleNamespace(
+    prepared = SimpleNamespace(
         problem=broken, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
     )
     got = normal(9, 40, seed=5)
     report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
-    (reported,) = Explainer().explained(hand, [got], (report,), repeated=None)
+    (reported,) = Explainer().explained(prepared, [got], (report,), repeated=None)
     assert reported.outcome is Outcome.WRONG_VALUE
     assert reported.explanation == Explanation(untried="not explained: RuntimeError: not on this device")
 
@@ -79,12 +79,12 @@ def test_diagnosis_is_kept_where_inputs_cannot_be_found():
     problem = operator("x, alpha", in_place)
     x = normal(9, 40)
     content = content_of(problem, x, 0.5)
-    hand = SimpleNamespace(
+    prepared = SimpleNamespace(
         problem=problem, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
     )
     got = in_place(x, 2.0)
     report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
-    (reported,) = Explainer().explained(hand, [got], (report,), repeated=None)
+    (reported,) = Explainer().explained(prepared, [got], (report,), repeated=None)
     assert [found.sentence for found in reported.explanation.diagnoses][:1] == [
         "output equals the answer for alpha = 1 / alpha (2) instead of 0.5"
     ]
@@ -94,13 +94,13 @@ def test_diagnosis_is_kept_where_inputs_cannot_be_found():
 def test_hypotheses_are_computed_on_host_whatever_the_default():
     x, moved = normal(9, 40), operator("x", lambda x: x.double().add(torch.ones(x.shape)).to(x.dtype))
     content = content_of(moved, x)
-    hand = SimpleNamespace(
+    prepared = SimpleNamespace(
         problem=moved, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
     )
     got = -content.expected[0]
     report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
     with torch.device("meta"):
-        (reported,) = Explainer().explained(hand, [got], (report,), repeated=None)
+        (reported,) = Explainer().explained(prepared, [got], (report,), repeated=None)
     assert (reported.explanation.untried, len(reported.explanation.feeds)) == ("", 1)
 
 
@@ -115,12 +115,12 @@ def test_foreign_reference_call_count_is_limited():
     origin = SuiteOrigin(suite="Suite", form=CandidateForm.FUNCTION, own_rule="")
     content = content_of(SOFTMAX, x)
     foreign = replace(operator("x", counted), suite=origin)
-    hand = SimpleNamespace(
+    prepared = SimpleNamespace(
         problem=foreign, case=NEVER, content=content, base=content, poison=0xFF, initial=[], first_outputs=[]
     )
     got = normal(37, 97, seed=5)
     report = compare("return", got, content.expected[0], TOLERANCE, poison=0xFF)
-    (reported,) = Explainer().explained(hand, [got], (report,), repeated=None)
+    (reported,) = Explainer().explained(prepared, [got], (report,), repeated=None)
     assert len(calls) == 40
     assert (reported.explanation.untried, reported.explanation.feeds, reported.explanation.feeding) == ("", (), None)
 
@@ -137,7 +137,7 @@ def test_output_without_request_is_not_explained():
 def test_correct_or_misshapen_output_is_not_explained():
     x = normal(9, 40)
     content = content_of(SILU, x)
-    hand = SimpleNamespace(problem=SILU, case=NEVER, content=content, base=content, poison=0xFF, first_outputs=[])
+    prepared = SimpleNamespace(problem=SILU, case=NEVER, content=content, base=content, poison=0xFF, first_outputs=[])
     right = compare("return", SILU.reference(x), content.expected[0], TOLERANCE, poison=0xFF)
     another = compare("return", torch.zeros(3), content.expected[0], TOLERANCE, poison=0xFF)
-    assert Explainer().explained(hand, [x, another], (right, another), repeated=None) == (right, another)
+    assert Explainer().explained(prepared, [x, another], (right, another), repeated=None) == (right, another)

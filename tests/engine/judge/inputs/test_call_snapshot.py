@@ -110,7 +110,7 @@ def test_ended_case_reports_its_last_seed_and_is_released(bench: Bench) -> None:
     assert compare_snapshot(bench, "first").seed is None
     seed = compare_snapshot(bench, "last", ends=True).seed
     assert seed is not None
-    assert bench.release() is None  # there is no case in hand any more
+    assert bench.release() is None  # no case is prepared any more
     bench.prepare("TWICE", seed=seed)
     assert torch.equal(bench.arguments[0], last)
 

@@ -22,10 +22,10 @@ def forgotten() -> Iterator[None]:
 def test_free_memory_is_trimmed_completely(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace(malloc_trim=asked.append))
-    heap.hand_back_free_memory()
+    heap.return_free_memory()
     assert asked == [0]
 
 
 def test_another_allocator_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace())
-    heap.hand_back_free_memory()
+    heap.return_free_memory()

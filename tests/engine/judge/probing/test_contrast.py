@@ -118,8 +118,8 @@ def test_returned_and_written_outputs_have_device_places(monkeypatch: pytest.Mon
     case = problem.cases[0]
     content = cases.Contents(cpu).make(problem, case, 7)
     arena = cases.arena_on_device(content, cases.Memory(cpu, allocate=_block))
-    hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
-    cases.fill(hand, content, 0xFF)
+    prepared = cases.PreparedCase(problem=problem, case=case, arena=arena, base=content, content=content)
+    cases.fill(prepared, content, 0xFF)
     assert arena.spec.outputs is not None
     place = tensors.part(arena._content, arena.spec.outputs)
     answer, written = (value.clone() for value in content.expected)
@@ -127,14 +127,14 @@ def test_returned_and_written_outputs_have_device_places(monkeypatch: pytest.Mon
     contrasts = Contrasts()
     command = protocol.Contrast(id="c", outputs="", max_output_bytes=0, returned=returned, keep=True)
     total = answer.numel()
-    first, second = contrasts.contrast(hand, command)
+    first, second = contrasts.contrast(prepared, command)
     assert [(one.total, one.right, one.changed) for one in (first, second)] == [(total, total, None)] * 2
     copy_out((answer, written.flatten().roll(1)), place)
-    first, second = contrasts.contrast(hand, command)
+    first, second = contrasts.contrast(prepared, command)
     assert (first.changed, first.right) == (0, total)
     assert second.changed == int((written.view(torch.int32) != written.view(torch.int32).roll(1)).sum())
     reported = measure_precision(
-        hand, protocol.MeasurePrecision(id="g", outputs="", max_output_bytes=0, returned=returned[:1])
+        prepared, protocol.MeasurePrecision(id="g", outputs="", max_output_bytes=0, returned=returned[:1])
     )
     assert [one.name for one in reported] == list(problem.outputs)
 
@@ -146,8 +146,8 @@ def test_device_output_returned_by_in_place_entry_is_right(extra: int, monkeypat
     case = next(case for case in problem.cases if case.name == "7x127 f32")
     content = cases.Contents(cpu).make(problem, case, 7)
     arena = cases.arena_on_device(content, cases.Memory(cpu, allocate=_block))
-    hand = cases.CaseInHand(problem=problem, case=case, arena=arena, base=content, content=content)
-    cases.fill(hand, content, 0xFF)
+    prepared = cases.PreparedCase(problem=problem, case=case, arena=arena, base=content, content=content)
+    cases.fill(prepared, content, 0xFF)
     memory = CallMemory(cpu)
     memory._blocks[arena.spec.handle] = arena._content
     lab = SimpleNamespace(problem=problem)
@@ -165,4 +165,4 @@ def test_device_output_returned_by_in_place_entry_is_right(extra: int, monkeypat
     out = content.expected[0].clone()
     returned = OutputRepeater(memory).hand_back(call, [out, None, None, None], (out, *(torch.ones(7),) * extra))
     command = protocol.Contrast(id="c", outputs="", max_output_bytes=0, returned=returned, keep=True)
-    assert [(one.name, one.right) for one in Contrasts().contrast(hand, command)] == [("out", out.numel())]
+    assert [(one.name, one.right) for one in Contrasts().contrast(prepared, command)] == [("out", out.numel())]

@@ -57,7 +57,7 @@ class Judge:
         self.files = 0
         self.memory = cases.Memory(CPU, allocate=_block)
         self.variants = Variants(CPU, self.memory)
-        self.hand: cases.CaseInHand
+        self.prepared: cases.PreparedCase
 
     def prepare(self, judged: ProblemDefinition, *, on_device: bool = False) -> None:
         content = cases.Contents(CPU).make(judged, CASE, 7)
@@ -66,8 +66,8 @@ class Judge:
             arena = cases.arena_on_device(content, self.memory)
         else:
             arena = cases.arena_in_file(content, self.file())
-        self.hand = cases.CaseInHand(problem=judged, case=CASE, arena=arena, base=content, content=content)
-        cases.fill(self.hand, content, 1)
+        self.prepared = cases.PreparedCase(problem=judged, case=CASE, arena=arena, base=content, content=content)
+        cases.fill(self.prepared, content, 1)
 
     def file(self) -> Path:
         self.files += 1
@@ -75,11 +75,11 @@ class Judge:
 
     def vary(self, variant: Variant, *, path: Path | None = None) -> protocol.VariantLaidOut:
         command = protocol.LayOutVariant(id="v", variant=variant, poison=0x7B, arena_path=str(path) if path else None)
-        return self.variants.vary(self.hand, command)
+        return self.variants.vary(self.prepared, command)
 
     def input(self, number: int = 0) -> torch.Tensor:
         """An argument as the worker would find it."""
-        value = tensors.value_of(self.hand.base.specs[number], self.hand.arena.read())
+        value = tensors.value_of(self.prepared.base.specs[number], self.prepared.arena.read())
         assert isinstance(value, torch.Tensor)
         return value
 
@@ -95,7 +95,7 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
     judge = Judge(tmp_path)
     yield judge
-    judge.hand.arena.close()
+    judge.prepared.arena.close()
 
 
 TWICE = problem(drawn(4, 40), lambda x: 2 * x)
@@ -103,10 +103,10 @@ TWICE = problem(drawn(4, 40), lambda x: 2 * x)
 
 def test_moved_content_overwrites_old_file(judge: Judge) -> None:
     judge.prepare(TWICE)
-    first, other = judge.hand.arena.spec, judge.file()
+    first, other = judge.prepared.arena.spec, judge.file()
     before = judge.input().clone()
     varied = judge.vary(Variant.MOVED, path=other)
-    assert (varied.arena, varied.dismissed) == (judge.hand.arena.spec, "")
+    assert (varied.arena, varied.dismissed) == (judge.prepared.arena.spec, "")
     assert varied.arena.path == str(other)
     assert torch.equal(judge.input(), before)
     assert varied.arena.storages[0].offset >= first.bytes
@@ -115,7 +115,7 @@ def test_moved_content_overwrites_old_file(judge: Judge) -> None:
 
 def test_content_in_device_memory_is_moved_behind_itself(judge: Judge) -> None:
     judge.prepare(TWICE, on_device=True)
-    first, before = judge.hand.arena.spec, judge.input().clone()
+    first, before = judge.prepared.arena.spec, judge.input().clone()
     varied = judge.vary(Variant.MOVED)
     assert torch.equal(judge.input(), before)
     assert varied.arena.outputs is not None
@@ -127,40 +127,40 @@ def test_moved_content_keeps_its_expected_output(judge: Judge) -> None:
     judge.prepare(TWICE)
     judge.vary(Variant.LARGE)
     judge.vary(Variant.MOVED, path=judge.file())
-    assert judge.hand.content is judge.hand.base
+    assert judge.prepared.content is judge.prepared.base
 
 
 @pytest.mark.parametrize("variant", [variant for variant in Variant if variant is not Variant.MOVED])
 def test_every_variant_has_own_content_and_reference(judge: Judge, variant: Variant) -> None:
     judge.prepare(TWICE)
-    spec, before = judge.hand.arena.spec, judge.input().clone()
+    spec, before = judge.prepared.arena.spec, judge.input().clone()
     varied = judge.vary(variant)
     assert (varied.dismissed, varied.arena) == ("", spec)
     assert not torch.equal(judge.input(), before)
-    assert torch.equal(judge.hand.content.expected[0], 2 * judge.input())
+    assert torch.equal(judge.prepared.content.expected[0], 2 * judge.input())
 
 
 def test_prepared_variant_is_laid_out_when_used(judge: Judge) -> None:
     judge.prepare(TWICE)
     judge.vary(Variant.EQUAL)
     before = judge.input().clone()
-    judge.variants.prepare_variant(judge.hand, Variant.ONE_ELEMENT)
-    prepared_variant = judge.hand.prepared_variant
+    judge.variants.prepare_variant(judge.prepared, Variant.ONE_ELEMENT)
+    prepared_variant = judge.prepared.prepared_variant
     assert prepared_variant is not None
     assert torch.equal(judge.input(), before)
     varied = judge.vary(Variant.ONE_ELEMENT)
     assert (varied.dismissed, varied.changed) == ("", prepared_variant.changed)
-    assert judge.hand.content is prepared_variant.content
+    assert judge.prepared.content is prepared_variant.content
     assert int((judge.input() != before).sum()) == 1
 
 
 def test_prepared_variant_of_other_content_is_made_again(judge: Judge) -> None:
     judge.prepare(TWICE)
-    judge.variants.prepare_variant(judge.hand, Variant.ONE_ELEMENT)
+    judge.variants.prepare_variant(judge.prepared, Variant.ONE_ELEMENT)
     judge.vary(Variant.EQUAL)
     before = judge.input().clone()
-    judge.variants.prepare_variant(judge.hand, Variant.ONE_ELEMENT)
-    cases.fill(judge.hand, judge.hand.base, 1)
+    judge.variants.prepare_variant(judge.prepared, Variant.ONE_ELEMENT)
+    cases.fill(judge.prepared, judge.prepared.base, 1)
     base = judge.input().clone()
     judge.vary(Variant.ONE_ELEMENT)
     assert int((judge.input() != base).sum()) == 1
@@ -177,10 +177,10 @@ def test_changed_element_stays_in_range_for_integer_output(judge: Judge) -> None
 
 def test_prepared_variant_may_be_dismissed(judge: Judge) -> None:
     judge.prepare(problem(drawn(8, 8), lambda x: torch.ones(3)))
-    judge.variants.prepare_variant(judge.hand, Variant.ONE_ELEMENT)
-    content = judge.hand.content
+    judge.variants.prepare_variant(judge.prepared, Variant.ONE_ELEMENT)
+    content = judge.prepared.content
     assert judge.vary(Variant.ONE_ELEMENT).dismissed == "no element was found that the answer depends on"
-    assert judge.hand.content is content
+    assert judge.prepared.content is content
 
 
 def test_variants_are_made_from_prepared_content(judge: Judge) -> None:
@@ -231,7 +231,7 @@ def test_integers_are_left_alone(judge: Judge) -> None:
 
     judge.prepare(problem(inputs, lambda x, at: x[at]))
     before = judge.input(1).clone()
-    assert judge.vary(Variant.LARGE) == protocol.VariantLaidOut(id="v", arena=judge.hand.arena.spec)
+    assert judge.vary(Variant.LARGE) == protocol.VariantLaidOut(id="v", arena=judge.prepared.arena.spec)
     assert torch.equal(judge.input(1), before)
 
 
@@ -246,7 +246,7 @@ def test_elements_of_expanded_tensor_stay_equal(judge: Judge) -> None:
     for variant in (Variant.SCALED, Variant.ONE_ELEMENT):
         assert judge.vary(variant).dismissed == ""
         assert bool((judge.input() == judge.input()[0]).all())
-        assert torch.allclose(judge.hand.content.expected[0], 6 * judge.input()[0])
+        assert torch.allclose(judge.prepared.content.expected[0], 6 * judge.input()[0])
 
 
 def test_written_argument_is_varied_and_compared(judge: Judge) -> None:
@@ -254,7 +254,7 @@ def test_written_argument_is_varied_and_compared(judge: Judge) -> None:
     before = judge.input().clone()
     assert judge.vary(Variant.LARGE).dismissed == ""
     assert torch.equal(judge.input(), before * 2.0**20)
-    assert torch.equal(judge.hand.content.expected[0], before * 2.0**21)
+    assert torch.equal(judge.prepared.content.expected[0], before * 2.0**21)
 
 
 def test_write_only_argument_is_not_varied(judge: Judge) -> None:
@@ -264,7 +264,7 @@ def test_write_only_argument_is_not_varied(judge: Judge) -> None:
     written: dict[str, Any] = {"returns": 0, "mutates": ("a1",), "written_only": ("a1",)}
     judge.prepare(problem(inputs, lambda x, out: 2 * x, eager=lambda x, out: out.copy_(2 * x), **written))
     assert judge.vary(Variant.LARGE).dismissed == ""
-    assert judge.hand.free == (judge.hand.base.specs[0],)
+    assert judge.prepared.free == (judge.prepared.base.specs[0],)
 
 
 def test_nonfinite_reference_dismisses_the_variant(judge: Judge) -> None:
@@ -352,7 +352,7 @@ def test_integer_output_gets_no_ties(judge: Judge, variant: Variant) -> None:
 
 def test_dismissed_variant_leaves_case_unchanged(judge: Judge) -> None:
     judge.prepare(problem(drawn(8), lambda x: 2 * x, eager=lambda x: 3 * x))
-    before, content = judge.input().clone(), judge.hand.content
+    before, content = judge.input().clone(), judge.prepared.content
     assert judge.vary(Variant.LARGE).dismissed
-    assert judge.hand.content is content
+    assert judge.prepared.content is content
     assert torch.equal(judge.input(), before)

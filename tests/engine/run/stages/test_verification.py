@@ -43,7 +43,7 @@ PROBLEM = toy_problem(*CASES)
 ARENA = protocol.ArenaSpec(handle="0f" * 64, block_bytes=4096, storages=(), bytes=1024)
 
 
-class Court:
+class Setting:
     """A verifier on a device whose judge and worker are played here.
 
     `asked` is what they were, a word each; `wrong` are the comparisons that come out wrong, and `breaks`
@@ -76,7 +76,7 @@ class Court:
             emitter=self.emitted,
             on_launch=lambda *_: None,
         )
-        self._in_hand = ""
+        self._case = ""
         self._calls = 0
         self._taken: dict[str, str] = {}
 
@@ -85,7 +85,7 @@ class Court:
         """The pid of the worker that was forked last."""
         return [pid for pid, kind in enumerate(self.fork_server.forked, start=2) if kind == "worker"][-1]
 
-    async def judge(self, case: Case) -> CaseResult:
+    async def verify(self, case: Case) -> CaseResult:
         return await self.verifier.end(await self.verifier.begin(case))
 
     async def run(self, *cases: Case) -> Stop | None:
@@ -116,21 +116,21 @@ class Court:
     def _answer(self, command: protocol.AnyCommand) -> tuple[str, protocol.AnyReply]:
         match command:
             case protocol.Prepare():
-                self._in_hand, self._calls = command.case, 0
+                self._case, self._calls = command.case, 0
                 return f"prepare {command.case}", protocol.Prepared(
                     id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0
                 )
             case protocol.Call():
                 self._calls += 1
-                self.observed += [f"{self._in_hand}{self._calls}"] if command.observe else []
+                self.observed += [f"{self._case}{self._calls}"] if command.observe else []
                 called = protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
-                return f"{self._in_hand}{self._calls}", called
+                return f"{self._case}{self._calls}", called
             case protocol.Compare():
-                name = f"{self._in_hand}{self._calls}"
+                name = f"{self._case}{self._calls}"
                 self.explained += [name] if command.explain else []
                 return f"compare {name}", self._compared(command.id, name, seed=None)
             case protocol.TakeSnapshot():
-                self._taken[command.id] = f"{self._in_hand}{self._calls}"
+                self._taken[command.id] = f"{self._case}{self._calls}"
                 self.explained += [self._taken[command.id]] if command.explain else []
                 return f"take {self._taken[command.id]}", protocol.Done(id=command.id)
             case protocol.CompareSnapshot():
@@ -139,7 +139,7 @@ class Court:
             case protocol.Refill():
                 return "refill", protocol.Done(id=command.id)
             case protocol.Release():
-                return f"release {self._in_hand}", protocol.Released(id=command.id, seed=4)
+                return f"release {self._case}", protocol.Released(id=command.id, seed=4)
         raise AssertionError(f"unexpected command {command}")
 
     def _compared(self, identifier: str, name: str, *, seed: int | None) -> protocol.Compared:
@@ -149,134 +149,134 @@ class Court:
 
 
 @pytest.fixture
-def court(employ: Employ) -> Court:
-    return Court(employ)
+def setting(employ: Employ) -> Setting:
+    return Setting(employ)
 
 
 ONE_BY_ONE = ["a1", "compare a1", "refill", "a2", "compare a2", "refill", "a3", "compare a3", "release a"]
 
 
-async def test_the_first_case_is_compared_call_by_call(court: Court) -> None:
-    result = await court.judge(A)
+async def test_the_first_case_is_compared_call_by_call(setting: Setting) -> None:
+    result = await setting.verify(A)
     assert (result.outcome, result.calls, result.seed) == (Outcome.PASS, 3, 4)
-    assert court.asked == ["prepare a", *ONE_BY_ONE]
+    assert setting.asked == ["prepare a", *ONE_BY_ONE]
 
 
-async def test_one_call_per_case_is_observed_unpredictably(court: Court) -> None:
+async def test_one_call_per_case_is_observed_unpredictably(setting: Setting) -> None:
     for _ in range(40):
-        await court.judge(A)
-    assert len(court.observed) == 40
-    assert set(court.observed) == {"a1", "a2", "a3"}
+        await setting.verify(A)
+    assert len(setting.observed) == 40
+    assert set(setting.observed) == {"a1", "a2", "a3"}
 
 
-async def test_passed_case_defers_comparison_of_snapshots(court: Court) -> None:
-    await court.judge(A)
-    court.asked.clear()
-    result = await court.judge(B)
+async def test_passed_case_defers_comparison_of_snapshots(setting: Setting) -> None:
+    await setting.verify(A)
+    setting.asked.clear()
+    result = await setting.verify(B)
     assert (result.outcome, result.calls, result.seed) == (Outcome.PASS, 3, 5)
-    assert sorted(court.asked) == sorted(
+    assert sorted(setting.asked) == sorted(
         ["prepare b", "b1", "take b1", "b2", "conclude b1", "take b2", "b3", "conclude b2", "take b3", "conclude b3"]
     )
-    order = [court.asked.index(word) for word in ("take b1", "conclude b1", "take b2", "conclude b2", "take b3")]
+    order = [setting.asked.index(word) for word in ("take b1", "conclude b1", "take b2", "conclude b2", "take b3")]
     assert order == sorted(order)
 
 
-async def test_comparison_runs_during_the_next_call(court: Court) -> None:
-    await court.judge(A)
-    hold_until(court, "b2", "conclude b1")
-    result = await asyncio.wait_for(court.judge(B), timeout=PATIENCE_S)
+async def test_comparison_runs_during_the_next_call(setting: Setting) -> None:
+    await setting.verify(A)
+    hold_until(setting, "b2", "conclude b1")
+    result = await asyncio.wait_for(setting.verify(B), timeout=PATIENCE_S)
     assert result.outcome is Outcome.PASS
 
 
-async def test_last_comparison_runs_during_the_next_case(court: Court) -> None:
-    hold_until(court, "c1", "conclude b3")
-    assert await asyncio.wait_for(court.run(A, B, C), timeout=PATIENCE_S) is None
-    assert [(result.case, result.outcome) for result in court.results] == [(name, Outcome.PASS) for name in "abc"]
-    assert court.asked.index("prepare c") < court.asked.index("conclude b3")
+async def test_last_comparison_runs_during_the_next_case(setting: Setting) -> None:
+    hold_until(setting, "c1", "conclude b3")
+    assert await asyncio.wait_for(setting.run(A, B, C), timeout=PATIENCE_S) is None
+    assert [(result.case, result.outcome) for result in setting.results] == [(name, Outcome.PASS) for name in "abc"]
+    assert setting.asked.index("prepare c") < setting.asked.index("conclude b3")
 
 
-def hold_until(court: Court, call: str, other: str) -> None:
+def hold_until(setting: Setting, call: str, other: str) -> None:
     """Have the worker answer `call` only when `other` has been asked."""
     held: list[bytes] = []
-    play = court._play
+    play = setting._play
 
     def hold(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         reply = play(kind, command)
         assert reply is not None
-        if court.asked[-1:] == [call] and other not in court.asked:
+        if setting.asked[-1:] == [call] and other not in setting.asked:
             held.append(protocol.encode(reply))
             return None
-        if court.asked[-1:] == [other] and held:
-            court.fork_server.say(court.worker, held.pop())
+        if setting.asked[-1:] == [other] and held:
+            setting.fork_server.say(setting.worker, held.pop())
         return reply
 
-    court.fork_server.answer = hold
+    setting.fork_server.answer = hold
 
 
-async def test_wrong_output_found_during_next_call_is_result(court: Court) -> None:
-    await court.judge(A)
-    court.wrong = {"b1"}
-    result = await court.judge(B)
+async def test_wrong_output_found_during_next_call_is_result(setting: Setting) -> None:
+    await setting.verify(A)
+    setting.wrong = {"b1"}
+    result = await setting.verify(B)
     assert (result.outcome, result.message, result.calls, result.seed) == (
         Outcome.WRONG_VALUE,
         "b1 is wrong_value",
         1,
         4,
     )
-    assert "take b2" not in court.asked
-    assert court.asked[-1] == "release b"
+    assert "take b2" not in setting.asked
+    assert setting.asked[-1] == "release b"
 
 
-async def test_wrong_later_call_is_reported_as_later(court: Court) -> None:
-    await court.judge(A)
-    court.wrong = {"b3"}
-    result = await court.judge(B)
+async def test_wrong_later_call_is_reported_as_later(setting: Setting) -> None:
+    await setting.verify(A)
+    setting.wrong = {"b3"}
+    result = await setting.verify(B)
     assert (result.outcome, result.calls) == (Outcome.WRONG_VALUE, 3)
     assert "new input in the same memory" in result.message
 
 
-async def test_wrong_output_before_worker_death_is_result(court: Court) -> None:
-    await court.judge(A)
-    court.wrong, court.breaks = {"b1"}, {"b2"}
-    result = await court.judge(B)
+async def test_wrong_output_before_worker_death_is_result(setting: Setting) -> None:
+    await setting.verify(A)
+    setting.wrong, setting.breaks = {"b1"}, {"b2"}
+    result = await setting.verify(B)
     assert (result.outcome, result.message, result.calls) == (Outcome.WRONG_VALUE, "b1 is wrong_value", 1)
-    assert not court.session.occupied
+    assert not setting.session.occupied
 
 
-async def test_worker_death_after_right_call_is_crash(court: Court) -> None:
-    await court.judge(A)
-    court.breaks = {"b2"}
-    result = await court.judge(B)
+async def test_worker_death_after_right_call_is_crash(setting: Setting) -> None:
+    await setting.verify(A)
+    setting.breaks = {"b2"}
+    result = await setting.verify(B)
     assert result.outcome is Outcome.CRASHED
-    assert not court.session.occupied
+    assert not setting.session.occupied
 
 
-async def test_failing_call_after_right_one_is_result(court: Court) -> None:
-    await court.judge(A)
-    play = court._play
+async def test_failing_call_after_right_one_is_result(setting: Setting) -> None:
+    await setting.verify(A)
+    play = setting._play
 
     def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         reply = play(kind, command)
-        if court.asked[-1:] == ["b2"]:
+        if setting.asked[-1:] == ["b2"]:
             return protocol.Failed(
                 id=command.id, kind=protocol.FailureKind.RAISED, message="no", trace="a trace\nValueError: no"
             )
         return reply
 
-    court.fork_server.answer = fail
-    result = await court.judge(B)
+    setting.fork_server.answer = fail
+    result = await setting.verify(B)
     assert (result.outcome, result.message, result.calls) == (Outcome.RUNTIME_ERROR, "no", 2)
-    logged = [event.text for event in await court.events() if isinstance(event, events.LogWritten)]
+    logged = [event.text for event in await setting.events() if isinstance(event, events.LogWritten)]
     assert logged == ["a trace\nValueError: no"]
 
 
-async def test_case_after_wrong_one_is_compared_directly(court: Court) -> None:
-    await court.judge(A)
-    court.wrong = {"b2"}
-    await court.judge(B)
-    court.asked.clear()
-    await court.judge(C)
-    assert court.asked == [
+async def test_case_after_wrong_one_is_compared_directly(setting: Setting) -> None:
+    await setting.verify(A)
+    setting.wrong = {"b2"}
+    await setting.verify(B)
+    setting.asked.clear()
+    await setting.verify(C)
+    assert setting.asked == [
         "prepare c",
         *(
             word.replace("a1", "c1").replace("a2", "c2").replace("a3", "c3").replace("release a", "release c")
@@ -285,21 +285,21 @@ async def test_case_after_wrong_one_is_compared_directly(court: Court) -> None:
     ]
 
 
-async def test_wrong_candidate_makes_no_extra_calls(court: Court) -> None:
-    court.wrong = {"a1", "b1", "c1"}
-    await court.run(A, B, C)
-    assert [word for word in court.asked if word[0] in "abc" and word[1:].isdigit()] == ["a1", "b1", "c1"]
+async def test_wrong_candidate_makes_no_extra_calls(setting: Setting) -> None:
+    setting.wrong = {"a1", "b1", "c1"}
+    await setting.run(A, B, C)
+    assert [word for word in setting.asked if word[0] in "abc" and word[1:].isdigit()] == ["a1", "b1", "c1"]
 
 
-async def test_only_the_first_wrong_cases_are_looked_into(court: Court, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_the_first_wrong_cases_are_looked_into(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verification, "_MOST_EXPLAINED", 2)
-    court.wrong = {"a1", "b1", "c1"}
-    await court.run(A, B, C, D)
-    assert court.explained == ["a1", "b1"]
+    setting.wrong = {"a1", "b1", "c1"}
+    await setting.run(A, B, C, D)
+    assert setting.explained == ["a1", "b1"]
 
 
-async def test_cancelling_leaves_no_comparison_behind(court: Court) -> None:
-    await court.judge(A)
+async def test_cancelling_leaves_no_comparison_behind(setting: Setting) -> None:
+    await setting.verify(A)
     asked = asyncio.Event()
 
     def silent(word: str) -> bool:
@@ -307,18 +307,18 @@ async def test_cancelling_leaves_no_comparison_behind(court: Court) -> None:
             asked.set()
         return word not in ("b2", "conclude b1")
 
-    court.on_ask = silent
-    judging = asyncio.create_task(court.verifier.begin(B))
+    setting.on_ask = silent
+    running = asyncio.create_task(setting.verifier.begin(B))
     await asked.wait()
-    judging.cancel()
-    await asyncio.gather(judging, return_exceptions=True)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
     assert [task for task in asyncio.all_tasks() if "_compare" in repr(task.get_coro())] == []
 
 
-async def test_results_follow_case_order_with_their_numbers(court: Court) -> None:
-    court.wrong = {"c3"}
-    assert await court.run(A, B, C, D) is None
-    emitted = [event for event in await court.events() if isinstance(event, events.CaseFinished)]
+async def test_results_follow_case_order_with_their_numbers(setting: Setting) -> None:
+    setting.wrong = {"c3"}
+    assert await setting.run(A, B, C, D) is None
+    emitted = [event for event in await setting.events() if isinstance(event, events.CaseFinished)]
     assert [(event.number, event.total, event.result.case, event.result.outcome) for event in emitted] == [
         (1, 4, "a", Outcome.PASS),
         (2, 4, "b", Outcome.PASS),
@@ -327,32 +327,32 @@ async def test_results_follow_case_order_with_their_numbers(court: Court) -> Non
     ]
 
 
-async def test_second_worker_death_skips_remaining_cases(court: Court) -> None:
-    court.breaks = {"b2", "c1"}
-    stop = await court.run(A, B, C, D)
+async def test_second_worker_death_skips_remaining_cases(setting: Setting) -> None:
+    setting.breaks = {"b2", "c1"}
+    stop = await setting.run(A, B, C, D)
     assert stop is not None
     assert stop.outcome is Outcome.CRASHED
     assert "(twice; the 1 other case was not tried)" in stop.message
-    assert [result.case for result in court.results] == ["a", "b", "c"]
+    assert [result.case for result in setting.results] == ["a", "b", "c"]
 
 
-async def test_second_death_in_last_case_omits_nothing(court: Court) -> None:
-    court.breaks = {"b2", "c1"}
-    assert await court.run(A, B, C) is None
+async def test_second_death_in_last_case_omits_nothing(setting: Setting) -> None:
+    setting.breaks = {"b2", "c1"}
+    assert await setting.run(A, B, C) is None
 
 
-async def test_case_begun_before_stop_is_not_reported(court: Court) -> None:
+async def test_case_begun_before_stop_is_not_reported(setting: Setting) -> None:
     def tampered(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.CompareSnapshot) and command.ends:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message="the file was cut short")
-        return court._play(kind, command)
+        return setting._play(kind, command)
 
-    court.fork_server.answer = tampered
-    stop = await court.run(A, B, C, D)
+    setting.fork_server.answer = tampered
+    stop = await setting.run(A, B, C, D)
     assert stop is not None
     assert stop.outcome is Outcome.TAMPERED
-    assert "c1" in court.asked
-    assert [result.case for result in court.results] == ["a", "b"]
+    assert "c1" in setting.asked
+    assert [result.case for result in setting.results] == ["a", "b"]
 
 
 def test_folder_instead_of_arena_does_not_end_run(tmp_path: Path) -> None:
@@ -362,9 +362,9 @@ def test_folder_instead_of_arena_does_not_end_run(tmp_path: Path) -> None:
     assert not (tmp_path / "case.out").exists()
 
 
-async def test_call_after_timeout_has_ten_seconds_at_most(court: Court, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_call_after_timeout_has_ten_seconds_at_most(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     deadlines: list[float] = []
-    ask = court.session.ask
+    ask = setting.session.ask
 
     async def never(command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
         if not isinstance(command, protocol.Call):
@@ -372,19 +372,19 @@ async def test_call_after_timeout_has_ten_seconds_at_most(court: Court, monkeypa
         deadlines.append(deadline_s)
         raise DeadlineError(f"the worker timed out after {deadline_s:g} s")
 
-    monkeypatch.setattr(court.session, "ask", never)
-    stop = await court.run(A, B, C)
+    monkeypatch.setattr(setting.session, "ask", never)
+    stop = await setting.run(A, B, C)
     assert stop is not None
     late = "while computing, the worker timed out after 10 s (infinite loop?)"
     assert stop.message == f"{late} (twice; the 1 other case was not tried)"
     assert deadlines == [60.0, 10.0]
 
 
-async def test_a_tier_is_reported_with_its_last_case(court: Court) -> None:
-    court.wrong = {"b1"}
-    await court.run(replace(A, tier=Tier.SMOKE), B)
+async def test_a_tier_is_reported_with_its_last_case(setting: Setting) -> None:
+    setting.wrong = {"b1"}
+    await setting.run(replace(A, tier=Tier.SMOKE), B)
     finished = (events.CaseFinished, events.TierFinished)
-    emitted = [event for event in await court.events() if isinstance(event, finished)]
+    emitted = [event for event in await setting.events() if isinstance(event, finished)]
     assert [(type(event).__name__, getattr(event, "tier", None)) for event in emitted] == [
         ("CaseFinished", None),
         ("TierFinished", Tier.SMOKE),

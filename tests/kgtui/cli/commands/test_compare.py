@@ -21,10 +21,10 @@ def kept(home: Path, tmp_path: Path) -> Path:
     """A store with three runs: timed, timed and faster by a model, and wrong."""
     with open_store(home / "sessions.db", clock=lambda: fakes.NOW) as store:
         runs = stored_runs.Runs(tmp_path, device="cuda", store=store)
-        runs.judge(timed_runs.all_timed)
+        runs.add(timed_runs.all_timed)
         runs.answered(stored_runs.SECOND)
-        runs.judge(stored_runs.faster(1.2), stored_runs.SECOND)
-        runs.judge(fakes.some_fail, stored_runs.THIRD)
+        runs.add(stored_runs.faster(1.2), stored_runs.SECOND)
+        runs.add(fakes.some_fail, stored_runs.THIRD)
         store.set_note(3, "no mask [x]")
         store.set_tag(2, "keep")
     return home

@@ -20,10 +20,10 @@ def past(tmp_path: Path) -> Past:
 @pytest.fixture
 def some(past: Past) -> Past:
     """Four runs: right, wrong, suspicious, and one of another operator under a strange name."""
-    past.judge("softmax.py")
-    past.judge("softmax_v2.py", script="some_fail", source=b"# the second\n")
-    past.judge("softmax_v2.py", script="suspicious", source=b"# the third\n")
-    past.judge("日本語 [red]x[b] 🚀.py", problem=1, source=b"# the fourth\n")
+    past.add("softmax.py")
+    past.add("softmax_v2.py", script="some_fail", source=b"# the second\n")
+    past.add("softmax_v2.py", script="suspicious", source=b"# the third\n")
+    past.add("日本語 [red]x[b] 🚀.py", problem=1, source=b"# the fourth\n")
     return past
 
 

@@ -44,7 +44,7 @@ class Past:
         self._folder = folder
         (folder / "kernels").mkdir()
 
-    def judge(
+    def add(
         self,
         filename: str,
         *,

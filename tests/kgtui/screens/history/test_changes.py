@@ -104,7 +104,7 @@ async def test_question_is_closed_by_another_key(looking_back: Any, some: Past) 
 
 
 async def test_unused_compiled_code_is_deleted(looking_back: Any, past: Past) -> None:
-    past.judge("softmax.py")
+    past.add("softmax.py")
     bench = looking_back(past)
     async with bench.app.run_test() as pilot:
         await history(bench, pilot)
@@ -115,7 +115,7 @@ async def test_unused_compiled_code_is_deleted(looking_back: Any, past: Past) ->
 
 
 async def test_active_run_is_not_deleted_and_reported(looking_back: Any, past: Past) -> None:
-    past.judge("softmax.py", script="stops_half_way")
+    past.add("softmax.py", script="stops_half_way")
     bench = looking_back(past)
     async with bench.app.run_test(notifications=True) as pilot:
         screen = await history(bench, pilot)

@@ -157,7 +157,7 @@ class TestWhichRuns:
             toggled((1, 2, 3, 4), 5)
 
     def test_runs_of_two_operators_are_not_compared(self, runs: Any) -> None:
-        one = runs.side(runs.judge(fakes.all_pass))
+        one = runs.side(runs.add(fakes.all_pass))
         other = replace(one, run=replace(one.run, id=2, problem="vllm::rope"))
         with pytest.raises(UsageError, match="#1 of aten::softmax, #2 of vllm::rope: only runs of one operator"):
             refuse_strangers((one, other))
@@ -165,8 +165,8 @@ class TestWhichRuns:
 
 class TestTimes:
     def test_two_runs_compare_speedups_over_same_baseline(self, timed: Any) -> None:
-        one = timed.side(timed.judge(timed_runs.all_timed))
-        two = timed.side(timed.judge(stored_runs.faster(1.2), stored_runs.SECOND))
+        one = timed.side(timed.add(timed_runs.all_timed))
+        two = timed.side(timed.add(stored_runs.faster(1.2), stored_runs.SECOND))
         found = versus(one, two)
         first = found.cases[0]
         assert (first.how, first.baseline) == (How.BY_BASELINE, "eager")
@@ -178,8 +178,8 @@ class TestTimes:
         assert (found.mean.cases, found.mean.planned) == (5, 5)
 
     def test_difference_below_both_resolutions_is_none(self, timed: Any) -> None:
-        one = timed.side(timed.judge(timed_runs.all_timed))
-        two = timed.side(timed.judge(stored_runs.faster(1.01), stored_runs.SECOND))
+        one = timed.side(timed.add(timed_runs.all_timed))
+        two = timed.side(timed.add(stored_runs.faster(1.01), stored_runs.SECOND))
         found = versus(one, two)
         assert {comparison.standing for comparison in found.compared.values()} == {Standing.SAME}
         assert found.standing is Standing.SAME
@@ -187,10 +187,10 @@ class TestTimes:
 
     @pytest.mark.parametrize(("later", "standing"), [(True, Standing.FASTER), (False, Standing.SLOWER)])
     def test_paired_timing_is_preferred_to_baseline(self, timed: Any, later: bool, standing: Standing) -> None:
-        one = timed.side(timed.judge(stored_runs.faster(9.0)))
+        one = timed.side(timed.add(stored_runs.faster(9.0)))
         first = Candidate(source=fakes.SOURCE, problem="")
         script = stored_runs.beside(first, 1.25, Standing.FASTER)
-        two = timed.side(timed.judge(script, stored_runs.SECOND))
+        two = timed.side(timed.add(script, stored_runs.SECOND))
         found = versus(one, two) if later else versus(two, one)
         case = found.cases[0]
         assert (case.how, found.standing) == (How.INTERLEAVED, standing)
@@ -200,25 +200,25 @@ class TestTimes:
     def test_paired_timing_with_other_version_is_ignored(self, timed: Any) -> None:
         stranger = Candidate(source=b"another", problem="")
         script = stored_runs.beside(stranger, 1.25, Standing.FASTER)
-        one = timed.side(timed.judge(timed_runs.all_timed))
-        two = timed.side(timed.judge(script, stored_runs.SECOND))
+        one = timed.side(timed.add(timed_runs.all_timed))
+        two = timed.side(timed.add(script, stored_runs.SECOND))
         assert {case.how for case in versus(one, two).cases} == {How.BY_BASELINE}
 
     def test_under_other_versions_the_baseline_is_another_one(self, timed: Any) -> None:
-        one = timed.side(timed.judge(timed_runs.all_timed))
+        one = timed.side(timed.add(timed_runs.all_timed))
         later = timed.store.begin_session("later", environment={"device": "NVIDIA H100", "torch": "2.14.0"})
-        two = timed.side(timed.judge(timed_runs.all_timed, stored_runs.SECOND, session=later))
+        two = timed.side(timed.add(timed_runs.all_timed, stored_runs.SECOND, session=later))
         found = versus(one, two)
         assert (found.mean, found.why) == (None, "the baseline is another one: torch 2.13.0 and 2.14.0")
 
     def test_on_another_device_nothing_is_compared(self, timed: Any) -> None:
-        one = timed.side(timed.judge(timed_runs.all_timed))
+        one = timed.side(timed.add(timed_runs.all_timed))
         two = replace(one, run=replace(one.run, id=2, device_name="another GPU"))
         assert versus(one, two).why == "#1 was timed on Triton interpreter, #2 on another GPU"
 
     def test_failing_candidate_shows_no_speedup(self, timed: Any) -> None:
-        one = timed.side(timed.judge(timed_runs.all_timed))
-        two = timed.side(timed.judge(timed_runs.wrong_while_timed, stored_runs.SECOND))
+        one = timed.side(timed.add(timed_runs.all_timed))
+        two = timed.side(timed.add(timed_runs.wrong_while_timed, stored_runs.SECOND))
         comparisons = [versus(one, two)]
         assert comparisons[0].why == "#2 is not right, so no speed-up is shown"
         table = times_table((one, two), comparisons, glyphs=UNICODE)
@@ -226,22 +226,22 @@ class TestTimes:
         assert cells(table, "4096x781 f32")[4:] == ["▲ 1.41 ±0.02", "–", "#2 is not right, so no speed-up is shown"]
 
     def test_flagged_candidate_has_marked_ratio(self, timed: Any) -> None:
-        one = timed.side(timed.judge(timed_runs.all_timed))
-        two = timed.side(timed.judge(timed_runs.timed_and_flagged, stored_runs.SECOND))
+        one = timed.side(timed.add(timed_runs.all_timed))
+        two = timed.side(timed.add(timed_runs.timed_and_flagged, stored_runs.SECOND))
         table = times_table((one, two), [versus(one, two)], glyphs=UNICODE)
         assert {row.cells[1].tone for row in table.rows} == {Tone.WARN}
         assert all(row.cells[1].text.startswith("⚑ ") for row in table.rows)
         assert mean_span(versus(one, two), glyphs=UNICODE).text == "⚑ 1.00× ±0.01 #1, but not credible"
 
     def test_missing_interpreter_times_are_reported(self, runs: Any) -> None:
-        one, two = (runs.side(runs.judge(fakes.all_pass)) for _ in range(2))
+        one, two = (runs.side(runs.add(fakes.all_pass)) for _ in range(2))
         table = times_table((one, two), [versus(one, two)], glyphs=UNICODE)
         assert table.rows == ()
         assert table.empty == "#1 ran on the CPU, where timings are meaningless, so nothing was timed"
 
     def test_every_case_has_times_ratio_and_words(self, timed: Any) -> None:
-        one = timed.side(timed.judge(timed_runs.all_timed))
-        two = timed.side(timed.judge(stored_runs.faster(1.2), stored_runs.SECOND))
+        one = timed.side(timed.add(timed_runs.all_timed))
+        two = timed.side(timed.add(stored_runs.faster(1.2), stored_runs.SECOND))
         table = times_table((one, two), [versus(one, two)], glyphs=UNICODE)
         name = "4096x781 f32"
         assert [column.label for column in table.columns] == [
@@ -287,7 +287,7 @@ class TestCases:
         assert change_of(outcomes).text == change
 
     def test_differing_cases_come_first_with_errors_below(self, runs: Any) -> None:
-        sides = (runs.side(runs.judge(fakes.all_pass)), runs.side(runs.judge(fakes.some_fail, stored_runs.THIRD)))
+        sides = (runs.side(runs.add(fakes.all_pass)), runs.side(runs.add(fakes.some_fail, stored_runs.THIRD)))
         table = cases_table(sides, glyphs=UNICODE)
         assert [row.cells[-1].text for row in table.rows] == ["broke"] * 2 + ["same"] * 6
         assert table.differing == 2
@@ -300,7 +300,7 @@ class TestCases:
 
 class TestFacts:
     def test_kernels_are_matched_by_similar_specialisation(self, runs: Any) -> None:
-        one = runs.side(runs.judge(fakes.all_pass))
+        one = runs.side(runs.add(fakes.all_pass))
         kernel = one.view.kernels[0]
         wide = replace(kernel, registers=90, spill_bytes=64, launch=replace(kernel.launch, constants={"BLOCK": "512"}))
         lean = replace(kernel, registers=36)
@@ -315,13 +315,13 @@ class TestFacts:
         kernel = fakes.compiled()
         half = replace(kernel, launch=replace(kernel.launch, signature={**kernel.launch.signature, "x_ptr": "*fp16"}))
         wide = replace(kernel, launch=replace(kernel.launch, constants={"BLOCK": "256"}))
-        side = runs.side(runs.judge(fakes.all_pass))
+        side = runs.side(runs.add(fakes.all_pass))
         one = replace(side, view=replace(side.view, kernels=(wide, kernel, half)))
         two = replace(side, view=replace(side.view, kernels=(kernel,)))
         assert matched((one, two)) == ((wide, None), (kernel, kernel), (half, None))
 
     def test_long_sizes_leave_room_for_next_columns(self, runs: Any) -> None:
-        one = runs.side(runs.judge(fakes.all_pass))
+        one = runs.side(runs.add(fakes.all_pass))
         heavy = replace(one.view.kernels[0], registers=255, spill_bytes=4264, shared_bytes=196608)
         table = resources_table((replace(one, view=replace(one.view, kernels=(heavy,))), one), glyphs=UNICODE)
         cell, column = table.rows[0].cells[1].text, table.columns[1]
@@ -329,7 +329,7 @@ class TestFacts:
         assert len(cell) < column.width, "the last of them would be cut"
 
     def test_findings_are_matched_by_check_with_both_lines(self, runs: Any) -> None:
-        sides = (runs.side(runs.judge(fakes.suspicious)), runs.side(runs.judge(stored_runs.hinted)))
+        sides = (runs.side(runs.add(fakes.suspicious)), runs.side(runs.add(stored_runs.hinted)))
         table = findings_table(sides, glyphs=UNICODE)
         assert [row.key for row in table.rows] == ["suspect library call", "hint handler"]
         assert cells(table, "hint handler") == ["hint", "handler", "1, line 19", "2, line 12, 19", "differs"]
@@ -337,7 +337,7 @@ class TestFacts:
 
     def test_model_candidate_has_tokens_and_price(self, runs: Any) -> None:
         runs.answered(stored_runs.SECOND)
-        sides = (runs.side(runs.judge(fakes.all_pass)), runs.side(runs.judge(fakes.all_pass, stored_runs.SECOND)))
+        sides = (runs.side(runs.add(fakes.all_pass)), runs.side(runs.add(fakes.all_pass, stored_runs.SECOND)))
         table = cost_table(sides, glyphs=UNICODE)
         found = {row.key: [cell.text for cell in row.cells][1:] for row in table.rows}
         assert found["model"] == ["–", "a model [8b] 模型"]
@@ -348,12 +348,12 @@ class TestFacts:
 
     def test_an_answer_without_a_price_is_never_free(self, runs: Any) -> None:
         runs.answered(fakes.SOURCE, cost=None)
-        side = runs.side(runs.judge(fakes.all_pass))
+        side = runs.side(runs.add(fakes.all_pass))
         table = cost_table((side, side), glyphs=ASCII)
         assert cells(table, "cost") == ["cost", "no price known", "no price known"]
 
     def test_side_is_labelled_by_run_file_and_tag(self, runs: Any) -> None:
-        number = runs.judge(fakes.all_pass, filename="日本語 [red]x[bold].py")
+        number = runs.add(fakes.all_pass, filename="日本語 [red]x[bold].py")
         runs.store.set_tag(number, "keep")
         runs.store.set_note(number, "before the\nmask")
         assert plain_text((side_line(runs.side(number), None, glyphs=UNICODE),)) == (
@@ -365,7 +365,7 @@ class TestSourceView:
     @pytest.fixture
     def four(self, runs: Any) -> Any:
         texts = (fakes.SOURCE, stored_runs.SECOND, stored_runs.THIRD, stored_runs.FOURTH)
-        sides = [runs.side(runs.judge(fakes.all_pass, text)) for text in texts]
+        sides = [runs.side(runs.add(fakes.all_pass, text)) for text in texts]
         return comparison_of(Choice(numbers=(1, 2, 3, 4), why="marked"), sides, glyphs=UNICODE)
 
     @pytest.mark.parametrize(
@@ -405,14 +405,14 @@ class TestReports:
         return [versus(sides[0], side) for side in sides[1:]], aligned([side.lines for side in sides])
 
     def test_equal_parts_are_counted_not_listed(self, runs: Any) -> None:
-        sides = (runs.side(runs.judge(fakes.all_pass)), runs.side(runs.judge(fakes.some_fail, stored_runs.THIRD)))
+        sides = (runs.side(runs.add(fakes.all_pass)), runs.side(runs.add(fakes.some_fail, stored_runs.THIRD)))
         text = as_plain(sides, *self.report(sides), glyphs=UNICODE)
         assert "  6 more are the same on all sides\n" in text
         assert "  1 is the same on all sides\n" in text
         assert "-    mask = offsets < cols\n" in text
 
     def test_markdown_escapes_user_text(self, runs: Any) -> None:
-        numbers = [runs.judge(fakes.all_pass, source) for source in (b"a\n", b"a\n```\n")]
+        numbers = [runs.add(fakes.all_pass, source) for source in (b"a\n", b"a\n```\n")]
         runs.store.set_note(numbers[0], "a | b\x1b[31m")
         sides = [runs.side(number) for number in numbers]
         text = as_markdown(sides, *self.report(sides), glyphs=UNICODE)
@@ -422,8 +422,8 @@ class TestReports:
 
     def test_json_has_numbers_when_measured_null_otherwise(self, timed: Any) -> None:
         sides = [
-            timed.side(timed.judge(timed_runs.all_timed)),
-            timed.side(timed.judge(stored_runs.faster(1.2), stored_runs.SECOND)),
+            timed.side(timed.add(timed_runs.all_timed)),
+            timed.side(timed.add(stored_runs.faster(1.2), stored_runs.SECOND)),
         ]
         document = json.loads(as_json(sides, *self.report(sides)))
         assert document["schema"] == "kgtui.compare/1"

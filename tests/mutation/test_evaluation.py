@@ -1,4 +1,4 @@
-"""A sample of the mutants is rejected in every run of the suite; `python -m tests.mutation.score` judges all."""
+"""A sample of the mutants is rejected in every run of the suite; `python -m tests.mutation.score` evaluates all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from engine.static.source import directives
 from tests.mutation.edits import Kind
-from tests.mutation.judging import Fate, judge_all
+from tests.mutation.evaluation import Fate, evaluate_all
 from tests.mutation.known import EQUIVALENT, UNSEEN
 from tests.mutation.mutants import Mutant, drawn, mutants_of
 
@@ -37,9 +37,9 @@ async def test_a_sample_of_the_mutants_is_rejected(tmp_path: Path) -> None:
         found = mutants_of(original.source, kernel=name)
         counted = tuple(mutant for mutant in found if mutant.name not in EQUIVALENT and mutant.name not in UNSEEN)
         sample += [(mutant, problem) for mutant in drawn(counted, PER_KERNEL)]
-    judged = await judge_all(sample, engines=1, folder=tmp_path, on_judged=lambda one: None)
-    assert len(judged) == len(SAMPLED) * PER_KERNEL
-    assert {one.mutant.name: one.fate for one in judged if one.fate not in (Fate.REJECTED, Fate.STILLBORN)} == {}
+    evaluated = await evaluate_all(sample, engines=1, folder=tmp_path, on_evaluated=lambda one: None)
+    assert len(evaluated) == len(SAMPLED) * PER_KERNEL
+    assert {one.mutant.name: one.fate for one in evaluated if one.fate not in (Fate.REJECTED, Fate.STILLBORN)} == {}
 
 
 @pytest.mark.slow
@@ -55,8 +55,8 @@ async def test_passing_mutant_survives_raising_is_stillborn(tmp_path: Path) -> N
     )
     assert raising.source != silu.source
     fates = {}
-    for one in await judge_all(
-        [(silu, problem), (raising, problem)], engines=1, folder=tmp_path, on_judged=lambda one: None
+    for one in await evaluate_all(
+        [(silu, problem), (raising, problem)], engines=1, folder=tmp_path, on_evaluated=lambda one: None
     ):
         fates[one.mutant.name] = one.fate
     assert fates == {"silu": Fate.SURVIVED, "raising": Fate.STILLBORN}

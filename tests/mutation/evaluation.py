@@ -1,4 +1,4 @@
-"""Judging mutants with the engine, on the CPU: over all SMOKE and FULL cases, until one of them says no."""
+"""Mutants evaluated by the engine, on the CPU: over all SMOKE and FULL cases, until one of them says no."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Fate(enum.StrEnum):
     REJECTED = "rejected"
     STILLBORN = "stillborn"
     SURVIVED = "survived"
-    UNJUDGED = "unjudged"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class Evaluated:
     """A mutant, what became of it, and the case and the message that decided it."""
 
     mutant: Mutant
@@ -41,8 +41,8 @@ class Judged:
     message: str
 
 
-async def judge(engine: Engine, mutant: Mutant, problem: str) -> Judged:
-    """Judge one mutant until its first case that is not passed."""
+async def evaluate(engine: Engine, mutant: Mutant, problem: str) -> Evaluated:
+    """Evaluate one mutant until its first case that is not passed."""
     candidate = Candidate(source=mutant.source.encode(), problem=problem, filename=f"{mutant.kernel}.py", folder=None)
     plan = Plan.for_tiers(find(problem), tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=LIMITS)
     events = engine.evaluate(candidate, replace(plan, draw_seed=DRAW_SEED))
@@ -51,26 +51,26 @@ async def judge(engine: Engine, mutant: Mutant, problem: str) -> Judged:
             if isinstance(event, CaseFinished) and event.result.outcome is not Outcome.PASS:
                 result = event.result
                 fate = _fate(result.outcome, result)
-                return Judged(mutant=mutant, fate=fate, case=result.case, tier=result.tier, message=result.message)
+                return Evaluated(mutant=mutant, fate=fate, case=result.case, tier=result.tier, message=result.message)
             if isinstance(event, RunFinished):
                 fate = _fate(event.verdict.outcome, None)
-                return Judged(mutant=mutant, fate=fate, case="", tier=None, message=event.verdict.sentence)
+                return Evaluated(mutant=mutant, fate=fate, case="", tier=None, message=event.verdict.sentence)
     raise AssertionError(f"{mutant.name}: the run ended without a verdict")
 
 
-async def judge_all(
-    mutants: Iterable[tuple[Mutant, str]], *, engines: int, folder: Path, on_judged: Callable[[Judged], None]
-) -> list[Judged]:
-    """Judge every mutant of the problem beside it, with as many engines at once; in the order in which they ended."""
+async def evaluate_all(
+    mutants: Iterable[tuple[Mutant, str]], *, engines: int, folder: Path, on_evaluated: Callable[[Evaluated], None]
+) -> list[Evaluated]:
+    """Evaluate every mutant of the problem beside it, with `engines` at once; in the order of their ends."""
     waiting = iter(mutants)
-    found: list[Judged] = []
+    found: list[Evaluated] = []
 
     async def work(number: int) -> None:
         store = ArtefactStore(folder=folder / str(number))
         async with Engine(device="cpu", artefacts=store, environment=os.environ, limits=LIMITS) as engine:
             for mutant, problem in waiting:
-                found.append(await judge(engine, mutant, problem))
-                on_judged(found[-1])
+                found.append(await evaluate(engine, mutant, problem))
+                on_evaluated(found[-1])
 
     workers: list[Awaitable[None]] = [work(number) for number in range(engines)]
     await asyncio.gather(*workers)
@@ -81,7 +81,7 @@ def _fate(outcome: Outcome, result: CaseResult | None) -> Fate:
     if outcome is Outcome.PASS:
         return Fate.SURVIVED
     if outcome in (Outcome.ENGINE_ERROR, Outcome.CANCELLED):
-        return Fate.UNJUDGED
+        return Fate.UNDECIDED
     if outcome is Outcome.COMPILE_ERROR:
         return Fate.STILLBORN
     if outcome is Outcome.RUNTIME_ERROR and (result is None or result.out_of_bounds is None):
