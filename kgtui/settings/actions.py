@@ -9,6 +9,9 @@ from kgtui.settings.action import Action, Where
 from kgtui.settings.batch_actions import BATCH
 from kgtui.settings.models_actions import MODELS
 
+_WORKBENCH_MOVES = {"top": ("ctrl+home",), "bottom": ("G", "ctrl+end")}
+"""In place of g and G: `g` generates there."""
+
 ACTIONS = (
     # Everywhere
     Action(id="operators", keys=("ctrl+o",), label="operators", help="choose another operator", group="Screens",
@@ -81,7 +84,7 @@ ACTIONS = (
     Action(id="editor", keys=("E", "f4"), label="editor", help="open $EDITOR at the cursor, beside this in tmux",
            group="Source", where=Where.WORKBENCH, call="screen.editor", bar=True, keep=0),
     # Workbench: generated candidates
-    Action(id="generate", keys=("m",), label="generate", group="Candidates", where=Where.WORKBENCH,
+    Action(id="generate", keys=("g", "m"), label="generate", group="Candidates", where=Where.WORKBENCH,
            help="generate candidates with a model; answers stream into the source, then run", call="screen.generate"),
     Action(id="version-before", keys=("less_than_sign",), label="before", group="Candidates", where=Where.WORKBENCH,
            help="show the generated candidate before", call="screen.version(-1)"),
@@ -361,8 +364,9 @@ ACTIONS = (
     Action(id="close", keys=("escape",), label="back", help="back to where you were", group="Manual",
            where=Where.MANUAL, call="screen.close", bar=True, keep=2),
     *(
-        Action(id=f"move-{name}", keys=(key,), label=name, help=f"move {name}", group="In a pane", where=where,
-               call=f"screen.move('{name}')", listed=False)
+        Action(id=f"move-{name}", keys=_WORKBENCH_MOVES.get(name, (key,)) if where is Where.WORKBENCH else (key,),
+               label=name, help=f"move {name}", group="In a pane", where=where, call=f"screen.move('{name}')",
+               listed=False)
         for where in (Where.OPERATORS, Where.WORKBENCH, Where.BENCH, Where.TARGETS, Where.INSPECT, Where.CASE,
                       Where.HISTORY, Where.COMPARE, Where.SETTINGS, Where.DOCTOR, Where.TUNE,
                       Where.MANUAL, Where.MODELS, Where.BATCH)

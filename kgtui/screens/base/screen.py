@@ -25,8 +25,8 @@ _MOVES = {
     "down": ("cursor_down", "scroll_down"),
     "up": ("cursor_up", "scroll_up"),
     "right": ("cursor_right", "scroll_right"),
-    "top": ("cursor_document_start", "scroll_home"),
-    "bottom": ("cursor_document_end", "scroll_end"),
+    "top": ("scroll_home",),
+    "bottom": ("scroll_end",),
 }
 
 

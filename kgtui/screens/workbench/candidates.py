@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from kgtui.screens.base.host import GenerationControl
     from sessions.candidates.generation_rows import GenerationRow
 
-_UNSAVED = "the file has unsaved text: ctrl+s saves it, then generate"
+_UNSAVED = "the file has unsaved text: ctrl+s saves it first"
 _NONE_SHOWN = "no candidate is shown: < and > step through the generated ones"
-_NONE_YET = "nothing was generated for this operator yet; m generates"
+_NONE_YET = "nothing was generated for this operator yet; g generates"
 _NOT_THERE = "the answer is still arriving; esc on the file stops generating"
 
 

@@ -44,7 +44,7 @@ WRONG = Mark(glyph="!", style="bold $text-error")
 
 
 class SourceEditor(TextArea):
-    """One Python file.  While `read_only` it leaves every letter but h, j, k, l, g and G to the app."""
+    """One Python file.  While `read_only` it leaves every letter but h, j, k, l and G to the app."""
 
     DEFAULT_CSS = """
     SourceEditor {
@@ -58,7 +58,7 @@ class SourceEditor(TextArea):
         Binding("j", "cursor_down", "Down", id="source.down", show=False),
         Binding("k", "cursor_up", "Up", id="source.up", show=False),
         Binding("l", "cursor_right", "Right", id="source.right", show=False),
-        Binding("g,ctrl+home", "first_line", "First line", id="source.first", show=False),
+        Binding("ctrl+home", "first_line", "First line", id="source.first", show=False),
         Binding("G,ctrl+end", "last_line", "Last line", id="source.last", show=False),
     ]
 

@@ -65,7 +65,7 @@ async def test_failed_run_scrolls_to_line_unless_editing(make_bench: Any) -> Non
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         assert workbench(bench).source.line == 12
-        await pilot.press("g", "e", "enter", "ctrl+s")
+        await pilot.press("ctrl+home", "e", "enter", "ctrl+s")
         await bench.settled(pilot)
         assert state(bench) is State.FAILED
         assert workbench(bench).source.line == 2

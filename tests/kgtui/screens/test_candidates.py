@@ -42,7 +42,7 @@ async def generated(bench: Any, pilot: Pilot[None], words: str) -> Any:
     """The workbench after this was generated and the first candidate has its verdict."""
     await bench.until(pilot, lambda: bench.app.problems != ())
     await bench.settled(pilot)
-    await pilot.press("m")
+    await pilot.press("g")
     bench.app.screen.query_one("#entry", Entry).field.value = words
     await pilot.press("enter")
     workbench = bench.app.workbench

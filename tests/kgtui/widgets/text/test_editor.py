@@ -201,7 +201,7 @@ async def test_letters_reach_app_and_hjkl_move_while_watching() -> None:
         assert (app.noted, app.editor.cursor_location, app.editor.text) == (["e", "x", "/"], (2, 1), SNIPPET)
         await pilot.press("G")
         assert app.editor.cursor_location == (4, 0)
-        await pilot.press("k", "h", "g")
+        await pilot.press("k", "h", "ctrl+home")
         assert app.editor.cursor_location == (0, 0)
 
 
