@@ -20,14 +20,20 @@ CASES = (
 )  # fmt: skip
 
 _FEW = 4
+_CLOSE_INTEGERS = 1000  # at the end of their range, where float32 has every 128th of 32 bits and fewer of 64
 _CLOSE_STEPS = 2048  # values within 0.1 %, which lower precision cannot distinguish
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: any shape, float32 and float64 close below -1, four values in "ties"; dim: None for "all"; keepdim."""
+    """self: any shape; dim: None for "all"; keepdim.
+
+    float32 and float64 are close below -1 and wide integers close to the largest one; "ties" have four values.
+    """
     x = reduction_values(case, rng)
     if case.word("values") == "usual" and case.dtype.epsilon in (F32.epsilon, DType.FLOAT64.epsilon):
         x = -1 - _CLOSE_STEPS * case.dtype.epsilon * x.abs()
+    if case.word("values") == "usual" and case.dtype in (DType.INT32, DType.INT64):
+        x = torch.iinfo(x.dtype).max - x % _CLOSE_INTEGERS
     if case.word("values") == "ties":
         x = integers(case.shape("shape"), case.dtype, rng, low=0, high=_FEW)
     dims = case.params["dims"]

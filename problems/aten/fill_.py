@@ -24,6 +24,7 @@ _ALIKE = (
     "bfloat16_arithmetic",
     "tensorfloat32_arithmetic",
     "single_arithmetic",
+    "integers_in_single",
     "nan_dropped",
     "infinities_clamped",
 )  # trivial answers that are correct for this operator

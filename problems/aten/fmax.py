@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tolerance
 from problems.kit import EXACT, FLOATS, WHOLE, Arguments, torch
-from problems.kit.pointwise.binary import binary_arguments, binary_cases, binary_cost, binary_values, widened
+from problems.kit.pointwise.binary import binary_arguments, binary_cases, binary_cost, widened
+from problems.kit.pointwise.comparisons import compared_values
 
 CASES = binary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE])
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: `shape`, other: `other`, which broadcast."""
-    left, right = binary_values(case, rng)
+    left, right = compared_values(case, rng)
     return binary_arguments(case, left, right)
 
 

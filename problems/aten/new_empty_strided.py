@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import CalledCase, Case, Category, Cost, Determinism, OutputMatch, ProblemDefinition, Tier
-from problems.kit import BF16, F16, F32, Arguments, Layout, cases_over, torch, torch_dtype
+from engine.model import CalledCase, Case, Category, Cost, Determinism, DType, OutputMatch, ProblemDefinition, Tier
+from problems.kit import BF16, F16, F32, Arguments, Layout, cases_over, result_dtype, torch, torch_dtype
 from problems.kit.factories import ALLOCATES, made
 from problems.kit.movement import EVERY_DTYPE, case_values, exact
 
-_over = partial(cases_over, given=True, shape=(2, 3), layout=Layout.CONTIGUOUS, values="mixed")
+_over = partial(cases_over, shape=(2, 3), layout=Layout.CONTIGUOUS, values="mixed", result="same")
 _NAME = "{size} stride {stride} {dtype}"
 _UNSPECIFIED = "the content of the answer is not specified"
 _LIES = (
     "zeros", "ones", "mean", "backwards", "unchanged_input", "answer_to_other_inputs", "answer_of_another_case",
-    "bfloat16_arithmetic", "tensorfloat32_arithmetic", "single_arithmetic", "nan_dropped", "infinities_clamped",
+    "bfloat16_arithmetic", "tensorfloat32_arithmetic", "single_arithmetic", "integers_in_single", "nan_dropped",
+    "infinities_clamped",
 )  # fmt: skip
 
 CASES = (
@@ -31,7 +32,8 @@ CASES = (
     *_over(Tier.FULL, _NAME, size=(8, 16, 4), stride=[(64, 4, 1), (1, 8, 128)], dtype=F32),
     *_over(Tier.FULL, _NAME, size=(2, 3, 4, 2, 3), stride=(72, 24, 6, 3, 1), dtype=F32),
     *_over(Tier.FULL, _NAME, size=(9, 40), stride=(1, 9), dtype=EVERY_DTYPE),
-    *_over(Tier.FULL, f"{_NAME} by default", size=(9, 40), stride=(40, 1), dtype=F32, given=False),
+    *_over(Tier.FULL, f"{_NAME} to {{result}}", size=(9, 40), stride=(40, 1), dtype=[F32, DType.BOOL],
+           result=["float16", "int64", "bool", "complex64"]),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", size=(5, 6), stride=(6, 1), shape=(3, 7, 2, 3), dtype=F16,
            layout=Layout.IRREGULAR),
     *_over(Tier.BENCH, _NAME, size=(4096, 4096), stride=[(4096, 1), (1, 4096)], dtype=F32),
@@ -40,7 +42,7 @@ CASES = (
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: `shape`, size, stride, dtype or None."""
-    dtype = torch_dtype(case.dtype) if case.claim("given") else None
+    dtype = None if case.word("result") == "same" else torch_dtype(result_dtype(case))
     return case_values(case, rng), list(case.shape("size")), list(case.shape("stride")), dtype
 
 
@@ -61,7 +63,7 @@ def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
 
 def cost(case: Case) -> Cost:
     """As if every element were written once; an allocation writes none."""
-    return made(case, case.dtype)
+    return made(case, result_dtype(case))
 
 
 PROBLEM = ProblemDefinition(

@@ -29,6 +29,7 @@ CASES = (
     *_over(Tier.FULL, "{n} {shape} {dtype} {layout}", n=[0, 2], shape=(13, 65), dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
     *_over(Tier.FULL, "{n} {shape} {dtype} {layout}", n=1, shape=(2, 3, 4, 5, 2), dtype=F16, layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{n} {shape} {dtype} {values}", n=[0, 1, 2, 3], shape=(300,), dtype=F32, values="large"),
     *_over(Tier.FULL, "{n} {shape} {dtype} {values}", n=[0, 1], shape=(7, 33), dtype=FLOATS, values="special"),
     *_over(Tier.FULL, "{n} {shape} {dtype}", n=[0, 1, 2], shape=(100,), dtype=[DType.INT32, DType.INT64]),
     *_over(Tier.BENCH, "{n} {shape} {dtype}", n=[0, 1], shape=(1024, 1024), dtype=F32),
@@ -39,8 +40,13 @@ _EDGES = (1.0, 2.0, 0.5, 10.0, 100.0, 6.0)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """n, self: any shape, half from 0.25 up, half negative and a quarter away from a pole; integers from 1 to 40."""
+    """n, self: any shape, half from 0.25 up, half negative and a quarter away from a pole; integers from 1 to 40.
+
+    "large" numbers are from 10 up, where the answers are small and the series alone decides.
+    """
     draw = _both_sides if case.size("n") == 0 else _above_minus_three
+    if case.word("values") == "large":
+        draw = _from_ten
     return case.size("n"), unary_values(case, rng, draw=draw, edges=_EDGES, special=_SPECIAL, low=1, high=41)
 
 
@@ -86,6 +92,11 @@ def _both_sides(x: torch.Tensor) -> torch.Tensor:
 def _above_minus_three(x: torch.Tensor) -> torch.Tensor:
     """As `_both_sides`, but not below -2.75: a product of x and pi in float32 keeps the fraction of x there."""
     return _both_sides(torch.where(x < 0, x.fmod(3), x))
+
+
+def _from_ten(x: torch.Tensor) -> torch.Tensor:
+    """From 10 to some hundreds."""
+    return 10 + 20 * x.abs()
 
 
 PROBLEM = ProblemDefinition(

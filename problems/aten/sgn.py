@@ -64,6 +64,7 @@ PROBLEM = ProblemDefinition(
     tolerance=tolerance,
     cost=cost,
     cannot_reject={
+        "integers_in_single": "rounding a number does not change its sign",
         "nan_dropped": "NaN gives 0, as 0 does",
         "infinities_clamped": "the answer is 1 or -1 for the largest finite numbers, too",
         "bfloat16_arithmetic": "a number keeps its sign in every float dtype",

@@ -34,6 +34,8 @@ CASES = (
     *_over(Tier.FULL, f"{_NAME} scales {{scales}}", sizes=(2, 3, 4, 5), out=(8, 10), dtype=[F32, BF16],
            scales=["2 2", "2 none", "none 2"]),
     *_over(Tier.FULL, f"{_NAME} scales {{scales}}", sizes=(2, 3, 4, 5), out=(7, 12), dtype=F32, scales="1.75 2.5"),
+    *_over(Tier.FULL, f"{_NAME} scales {{scales}}", sizes=(2, 3, 4, 5), out=(9, 11), dtype=F32, scales="4 1.6"),
+    *_over(Tier.FULL, _NAME, sizes=(1, 2, 2, 3), out=(40, 60), dtype=FLOATS),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", sizes=(2, 3, 8, 7), out=(16, 21), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", sizes=(2, 3, 8, 7), out=(16, 21), dtype=F16, layout=Layout.IRREGULAR),

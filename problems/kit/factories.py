@@ -22,7 +22,7 @@ FILLS = (*ALLOCATES, FrameworkWork.COPIES)
 CONSTANT = "the answer is one constant, which depends on no input"
 SAME_FOR_ALL = dict.fromkeys(
     ("mean", "backwards", "answer_to_other_inputs", "answer_of_another_case", "bfloat16_arithmetic",
-     "tensorfloat32_arithmetic", "single_arithmetic", "nan_dropped", "infinities_clamped"),
+     "tensorfloat32_arithmetic", "single_arithmetic", "integers_in_single", "nan_dropped", "infinities_clamped"),
     CONSTANT,
 )  # fmt: skip
 """Lies that an answer of one constant cannot be told from."""

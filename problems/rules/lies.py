@@ -113,6 +113,14 @@ def single_arithmetic(trial: Trial, case: Case) -> Outputs | None:
     return _from_degraded(trial, case, torch.float64, lambda x: x.float().double())
 
 
+def integers_in_single(trial: Trial, case: Case) -> Outputs | None:
+    """Integers of 32 and 64 bits that went through float32, for a problem of such integers; None where all fit."""
+    if case.dtype not in (DType.INT32, DType.INT64):
+        return None
+    arguments = each_tensor(trial.copies(case), _through_float32)
+    return None if same_values(trial.given(case), arguments) else trial.eager_on(arguments)
+
+
 def nan_dropped(trial: Trial, case: Case) -> Outputs | None:
     """Eager's answer with every NaN of the inputs replaced by 0."""
     return _from_changed(trial, case, torch.isnan, lambda x: x.masked_fill(x.isnan(), 0.0))
@@ -121,6 +129,15 @@ def nan_dropped(trial: Trial, case: Case) -> Outputs | None:
 def infinities_clamped(trial: Trial, case: Case) -> Outputs | None:
     """Eager's answer with every infinity of the inputs replaced by the largest finite number."""
     return _from_changed(trial, case, torch.isinf, lambda x: x.nan_to_num(nan=math.nan))
+
+
+def _through_float32(x: torch.Tensor) -> torch.Tensor:
+    """Wide integers rounded to the 24 bits of float32; what rounds to more than their largest number is that number."""
+    if x.dtype not in (torch.int32, torch.int64):
+        return x
+    largest = torch.iinfo(x.dtype).max
+    rounded = x.float().double()
+    return torch.where(rounded >= float(largest), largest, rounded.to(x.dtype))
 
 
 def _from_degraded(
@@ -177,6 +194,7 @@ LIES: tuple[Lie, ...] = (
     bfloat16_arithmetic,
     tensorfloat32_arithmetic,
     single_arithmetic,
+    integers_in_single,
 )
 MISTAKES: tuple[Lie, ...] = (nan_dropped, infinities_clamped)
 """Lies that every floating operator must have a case for."""

@@ -65,7 +65,7 @@ def product_rows(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:
         *rows(Tier.FULL, m=9, n=17, k=0, beta=[zero, half], padding=2),
         *rows(Tier.FULL, m=0, n=5, k=4, beta=half, padding=2),
         *rows(Tier.FULL, m=5, n=0, k=4, beta=half, padding=2),
-        *rows(Tier.FULL, m=7, n=5, k=6, trans="tn", padding=1),
+        *rows(Tier.FULL, m=7, n=5, k=6, trans=["tn", "Cc"], padding=1),
         *rows(Tier.FULL, m=9, n=17, k=13, trans=["NN", "TT"], beta=scale(-0.5), padding=2, values=SPECIAL),
         *rows(Tier.FULL, m=17, n=9, k=21, trans="TN", beta=scale(0.5), padding=1, layout=Layout.OFFSET),
         *rows(Tier.BENCH, m=128, n=256, k=64, beta=half),

@@ -1,4 +1,4 @@
-"""Operands of comparisons: pairs that are equal, and pairs that differ in their last bit only."""
+"""Operands of comparisons: pairs that are equal, and pairs of neighbours, which a narrower type makes equal."""
 
 from __future__ import annotations
 
@@ -26,5 +26,11 @@ def compared_values(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, tor
 
 
 def _neighbour(x: torch.Tensor, towards: torch.Tensor) -> torch.Tensor:
-    """The next number towards inf or -inf; of integers, booleans and complex numbers the number itself."""
-    return torch.nextafter(x, towards.to(x.dtype)) if x.is_floating_point() else x
+    """The next number towards inf or -inf; of integers too, whose ends, booleans and complex numbers stay."""
+    if x.is_floating_point():
+        return torch.nextafter(x, towards.to(x.dtype))
+    if x.is_complex() or x.dtype == torch.bool:
+        return x
+    limits = torch.iinfo(x.dtype)
+    is_end = x == torch.where(towards > 0, limits.max, limits.min)
+    return torch.where(is_end, x, x + towards.sign().to(x.dtype))
