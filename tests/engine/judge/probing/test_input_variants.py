@@ -298,7 +298,7 @@ ALLOWED = Tolerance(relative=1e-6, absolute=1e-6)
 def test_cancellation_in_small_answers_is_right(judge: Judge) -> None:
     judge.prepare(replace(problem(drawn(40), torch.tanh), tolerance=lambda case: ALLOWED))
     assert judge.vary(Variant.TINY).dismissed == ""
-    call = cases.finished_call(judge.hand, [tanh_by_exp(judge.input())])
+    call = cases.finished_call(judge.prepared, [tanh_by_exp(judge.input())])
     assert right_counts(call) == (40,)
     assert right_counts(replace(call, rounding=()))[0] < 10
 
@@ -306,7 +306,7 @@ def test_cancellation_in_small_answers_is_right(judge: Judge) -> None:
 def test_small_answers_left_out_are_wrong(judge: Judge) -> None:
     judge.prepare(replace(problem(drawn(40), torch.tanh), tolerance=lambda case: ALLOWED))
     judge.vary(Variant.TINY)
-    assert right_counts(cases.finished_call(judge.hand, [torch.zeros(40)]))[0] < 40
+    assert right_counts(cases.finished_call(judge.prepared, [torch.zeros(40)]))[0] < 40
 
 
 def test_answers_as_small_as_errors_dismiss_the_variant(judge: Judge) -> None:
