@@ -24,7 +24,7 @@ from engine.model import (
 from engine.model.layers import Coverage
 from engine.model.proof import CaseProof
 from engine.probes import Probe
-from engine.probes.lab.case_session import Lab, passed_of
+from engine.probes.lab.case_session import Lab, Passed, passed_of
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.warm_pool import Spare
 from engine.profile import Profile
@@ -85,7 +85,7 @@ class Run:
         self._results: list[CaseResult] = []
         self._proofs: tuple[CaseProof, ...] | None = None
         self._launched = False
-        self._first_launches: dict[str, tuple[Launch, ...]] = {}
+        self._passed: tuple[Passed, ...] = ()
         self._cache_folder = None if process_pool.interpreted else process_pool.directories.open_kernel_cache()
         self._group = process_pool.open_group(self._limits)
         self._launchers = process_pool.launchers
@@ -298,7 +298,7 @@ class Run:
             next_of=self._dry_run.next_of if self._dry_run is not None else None, suite=self._plan.problem.suite,
         )  # fmt: skip
         stop = await stage.run()
-        self._first_launches = verifier.launches
+        self._passed = passed_of(cases, self._results, verifier.launches, verifier.tapes)
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
         unlaunched = None
         if stop is None and not self._launched:
@@ -323,8 +323,7 @@ class Run:
         """The lab with which probes call a candidate that passed."""
         return Lab(
             plan=self._plan, device=self._device, session=self._session, process_pool=self._process_pool,
-            limits=self._limits, profile=self._profile,
-            passed=passed_of(self._plan.cases, self._results, self._first_launches),
+            limits=self._limits, profile=self._profile, passed=self._passed,
             native=self._native.kernels if self._native.is_there else None,
             draws=Draws(self._plan.draw_seed, "proof"),
         )  # fmt: skip
@@ -346,7 +345,7 @@ class Run:
             self._emitter.note("benchmark", message)
             self._emitter.report(not_timed(Coverage.NOT_AVAILABLE, message))
             return None
-        names = frozenset(launch.kernel for met in self._first_launches.values() for launch in met)
+        names = frozenset(launch.kernel for one in self._passed for launch in one.launches)
         await self._replaying.settle()  # nothing is compiled while calls are timed
         source = TapedKernels(session=self._session, processes=self._replaying, device=self._device)
         kernels = OwnKernels(

@@ -36,7 +36,7 @@ class FakeForkServer:
         self.serving = 0
         """The pid of the child that is being asked."""
         self.launchers_for: tuple[str, ...] = ("cuda",)
-        self.pid = 1
+        self.pid = 1 << 22  # beyond every process id: what the machine runs is none of the usage of a run
         self.pids = ()
         self.losses = 0
         self.not_preloaded = ""

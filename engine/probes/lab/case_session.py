@@ -30,12 +30,14 @@ class Passed:
     """A case that the candidate was right on.
 
     `launches` are those specialisations that no case before it had launched: they say where a kernel
-    was seen first, not everything that the case launches.
+    was seen first, not everything that the case launches.  `tape` is the file with the tape of a verified call, None
+    where none was recorded.
     """
 
     case: Case
     result: CaseResult
     launches: tuple[Launch, ...]
+    tape: Path | None = None
 
     @property
     def elements(self) -> int:
@@ -122,8 +124,8 @@ class Lab:
         await self.session.clear()
 
     @contextlib.asynccontextmanager
-    async def at(self, case: Case) -> AsyncIterator[CaseSession]:
-        """The inputs of a case, laid out for calls; one case at a time.
+    async def at(self, case: Case, *, poison: int = 0, seed: int | None = None) -> AsyncIterator[CaseSession]:
+        """The inputs of a case, those of `seed` where one is given, laid out for calls; one case at a time.
 
         Raises:
             EngineError: the judge could not make them, or no worker could be had.
@@ -135,7 +137,8 @@ class Lab:
             id=protocol.new_id(),
             problem=self.problem.id,
             case=case.name,
-            poison=0,
+            poison=poison,
+            seed=seed,
             arena_path=None if self.process_pool.shares_device else str(arena),
             apart=self.apart,
             draw_seed=self.draws.seed_of(case.name),
@@ -216,17 +219,19 @@ class CaseSession:
         observe: bool = False,
         tape: Path | None = None,
         seed: int | None = None,
+        refills: bool = True,
     ) -> protocol.Called | Replayed:
         """Make a call whose outputs are compared later, or return its trouble.
 
         Without `fresh` the content is that of the case as it was prepared; new content is that of `seed`, where one is
-        given.  The tape of the call goes to the file `tape`.
+        given.  Without `refills` the memory is as it was prepared.  The tape of the call goes to the file `tape`.
 
         Raises:
             EngineError: the judge failed.
         """
         lab = self.lab
-        await self._refill(fresh=fresh, poison=poison, seed=seed)
+        if refills:
+            await self._refill(fresh=fresh, poison=poison, seed=seed)
         command = protocol.Call(
             id=protocol.new_id(),
             case=self.case.name,
@@ -283,12 +288,20 @@ class CaseSession:
 
 
 def passed_of(
-    cases: Sequence[Case], results: Iterable[CaseResult], launches: Mapping[str, tuple[Launch, ...]]
+    cases: Sequence[Case],
+    results: Iterable[CaseResult],
+    launches: Mapping[str, tuple[Launch, ...]],
+    tapes: Mapping[str, Path],
 ) -> tuple[Passed, ...]:
-    """The cases of these results, in their order."""
+    """The cases of these results, in their order; `launches` and `tapes` are by the name of the case."""
     case_by_name = {case.name: case for case in cases}
     return tuple(
-        Passed(case=case_by_name[result.case], result=result, launches=launches.get(result.case, ()))
+        Passed(
+            case=case_by_name[result.case],
+            result=result,
+            launches=launches.get(result.case, ()),
+            tape=tapes.get(result.case),
+        )
         for result in results
     )
 

@@ -1,4 +1,4 @@
-"""The stage of proving: two taped calls of each passing case, and a replay where no line of the candidate runs."""
+"""The stage of proving: tapes of two calls of each passing case, and a replay where no line of the candidate runs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def _store(
 
 @dataclass(frozen=True, kw_only=True)
 class TapedCalls:
-    """Tapes of calls of one case on different contents, the last one on that of `seed`."""
+    """Tapes of two or more calls of one case on different contents, the last one on that of `seed`."""
 
     tapes: Sequence[Tape]
     seed: int
@@ -184,24 +184,25 @@ class ProvingStage:
         return agreement(one, other, seeds_differ=is_random)
 
     async def _tapes(self, one: Passed) -> TapedCalls | CaseProof:
-        """Tapes of two calls on different contents, or of three where the first two do not agree."""
-        tapes: list[Tape] = []
-        seed = 0
-        async with self._lab.at(one.case) as session:
+        """The tape of the last verified call, and those of calls on other contents until two of them agree."""
+        tapes = await _verified_tape(one)
+        seed = self._draws.number(one.case.name)
+        async with self._lab.at(one.case, poison=_POISONS[0], seed=seed) as session:
             for number, poison in enumerate(_POISONS):
-                seed = self._draws.number(one.case.name)
-                taped = await self._taped(session, poison=poison, fresh=number > 0, seed=seed)
+                if number:
+                    seed = self._draws.number(one.case.name)
+                taped = await self._taped(session, poison=poison, refills=number > 0, seed=seed)
                 if isinstance(taped, CaseProof):
                     return taped
                 tapes.append(taped)
-                if number == 1 and self._agreement(*tapes).difference is Disagreement.NONE:
+                if len(tapes) > 1 and self._agreement(*tapes[-2:]).difference is Disagreement.NONE:
                     break
         return TapedCalls(tapes=tapes, seed=seed)
 
-    async def _taped(self, session: CaseSession, *, poison: int, fresh: bool, seed: int) -> Tape | CaseProof:
+    async def _taped(self, session: CaseSession, *, poison: int, refills: bool, seed: int) -> Tape | CaseProof:
         name = session.case.name
         path = session.outputs.with_suffix(".tape")
-        called = await session.make(poison=poison, fresh=fresh, seed=seed, tape=path)
+        called = await session.make(poison=poison, seed=seed, refills=refills, tape=path)
         trouble = getattr(called, "trouble", "")
         if trouble:
             return CaseProof(case=name, gap=Gap.UNSTEADY, reason=f"another call of this case failed: {trouble}")
@@ -242,6 +243,17 @@ def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
 def _answer_bytes(one: Passed) -> int:
     """The bytes of all outputs of a case."""
     return sum(output.total * ELEMENT_BYTES.get(output.dtype, 1) for output in one.result.outputs)
+
+
+async def _verified_tape(one: Passed) -> list[Tape]:
+    """The tape of a verified call; none where it is gone with its worker, cannot be read, or is not whole."""
+    if one.tape is None:
+        return []
+    try:
+        tape = await asyncio.to_thread(_read, one.tape)
+    except (UntrustedFileError, WireError):
+        return []
+    return [] if tape.incomplete else [tape]
 
 
 def _read(path: Path) -> Tape:

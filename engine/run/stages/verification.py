@@ -5,7 +5,8 @@ compares its copies while the worker is in the next call already, also that of t
 
 Every case is called twice on the same content with different poison, and SMOKE cases a third time
 with new content in the same storage, where an answer that was kept from before is wrong.  On a
-device, where a call costs microseconds, every case gets that third call.
+device, where a call costs microseconds, every case gets that third call.  On the CPU the last call leaves a tape, the
+first of the two that a proof compares; on a device tensors have guard zones in these calls, and not on a tape.
 """
 
 from __future__ import annotations
@@ -129,6 +130,8 @@ class Verifier:
         self.own_rule = OwnRuleCount()
         self.launches: dict[str, tuple[Launch, ...]] = {}
         """By case, the specialisations that no case before it had launched."""
+        self.tapes: dict[str, Path] = {}
+        """By case, the file with the tape of its last call, in the folder of the worker that made it."""
 
     async def begin(self, case: Case) -> RunningCase:
         """Make the calls of a case; every way to fail is a result of `end`, not an exception."""
@@ -191,7 +194,7 @@ class Verifier:
         """Make the calls of the case until one is wrong; what stopped them, if anything."""
         case = running.case
         arena = self._session.shared / f"{secrets.token_hex(8)}.in"
-        outputs = arena.with_suffix(".out")
+        outputs, tape = arena.with_suffix(".out"), arena.with_suffix(".tape")
         prepared = await self._prepare(case, arena)
         if not isinstance(prepared, protocol.Prepared):
             return outcome_mapping.of_trusted(prepared, "while inputs were made")
@@ -199,6 +202,7 @@ class Verifier:
         observed = secrets.choice(calls)  # one observed call is enough, and the candidate must not know which
         try:
             for call, following in zip(calls, (*calls[1:], None), strict=True):
+                is_taped = following is None and self._process_pool.interpreted
                 command = protocol.Call(
                     id=protocol.new_id(),
                     case=case.name,
@@ -208,10 +212,13 @@ class Verifier:
                     max_output_bytes=self._session.limits.output_bytes,
                     poison=call.poison,
                     observe=call is observed,
+                    tape=str(tape) if is_taped else "",
                 )
                 stop = await self._call(running, command, following)
                 if stop is not None or running.is_wrong:
                     return stop
+                if is_taped:
+                    self.tapes[case.name] = tape
         except ChildDiedError:  # reading beyond the end of a truncated file kills the reader, also the worker
             if prepared.arena.handle or not _is_shorter(arena, prepared.arena.bytes):
                 raise

@@ -74,7 +74,7 @@ class Stand:
             process_pool=process_pool,
             device=Device(platform="cpu", index=0, name="cpu"),
             limits=Limits(),
-            passed=passed_of((CASE,), (RESULT,), {}),
+            passed=passed_of((CASE,), (RESULT,), {}, {}),
             profile=Profile(loop.time, started=loop.time()),
         )
 
@@ -156,7 +156,7 @@ async def test_first_call_of_worker_has_verification_deadline(stand: Stand, monk
 async def test_call_of_slow_case_has_double_its_time(
     stand: Stand, monkeypatch: pytest.MonkeyPatch, verified_s: float, deadline_s: float
 ) -> None:
-    stand.lab = replace(stand.lab, passed=passed_of((CASE,), (replace(RESULT, elapsed_s=verified_s),), {}))
+    stand.lab = replace(stand.lab, passed=passed_of((CASE,), (replace(RESULT, elapsed_s=verified_s),), {}, {}))
     deadlines = noted_deadlines(stand, monkeypatch)
     await stand.call()
     await stand.call()
@@ -186,6 +186,14 @@ async def test_call_accepts_kept_content_order_and_observation(stand: Stand) -> 
     assert isinstance(call, protocol.Call)
     assert (refill.fresh, call.program_order, call.watch) == (False, program_order, watch)
     assert stand.count(protocol.CountCorrect) == 0
+
+
+async def test_call_without_refill_takes_prepared_inputs(stand: Stand) -> None:
+    async with stand.lab.at(CASE, poison=7, seed=5) as bench:
+        await bench.make(poison=7, refills=False)
+    (prepare,) = (command for command in stand.asked if isinstance(command, protocol.Prepare))
+    assert (prepare.poison, prepare.seed) == (7, 5)
+    assert (stand.count(protocol.Refill), stand.count(protocol.Call)) == (0, 1)
 
 
 async def test_raising_candidate_is_trouble_with_its_ledger(stand: Stand) -> None:
@@ -334,7 +342,7 @@ def test_passed_cases_keep_the_order_of_results() -> None:
     results = [
         CaseResult(case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=1, seed=1) for name in "dc"
     ]
-    assert passed_of((CASE, other), results, {}) == (
-        Passed(case=other, result=results[0], launches=()),
+    assert passed_of((CASE, other), results, {}, {"d": Path("d.tape")}) == (
+        Passed(case=other, result=results[0], launches=(), tape=Path("d.tape")),
         Passed(case=CASE, result=results[1], launches=()),
     )

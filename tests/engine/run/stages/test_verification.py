@@ -50,16 +50,17 @@ class Setting:
     the calls at which the worker dies, as numbers of a case's calls: "b2" is the second of case b.
     """
 
-    def __init__(self, employ: Employ) -> None:
+    def __init__(self, employ: Employ, *, target: str | None = "sm_90") -> None:
         self.asked: list[str] = []
         self.observed: list[str] = []
+        self.tapes: list[str] = []
         self.explained: list[str] = []
         self.wrong: set[str] = set()
         self.breaks: set[str] = set()
         self.on_ask: Callable[[str], bool] = lambda word: True
         self.emitted = EventEmitter(lambda: 0.0, started=0.0)
         self.results: list[CaseResult] = []
-        self.fork_server, self.process_pool = employ(self._play, target="sm_90")
+        self.fork_server, self.process_pool = employ(self._play, target=target)
         self.process_pool.share_no_more("no shared memory here")
         self.session = CandidateSession(
             LoadRequest(candidate=Candidate(source=b"", problem="toy::twice"), entry="f"),
@@ -123,6 +124,7 @@ class Setting:
             case protocol.Call():
                 self._calls += 1
                 self.observed += [f"{self._case}{self._calls}"] if command.observe else []
+                self.tapes += [command.tape] if command.tape else []
                 called = protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
                 return f"{self._case}{self._calls}", called
             case protocol.Compare():
@@ -167,6 +169,19 @@ async def test_one_call_per_case_is_observed_unpredictably(setting: Setting) -> 
         await setting.verify(A)
     assert len(setting.observed) == 40
     assert set(setting.observed) == {"a1", "a2", "a3"}
+
+
+async def test_last_call_on_the_cpu_leaves_a_tape(employ: Employ) -> None:
+    setting = Setting(employ, target=None)
+    await setting.verify(A)
+    (tape,) = setting.tapes
+    assert setting.verifier.tapes == {"a": Path(tape)}
+    await setting.session.clear()
+
+
+async def test_calls_on_a_device_leave_no_tape(setting: Setting) -> None:
+    await setting.verify(A)
+    assert (setting.tapes, setting.verifier.tapes) == ([], {})
 
 
 async def test_passed_case_defers_comparison_of_snapshots(setting: Setting) -> None:

@@ -1,0 +1,39 @@
+"""The tape of a verified call is used where it is there and whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from engine.model import Case, CaseResult, DType, Outcome, Tier
+from engine.probes.lab.case_session import Passed
+from engine.protocol.proof.tape import Tape
+from engine.run.proving.stage import _verified_tape
+
+CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
+RESULT = CaseResult(case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=3, seed=1)
+WHOLE = Tape(storages=(), specialisations=(), steps=(), returned=())
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (msgspec.json.encode(WHOLE), [WHOLE]),
+        (msgspec.json.encode(msgspec.structs.replace(WHOLE, incomplete="a call of more than 9 steps")), []),
+        (b"{}", []),
+        (None, []),
+    ],
+    ids=["whole", "incomplete", "no tape", "gone"],
+)
+async def test_verified_tape_is_used_where_whole(tmp_path: Path, content: bytes | None, expected: list[Tape]) -> None:
+    path = tmp_path / "c.tape"
+    if content is not None:
+        path.write_bytes(content)
+    assert await _verified_tape(Passed(case=CASE, result=RESULT, launches=(), tape=path)) == expected
+    assert not path.exists()
+
+
+async def test_case_without_tape_has_none() -> None:
+    assert await _verified_tape(Passed(case=CASE, result=RESULT, launches=())) == []
