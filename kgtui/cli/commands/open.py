@@ -176,7 +176,9 @@ def _diagnoser(console: Console) -> Diagnose:
 
     async def look_around(size: tuple[int, int], settings: Preferences) -> tuple[str, ...]:
         from kgtui.cli.child_processes import own_processes
-        from kgtui.cli.commands.doctor import diagnose, diagnosis_lines, terminal_of
+        from kgtui.cli.doctor.diagnosis import diagnose
+        from kgtui.cli.doctor.diagnosis_text import diagnosis_lines
+        from kgtui.cli.doctor.terminal import terminal_of
 
         terminal = terminal_of(console.environment, encoding=console.out.encoding, size=size)
         found = await diagnose(
