@@ -33,7 +33,7 @@ _over = partial(cases_over, dim=-1, layout=Layout.CONTIGUOUS, values="mixed", ha
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(7, 781), dtype=[F32, BF16]),
     *_over(Tier.SMOKE, "{shape} dim {dim} {dtype}", shape=(5, 33, 3), dim=1, dtype=F32),
-    *_over(Tier.FULL, "{shape} {dtype}", shape=[(1, 1), (16, 2), (0, 5), (5, 0), (1000,)], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(1, 1), (16, 2), (0, 5), (5, 0), (1000,), (3, 5, 4, 7)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(5, 127), (5, 128), (5, 129), (3, 1025), (2, 4097)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=(2, 4097), dtype=[F16, BF16]),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype}", shape=(3, 13, 4), dim=[0, -2, 2], dtype=FLOATS),

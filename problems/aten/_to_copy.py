@@ -23,7 +23,7 @@ _NAME = "{shape} {dtype}"
 CASES = (
     *_over(Tier.SMOKE, _NAME, shape=(7, 65), dtype=[F32, BF16]),
     *_over(Tier.FULL, _NAME, shape=[(), (1,), (0, 5), (127,), (128,), (129,), (4099,)], dtype=F32),
-    *_over(Tier.FULL, _NAME, shape=[(31, 257), (2, 3, 4, 2, 3)], dtype=FLOATS),
+    *_over(Tier.FULL, _NAME, shape=[(31, 257), (8, 7, 9), (2, 3, 4, 2, 3)], dtype=FLOATS),
     *_over(Tier.FULL, _NAME, shape=(9, 40), dtype=EVERY_DTYPE),
     *_over(Tier.SMOKE, f"{_NAME} to {{result}}", shape=(5, 33), dtype=F32, result="int32"),
     *_over(Tier.FULL, f"{_NAME} to {{result}}", shape=(9, 40), dtype=EVERY_DTYPE,

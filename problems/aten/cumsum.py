@@ -48,7 +48,7 @@ _SPECIAL = [
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(5, 257), dtype=[F32, BF16]),
     *_over(Tier.SMOKE, "{shape} dim {dim} {dtype}", shape=(4, 33, 5), dim=1, dtype=F32),
-    *_over(Tier.FULL, "{shape} {dtype}", shape=[(1,), (31, 1), (0, 5), (5, 0), (1000,)], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(1,), (31, 1), (0, 5), (5, 0), (1000,), (3, 5, 4, 7)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(16, 127), (16, 128), (16, 129), (5, 1023)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(4, 1024), (4, 1025)], dtype=FLOATS),
     *_over(Tier.FULL, "{shape} {dtype}", shape=(3, 2500), dtype=F32),

@@ -20,6 +20,7 @@ CASES = (
     *over(Tier.FULL, _NAME, shape=(1,), size=[(1,), (127,), (128,), (129,), (2, -1), (0,)], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(7, 1, 3), size=[(7, 1, 3), (-1, -1, -1), (7, 4, 3), (2, 7, 5, 3)], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(0, 1), size=[(0, 5), (3, 0, 1)], dtype=F32),
+    *over(Tier.FULL, _NAME, shape=(3, 1, 5, 2), size=[(3, 4, 5, 2), (-1, -1, -1, -1)], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(2, 1, 3, 1, 2), size=[(2, 4, 3, 5, 2), (-1, 2, -1, -1, -1)], dtype=F32),
     *over(Tier.FULL, _NAME, shape=(9, 1), size=(3, 9, 4), dtype=EVERY_DTYPE),
     *over(Tier.FULL, f"{_NAME} {{layout}}", shape=(1, 13, 65), size=(3, 13, 65), dtype=F32,

@@ -35,7 +35,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=[(), (1,), (0, 5), (127,), (128,), (129,), (5001,)], dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(33, 129), dtype=FLOATS, lambd=[0.125, 1.0, 7.5]),
     *_over(Tier.FULL, _NAME, shape=(33, 65), dtype=F32, lambd=[1e-6, 1e6]),
-    *_over(Tier.FULL, _NAME, shape=(3, 4, 5, 6, 7), dtype=F32),
+    *_over(Tier.FULL, _NAME, shape=[(12, 13, 14), (3, 4, 5, 6, 7)], dtype=F32),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(65, 129), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(9, 7, 12, 13), dtype=F16, layout=Layout.IRREGULAR),

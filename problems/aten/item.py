@@ -16,7 +16,7 @@ _NAME = "{shape} {dtype}"
 
 CASES = (
     *over(Tier.SMOKE, f"{_NAME} smoke", shape=(), dtype=[F32, BF16]),
-    *over(Tier.FULL, _NAME, shape=[(), (1,), (1, 1, 1, 1, 1)], dtype=EVERY_DTYPE),
+    *over(Tier.FULL, _NAME, shape=[(), (1,), (1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 1, 1)], dtype=EVERY_DTYPE),
     *over(Tier.FULL, f"{_NAME} {{layout}}", shape=[(1,), (1, 1)], dtype=[F32, F16], layout=[Layout.OFFSET,
           Layout.IRREGULAR]),
     *over(Tier.FULL, f"{_NAME} {{values}}", shape=(), dtype=FLOATS, values=["nan", "inf", "-inf", "1e-40"]),

@@ -31,7 +31,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, rows=[(31,), (32,), (33,)], k=33, n=[63, 64, 65], dtype=F32),
     *_over(Tier.FULL, _NAME, rows=(5,), k=[127, 128, 129], n=17, dtype=FLOATS, bias=[True, False]),
     *_over(Tier.FULL, _NAME, rows=(15,), k=1024, n=24, dtype=FLOATS),
-    *_over(Tier.FULL, _NAME, rows=(2, 3, 1, 4), k=17, n=9, dtype=[F32, BF16]),
+    *_over(Tier.FULL, _NAME, rows=[(2, 3, 4), (2, 3, 1, 4)], k=17, n=9, dtype=[F32, BF16]),
     *_over(Tier.FULL, _NAME, rows=(17,), k=33, n=20, dtype=[DType.FLOAT64, DType.COMPLEX64]),
     *_over(Tier.FULL, f"{_NAME} {{values}}", rows=(33,), k=200, n=17, dtype=FLOATS, values="integers"),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", rows=(20,), k=31, n=24, dtype=[F32, BF16],

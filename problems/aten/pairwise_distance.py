@@ -22,8 +22,8 @@ _over = partial(cases_over, p=2.0, eps=1e-6, keepdim=False, layout=Layout.CONTIG
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(16, 65), dtype=[F32, BF16]),
     *_over(Tier.SMOKE, "{shape} p {p} keepdim {dtype}", shape=(9, 33), p=1.0, keepdim=True, dtype=F32),
-    *_over(Tier.FULL, "{shape} {dtype}", shape=[(40,), (1, 1), (0, 3), (3, 127), (3, 128), (3, 129), (2, 5001),
-           (2500, 3)], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(40,), (3, 5, 4, 7), (1, 1), (0, 3), (3, 127), (3, 128), (3, 129),
+           (2, 5001), (2500, 3)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=(2, 5001), dtype=[DType.FLOAT16, BF16]),
     *_over(Tier.FULL, "{shape} p {p} {dtype}", shape=(12, 31), p=[1.0, 2.0, 3.0, math.inf], dtype=FLOATS),
     *_over(Tier.FULL, "{shape} p {p} eps {eps} {dtype}", shape=(12, 31), p=[1.0, 2.0], eps=[0.0, 0.25], dtype=F32),

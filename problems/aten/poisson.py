@@ -33,7 +33,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=(33, 129), dtype=FLOATS, rates=["some", "small", "large"]),
     *_over(Tier.FULL, _NAME, shape=(33, 65), dtype=F32, rates="mostly zero"),
     *_over(Tier.FULL, _NAME, shape=[(), (1,)], dtype=F32, rates="any"),
-    *_over(Tier.FULL, _NAME, shape=(3, 4, 5, 6, 7), dtype=F32),
+    *_over(Tier.FULL, _NAME, shape=[(12, 13, 14), (3, 4, 5, 6, 7)], dtype=F32),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(65, 129), dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(9, 7, 12, 13), dtype=F16, layout=Layout.IRREGULAR),

@@ -24,7 +24,7 @@ CASES = (
     *_over(Tier.SMOKE, "{n} {shape} {dtype}", n=[0, 1], shape=(300,), dtype=F32),
     *_over(Tier.SMOKE, "{n} {shape} {dtype} {layout}", shape=(9, 33), dtype=BF16, layout=Layout.TRANSPOSED),
     *_over(Tier.FULL, "{n} {shape} {dtype}", n=1, shape=[(), (1,), (0,), (127,), (128,), (129,)], dtype=F32),
-    *_over(Tier.FULL, "{n} {shape} {dtype}", n=1, shape=(2500,), dtype=F32),
+    *_over(Tier.FULL, "{n} {shape} {dtype}", n=1, shape=[(2500,), (3, 5, 4, 7)], dtype=F32),
     *_over(Tier.FULL, "{n} {shape} {dtype}", n=[0, 1, 2, 3], shape=(4, 7, 31), dtype=FLOATS),
     *_over(Tier.FULL, "{n} {shape} {dtype} {layout}", n=[0, 2], shape=(13, 65), dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),

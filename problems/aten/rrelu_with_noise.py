@@ -44,7 +44,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=(33, 129), dtype=FLOATS, training=[True, False]),
     *_over(Tier.FULL, f"{_NAME} bounds {{lower}} {{upper}}", shape=(65, 129), dtype=[F32, BF16], lower=0.1, upper=0.9),
     *_over(Tier.FULL, f"{_NAME} bounds {{lower}} {{upper}}", shape=(33, 65), dtype=F32, lower=0.25, upper=0.25),
-    *_over(Tier.FULL, _NAME, shape=(3, 4, 5, 6, 7), dtype=F32),
+    *_over(Tier.FULL, _NAME, shape=[(12, 13, 14), (3, 4, 5, 6, 7)], dtype=F32),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(65, 129), dtype=F32, training=[True, False],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED]),
     *_over(Tier.FULL, f"{_NAME} noise {{noise_layout}}", shape=(65, 129), dtype=F32,

@@ -37,7 +37,7 @@ _NAME = "{shape} {dtype} training {training}"
 CASES = (
     *_over(Tier.SMOKE, _NAME, shape=(7, 65), dtype=[F32, BF16]),
     *_over(Tier.SMOKE, _NAME, shape=(4, 9, 33), dtype=F32, training=False),
-    *_over(Tier.FULL, _NAME, shape=[(), (1,), (0, 5), (127,), (128,), (129,), (4099,)], dtype=F32,
+    *_over(Tier.FULL, _NAME, shape=[(), (1,), (0, 5), (127,), (128,), (129,), (4099,), (3, 5, 4, 7)], dtype=F32,
            training=[True, False]),
     *_over(Tier.FULL, _NAME, shape=(31, 257), dtype=FLOATS, training=[True, False]),
     *_over(Tier.FULL, _NAME, shape=(9, 40), dtype=DType.FLOAT64, training=[True, False]),

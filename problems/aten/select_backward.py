@@ -23,7 +23,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, sizes=(0, 5), dim=1, index=2, dtype=F32),
     *_over(Tier.FULL, _NAME, sizes=[(3, 127), (3, 128), (3, 129)], dim=[0, 1], index=-3, dtype=F32),
     *_over(Tier.FULL, _NAME, sizes=(2, 4099), dim=0, index=1, dtype=FLOATS),
-    *_over(Tier.FULL, _NAME, sizes=(2, 3, 4, 5, 2, 3), dim=[0, 2, 5], index=1, dtype=F32),
+    *_over(Tier.FULL, _NAME, sizes=[(2, 3, 4, 5), (2, 3, 4, 5, 2, 3)], dim=[0, 2, -1], index=1, dtype=F32),
     *_over(Tier.FULL, _NAME, sizes=(9, 40), dim=0, index=4, dtype=EVERY_DTYPE),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", sizes=(5, 13, 65), dim=0, index=2, dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),

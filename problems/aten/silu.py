@@ -32,7 +32,7 @@ CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype} {layout}", shape=(9, 65), dtype=F32, layout=Layout.TRANSPOSED),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(1,), (0,), (127,), (128,), (129,), (1023,), (1025,)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(4095,), (4097,)], dtype=[F16, BF16]),
-    *_over(Tier.FULL, "{shape} {dtype}", shape=[(16, 7, 57), (20, 32, 15)], dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(16, 7, 57), (4, 5, 32, 15)], dtype=FLOATS),
     *_over(Tier.FULL, "{shape} {dtype} up to 2^{octaves}", shape=(3000,), dtype=FLOATS, octaves=7),
     *_over(
         Tier.FULL,

@@ -34,7 +34,7 @@ _over = partial(cases_over, dim=-1, layout=Layout.CONTIGUOUS, values="mixed", re
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=[(4, 33), (7, 781)], dtype=F32),
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(5, 128), dtype=BF16),
-    *_over(Tier.FULL, "{shape} {dtype}", shape=[(1, 1), (16, 2), (0, 5), (5, 0), (1000,)], dtype=F32),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(1, 1), (16, 2), (0, 5), (5, 0), (1000,), (3, 5, 4, 7)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(5, 127), (5, 129), (3, 1023), (3, 1024), (3, 1025)], dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(2, 4095), (2, 4097)], dtype=[F16, BF16]),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype} {layout}", shape=(17, 40), dim=0, dtype=[F32, BF16],

@@ -30,7 +30,7 @@ _ALIKE = (
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(7, 65), dtype=[F32, BF16]),
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(), (1,), (0, 5), (127,), (128,), (129,), (4099,)], dtype=F32),
-    *_over(Tier.FULL, "{shape} {dtype}", shape=(31, 257), dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} {dtype}", shape=[(31, 257), (8, 7, 9)], dtype=FLOATS),
     *_over(Tier.FULL, "{shape} {dtype}", shape=(9, 40), dtype=EVERY_DTYPE),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET, Layout.PADDED]),

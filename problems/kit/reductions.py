@@ -36,6 +36,7 @@ def reduction_cases(*, dtype: Sequence[DType], several: bool = True, **options: 
         *over(Tier.FULL, table, shape=[(), (1,), (1000,), (6, 7, 5)], dims="all", dtype=floats),
         *over(Tier.FULL, table, shape=[(33, 1), (16, 127), (16, 128), (16, 129), (5, 1025), (1, 20001)], dtype=first),
         *over(Tier.FULL, table, shape=(2500, 3), dtype=first),
+        *over(Tier.FULL, table, shape=(3, 5, 4, 7), dims=[(-1,), (1,)], dtype=first),
         *over(Tier.FULL, table, shape=(63, 65), dims=(0,), dtype=floats),
         *over(Tier.FULL, table, shape=(6, 31, 5), dims=[(1,), (-3,), *([(0, 2), (1, 2)] if several else [])],
               dtype=first),

@@ -145,10 +145,13 @@ def determinism(trial: Trial) -> Iterator[str]:
 
 
 def ranks(trial: Trial) -> Iterator[str]:
-    """Where the contract says "any rank", some case has rank five, and elsewhere none does."""
+    """Where the contract says "any rank", cases have each rank from two to five, and elsewhere none has rank five."""
     if trial.problem.library != "aten":
         return
-    has_five = any(tensor.dim() == 5 for case in trial.cases for tensor in tensors_in(trial.given(case)))
+    seen = {tensor.dim() for case in trial.cases for tensor in tensors_in(trial.given(case))}
+    has_five = 5 in seen
+    if has_five and not seen >= {2, 3, 4}:
+        yield f"cases have tensors of rank {', '.join(map(str, sorted(seen)))}; 2, 3 and 4 should be among them"
     if has_five is not ("any rank" in trial.described.contract.lower()):
         yield f"the docstring should say 'any rank' exactly where a case has rank 5; one has: {has_five}"
 

@@ -52,6 +52,7 @@ def binary_cases(*, dtype: Sequence[DType], scalars: Sequence[float] = (), **opt
         *over(Tier.FULL, table, shape=[(), (1,), (0, 7), (40, 31)], other=(), dtype=first),
         *over(Tier.FULL, table, shape=[(33, 1), (65,)], other=(33, 65), dtype=both),
         *over(Tier.FULL, table, shape=(20, 1, 15), other=(32, 1), dtype=first),
+        *over(Tier.FULL, table, shape=(3, 5, 4, 7), other=[(3, 5, 4, 7), (5, 1, 7)], dtype=first),
         *over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), other=(33, 65), dtype=first,
               layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
         *over(Tier.FULL, "{shape} {dtype} other {other_layout}", shape=(5, 7, 9), other=(5, 7, 9), dtype=first,

@@ -39,7 +39,8 @@ def unary_cases(*, dtype: Sequence[DType]) -> tuple[Case, ...]:
     return (
         *over(Tier.SMOKE, "{shape} {dtype}", shape=(1000,), dtype=list(dict.fromkeys((first, second)))),
         *over(Tier.SMOKE, "{shape} {dtype} {layout}", shape=(9, 65), dtype=first, layout=Layout.TRANSPOSED),
-        *over(Tier.FULL, "{shape} {dtype}", shape=[(), (1,), (0,), (127,), (128,), (129,), (1025,)], dtype=first),
+        *over(Tier.FULL, "{shape} {dtype}", shape=[(), (1,), (0,), (127,), (128,), (129,), (1025,), (3, 5, 4, 7)],
+              dtype=first),
         *over(Tier.FULL, "{shape} {dtype}", shape=(2049,), dtype=narrow),
         *over(Tier.FULL, "{shape} {dtype}", shape=(8, 7, 57), dtype=floats),
         *over(Tier.FULL, "{shape} {dtype} {layout}", shape=(33, 65), dtype=first, layout=_LAYOUTS),
