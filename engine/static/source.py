@@ -88,14 +88,17 @@ def decode(content: bytes, filename: str) -> str:
 def directives(text: str) -> dict[str, str]:
     """Values of the `# kgtui: key=value ...` lines at the head of a file."""
     found: dict[str, str] = {}
-    for line in text.splitlines()[:20]:
-        match = _DIRECTIVE.match(line.strip())
-        if match:
-            for pair in match.group(1).split():
-                key, equals, value = pair.partition("=")
-                if equals:
-                    found[key] = value
+    for line in directive_lines(text):
+        for pair in line.partition("kgtui:")[2].split():
+            key, equals, value = pair.partition("=")
+            if equals:
+                found[key] = value
     return found
+
+
+def directive_lines(text: str) -> tuple[str, ...]:
+    """The `# kgtui: key=value ...` lines at the head of a file."""
+    return tuple(line.strip() for line in text.splitlines()[:20] if _DIRECTIVE.match(line.strip()))
 
 
 def is_quickly_parsed(content: bytes) -> bool:

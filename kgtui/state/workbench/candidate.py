@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.reports.run_record import NO_RUN
+from engine.static.source import directive_lines, directives
 from kgtui.state.workbench.workbench import Shown, Workbench
 
 if TYPE_CHECKING:
@@ -36,3 +37,12 @@ def candidate_shown(
         remark=remark,
     )
     return replace(bench, old=old)
+
+
+def as_file(candidate: str, *, before: str) -> str:
+    """The candidate as the text of a file that had the text `before`.
+
+    It gets the directives of that text, such as the operator, unless it has its own.
+    """
+    lines = () if directives(candidate) else directive_lines(before)
+    return "\n".join((*lines, candidate))

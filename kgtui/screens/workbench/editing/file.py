@@ -13,6 +13,7 @@ from kgtui.ports.file_events import TroubleKind, WatchTrouble
 from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.editing.unsaved_text import UnsavedText
 from kgtui.screens.workbench.runs import RunController
+from kgtui.state.workbench.candidate import as_file
 from kgtui.state.workbench.status import Mode
 from kgtui.widgets.controls.ask import Answer, Ask
 
@@ -141,7 +142,7 @@ class FileKeeper:
         if context.bench.why_not_editable:
             context.notify(f"{context.bench.path.name} {context.bench.why_not_editable}")
             return False
-        text = context.source.editor.text
+        text = as_file(context.source.editor.text, before=disk.shown_text(context.bench.saved))
         context.bench = replace(context.bench, old=None)
         context.source.load(context.bench.saved)
         context.set_mode(Mode.EDIT if edits else Mode.WATCH)
