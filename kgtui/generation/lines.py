@@ -86,8 +86,11 @@ def ending_text(progress: Progress) -> str:
 
 def resumable_text(progress: Progress) -> str:
     """Summary of a command's batch, and the command that generates the rest of it."""
-    is_finished = progress.ended is not None and progress.ended.ending is Ending.FINISHED
-    return ending_text(progress) + ("" if is_finished else "; the same command with --resume continues")
+    ending = progress.ended.ending if progress.ended is not None else None
+    if ending is Ending.FINISHED:
+        return ending_text(progress)
+    budget = " and a larger --budget" if ending is Ending.BUDGET else ""
+    return f"{ending_text(progress)}; the same command with --resume{budget} continues"
 
 
 def _rest(progress: Progress, *, now_s: float) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kgtui.generation.budget import usd_text
-from kgtui.generation.reports.tables import NOT_MEASURED, cost_text, interval_text
+from kgtui.generation.reports.tables import NOT_MEASURED, cost_text, interval_text, per_correct_text, per_faster_text
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 
 if TYPE_CHECKING:
@@ -87,8 +86,8 @@ def cost_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
                 Span(cost_text(metrics.cost)),
                 Span(bar(metrics.cost.microusd / most, glyphs=glyphs), Tone.BUSY),
                 Span(str(_correct(comparison, metrics.model))),
-                Span(_each(metrics.microusd_for_correct, metrics)),
-                Span(_each(metrics.microusd_for_faster, metrics)),
+                Span(per_correct_text(metrics)),
+                Span(per_faster_text(metrics)),
             ),
         )
         for metrics in comparison.metrics
@@ -159,7 +158,7 @@ def _metrics_row(metrics: Metrics, glyphs: Glyphs) -> Row:
             Span(interval_text(rates.pass_at.get(1), percent=True)),
             Span(interval_text(rates.fast.get(1.0), percent=True)),
             Span(interval_text(rates.speedup_all)),
-            Span(_each(metrics.microusd_for_correct, metrics)),
+            Span(per_correct_text(metrics)),
         ),
     )
 
@@ -177,9 +176,3 @@ def _price_row(name: str, prices: PriceList, *, at: datetime) -> Row:
 
 def _correct(comparison: Comparison, model: str) -> int:
     return sum(cell.correct for cell in comparison.cells if cell.model == model)
-
-
-def _each(microusd: float | None, metrics: Metrics) -> str:
-    if microusd is not None:
-        return usd_text(round(microusd))
-    return "unknown" if metrics.cost.unpriced else NOT_MEASURED

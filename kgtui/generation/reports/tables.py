@@ -180,13 +180,23 @@ def _metrics_row(metrics: Metrics) -> tuple[str, ...]:
         interval_text(metrics.rates.speedup_correct),
         interval_text(metrics.rates.speedup_all),
         cost_text(metrics.cost),
-        _each(metrics.microusd_for_correct, metrics.cost),
-        _each(metrics.microusd_for_faster, metrics.cost),
+        per_correct_text(metrics),
+        per_faster_text(metrics),
     )
 
 
 def _percent(value: float | None) -> str:
     return NOT_MEASURED if value is None else f"{value:.0%}"
+
+
+def per_correct_text(metrics: Metrics) -> str:
+    """Cost of a correct kernel."""
+    return _each(metrics.microusd_for_correct, metrics.cost)
+
+
+def per_faster_text(metrics: Metrics) -> str:
+    """Cost of a kernel faster than the baseline; a dash where nothing was timed."""
+    return NOT_MEASURED if metrics.rates.speedup_all is None else _each(metrics.microusd_for_faster, metrics.cost)
 
 
 def _each(microusd: float | None, cost: Cost) -> str:

@@ -14,7 +14,7 @@ from kgtui.generation.comparing.comparison import comparison_of
 from kgtui.generation.comparing.groups import groups_from, source_of
 from kgtui.generation.reports import documents, tables
 from kgtui.generation.reports.costs import costs_table, costs_text
-from kgtui.generation.reports.tables import Table, cell_text, interval_text
+from kgtui.generation.reports.tables import Table, cell_text, interval_text, per_correct_text, per_faster_text
 from sessions.candidates.generation_rows import (
     CostBy,
     CostRow,
@@ -92,6 +92,12 @@ def test_fast_p_needs_more_than_p():
 def test_nothing_timed_has_no_fast_p_above_zero():
     found = metrics(row())
     assert (list(found.rates.fast), found.rates.speedup_correct, found.microusd_for_faster) == ([0.0], None, None)
+
+
+@pytest.mark.parametrize(("cost", "per_correct"), [(300, "$0.000300"), (None, "unknown")])
+def test_nothing_timed_has_no_cost_of_a_faster_kernel(cost, per_correct):
+    found = metrics(row(cost=cost))
+    assert (per_correct_text(found), per_faster_text(found)) == (per_correct, "-")
 
 
 def test_failures_lower_the_mean_over_all():
