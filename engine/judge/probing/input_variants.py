@@ -242,7 +242,7 @@ def _unit_of(value: torch.Tensor) -> float:
 
 def _typical(value: torch.Tensor) -> float:
     """The root mean square of the finite values, which the tolerance is scaled to."""
-    sizes = computable(value).abs().double()
+    sizes = value.double() if value.dtype == torch.bool else computable(value).abs().double()
     finite = sizes[sizes.isfinite()]
     return float(typical(finite, finite.numel())) if finite.numel() else 0.0
 

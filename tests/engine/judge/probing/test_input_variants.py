@@ -350,6 +350,11 @@ def test_integer_output_gets_no_ties(judge: Judge, variant: Variant) -> None:
     assert judge.vary(Variant.PERMUTED).dismissed == ""
 
 
+def test_boolean_output_allows_variants_without_ties(judge: Judge) -> None:
+    judge.prepare(problem(drawn(8, 40), lambda x: x > 0))
+    assert judge.vary(Variant.PERMUTED).dismissed == ""
+
+
 def test_dismissed_variant_leaves_case_unchanged(judge: Judge) -> None:
     judge.prepare(problem(drawn(8), lambda x: 2 * x, eager=lambda x: 3 * x))
     before, content = judge.input().clone(), judge.prepared.content
