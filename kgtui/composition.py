@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kgtui.app.services import Services
@@ -58,6 +60,7 @@ def compose(
     services = Services(
         engine_factory=make_engine,
         store_opener=open_recording,
+        has_store=partial(os.path.exists, paths.sessions),
         problems=problems,
         watcher_factory=_watch,
         read_artefact=artefacts.read,

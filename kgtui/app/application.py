@@ -1,11 +1,12 @@
 """The application: puts engine, store, watcher and screens together, and holds what outlives a screen.
 
-First the screen is painted; the catalogue, the store and the engine follow.  None of torch, triton,
-numpy and sqlite is imported before that, nor ever by this module.
+First the screen is painted, with the stored run of an opened file; the catalogue, the lists of the store and the engine
+follow.  Neither torch nor triton is imported by this process.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import time
@@ -26,6 +27,7 @@ from kgtui.app.jobs.agent_runs import AgentRuns
 from kgtui.app.jobs.run_audience import RunAudience
 from kgtui.app.jobs.runs import Runs
 from kgtui.app.notifications import Notifications
+from kgtui.app.opening import look_up_stored_run, workbench_on
 from kgtui.app.screen_stack import ScreenStack
 from kgtui.app.terminal import TerminalApp
 from kgtui.app.troubles import Troubles
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 
 TICK_S = 0.1
 NOTICE_S = 30.0
+STORED_RUN_LIMIT_S = 1.0  # the first paint waits no longer for a store that is locked or slow
 
 
 def _palette() -> type[Provider]:
@@ -147,16 +150,23 @@ class WorkbenchApp(TerminalApp):
         self.opened: Workbench | None = None
         self.agents = AgentRuns(self, app=self, refresh=self._refresh_past)
         self._navigation = ScreenStack(self, self)
+        self._opening: asyncio.Task[None] | None = None
         self._serving: Worker[None] | None = None
 
     # The first second
 
     async def on_mount(self) -> None:  # type: ignore[override]  # Textual waits for either kind of handler
-        """Paint first; everything slow begins after that."""
+        """Paint first, with the stored run of the file; everything slow begins after that."""
         self.appearance.apply()
         self._run_notifications.begin()
         await self._navigation.fetch("workbench" if self._start is not None else "operators")
         if self._start is not None:
+            if self._services.has_store():  # making a store takes longer than reading one
+                look_up = look_up_stored_run(
+                    self._start, settings=self._settings, past=self.past, service=self._service
+                )
+                self._opening = asyncio.create_task(look_up)
+                await asyncio.wait({self._opening}, timeout=STORED_RUN_LIMIT_S)
             self.open_file(self._start.problem, self._start.path)
         else:
             self.action_show("operators")
@@ -172,8 +182,9 @@ class WorkbenchApp(TerminalApp):
         in_background(self, self._navigation.prepare, group="screens")
 
     async def _serve(self) -> None:
-        """Open the store, start the engine, then run requests until cancelled."""
-        await self.past.open()
+        """Read the lists of the store, start the engine, then run requests until cancelled."""
+        await (self._opening or self.past.open())
+        await self.past.refresh()
         self._redraw()
         if self.workbench is not None:
             self.workbench.history.read()
@@ -235,8 +246,6 @@ class WorkbenchApp(TerminalApp):
 
     def open_file(self, operator: Problem | ProblemDescription, path: Path) -> None:
         """Show the workbench on this file."""
-        from kgtui.state.workbench.workbench import Workbench
-
         problem = operator if isinstance(operator, Problem) else self.problem_named(operator.name)
         if problem is None:
             return
@@ -247,9 +256,7 @@ class WorkbenchApp(TerminalApp):
             return
         workbench = self.workbench
         if workbench is None:
-            self.opened = Workbench(
-                problem=problem, path=path, saved=content, device=self._settings.device, target=self._settings.target
-            )
+            self.opened = workbench_on(problem, path, content, settings=self._settings)
         elif (workbench.bench.problem, workbench.bench.path) != (problem, path):
             if workbench.bench.unsaved:
                 words = f"{workbench.bench.path.name} has unsaved text: save it with ctrl+s, then open {path.name}"

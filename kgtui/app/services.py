@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kgtui.history.run_history import StoreOpener
     from kgtui.ports.protocols import ArtefactReader, EngineFactory, Problems, Scaffold, WatcherFactory
     from kgtui.screens.base.host import Diagnose
@@ -17,6 +19,7 @@ class Services:
 
     engine_factory: EngineFactory
     store_opener: StoreOpener
+    has_store: Callable[[], bool]
     problems: Problems
     watcher_factory: WatcherFactory
     read_artefact: ArtefactReader

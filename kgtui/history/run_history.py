@@ -52,14 +52,13 @@ class RunHistory:
         self.marked: tuple[int, ...] = ()
 
     async def open(self) -> None:
-        """Open the store and read what the list of operators shows."""
+        """Open the store."""
         try:
             self.recording = await asyncio.to_thread(self._opener)
         except StoreError as error:
             self._say(f"nothing is saved: {error}")
             return
         self.recording.listen(self._notice)
-        await self.refresh()
 
     async def refresh(self) -> None:
         """Read again which operators and files were worked on."""

@@ -23,9 +23,9 @@ from engine.model.events import (
     RunFinished,
     RunStarted,
 )
-from engine.static.source import imported_files
 from kgtui.ports.requests import RetargetRequest, RunHeader, RunRequest
 from kgtui.runner.event_batches import event_batches
+from kgtui.runner.stored_run import stored_run
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
@@ -63,29 +63,7 @@ class RunDriver:
 
     async def stored(self, request: RunRequest) -> tuple[RunHeader, tuple[Event, ...]] | None:
         """The stored run that answers this very request; None when there is none, or a new run is requested."""
-        if request.again or request.cases or self.recording is None:
-            return None
-        if request.draw_seed is not None:
-            return None  # the request is for this seed
-        if request.problem.version:
-            return None  # the store does not know which version of a user's own problem a run was of
-        folder = request.candidate.folder
-        siblings = await asyncio.to_thread(imported_files, request.candidate.source, folder) if folder else ()
-        if siblings:
-            return None  # its imported files may have changed, and the hash covers one file only
-        try:
-            number = await asyncio.to_thread(self.recording.cached, request)
-            if number is None:
-                return None
-            events = await asyncio.to_thread(self.recording.events, number)
-        except StoreError as error:
-            self._on_trouble(str(error))
-            return None
-        try:
-            await asyncio.to_thread(self.recording.answered, number)
-        except StoreError as error:
-            self._on_trouble(str(error))  # the stored answer is still valid
-        return RunHeader(number=number, cached=True, digest=request.candidate.digest), events
+        return await stored_run(request, recording=self.recording, on_trouble=self._on_trouble)
 
     async def run(self, request: Request) -> AsyncGenerator[Update, None]:
         """The header of the run, then its events; of a request for other targets only the events.

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from engine.errors import KgtuiError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from engine.model.events import Event
     from kgtui.history.run_history import RunHistory
     from kgtui.ports.protocols import EngineRuns
-    from kgtui.ports.requests import Audience
+    from kgtui.ports.requests import Audience, RunHeader, RunRequest
     from kgtui.runner.driver import Request
     from kgtui.runner.run_queue import RunQueue, Ticket
 
@@ -33,6 +34,7 @@ class EngineService:
         self._engine: EngineRuns | None = None
         self._serves = False
         self._made_queue: RunQueue | None = None
+        self._looked_up: tuple[RunRequest, RunHeader, Sequence[Event]] | None = None
 
     @property
     def waits_for_engine(self) -> bool:
@@ -44,6 +46,17 @@ class EngineService:
         """Whether a run is in progress, or another one waits for it."""
         return self._serves and self._queue.busy
 
+    async def look_up(self, request: RunRequest) -> None:
+        """Read the stored run that answers this request, so that `submit` delivers it at once."""
+        from kgtui.runner.run_queue import look_ahead
+        from kgtui.runner.stored_run import stored_run
+
+        found = await stored_run(request, recording=self._past.recording, on_trouble=self._audience.trouble_arose)
+        if found is not None:
+            header, events = found
+            await look_ahead(events, request.content)
+            self._looked_up = request, header, events
+
     async def serve(self, engine: EngineRuns) -> None:
         """Start the engine, then run requests until cancelled; reports why it cannot start.
 
@@ -51,7 +64,7 @@ class EngineService:
         """
         from kgtui.runner.driver import RunDriver
 
-        self._engine = engine
+        self._engine, self._looked_up = engine, None
         driver = RunDriver(
             engine, recording=self._past.recording, on_trouble=self._audience.trouble_arose, pace_s=_PACE_S
         )
@@ -65,7 +78,13 @@ class EngineService:
         await self._queue.serve(driver)
 
     def submit(self, request: Request) -> None:
-        """Run this in place of the workbench's earlier request."""
+        """Run this in place of the workbench's earlier request; what was looked up for it is delivered instead."""
+        looked_up, self._looked_up = self._looked_up, None
+        if looked_up is not None and looked_up[0] == request:
+            _, header, events = looked_up
+            self._audience.run_began(header)
+            self._audience.events_happened(events)
+            return
         self._queue.submit(request, self._audience, slot=_WORKBENCH)
 
     def enqueue(self, request: Request, audience: Audience) -> Ticket:

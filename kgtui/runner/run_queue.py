@@ -143,11 +143,11 @@ async def _deliver(ticket: Ticket, update: RunHeader | Sequence[Event]) -> None:
         ticket.audience.run_began(update)
         return
     if isinstance(ticket.request, RunRequest):
-        await _look_ahead(update, ticket.request.content)
+        await look_ahead(update, ticket.request.content)
     ticket.audience.events_happened(update)
 
 
-async def _look_ahead(events: Sequence[Event], source: bytes) -> None:
+async def look_ahead(events: Sequence[Event], source: bytes) -> None:
     """Find the lines that failed cases point to, which are kept: the screen would wait for a long text."""
     results = [event.result for event in events if isinstance(event, CaseFinished)]
     if failed := [result for result in results if result.outcome is not Outcome.PASS]:

@@ -119,6 +119,7 @@ def _application(folder: Path, text: str) -> WorkbenchApp:
         services=Services(
             engine_factory=fakes.FakeEngine,
             store_opener=fakes.MemoryRecording,
+            has_store=lambda: False,
             problems=fakes.Problems(),
             watcher_factory=fakes.FakeWatcher,
             scaffold=lambda problem: "",

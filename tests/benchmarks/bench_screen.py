@@ -172,6 +172,7 @@ def _application(folder: Path, *, engine: Any, recording: Any, opened: bool = Tr
         services=Services(
             engine_factory=lambda: engine,
             store_opener=lambda: recording,
+            has_store=lambda: True,
             problems=fakes.Problems() if opened else _real_problems(),
             watcher_factory=fakes.FakeWatcher,
             read_artefact=fakes.read_artefact,

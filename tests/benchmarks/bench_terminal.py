@@ -231,6 +231,7 @@ def _application(folder: Path, which: str, lines: int) -> Any:
         services=Services(
             engine_factory=lambda: engine,
             store_opener=lambda: bench_screen._real_store(folder),
+            has_store=lambda: False,
             problems=fakes.Problems() if which != "operators" else bench_screen._real_problems(),
             watcher_factory=fakes.FakeWatcher,
             read_artefact=lambda digest: sass if digest == "c" * 64 else fakes.read_artefact(digest),

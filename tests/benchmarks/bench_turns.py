@@ -322,6 +322,7 @@ def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
         services=Services(
             engine_factory=lambda: engine,
             store_opener=lambda: bench_screen._real_store(folder),
+            has_store=lambda: False,
             problems=bench_screen._real_problems(),
             watcher_factory=fakes.FakeWatcher,
             read_artefact=lambda digest: codes.get(digest) or fakes.read_artefact(digest),

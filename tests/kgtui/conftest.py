@@ -127,6 +127,7 @@ def make_bench(tmp_path: Path) -> BenchMaker:
             services=Services(
                 engine_factory=lambda: engine,
                 store_opener=open_store,
+                has_store=lambda: recording is not None,
                 problems=fakes.Problems(lambda: (*fakes.catalogue(), *([problem] if problem else []))),
                 watcher_factory=watch,
                 read_artefact=fakes.read_artefact,

@@ -53,21 +53,21 @@ class RunController:
             return
         context.draw()
         if any(isinstance(event, RunFinished) for event in events):
-            self._show_error_line()
+            self.show_error_line()
             self._history.read()
+
+    def show_error_line(self) -> None:
+        """Scroll to the line of the error, unless the user is editing or views a past run."""
+        bench = self._context.bench
+        line = blamed_line(bench)
+        if line is not None and bench.mode is Mode.WATCH and bench.old is None and not bench.unsaved:
+            self._context.source.go_to(line)
 
     def renumbered(self, numbers: Mapping[int, int]) -> None:
         """The runs of this session have other numbers in the store; marks would mean other runs."""
         if numbers:
             self._context.bench = self._context.bench.renumbered(numbers)
             self._context.host.past.marked = ()
-
-    def _show_error_line(self) -> None:
-        """Scroll to the line of the error, unless the user is editing or views a past run."""
-        bench = self._context.bench
-        line = blamed_line(bench)
-        if line is not None and bench.mode is Mode.WATCH and bench.old is None and not bench.unsaved:
-            self._context.source.go_to(line)
 
     # Asking for runs
 

@@ -157,6 +157,7 @@ class WorkbenchScreen(KgtuiScreen):
         self.history.read()
         self.host.file_watch.watch(self.bench.path, known_digest=self.bench.strip_context(0.0).content_digest)
         self.runs.request()
+        self.runs.show_error_line()  # of a stored run that is the answer already
         self.set_focus(self.source.editor)
         self.file.opened()
 

@@ -114,7 +114,7 @@ async def test_imports_are_never_read_in_ui_thread(make_bench: Any, monkeypatch:
         return ()
 
     monkeypatch.setattr("kgtui.files.file_watch.imported_files", imported_files)
-    monkeypatch.setattr("kgtui.runner.driver.imported_files", imported_files)
+    monkeypatch.setattr("kgtui.runner.stored_run.imported_files", imported_files)
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -45,6 +45,7 @@ def main(folder: Path, breaks: str) -> int:
         services=Services(
             engine_factory=seam("engine", fakes.FakeEngine),
             store_opener=seam("store", fakes.MemoryRecording),
+            has_store=lambda: False,
             problems=fakes.Problems(seam("catalogue", fakes.catalogue)),
             watcher_factory=seam("watcher", fakes.FakeWatcher),
             read_artefact=fakes.read_artefact,
