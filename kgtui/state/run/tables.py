@@ -31,6 +31,7 @@ HISTORY_COLUMNS = (
     Column(label="took", width=8, rank=2),
 )
 _WIDEST_KERNEL = 16  # the distinguishing part of a kernel needs the room; the text below has the whole name
+_WIDEST_SPECIALISATION = 28  # two constants and two dtypes
 _WEIGHTS = {
     Severity.NOTE: Tone.MUTED,
     Severity.HINT: Tone.BUSY,
@@ -74,13 +75,14 @@ def kernel_columns(kernels: Sequence[CompiledKernel]) -> tuple[Column, ...]:
     """The columns for these kernels; where room is short, kernel and resources come first."""
     longest = max((len(kernel.launch.kernel) for kernel in kernels), default=0)
     failed = any(kernel.outcome is not Outcome.PASS for kernel in kernels)
+    words = min(max((len(words) + 1 for words in _specialisations(kernels)), default=15), _WIDEST_SPECIALISATION)
     spill = max((len(_memory(kernel.spill_bytes)) for kernel in kernels), default=0)
     shared = max((len(_memory(kernel.shared_bytes)) for kernel in kernels), default=0)
     return (
         Column(label="kernel", width=min(max(longest + 1, 8), _WIDEST_KERNEL), least=12),
-        Column(label="built", width=17 if failed else 7),
-        Column(label="specialised on", width=20, least=12, rank=2 if failed else 0),
-        Column(label="first in", width=12, least=10, rank=3 if failed else 1),
+        Column(label="built", width=17 if failed else 7, rank=0 if failed else 3),
+        Column(label="specialised on", width=words, least=12, rank=2 if failed else 0),
+        Column(label="first in", width=12, least=10, most=16, rank=3 if failed else 1),
         Column(label="regs", width=5, rank=2),
         Column(label="spill", width=max(spill + 1, 6), rank=2),
         Column(label="shared", width=max(shared + 1, 9), rank=2),

@@ -24,6 +24,7 @@ COLUMNS = (
     Column(label="major", width=6),
 )
 SEEN_AT_80 = 79  # a table has one cell of padding
+ROOM_AT_120 = 57  # of the results beside the source
 
 
 def labels(columns: tuple[Column, ...], room: int) -> list[tuple[str, int]]:
@@ -65,7 +66,7 @@ def test_cases_at_80_columns_state_error_and_amount() -> None:
 
 def test_kernels_at_80_columns_state_resources() -> None:
     seen = [label for label, _ in labels(kernel_columns((fakes.compiled(),)), SEEN_AT_80)]
-    assert seen == ["kernel", "built", "specialised on", "first in", "regs", "spill", "shared"]
+    assert seen == ["kernel", "built", "specialised on", "first in", "regs", "spill", "shared", "occup."]
 
 
 def test_specialisations_are_distinguished_at_120_columns() -> None:
@@ -80,8 +81,7 @@ def test_specialisations_are_distinguished_at_120_columns() -> None:
         replace(known, signature={**known.signature, "cols": "constexpr"}, constants={**known.constants, "cols": "1"}),
     )
     kernels = tuple(replace(fakes.compiled(), launch=launch) for launch in launches)
-    room = 57  # of the results beside the source
-    placed = dict(labels(kernel_columns(kernels), room))
+    placed = dict(labels(kernel_columns(kernels), ROOM_AT_120))
     rows = kernel_rows(kernels, NO_RUN, glyphs=UNICODE)
     words = [row.cells[2].text for row in rows]
     assert words[:2] == [
@@ -89,7 +89,26 @@ def test_specialisations_are_distinguished_at_120_columns() -> None:
         "BLOCK=256 fp32 warps=4 cols:i32 %16:x_ptr,y_ptr",
     ]
     assert len(set(words)) == len(words)
-    assert list(placed)[:4] == ["kernel", "built", "specialised on", "first in"]
+    assert list(placed)[:3] == ["kernel", "specialised on", "first in"]
+
+
+def test_constants_and_dtypes_are_complete_at_120_columns() -> None:
+    known = fakes.compiled().launch
+    launches = [
+        replace(known, kernel="softmax_short_rows", constants=constants, signature={"x": f"*{x}", "y": f"*{y}"})
+        for constants in ({"ROWS": "1", "COLS": "32768"}, {"ROWS": "16", "COLS": "128"})
+        for x, y in (("bf16", "bf16"), ("fp16", "fp32"))
+    ]
+    kernels = tuple(replace(fakes.compiled(), launch=launch) for launch in launches)
+    placed = dict(labels(kernel_columns(kernels), ROOM_AT_120))
+    words = [row.cells[2].text for row in kernel_rows(kernels, NO_RUN, glyphs=UNICODE)]
+    assert words == [
+        "ROWS=1 COLS=32768 bf16",
+        "ROWS=1 COLS=32768 fp16 fp32",
+        "ROWS=16 COLS=128 bf16",
+        "ROWS=16 COLS=128 fp16 fp32",
+    ]
+    assert placed["specialised on"] > max(map(len, words))
 
 
 def test_the_case_that_launched_a_kernel_is_named() -> None:
