@@ -1,6 +1,6 @@
 """A batch that is killed with SIGKILL twice and resumed: whether a result is lost or made twice, and how fast it is.
 
-    python tests/benchmarks/bench_resume.py [CANDIDATES] [JOBS]
+    python -m tests.benchmarks.bench_resume [CANDIDATES] [JOBS]
 
 The candidates are those of `suite_texts.py` for the KernelBench samples, each with another comment.  After a third and
 after two thirds of the results the process of the command is killed by its id, and the same command with `--resume`
@@ -21,7 +21,7 @@ from collections import Counter
 from itertools import cycle, islice
 from pathlib import Path
 
-from suite_texts import CAP, SAMPLES, rows
+from tests.benchmarks.suite_texts import CAP, SAMPLES, rows
 
 CANDIDATES, JOBS, SUITE = 200, 2, "kernelbench"
 

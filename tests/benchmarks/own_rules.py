@@ -1,6 +1,6 @@
 """What each suite's own rule and kgtui say of the same candidates on the same calls: a table to read, no test.
 
-    python tests/benchmarks/own_rules.py [SUITE ...]
+    python -m tests.benchmarks.own_rules [SUITE ...]
 
 The suites are those of `tests/problems/samples`, with no size constant above 64, on the CPU; the candidates those of
 `suite_texts.py`.  A row that is judged otherwise has `!`, and the verdict of kgtui says why.
@@ -16,7 +16,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from suite_texts import CAP, SAMPLES, SUITES, label, rows
+from tests.benchmarks.suite_texts import CAP, SAMPLES, SUITES, label, rows
 
 
 def main() -> None:
