@@ -1,4 +1,4 @@
-"""Arguments and outputs as the rules look at them: lists, PointerArrays and numbers alike."""
+"""Arguments and outputs as the rules look at them: lists, dicts, PointerArrays and numbers alike."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ def tensors_in(values: Iterable[Value]) -> list[torch.Tensor]:
             found.append(value)
         elif isinstance(value, list | tuple):
             found += tensors_in(value)
+        elif isinstance(value, dict):
+            found += tensors_in(value.values())
         elif isinstance(value, PointerArray):
             found += dict.fromkeys(value.tensors)
     return found
@@ -40,6 +42,8 @@ def _changed(value: Value, changed: Callable[[torch.Tensor], torch.Tensor]) -> V
         return PointerArray(tensors=tuple(map(changed, value.tensors)))
     if isinstance(value, list):
         return [_changed(item, changed) for item in value]
+    if isinstance(value, dict):
+        return {key: _changed(item, changed) for key, item in value.items()}
     return tuple(_changed(item, changed) for item in value) if isinstance(value, tuple) else value
 
 
@@ -62,6 +66,8 @@ def same_values(left: object, right: object) -> bool:
         return same_values(left.tensors, right.tensors)
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(same_values, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same_values(value, right[key]) for key, value in left.items())
     if isinstance(left, float) and isinstance(right, float):
         return left == right or (math.isnan(left) and math.isnan(right))
     return left == right
@@ -73,6 +79,8 @@ def settings_of(value: object) -> object:
         return tuple(value.shape), value.stride(), value.dtype
     if isinstance(value, PointerArray):
         return settings_of(value.tensors)
+    if isinstance(value, dict):
+        return {key: settings_of(item) for key, item in value.items()}
     return [settings_of(item) for item in value] if isinstance(value, list | tuple) else repr(value)
 
 

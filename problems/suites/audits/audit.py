@@ -5,18 +5,19 @@ Runs in the judge; the task's own code runs in the reference process only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engine.errors import ReferenceFaultError
-from engine.model import CalledCase
+from engine.model import CalledCase, Case
 from engine.model.problems.health import Defect, Weakness
 from engine.problem_source import ProblemDescription, ReferenceClient, ReferenceUnavailableError
 from problems.rules import lies
 from problems.rules.health import foreign_weaknesses
-from problems.rules.trial import Trial
+from problems.rules.trial import OTHER_SEED, Trial
+from problems.rules.values import same_values
 from problems.suites.audits.cases import audited_cases
-from problems.suites.audits.short_cuts import short_cuts
+from problems.suites.audits.short_cuts import NO_TENSORS_OF_CALL, short_cuts
 from problems.suites.calibration import RandomReferenceError
 from problems.suites.definition import attached
 from problems.suites.plan import PlannedTask
@@ -35,13 +36,27 @@ def audit(planned: PlannedTask, described: ProblemDescription, reference: Refere
     try:
         problem = attached(planned, reference).definition
         trial = Trial(replace(problem, cases=audited_cases(problem)), described)
-        found = foreign_weaknesses(trial)
+        found = tuple(_of_inputs(trial, foreign_weaknesses(trial)))
         has_answer = _WITHOUT_ANSWER.isdisjoint(one.defect for one in found)
         return (*found, *(short_cuts(trial) if has_answer else ()), *_own_rule(trial))
     except RandomReferenceError as error:
         return (Weakness(defect=Defect.UNSEEDED, text=str(error)),)
     except (ReferenceFaultError, ReferenceUnavailableError) as error:
         return (Weakness(defect=Defect.REFERENCE_FAILS, text=str(error)),)
+
+
+def _of_inputs(trial: Trial, found: Iterable[Weakness]) -> Iterator[Weakness]:
+    """The weaknesses, with the cause of an answer that depends on no input where every draw has the same inputs."""
+    for one in found:
+        is_stored = one.defect is Defect.INPUT_INDEPENDENT and all(_is_fixed(trial, case) for case in trial.cases)
+        text = "every draw has the same inputs, so a stored answer passes in every case"
+        yield replace(one, text=text) if is_stored else one
+
+
+def _is_fixed(trial: Trial, case: Case) -> bool:
+    """Whether two seeds make the same inputs and weights."""
+    pairs = zip(trial.problem.arguments, trial.given(case), trial.given(case, OTHER_SEED), strict=True)
+    return all(same_values(one, other) for name, one, other in pairs if name not in NO_TENSORS_OF_CALL)
 
 
 def _own_rule(trial: Trial) -> Iterator[Weakness]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from engine.model import Case
 from engine.model.problems.health import Defect, Weakness
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from engine.model import Arguments
 
     Change: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
-    Place: TypeAlias = tuple[int, ...]
+    Place: TypeAlias = tuple[int | str, ...]
 
 _STATE = "module_state"
-_NO_TENSORS_OF_CALL = ("init_inputs", "weight_seed", "call_options")
+NO_TENSORS_OF_CALL = ("init_inputs", "weight_seed", "call_options")
 # Statistics that a module keeps for evaluation; in training they are written and not read.
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 _MOST_TENSORS = 64
@@ -78,7 +78,7 @@ def _stays_right(trial: Trial, case: Case, place: Place, change: Change | None) 
 def _tensors(trial: Trial, case: Case) -> Iterator[tuple[str, Place, bool]]:
     """Name and place of each tensor of a call, and whether it is a floating weight of a module."""
     for index, (argument, value) in enumerate(zip(trial.problem.arguments, trial.given(case), strict=True)):
-        if argument in _NO_TENSORS_OF_CALL:
+        if argument in NO_TENSORS_OF_CALL:
             continue
         for name, place, tensor in _inside(value, argument, (index,)):
             if name.rpartition(".")[2] not in _STATISTICS:
@@ -94,12 +94,14 @@ def _inside(value: object, name: str, place: Place) -> Iterator[tuple[str, Place
         for index, item in enumerate(value):
             inner = str(value[0]) if is_named else name if name == _STATE else f"{name}[{index}]"
             yield from _inside(item, inner, (*place, index))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _inside(item, f"{name}[{key!r}]", (*place, key))
 
 
 def _at(arguments: Arguments, place: Place) -> torch.Tensor:
-    found: object = arguments
+    found: Any = arguments  # Any: nested values, by numbers and keys
     for index in place:
-        assert isinstance(found, list | tuple)
         found = found[index]
     assert isinstance(found, torch.Tensor)
     return found
@@ -114,6 +116,8 @@ def _put(arguments: Arguments, place: Place, tensor: torch.Tensor) -> Arguments:
 def _replaced(value: object, place: Place, tensor: torch.Tensor) -> object:
     if not place:
         return tensor
+    if isinstance(value, dict):
+        return {key: _replaced(item, place[1:], tensor) if key == place[0] else item for key, item in value.items()}
     assert isinstance(value, list | tuple)
     items = [_replaced(item, place[1:], tensor) if index == place[0] else item for index, item in enumerate(value)]
     return items if isinstance(value, list) else tuple(items)

@@ -58,14 +58,14 @@ class _Definition(msgspec.Struct, frozen=True):
     inputs: dict[str, _Tensor]
     outputs: dict[str, _Tensor]
     reference: str
-    description: str = ""
-    constraints: tuple[str, ...] = ()
+    description: str | None = None
+    constraints: tuple[str, ...] | None = None
 
     @property
     def determined(self) -> dict[str, tuple[Kind, str]]:
         """The integer inputs whose valid values follow from the definition."""
         integers = {name: spec.shape for name, spec in self.inputs.items() if spec.dtype.startswith(_INTEGERS)}
-        return determined(integers, self.axes, self.constraints)
+        return determined(integers, self.axes, self.constraints or ())
 
 
 class _Input(msgspec.Struct, frozen=True):
@@ -242,7 +242,7 @@ def _task(
     schema = {key: msgspec.to_builtins(getattr(definition, key)) for key in parts}
     return Task(
         name=f"{kind}/{name}",
-        title=_title(definition.description, name),
+        title=_title(definition.description or "", name),
         level=kind,
         category=kind,
         file=file,

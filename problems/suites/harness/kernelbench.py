@@ -22,8 +22,8 @@ from engine.loading.modules import give_state, quieten
 from engine.model import Precision
 from engine.reference.harness import UnavailableError
 from problems.suites.harness.devices import redirect_cuda, rewrite_folder
-from problems.suites.harness.model_arguments import constructor_arguments, forward_arguments, plain, returned_tensors
-from problems.suites.harness.values import copied
+from problems.suites.harness.model_arguments import constructor_arguments, forward_arguments, plain
+from problems.suites.harness.values import copied, leaves, tensors_of
 from problems.suites.settings import PACKED, PRECISION
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class ModelTask:
             model = model.to(dtype)
             inputs = [_cast(value, dtype, self._device) for value in inputs]
         # A call may write to its inputs, which belong to the caller.
-        return returned_tensors(model(*copied(list(inputs))))
+        return tensors_of(model(*copied(list(inputs))))
 
     def bound(self, arguments: Arguments) -> Callable[[], object]:
         """The forward of a module that is made now."""
@@ -135,7 +135,7 @@ class ModelTask:
                 model = self._module.Model(*self._initial())
                 notes = tuple(_notes(model))
                 needed = _bytes([*inputs, *model.parameters(), *model.buffers()])
-                needed += _bytes(returned_tensors(model(*inputs)))
+                needed += _bytes(tensors_of(model(*inputs)))
         except Exception:  # code that reads values or names a device really runs, and fails on the meta device
             return needed, notes
         return needed, notes
@@ -164,17 +164,17 @@ def _seeded(seed: int, make: Callable[[], Any]) -> Any:  # Any: whatever the sui
 
 
 def _cast(value: Any, dtype: torch.dtype | None, device: torch.device) -> Any:  # Any: inputs of every kind
-    """The value on the device, in this dtype where one is given and it is a floating tensor; sequences item by item."""
+    """The value on the device, floating tensors in this dtype where one is given; containers item by item."""
     if isinstance(value, torch.Tensor):
         return value.to(device, dtype if dtype is not None and value.is_floating_point() else value.dtype)
     if isinstance(value, list | tuple):
         items = [_cast(item, dtype, device) for item in value]
         return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, dict):
+        return {key: _cast(item, dtype, device) for key, item in value.items()}
     return plain(value)
 
 
 def _bytes(values: object) -> int:
-    """The bytes of all tensors in nested lists and tuples."""
-    if isinstance(values, torch.Tensor):
-        return values.numel() * values.element_size()
-    return sum(map(_bytes, values)) if isinstance(values, list | tuple) else 0
+    """The bytes of all tensors in nested lists, tuples and dicts."""
+    return sum(tensor.numel() * tensor.element_size() for tensor in leaves(values))

@@ -1,4 +1,4 @@
-"""Values of `get_inputs` and `get_init_inputs` as positional arguments, and of a module as tensors.
+"""Values of `get_inputs` and `get_init_inputs` as positional arguments.
 
 KernelBench asks for lists.  Forks of it return tuples, generators, one tensor, a dict by parameter name, or for the
 constructor a list and a dict of keyword arguments.
@@ -7,7 +7,7 @@ constructor a list and a dict of keyword arguments.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,21 +47,6 @@ def constructor_arguments(model: type[torch.nn.Module], made: object) -> tuple[A
 def plain(value: Any) -> Any:  # Any: a value of every kind
     """A number of numpy as one of Python; else the value."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def returned_tensors(returned: object) -> tuple[Any, ...]:  # Any: what is no tensor is refused by the judge
-    """The values in nested lists and tuples in their order, and in dicts in the order of their keys, without None."""
-    return tuple(_flat(returned))
-
-
-def _flat(returned: object) -> Iterator[Any]:  # Any: as above
-    if isinstance(returned, Mapping):
-        returned = tuple(returned[key] for key in sorted(returned, key=str))
-    if isinstance(returned, list | tuple):
-        for item in returned:
-            yield from _flat(item)
-    elif returned is not None:
-        yield returned
 
 
 def _items(made: object) -> tuple[Any, ...]:  # Any: as above

@@ -111,7 +111,7 @@ def _mapped(
             return tuple(value)
         case list():
             return [_mapped(item, change, seen, table) for item in value]
-        case tuple():
+        case tuple() if not hasattr(value, "_fields"):
             return tuple(_mapped(item, change, seen, table) for item in value)
         case dict() if all(isinstance(key, str) for key in value):
             return {key: _mapped(item, change, seen, table) for key, item in value.items()}

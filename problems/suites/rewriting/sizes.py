@@ -16,12 +16,15 @@ from engine.model.parsing import parse
 from problems.suites.task import Size
 from problems.suites.texts.syntax import lines_of
 
-_MOST = 1 << 62
+_MOST_BITS = 62
+_MOST = 1 << _MOST_BITS
 _OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
+    ast.LShift: operator.lshift,
+    ast.Pow: operator.pow,
 }
 
 
@@ -78,15 +81,19 @@ def resized(text: str, *, cap: int | None = None, chosen: Mapping[str, Size] | N
 
 def _bindings(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     """The names that the top level binds exactly once, each with its value, in their order."""
-    found = [
-        (target.id, statement.value)
-        for statement in tree.body
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1
-        for target in statement.targets
-        if isinstance(target, ast.Name)
-    ]
+    found = list(_assigned(tree))
     names = [name for name, _ in found]
     yield from ((name, value) for name, value in found if names.count(name) == 1)
+
+
+def _assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """The names that the top level assigns to, each time with the value."""
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield name, value
 
 
 def _folded(value: ast.expr, known: Mapping[str, Size]) -> Size | None:
@@ -106,7 +113,8 @@ def _folded(value: ast.expr, known: Mapping[str, Size]) -> Size | None:
 
 
 def _computed(operation: Callable[[int, int], int], left: Size | None, right: Size | None) -> int | None:
-    if not isinstance(left, int) or not isinstance(right, int):
+    is_large = operation in (operator.lshift, operator.pow)
+    if not isinstance(left, int) or not isinstance(right, int) or (is_large and not 0 <= right <= _MOST_BITS):
         return None
     try:
         found = operation(left, right)

@@ -105,6 +105,18 @@ def test_inputs_unseeded_found(found):
     assert "the same seed makes other inputs" in found("torch.relu(self.linear(x))", tail=tail)[Defect.UNSEEDED]
 
 
+def test_same_inputs_in_every_draw_are_the_cause(found):
+    tail = TAIL.replace("torch.randn(N, 16)", "torch.randn(N, 16, generator=torch.Generator().manual_seed(0))")
+    text = found("torch.relu(x)", layers="", tail=tail)[Defect.INPUT_INDEPENDENT]
+    assert text == "every draw has the same inputs, so a stored answer passes in every case"
+
+
+def test_tensors_in_dict_are_audited(found):
+    tail = TAIL.replace("torch.randn(N, 16)", '{"x": torch.randn(N, 16), "mask": torch.randn(N)}')
+    text = found('torch.relu(given["x"])', layers="", arguments="given", tail=tail)
+    assert text == {Defect.SHORT_CUT: "given['mask'] has no influence on the answer: a kernel that ignores it passes"}
+
+
 def test_bias_before_normalisation_is_short_cut(found):
     text = found("torch.nn.functional.layer_norm(self.linear(x).T, (N,))")[Defect.SHORT_CUT]
     assert text == "linear.bias has no influence on the answer: a kernel that ignores it passes"

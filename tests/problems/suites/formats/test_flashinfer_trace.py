@@ -164,3 +164,13 @@ def test_mixture_of_experts_95_percent(tmp_path: Path, dataset: Path, contents_o
     (task,) = contents_of(tmp_path / "moe.json").tasks
 
     assert task.own_rule.least_matched == 0.95
+
+
+def test_null_in_optional_fields_is_absent(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
+    definition = json.loads((dataset / "definitions/rmsnorm/rmsnorm_h32.json").read_text())
+    file = tmp_path / "one.json"
+    file.write_text(json.dumps(definition | {"description": None, "tags": None, "constraints": None}))
+
+    (task,) = contents_of(file).tasks
+
+    assert task.title == "rmsnorm_h32"

@@ -125,3 +125,25 @@ def test_packed_inputs_one_tuple() -> None:
 
     assert len(arguments) == 5 and len(arguments[0]) == 2 and arguments[-1] == ("packed",)
     assert task.expected(arguments, Precision.OWN)[0].shape == ()
+
+
+NUMBER = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, given):
+        return given["x"].sum().item(), given["x"]
+def get_inputs():
+    return [{"x": torch.ones(4), "labels": torch.zeros(2, dtype=torch.int64)}]
+"""
+
+
+def test_dict_is_cast_and_number_is_an_output(tmp_path: Path) -> None:
+    file = tmp_path / "1_Number.py"
+    file.write_text(NUMBER)
+    task = open_task(file, {"precision": "bf16", "packed": ""}, torch.device("cpu"))
+
+    given, *rest = drawn(task)
+    number, tensor = task.expected((given, *rest), Precision.OWN)
+
+    assert [value.dtype for value in given.values()] == [torch.bfloat16, torch.int64]
+    assert (number.item(), number.dtype, tensor.dtype) == (4.0, torch.float64, torch.bfloat16)

@@ -1,4 +1,4 @@
-"""Inputs of every kind that forks of KernelBench return, as positional arguments; results without nesting."""
+"""Inputs of every kind that forks of KernelBench return, as positional arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from engine.reference.harness import UnavailableError
-from problems.suites.harness.model_arguments import constructor_arguments, forward_arguments, returned_tensors
+from problems.suites.harness.model_arguments import constructor_arguments, forward_arguments
 
 
 class Model(torch.nn.Module):
@@ -54,7 +54,3 @@ def test_constructor_arguments_by_position(made: object, wanted: tuple[object, .
 def test_argument_without_position_refused(made: object, said: str) -> None:
     with pytest.raises(UnavailableError, match=said):
         constructor_arguments(Model, made)
-
-
-def test_nested_results_in_their_order() -> None:
-    assert returned_tensors((X, (Y, None), {"a": X})) == (X, Y, X)

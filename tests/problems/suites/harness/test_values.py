@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import pytest
 import torch
 
@@ -67,3 +69,10 @@ def test_values_of_a_dict_by_key_without_none() -> None:
 def test_result_that_is_not_compared_unavailable(returned: object, reason: str) -> None:
     with pytest.raises(UnavailableError, match=reason):
         tensors_of(returned)
+
+
+def test_named_tuple_is_refused_as_it_has_attributes() -> None:
+    pair = namedtuple("Pair", "x n")(torch.ones(2), 3)
+
+    with pytest.raises(UnavailableError, match="an argument of type Pair cannot be moved to a candidate's process"):
+        copied((pair,))

@@ -11,6 +11,9 @@ TEXT = """import torch
 batch = 128
 dim = 1024 * 16
 half = dim // 2
+long: int = 1 << 20
+cube = 8**3
+huge = 2**200
 shape = (
     3,
     4000,
@@ -27,7 +30,14 @@ def get_inputs():
 
 
 def test_constants_literals_and_their_arithmetic() -> None:
-    assert constants_of(TEXT) == {"batch": 128, "dim": 16384, "half": 8192, "shape": (3, 4000)}
+    assert constants_of(TEXT) == {
+        "batch": 128,
+        "dim": 16384,
+        "half": 8192,
+        "long": 1 << 20,
+        "cube": 512,
+        "shape": (3, 4000),
+    }
 
 
 def test_constants_of_broken_text_none() -> None:
@@ -37,8 +47,16 @@ def test_constants_of_broken_text_none() -> None:
 def test_cap_changes_only_larger_sizes() -> None:
     after = resized(TEXT, cap=256)
 
-    assert after.changed == {"dim": (16384, 256), "half": (8192, 128), "shape": ((3, 4000), (3, 256))}
-    assert constants_of(after.text) == {"batch": 128, "dim": 256, "half": 128, "shape": (3, 256)}
+    changed = {"dim": (16384, 256), "half": (8192, 128), "shape": ((3, 4000), (3, 256))}
+    assert after.changed == changed | {"long": (1 << 20, 256), "cube": (512, 256)}
+    assert constants_of(after.text) == {
+        "batch": 128,
+        "dim": 256,
+        "half": 128,
+        "long": 256,
+        "cube": 256,
+        "shape": (3, 256),
+    }
     assert "half = dim // 2" in after.text
 
 
@@ -51,7 +69,9 @@ def test_chosen_size_over_cap() -> None:
 
 
 def test_unknown_constant_refused_with_names() -> None:
-    with pytest.raises(UsageError, match=r"no size constant 'dimm'.*its constants: batch, dim, half, shape"):
+    with pytest.raises(
+        UsageError, match=r"no size constant 'dimm'.*its constants: batch, dim, half, long, cube, shape"
+    ):
         resized(TEXT, chosen={"dimm": 2})
 
 
