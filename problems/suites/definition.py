@@ -112,10 +112,10 @@ def require_room(planned: PlannedTask, needed_bytes: int | None) -> None:
     if needed_bytes is None or available is None or COPIES * needed_bytes <= available:
         return
     sizes = ", ".join(f"{name}={size}" for name, size in planned.sizes.items())
+    advice = f"make it smaller with --cap N or --size NAME=N ({sizes})" if sizes else "it has no sizes to make smaller"
     raise UnsupportedError(
         f"{planned.task.name} has {needed_bytes:,} bytes of inputs, weights and outputs and needs about "
-        f"{COPIES * needed_bytes:,}, of which {available:,} are available; make it smaller with --cap N or --size "
-        f"NAME=N ({sizes or 'it has no size constants'})"
+        f"{COPIES * needed_bytes:,}, of which {available:,} are available; {advice}"
     )
 
 

@@ -213,6 +213,10 @@ def _undrawable(definition: _Definition, workload: _Workload) -> str:
                 f"{name} is of {spec.dtype}: random integers of the suite, in [-1024, 1024), are no valid indices, and "
                 "no constraint of the definition determines valid ones"
             )
+    sizes = workload.axes.keys() | {name for name, axis in definition.axes.items() if axis.value is not None}
+    specs = (*definition.inputs.values(), *definition.outputs.values())
+    if missing := next((axis for spec in specs for axis in spec.shape or () if axis not in sizes), ""):
+        return f"a workload gives no size of the axis {missing!r}"
     odd = next((spec.dtype for spec in definition.outputs.values() if spec.dtype not in _DTYPES), "")
     return f"an output is of {odd}, which {_why_not(odd, 'compared')}" if odd else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -65,8 +65,25 @@ class TraceTask:
         return (*inputs, *(self._empty(spec, workload) for spec in self._schema["outputs"].values()))
 
     def expected(self, arguments: tuple[Any, ...], precision: Precision) -> tuple[torch.Tensor, ...]:
-        """Outputs of run for copies of the inputs, in the order of the outputs."""
-        return answered(self._run, arguments[: len(self._schema["inputs"])], precision)
+        """Outputs of run for copies of the inputs, in the order of the outputs.
+
+        Raises:
+            ValueError: an output in the task's own precision is not as the definition has it.
+        """
+        count = len(self._schema["inputs"])
+        found = answered(self._run, arguments[:count], precision)
+        if precision is Precision.OWN:
+            self._require_outputs(found, arguments[count:])
+        return found
+
+    def _require_outputs(self, found: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> None:
+        names = list(self._schema["outputs"])
+        if len(found) != len(wanted):
+            raise ValueError(f"run returns {len(found)} outputs, the definition has {len(wanted)}")
+        for name, one, other in zip(names, found, wanted, strict=True):
+            if (one.dtype, one.shape) != (other.dtype, other.shape):
+                form, wanted_form = (f"{value.dtype} {tuple(value.shape)}" for value in (one, other))
+                raise ValueError(f"run returns {name} as {form}, the definition has {wanted_form}")
 
     def bound(self, arguments: tuple[Any, ...]) -> Callable[[], object]:
         """The call of run on the inputs."""

@@ -157,6 +157,17 @@ def test_invalid_workload_is_omitted_and_rest_kept(tmp_path: Path, dataset: Path
     assert "rmsnorm_h32.jsonl:1: no workload: Expected `object`, got `array`" in task.health[0]
 
 
+def test_workload_without_size_of_axis_omitted(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
+    for place in ("definitions/rmsnorm/rmsnorm_h32.json", "workloads/rmsnorm/rmsnorm_h32.jsonl"):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text((dataset / place).read_text().replace('"axes": {"batch_size": 4}', '"axes": {}'))
+
+    (task,) = contents_of(tmp_path).tasks
+
+    assert task.cases == ("6abd9329",)
+    assert task.health == ("some workloads are left out: a workload gives no size of the axis 'batch_size'",)
+
+
 def test_mixture_of_experts_95_percent(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
     definition = json.loads((dataset / "definitions/rmsnorm/rmsnorm_h32.json").read_text())
     (tmp_path / "moe.json").write_text(json.dumps({**definition, "op_type": "moe"}))

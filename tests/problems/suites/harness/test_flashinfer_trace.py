@@ -47,14 +47,19 @@ def test_memory_of_largest_workload_known(opened: Open) -> None:
     assert opened(NAME).needed_bytes() == 2 * 9 * 32 * 2 + 32 * 2 + 4
 
 
-def paged(folder: Path, *, dtype: str = "bfloat16", key: str = "kv_indptr", stored: torch.Tensor) -> TraceTask:
+BODY = "return q.float() * kv_indptr.diff()[:, None]"
+
+
+def paged(
+    folder: Path, *, dtype: str = "bfloat16", key: str = "kv_indptr", stored: torch.Tensor, body: str = BODY
+) -> TraceTask:
     """A task with one random input of a dtype and stored offsets."""
     save = pytest.importorskip("safetensors.torch", reason="the extra 'suites' is not installed").save
     path = "blob/x.safetensors"
     target = folder / stored_name(path)
     target.parent.mkdir()
     target.write_bytes(save({"kv_indptr": stored}))
-    (folder / "reference.py").write_text("def run(q, kv_indptr):\n    return q.float() * kv_indptr.diff()[:, None]\n")
+    (folder / "reference.py").write_text(f"def run(q, kv_indptr):\n    {body}\n")
     schema = {
         "axes": {"n": {"type": "var"}, "m": {"type": "var"}, "d": {"type": "const", "value": 8}},
         "inputs": {"q": {"shape": ["n", "d"], "dtype": dtype}, "kv_indptr": {"shape": ["m"], "dtype": "int32"}},
@@ -131,3 +136,20 @@ def test_generated_integers_are_in_range(kind: Kind, count: int, bound: int, lea
 def test_integers_that_cannot_be_drawn_unavailable(kind: Kind, count: int, bound: int) -> None:
     with pytest.raises(UnavailableError):
         _drawn_integers(kind, count, bound)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("return q.double()", r"run returns output as torch.float64 \(2, 8\), the definition has torch.float32"),
+        ("return q.float()[:1]", r"run returns output as torch.float32 \(1, 8\)"),
+        ("return q.float(), q", "run returns 2 outputs, the definition has 1"),
+    ],
+    ids=["dtype", "shape", "count"],
+)
+def test_reference_that_breaks_its_definition_fails(tmp_path: Path, text: str, reason: str) -> None:
+    task = paged(tmp_path, stored=torch.zeros(3, dtype=torch.int32), body=text)
+    arguments = task.draw(seed=1, weight_seed=0, case="one")
+
+    with pytest.raises(ValueError, match=reason):
+        task.expected(arguments, Precision.OWN)
