@@ -2,7 +2,8 @@
 
 The reference is computed twice in float64, on the inputs and on inputs rounded to the task's formats (symmetric, one
 scale for each tensor, the coarsest scheme that such tasks allow).  The root mean square difference of the two is one
-unit.  An honest kernel stays near one unit of full precision, with finer scales below it; one of fewer bits does not.
+unit, but at least about that of the last rounding of the output: a quarter of its step.  An honest kernel stays near
+one unit of full precision, with finer scales below it; one of fewer bits does not.
 """
 
 from __future__ import annotations
@@ -70,8 +71,9 @@ def match(got: torch.Tensor, full: torch.Tensor, rounded: torch.Tensor) -> Outpu
     """An output against full precision and against the reference on rounded inputs, in units of their difference."""
     import torch
 
+    share = max(_LEAST_SHARE, torch.finfo(got.dtype).eps / 4 if got.is_floating_point() else 0.0)
     got, full, rounded = got.double(), full.double(), rounded.double()
-    unit = max(_rms(rounded - full), _LEAST_SHARE * _rms(full), 1e-30)
+    unit = max(_rms(rounded - full), share * _rms(full), 1e-30)
     error = (got - full).abs() / unit
     units, emulated = _rms(got - full) / unit, _rms(got - rounded) / unit
     wrong = ~(error <= _MOST_UNITS_OF_ELEMENT)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.model import CalledCase, Case, DType, OutputMatch, Tier
-from problems.suites.quantised import Formats, comparer, formats_of, rounded_arguments, rounded_to
+from problems.suites.quantised import Formats, comparer, formats_of, match, rounded_arguments, rounded_to
 
 FORMATS = Formats(weight="int8", activation="int8", parameters=("input", "weight"))
 CASE = Case(name="line 1", dtype=DType.FLOAT32, tier=Tier.FULL, params={})
@@ -98,3 +98,13 @@ def test_formats_from_details() -> None:
 
     assert formats_of(details) == FORMATS
     assert formats_of({}) is None
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_rounding_of_the_output_passes_where_formats_change_nothing(dtype: torch.dtype) -> None:
+    full = torch.randn(64, 64, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    factor = 1 + 2 * torch.finfo(dtype).eps
+
+    right, wrong = (match(value.to(dtype), full, full).wrong for value in (full, full * factor))
+
+    assert (bool(right.any()), bool(wrong.all())) == (False, True)
