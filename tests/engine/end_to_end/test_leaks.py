@@ -23,7 +23,8 @@ from tests.operators import find
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SAVES = 25
-WARM = 5  # what caches take up once
+WARM = 5  # caches are filled once
+ROUNDS = 3  # a leak grows in every round of saves; what an allocator happens to keep grows in one
 GROWTH_BYTES = 64 * 1024  # per save
 
 
@@ -33,16 +34,17 @@ async def test_saves_leave_no_process_descriptor_folder_or_growth(tmp_path, copy
         for number in range(WARM):
             await _save(engine, copy_kernel, number)
         await engine.wait_until_warm()
-        before = _state(engine)
-        for number in range(WARM, WARM + SAVES):
-            assert await _save(engine, copy_kernel, number) is Outcome.PASS
-        await engine.wait_until_warm()
-        after = _state(engine)
-    assert after["processes"] == before["processes"]
-    assert after["descriptors"] == before["descriptors"]
-    assert after["folders"] == before["folders"]
-    grown_bytes = after["memory_bytes"] - before["memory_bytes"]
-    assert grown_bytes < SAVES * GROWTH_BYTES, f"all processes together grew by {grown_bytes} bytes"
+        states = [_state(engine)]
+        grown_bytes: list[int] = []
+        while len(grown_bytes) < ROUNDS and not (grown_bytes and grown_bytes[-1] < SAVES * GROWTH_BYTES):
+            for number in range(SAVES):
+                assert await _save(engine, copy_kernel, WARM + len(grown_bytes) * SAVES + number) is Outcome.PASS
+            await engine.wait_until_warm()
+            states.append(_state(engine))
+            grown_bytes.append(states[-1]["memory_bytes"] - states[-2]["memory_bytes"])
+    for count in ("processes", "descriptors", "folders"):
+        assert {state[count] for state in states} == {states[0][count]}
+    assert grown_bytes[-1] < SAVES * GROWTH_BYTES, f"all processes together grew by {grown_bytes} bytes in the rounds"
 
 
 async def test_cancelled_run_reports_it_and_leaves_no_worker(engine, tmp_path):
