@@ -74,19 +74,22 @@ class ForkServerClient:
         return tuple(self._children)
 
     async def start(self) -> None:
-        """Start the fork server and wait until it has imported everything.
+        """Start the fork server and wait until it has imported everything; start it again when it is killed meanwhile.
 
         Raises:
-            EngineError: it ended instead, with what it printed.
+            EngineError: it ended instead, with what it printed; an EngineLostError when it was killed twice.
         """
         losses = self.losses
         try:
             await self._start()
         except EngineError as error:
-            if self._family is not Family.REFERENCES:
+            if self._family is Family.REFERENCES:
+                await self._end()
+                self._family, self.not_preloaded, self.losses = Family.PLAIN_REFERENCES, str(error), losses
+            elif isinstance(error, EngineLostError) and not self._closed:
+                await self._end()
+            else:
                 raise
-            await self._end()
-            self._family, self.not_preloaded, self.losses = Family.PLAIN_REFERENCES, str(error), losses
             await self._start()
 
     async def _start(self) -> None:
@@ -122,6 +125,8 @@ class ForkServerClient:
         finally:
             ended.cancel()
         if not self._awake.done() or self._awake.cancelled():
+            if (self._process.returncode or 0) < 0:  # a signal: what it printed before is no reason
+                raise EngineLostError("the engine's processes were killed while they started")
             raise EngineError(f"the engine's processes did not start: {await self._last_words()}")
 
     async def fork(

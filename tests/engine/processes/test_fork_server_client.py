@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import EngineError
+from engine.errors import EngineError, EngineLostError
 from engine.processes.child import Child
 from engine.processes.exit_reason import error_line
 from engine.processes.fork_server import Family
@@ -141,3 +141,22 @@ async def test_references_start_plain_where_preloading_fails(tmp_path: Path) -> 
     await client.start()
     assert client.started == (Family.REFERENCES, Family.PLAIN_REFERENCES)
     assert (client.not_preloaded, client.losses) == ("it has 2 threads", 0)
+
+
+KILLED = """#!/bin/sh
+echo warn_once >&2
+echo start >> starts
+kill -9 $$
+"""
+
+
+async def test_fork_server_killed_while_starting_starts_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "python"
+    python.write_text(KILLED)
+    python.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(python))
+    client = ForkServerClient(folders=(tmp_path,), environment={})
+    with pytest.raises(EngineLostError, match="the engine's processes were killed while they started"):
+        await client.start()
+    await client.close()
+    assert (tmp_path / "starts").read_text() == "start\nstart\n"
