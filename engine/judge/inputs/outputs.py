@@ -71,10 +71,12 @@ def returned_values(
         message = f"the entry returned {len(returned)} values, expected {wanted}"
         return [OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message) for name in names]
     raw = content()
+    # A task of a suite states no form: its reference may return a number where a candidate does.
+    is_free = problem.suite is not None
     return [
         _lazy(name, spec)
         if problem.materialises and spec.is_lazy
-        else take(name, spec, raw, value, is_scalar=problem.returns_scalar)
+        else take(name, spec, raw, value, is_scalar=spec.is_number if is_free else problem.returns_scalar)
         for name, spec, value in zip(names, returned, expected[:wanted], strict=True)
     ]
 

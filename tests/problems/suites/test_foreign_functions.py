@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
 import torch
 
+from engine.errors import UnsupportedError
 from engine.model import Case, DType, Precision, Tier
 from problems.suites.definition import ForeignFunctions
 
@@ -32,3 +35,18 @@ def test_every_run_calibrates_on_the_same_draw() -> None:
         ForeignFunctions(reference).calibrated(CASE)  # type: ignore[arg-type]  # the methods that calibrating uses
     assert one.seeds == other.seeds
     assert len(one.seeds) == 1
+
+
+class Empty(Doubling):
+    """A reference whose one output has no elements."""
+
+    def expected(self, arguments: Any, precision: Precision, **options: object) -> tuple[torch.Tensor]:
+        return (super().expected(arguments, precision)[0][:0],)
+
+
+def test_task_with_empty_outputs_is_refused() -> None:
+    functions = ForeignFunctions(Empty())  # type: ignore[arg-type]  # as above
+
+    with pytest.raises(UnsupportedError, match="its outputs have no elements"):
+        functions.calibrated(CASE)
+    functions.calibrated(replace(CASE, params={"case": "one of several"}))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 import torch
 
 from engine import protocol
-from engine.model import Outcome
+from engine.judge.inputs.outputs import returned_values
+from engine.model import CandidateForm, Outcome, SuiteOrigin
 from engine.protocol import tensors
+from tests.engine.judge import toy_problems
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
@@ -84,6 +87,19 @@ def test_python_number_is_no_tensor(bench: Bench) -> None:
     bench.prepare("TWICE")
     (report,) = bench.compared(number(bench, 1.0)).reports
     assert report.message == "the entry returned float, expected Tensor"
+
+
+def test_number_of_a_task_of_a_suite_is_an_output() -> None:
+    suite = SuiteOrigin(suite="kernelbench", form=CandidateForm.MODULE, own_rule="")
+    spec = protocol.ReturnedSpec(type_name="float", dtype="float64", shape=(), offset=0, bytes=8, is_number=True)
+    content = torch.frombuffer(bytearray(struct.pack("<d", 2.5)), dtype=torch.uint8)
+    expected = (torch.tensor(2.5, dtype=torch.float64),)
+    problem, given = replace(toy_problems.TWICE, suite=suite), (protocol.DTypeSpec(name="float32"),)
+
+    (value,) = returned_values(problem, given, (spec,), expected, lambda: content)
+
+    assert isinstance(value, torch.Tensor)
+    assert value.item() == 2.5
 
 
 def test_argument_on_the_cpu_is_marked(bench: Bench) -> None:
