@@ -22,13 +22,12 @@ from kgtui.generation.prompts import Hardware, Prompts
 from kgtui.generation.providers import Provider, open_provider
 from kgtui.generation.records import ModelName
 from kgtui.generation.requester import Clocks, Requester, StoredBatch
+from kgtui.generation.strategies import strategy_module
 from kgtui.generation.verifying import QueuedVerifier, RunConditions, Submit
 from kgtui.ports.requests import DEFAULT_TIERS
 from kgtui.runner.run_queue import Ticket
 from sessions.candidates.generation_rows import Limits
 from sessions.candidates.generations import GenerationStore
-
-STRATEGIES_WITHOUT_ROUNDS = ("single",)
 
 
 class GenerationRecording(Protocol):
@@ -63,10 +62,8 @@ class Order:
     @property
     def answers(self) -> int:
         """How many answers it draws at most."""
-        options, jobs = self.request.options, len(self.request.operators) * len(self.request.models)
-        rounds = 1 if self.request.strategy in STRATEGIES_WITHOUT_ROUNDS else options.rounds
-        samples = 1 if self.request.strategy == "refine" else options.samples
-        return jobs * rounds * samples
+        jobs = len(self.request.operators) * len(self.request.models)
+        return jobs * strategy_module(self.request.strategy).most_answers(self.request.options)
 
 
 @dataclass(frozen=True, kw_only=True)

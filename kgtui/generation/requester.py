@@ -21,7 +21,6 @@ from kgtui.generation.extraction import extract
 from kgtui.generation.prices import PriceList
 from kgtui.generation.providers import Provider
 from kgtui.generation.records import (
-    AnswerEnded,
     CompletionRequest,
     ConnectionCutError,
     FileSaved,
@@ -146,7 +145,8 @@ class Requester:
                 refused = RequestRefused(spot=exchange.spot, message=attempt.message, waited_s=attempt.waited_s)
                 self._emit(refused)
 
-        stop, usage = Stop.CUT, None
+        stop: Stop = Stop.CUT
+        usage: TokenUsage | None = None
         chunks = stream_with_retries(self._provider_of(model), request, attempted=attempted, sleep=self._clocks.sleep)
         try:
             async with contextlib.aclosing(chunks):
@@ -157,7 +157,7 @@ class Requester:
                     elif isinstance(chunk, FileSaved):
                         exchange.saved(chunk.source)
                     else:
-                        stop, usage = _end_of(chunk)
+                        stop, usage = chunk.stop, chunk.usage
         except ConnectionCutError:
             stop, usage = Stop.CUT, None
         except ProviderError as error:
@@ -212,7 +212,3 @@ class _Exchange:
     began_s: float
     saved: Callable[[bytes], None]
     text: str = ""
-
-
-def _end_of(chunk: AnswerEnded) -> tuple[Stop, TokenUsage | None]:
-    return chunk.stop, chunk.usage

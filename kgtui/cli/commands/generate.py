@@ -24,12 +24,13 @@ SUMMARY = "Generate kernels with language models and verify each."
 GROUP = Group.MODELS
 STARTS_ENGINE = True
 
-_STRATEGIES = ("single", "refine", "evolve")
 _EFFORTS = ("low", "medium", "high")
 
 
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui generate`."""
+    from kgtui.generation.strategies import DEFAULT, strategy_names
+
     parser.usage = f"{parser.prog} OP [OP ...] | --suite PATH [OP ...] --model PROVIDER:MODEL [--model ...] [options]"
     parser.epilog = (
         "keys come from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY; a local server is openai:MODEL@URL. "
@@ -44,7 +45,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument("-n", metavar="N", dest="samples", type=positive_integer, default=1,
                         help="answers (single), or the size of a population (evolve); default: 1")  # fmt: skip
-    parser.add_argument("--strategy", choices=_STRATEGIES, default="single", help="how answers are improved")
+    parser.add_argument("--strategy", choices=strategy_names(), default=DEFAULT, help="how answers are improved")
     parser.add_argument("--rounds", metavar="N", type=positive_integer, default=4, help="of refine and evolve")
     parser.add_argument("--target-speedup", metavar="X", type=float, help="refine and evolve stop at this speed-up")
     parser.add_argument(

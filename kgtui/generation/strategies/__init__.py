@@ -1,15 +1,15 @@
 """Ways to get a good kernel from a model: one module each, found by scanning.
 
-A strategy module defines `NAME` (what is typed), `SUMMARY` (one line of help) and `run(job, options)`.  It is a
-plain program over `job.ask` and `job.verify`; a batch that is resumed runs it again from the start, and gets stored
-answers and verdicts at the same places without paying.  So it must not depend on time or chance.
+A strategy module defines `NAME` (what is typed), `SUMMARY` (one line of help), `most_answers(options)` and
+`run(job, options)`, a plain program over `job.attempt`.  A batch that is resumed runs it again from the start, and gets
+stored answers and verdicts at the same places without paying.  So it must not depend on time or chance.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,7 +21,7 @@ from kgtui.generation.records import Message
 from sessions.candidates.generation_rows import GenerationRow
 
 DEFAULT = "single"
-_REQUIRED = ("NAME", "SUMMARY", "run")
+_REQUIRED = ("NAME", "SUMMARY", "most_answers", "run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,6 @@ class StrategyOptions:
     rounds: int = 4
     target_speedup: float | None = None
     remark: str = ""
-    command: str = ""
-    """The external agent, for the strategy of that name."""
 
     def __post_init__(self) -> None:
         if self.samples < 1 or self.rounds < 1:
@@ -79,8 +77,9 @@ class Job(Protocol):
     def opening(self) -> tuple[Message, ...]:
         """Messages that request a first kernel."""
 
-    def attempt(self, place: str, messages: Sequence[Message]) -> Awaitable[Result]:
+    async def attempt(self, place: str, messages: Sequence[Message]) -> Result:
         """Send the prompt, extract the source from the answer and run it; each place gets one answer."""
+        ...
 
 
 class StrategyModule(Protocol):
@@ -88,6 +87,10 @@ class StrategyModule(Protocol):
 
     NAME: str
     SUMMARY: str
+
+    def most_answers(self, options: StrategyOptions) -> int:
+        """How many answers it requests at most for one job."""
+        ...
 
     async def run(self, job: Job, options: StrategyOptions) -> None:
         """Carry out the strategy for one job."""

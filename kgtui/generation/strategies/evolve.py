@@ -14,6 +14,11 @@ NAME = "evolve"
 SUMMARY = "keep the best N, and combine two of them in each of ROUNDS rounds"
 
 
+def most_answers(options: StrategyOptions) -> int:
+    """As many in each round as are kept."""
+    return options.samples * options.rounds
+
+
 async def run(job: Job, options: StrategyOptions) -> None:
     """Begin with `samples` answers; each further round makes as many from two parents and keeps the best."""
     opening = job.opening()
@@ -55,9 +60,5 @@ def mutation(job: Job, opening: tuple[Message, ...], pair: Sequence[Result]) -> 
 
 async def _all(job: Job, asked: Sequence[tuple[str, tuple[Message, ...]]]) -> list[Result]:
     async with asyncio.TaskGroup() as tasks:
-        running = [tasks.create_task(_attempt(job, place, messages)) for place, messages in asked]
+        running = [tasks.create_task(job.attempt(place, messages)) for place, messages in asked]
     return [task.result() for task in running]
-
-
-async def _attempt(job: Job, place: str, messages: tuple[Message, ...]) -> Result:
-    return await job.attempt(place, messages)

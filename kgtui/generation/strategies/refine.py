@@ -9,6 +9,11 @@ NAME = "refine"
 SUMMARY = "send the report of each run back, for up to ROUNDS answers"
 
 
+def most_answers(options: StrategyOptions) -> int:
+    """One in each round."""
+    return options.rounds
+
+
 async def run(job: Job, options: StrategyOptions) -> None:
     """Send up to `rounds` requests; stops at the target speed-up, or without one at the first correct answer."""
     opening = job.opening()

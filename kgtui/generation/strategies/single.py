@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
-from kgtui.generation.records import Message
 from kgtui.generation.strategies import Job, StrategyOptions
 
 NAME = "single"
 SUMMARY = "draw N independent answers"
+
+
+def most_answers(options: StrategyOptions) -> int:
+    """One for each sample."""
+    return options.samples
 
 
 async def run(job: Job, options: StrategyOptions) -> None:
@@ -16,8 +20,4 @@ async def run(job: Job, options: StrategyOptions) -> None:
     messages = job.opening()
     async with asyncio.TaskGroup() as tasks:
         for number in range(1, options.samples + 1):
-            tasks.create_task(_awaited(job, f"sample-{number}", messages))
-
-
-async def _awaited(job: Job, place: str, messages: tuple[Message, ...]) -> None:
-    await job.attempt(place, messages)
+            tasks.create_task(job.attempt(f"sample-{number}", messages))

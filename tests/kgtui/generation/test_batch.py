@@ -15,7 +15,7 @@ from kgtui.generation.prices import PriceList
 from kgtui.generation.progress import NO_BATCH, after
 from kgtui.generation.records import ConnectionCutError, ProviderError
 from kgtui.generation.retrying import wait_seconds
-from kgtui.generation.strategies import StrategyOptions
+from kgtui.generation.strategies import StrategyOptions, strategy_module, strategy_names
 from sessions.candidates.generation_rows import Ending, GenerationState, Limits, Stop
 from tests.kgtui.generation.conftest import REQUEST, Bench
 from tests.kgtui.generation.fakes import answer
@@ -36,6 +36,14 @@ async def test_every_sample_is_stored_and_run(bench):
     assert [row.cost_microusd for row in bench.rows] == [COST] * 3
     assert sorted(str(event.outcome) for event in bench.of(CandidateVerified)) == ["pass", "wrong_value"]
     assert bench.budget.spent.microusd == 3 * COST
+
+
+@pytest.mark.parametrize("strategy", strategy_names())
+async def test_strategy_without_success_requests_its_most_answers(bench, strategy):
+    options = StrategyOptions(samples=2, rounds=3)
+    bench.provider.answers = [answer("wrong")]
+    await bench.run(strategy=strategy, options=options)
+    assert len(bench.rows) == strategy_module(strategy).most_answers(options)
 
 
 async def test_answer_is_shown_while_streaming(bench):
