@@ -48,7 +48,7 @@ def _candidate(row: Row, tasks: Sequence[Task], by_name: Mapping[str, Task], ori
         raise SuiteFileError(f"{origin}: no candidate: expected a text in {', '.join(_TEXTS)}")
     task = _task(row, tasks, by_name, origin)
     sample = next((row[key] for key in _SAMPLES if type(row.get(key)) is int), None)
-    return SuiteCandidate(task=task.name, text=source_of(text, task, origin=origin), origin=origin, sample=sample)
+    return SuiteCandidate(task=task.name, text=source_of(text, task), origin=origin, sample=sample)
 
 
 def _task(row: Row, tasks: Sequence[Task], by_name: Mapping[str, Task], origin: str) -> Task:

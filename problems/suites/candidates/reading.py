@@ -68,7 +68,7 @@ def _of_text(file: Path, by_name: Mapping[str, Task], root: Path) -> SuiteCandid
     """The candidate of a source or an answer that is called after its task, or is in a folder that is.
 
     Raises:
-        SuiteFileError: no part of its path is the name of a task, or it does not define the entry.
+        SuiteFileError: no part of its path is the name of a task, or it cannot be read.
     """
     named = task_and_sample(file.relative_to(root), by_name)
     if named is None:
@@ -76,5 +76,5 @@ def _of_text(file: Path, by_name: Mapping[str, Task], root: Path) -> SuiteCandid
             f"{file}: called after no task of the suite; name it as a task, such as NAME.py or NAME_0.py for a sample"
         )
     task, sample = named
-    text = source_of(text_of(file, root=root), task, origin=str(file))
+    text = source_of(text_of(file, root=root), task)
     return SuiteCandidate(task=task.name, text=text, origin=str(file), sample=sample)

@@ -210,22 +210,28 @@ def test_bad_rows_have_one_sentence_and_rest_continues(tmp_path: Path) -> None:
         row(file="relu.py"),
         row(predict=RELU, instruction="Write something."),
         "not json\n",
-        row(predict="def other():\n    pass\n", file="relu.py"),
-        row(predict="", file="relu.py"),
         row(predict=RELU, file="relu.py"),
     ]
 
     found = written(tmp_path, {"all.jsonl": "".join(rows), "unknown.py": RELU}, "kernelbench_x")
     complaints = [text.replace(f"{tmp_path}/", "") for text in found.complaints]
 
-    assert [candidate.origin for candidate in found.candidates] == [f"{tmp_path}/all.jsonl:7"]
+    assert [candidate.origin for candidate in found.candidates] == [f"{tmp_path}/all.jsonl:5"]
     assert complaints[0] == "all.jsonl:1: for 'nothing.py', and the suite has no such task"
     assert complaints[1] == "all.jsonl:2: no candidate: expected a text in predict, prediction, response, code"
     assert complaints[2] == "all.jsonl:3: its instruction fits 0 tasks (none); name one in 'file'"
     assert complaints[3].startswith("all.jsonl:4: no JSON")
-    assert complaints[4] == "all.jsonl:5: defines no relu, which a candidate for Activation/relu has to define"
-    assert complaints[5] == "all.jsonl:6: empty, so it is no candidate for Activation/relu"
-    assert complaints[6].startswith("unknown.py: called after no task of the suite; name it as a task, such as NAME.py")
+    assert complaints[4].startswith("unknown.py: called after no task of the suite; name it as a task, such as NAME.py")
+
+
+@pytest.mark.parametrize("text", ["def other():\n    pass\n", "def relu(:\n", "", "I cannot do that."])
+def test_answer_without_the_entry_is_a_failing_sample(tmp_path: Path, text: str) -> None:
+    files = {"all.jsonl": row(predict=text, file="relu.py"), "relu_1.py": text, "relu_2.txt": text}
+
+    found = written(tmp_path, files, "kernelbench_x")
+
+    assert found.complaints == ()
+    assert [(one.task, one.text) for one in found.candidates] == [("Activation/relu", text)] * 3
 
 
 def test_rows_that_are_no_candidates_are_not_kept(tmp_path: Path) -> None:
