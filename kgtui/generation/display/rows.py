@@ -43,7 +43,7 @@ def progress_lines(progress: Progress, *, now_s: float) -> tuple[Line, ...]:
         f"batch {progress.number}: {progress.answered}/{progress.total} answers, {progress.verified} verified, "
         f"{progress.passed} passed, {len(progress.streaming)} in flight, {money_text(progress)}{left}"
     )
-    lines = [line(Span(counts, Tone.BUSY))]
+    lines = [line(Span(counts, Tone.BUSY), muted("  esc stops"))]
     if progress.last_message:
         lines.append(line(muted(progress.last_message)))
     return tuple(lines)

@@ -15,7 +15,7 @@ from textual.widgets import Input
 from kgtui.app.start import PreparedBatch
 from kgtui.generation.batch import BatchRequest
 from kgtui.generation.demo.order import MODELS, RECORDING, demo_order, demo_prices
-from kgtui.generation.display.rows import streaming_lines
+from kgtui.generation.display.rows import progress_lines, streaming_lines
 from kgtui.generation.display.typed import parse_wanted
 from kgtui.generation.display.views import bar, price_view
 from kgtui.generation.events import AnswerGrew, RequestSent, Spot
@@ -181,6 +181,13 @@ def test_the_longest_answer_in_flight_is_shown() -> None:
     shown = plain_text(streaming_lines(after(NO_BATCH, events))).splitlines()
     assert shown[0] == "aten::add m sample-2  (and 1 more in flight)"
     assert shown[1:] == [str(number) for number in range(88, 100)]
+
+
+def test_running_batch_names_the_key_that_stops_it() -> None:
+    running = replace(NO_BATCH, number=1, total=2)
+    assert plain_text(progress_lines(running, now_s=0.0)) == (
+        "batch 1: 0/2 answers, 0 verified, 0 passed, 0 in flight, $0.00  esc stops"
+    )
 
 
 def test_a_line_is_read_as_a_batch() -> None:
