@@ -171,6 +171,7 @@ class CandidateViewer:
         from kgtui.generation.display.versions import as_python
 
         context, run, before = self._context, version.run, self._context.bench.old
+        source = version.source(context.bench.problem.entry)
         context.bench = candidate_shown(
             context.bench,
             version.label,
@@ -179,8 +180,8 @@ class CandidateViewer:
             view=run.record if run is not None else NO_RUN,
             number=run.number if run is not None else None,
             remark=remark,
+            has_code=source is not None and version.row is not None,
         )
-        source = version.source(context.bench.problem.entry)
         if source is None and stage is CandidateStage.ARRIVING:
             context.source.grow(as_python(version.answer))
         else:

@@ -23,6 +23,7 @@ def candidate_shown(
     view: RunRecord = NO_RUN,
     number: int | None = None,
     remark: str = "",
+    has_code: bool = False,
 ) -> Workbench:
     """The workbench on this candidate; a stage in progress keeps the time at which it began."""
     before = bench.old
@@ -35,6 +36,7 @@ def candidate_shown(
         candidate=label,
         stage=stage,
         remark=remark,
+        has_code=has_code,
     )
     return replace(bench, old=old)
 

@@ -45,6 +45,7 @@ class Shown:
     `begun` is false before the first request.  `problem` and `filename` are those of a run of another file than
     the open one; None and empty are the open file's own.  `picked` is whether its cases were selected.
     `candidate` is the label of a generated candidate, `remark` a text about it; both empty for a run of a file.
+    `has_code` is whether a candidate without a run has code that can be taken over.
     """
 
     view: RunRecord = NO_RUN
@@ -58,6 +59,7 @@ class Shown:
     candidate: str = ""
     stage: CandidateStage | None = None
     remark: str = ""
+    has_code: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

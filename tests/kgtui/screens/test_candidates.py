@@ -14,6 +14,8 @@ from kgtui.history.recorder import StoreRecording
 from kgtui.state.workbench.status import CandidateStage, Mode
 from kgtui.widgets.controls.entry import Entry
 from sessions import open_store
+from sessions.candidates.generation_rows import Ending, Limits
+from tests.generated import NEW_GENERATION, settlement
 
 CODE = "def softmax(x, dim):\n    return {name}\n"
 
@@ -81,6 +83,25 @@ async def test_accepted_candidate_is_written_and_run(bench: Any) -> None:
         assert bench.path.read_text() == CODE.format(name="first")
         assert (workbench.bench.old, workbench.bench.unsaved, workbench.bench.mode) == (None, False, Mode.WATCH)
         assert workbench.bench.live.view.digest == workbench.bench.content_digest
+
+
+async def test_candidate_that_was_not_run_is_written(bench: Any, tmp_path: Path) -> None:
+    code = CODE.format(name="left")
+    with open_store(tmp_path / "sessions.db") as store:
+        session = store.begin_session("an earlier one")
+        batch = store.generations.begin_batch(session, "{}", Limits())
+        number = store.generations.reserve(session, batch, NEW_GENERATION)
+        store.generations.settle(number, settlement(received=f"```python\n{code}```\n", source=code.encode()))
+        store.generations.end_batch(batch, Ending.CANCELLED)
+        store.end_session(session)
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await bench.settled(pilot)
+        await pilot.press("less_than_sign")
+        await bench.until(pilot, lambda: bench.app.workbench.bench.shown.candidate)
+        await pilot.press("w")
+        await bench.settled(pilot)
+        assert bench.path.read_text() == code
 
 
 async def test_edited_candidate_is_unsaved_text_of_file(bench: Any) -> None:

@@ -136,8 +136,8 @@ class FileKeeper:
     def _take_candidate(self, *, edits: bool) -> bool:
         """Put the shown candidate in the place of the file's text, unsaved; False where it has no code yet."""
         context = self._context
-        if not context.bench.view.started:
-            context.notify("this answer has no code that was run; R sends it back with a remark", severity="warning")
+        if not context.bench.view.started and not context.bench.shown.has_code:
+            context.notify("this answer has no code to take; R sends it back with a remark", severity="warning")
             return False
         if context.bench.why_not_editable:
             context.notify(f"{context.bench.path.name} {context.bench.why_not_editable}")
