@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
@@ -53,6 +54,9 @@ class RunHistory:
 
     async def open(self) -> None:
         """Open the store."""
+        # Not first in the other thread: a screen that is imported meanwhile needs a part of the package, and the
+        # import of a package in one thread and of its part in another end with _DeadlockError.
+        importlib.import_module("sessions")
         try:
             self.recording = await asyncio.to_thread(self._opener)
         except StoreError as error:
