@@ -31,7 +31,9 @@ def make_server(means: ToolMeans) -> MCPServer:
         raise UsageError(
             "the SDK of the Model Context Protocol is not installed: pip install 'kgtui[models]'"
         ) from error
-    server = MCPServer(name=NAME, instructions=manual.page(GUIDE_TOPIC), log_level="ERROR")
+    server = MCPServer(
+        name=NAME, version=means.versions.get(NAME, ""), instructions=manual.page(GUIDE_TOPIC), log_level="ERROR"
+    )
     tools = AgentTools(means)
     for name in TOOLS:
         tool = getattr(tools, name)

@@ -43,7 +43,7 @@ def verifier():
 def server(verifier):
     means = ToolMeans(
         operators=open_index(), recording=NoRuns(), verifier_of=lambda tiers, is_timed: verifier, prompts=Prompts(),
-        hardware=Hardware(name="a device", target="sm_90"), versions={},
+        hardware=Hardware(name="a device", target="sm_90"), versions={"kgtui": "1.2"},
     )  # fmt: skip
     return make_server(means)
 
@@ -53,6 +53,11 @@ async def called(server, tool, **arguments):
     async with Client(server) as client:
         result = await client.call_tool(tool, arguments)
     return result.content[0].text, bool(result.is_error)
+
+
+async def test_server_states_its_name_and_version(server):
+    async with Client(server) as client:
+        assert (client.server_info.name, client.server_info.version) == ("kgtui", "1.2")
 
 
 async def test_every_tool_is_listed_with_its_description(server):
