@@ -21,8 +21,8 @@ def result_line(result: Result, progress: Progress) -> str:
     return f"{'  '.join(parts)}: {result.sentence}" if result.sentence else "  ".join(parts)
 
 
-def ending_text(batch: int, results: Sequence[Result]) -> str:
-    """Summary of the ended batch in one line."""
+def ending_text(batch: int, results: Sequence[Result], *, is_running: bool = False) -> str:
+    """Summary of a batch in one line; of one that has ended with how to run what is left."""
     counts = counts_of(results)
     left = sum(not result.row.is_done for result in results)
     text = f"batch {batch}: {len(results) - left}/{len(results)} candidates: {counts_text(counts)}"
@@ -31,7 +31,8 @@ def ending_text(batch: int, results: Sequence[Result]) -> str:
         text += f", {otherwise} with another result under the suite's own rule"
     if weak := weak_text(results):
         text += f"; {weak}"
-    return f"{text}; {left} left, the same command with --resume runs them" if left else text
+    advice = "" if is_running else ", the same command with --resume runs them"
+    return f"{text}; {left} left{advice}" if left else text
 
 
 def counts_text(counts: Counts) -> str:

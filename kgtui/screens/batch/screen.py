@@ -192,7 +192,8 @@ class BatchScreen(KgtuiScreen):
             signs = "#." if self.host.glyphs is ASCII else "█░"
             lines = progress_lines(batch.progress, batch.results, now_s=self.host.clock(), signs=signs)
         elif batch.row is not None:
-            lines = (line(strong(ending_text(batch.row.id, batch.results))),)
+            text = ending_text(batch.row.id, batch.results, is_running=self._follows_another)
+            lines = (line(strong(text)),)
         else:
             lines = () if self._entry.display else guide_lines()
         self.query_one("#progress", Lines).show(lines)

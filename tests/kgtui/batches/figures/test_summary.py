@@ -100,6 +100,8 @@ def test_summary_names_remaining_candidates():
     assert ending_text(7, [result(outcome=Outcome.CANCELLED)]) == (
         "batch 7: 0/1 candidates: 0 passed, 1 not run; 1 left, the same command with --resume runs them"
     )
+    running = ending_text(7, [result(outcome=Outcome.CANCELLED)], is_running=True)
+    assert running == "batch 7: 0/1 candidates: 0 passed, 1 not run; 1 left"
 
 
 def test_time_left_follows_the_rate_of_new_results():
