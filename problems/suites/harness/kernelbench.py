@@ -90,7 +90,11 @@ class ModelTask:
             model = model.to(dtype)
             inputs = [_cast(value, dtype, self._device) for value in inputs]
         # A call may write to its inputs, which belong to the caller.
-        return tensors_of(model(*copied(list(inputs))))
+        returned = model(*copied(list(inputs)))
+        try:
+            return tensors_of(returned)
+        except UnavailableError as error:  # a fault of the task: the contract of a Model is to return tensors
+            raise TypeError(str(error)) from error
 
     def bound(self, arguments: Arguments) -> Callable[[], object]:
         """The forward of a module that is made now."""
